@@ -692,6 +692,13 @@ class NotOnGitHub(GitHubError):
     hint = "Check the address; what is private needs a token that may see it."
 
 
+class GhFailed(GitHubError):
+    """The command gh is missing, or could not do what it was asked; its own words are shown."""
+
+    code = "GITHUB-012"
+    hint = "`gh auth status` says whether gh can speak to GitHub; `forge-bot resume` tries again."
+
+
 class GitHubRefused(GitHubError):
     """GitHub does not take what was sent; details name the fields."""
 

@@ -63,6 +63,13 @@ class Verdict(StrEnum):
         }
 
 
+class RecordsPolicy(StrEnum):
+    """Where the record of a run is kept: apart from the branch that is offered, or on it."""
+
+    SEPARATE = "separate"
+    IN_BRANCH = "in-branch"
+
+
 class Severity(StrEnum):
     """The weight of a finding. CRITICAL forbids a positive verdict, MAJOR forbids `--auto`."""
 
@@ -160,6 +167,11 @@ class CommandResult(Recorded):
     )
 
 
+def is_empty(value: object) -> bool:
+    """Return whether a field says nothing, so that a record need not name it."""
+    return not value
+
+
 class Inspection(Frozen):
     """The facts read from an artifact. A report carries them instead of the text."""
 
@@ -167,6 +179,19 @@ class Inspection(Frozen):
     verdict: Verdict | None = None
     findings: tuple[Finding, ...] = ()
     tasks: tuple[TaskSpec, ...] = ()
+    title: str = Field(
+        default="",
+        exclude_if=is_empty,
+        description="the title of the change, where the document says it",
+    )
+    one_task: bool = Field(
+        default=False, exclude_if=is_empty, description="the document plans a single task"
+    )
+    sections: dict[str, str] = Field(
+        default_factory=dict[str, str],
+        exclude_if=is_empty,
+        description="texts that documents of our own process repeat, by heading",
+    )
 
     @property
     def fatal(self) -> bool:

@@ -356,6 +356,9 @@ CLI = {
     "cli-skip": "Go on without what a task asked of a person.",
     "cli-resume": "Go on with a run that stopped, for whatever reason.",
     "cli-retry": "Do a phase again, and everything after it.",
+    "cli-clean": (
+        "List what runs have left on this machine, with sizes, and remove what ended runs left."
+    ),
     "cli-repair": (
         "Restore a run's record that cannot be read from the newest commit that has a readable one,"
         " and say what is lost."
@@ -396,7 +399,13 @@ CLI = {
     "cli-option-branch": "Name of the new branch.",
     "cli-option-here": "Work on the branch and in the folder that is checked out.",
     "cli-option-record": "Append everything the model says to this file, to be replayed.",
-    "cli-option-push": "Push the branch when the pull request's text is ready, and at the end.",
+    "cli-option-push": (
+        "Push the run's branch and the one for merge when the pull request's text is ready, and at"
+        " the end."
+    ),
+    "cli-option-keep": "Keep the run's work tree when the run is done.",
+    "cli-option-open-pr": "Push, and open the pull request with gh.",
+    "cli-option-remove": "Remove what ended runs left, without asking.",
     "cli-option-until": (
         "Stop with exit code 3 when this phase is complete, before the review or checkpoint that"
         " follows it. Id or name: phase-3, design, tasks, implementation, …"

@@ -10,8 +10,11 @@ import typer
 from forge_bot import __version__
 from forge_bot.cli.options import (
     ByScript,
+    Ending,
     From,
+    Keep,
     Model,
+    OpenPr,
     Push,
     Record,
     Repo,
@@ -115,6 +118,8 @@ def run_task(
     ] = False,
     record: Record = None,
     push: Push = False,
+    keep: Keep = False,
+    open_pr: OpenPr = False,
     until: Until = None,
     phase: From = None,
     by_script: ByScript = False,
@@ -136,7 +141,7 @@ def run_task(
         budget=budget,
         branch=branch,
         here=here,
-        push=push,
+        ending=Ending(push=push, keep=keep, open_pr=open_pr),
         until=until,
         phase=phase,
         by_script=by_script,
@@ -155,6 +160,8 @@ def approve(
     model: Model = None,
     record: Record = None,
     push: Push = False,
+    keep: Keep = False,
+    open_pr: OpenPr = False,
     until: Until = None,
     by_script: ByScript = False,
 ) -> int:
@@ -168,7 +175,7 @@ def approve(
         record,
         answer="approve",
         digest=digest,
-        push=push,
+        ending=Ending(push=push, keep=keep, open_pr=open_pr),
         until=until,
         by_script=by_script,
     )
@@ -185,6 +192,8 @@ def reject(
     model: Model = None,
     record: Record = None,
     push: Push = False,
+    keep: Keep = False,
+    open_pr: OpenPr = False,
     until: Until = None,
     by_script: ByScript = False,
 ) -> int:
@@ -198,7 +207,7 @@ def reject(
         record,
         answer="reject",
         notes=" ".join(notes),
-        push=push,
+        ending=Ending(push=push, keep=keep, open_pr=open_pr),
         until=until,
         by_script=by_script,
     )
@@ -240,6 +249,8 @@ def done(
     model: Model = None,
     record: Record = None,
     push: Push = False,
+    keep: Keep = False,
+    open_pr: OpenPr = False,
     until: Until = None,
     by_script: ByScript = False,
 ) -> int:
@@ -247,7 +258,14 @@ def done(
     from forge_bot.cli.resume import give_answer
 
     return give_answer(
-        repo, run, model, record, answer="done", push=push, until=until, by_script=by_script
+        repo,
+        run,
+        model,
+        record,
+        answer="done",
+        ending=Ending(push=push, keep=keep, open_pr=open_pr),
+        until=until,
+        by_script=by_script,
     )
 
 
@@ -258,6 +276,8 @@ def skip(
     model: Model = None,
     record: Record = None,
     push: Push = False,
+    keep: Keep = False,
+    open_pr: OpenPr = False,
     until: Until = None,
     by_script: ByScript = False,
 ) -> int:
@@ -265,7 +285,14 @@ def skip(
     from forge_bot.cli.resume import give_answer
 
     return give_answer(
-        repo, run, model, record, answer="skip", push=push, until=until, by_script=by_script
+        repo,
+        run,
+        model,
+        record,
+        answer="skip",
+        ending=Ending(push=push, keep=keep, open_pr=open_pr),
+        until=until,
+        by_script=by_script,
     )
 
 
@@ -276,6 +303,8 @@ def resume(
     model: Model = None,
     record: Record = None,
     push: Push = False,
+    keep: Keep = False,
+    open_pr: OpenPr = False,
     until: Until = None,
     phase: From = None,
     by_script: ByScript = False,
@@ -283,7 +312,16 @@ def resume(
     """Go on with a run that stopped, for whatever reason."""
     from forge_bot.cli.resume import resume as go
 
-    return go(repo, run, model, record, push=push, until=until, by_script=by_script, phase=phase)
+    return go(
+        repo,
+        run,
+        model,
+        record,
+        ending=Ending(push=push, keep=keep, open_pr=open_pr),
+        until=until,
+        by_script=by_script,
+        phase=phase,
+    )
 
 
 @app.command()
@@ -306,6 +344,8 @@ def retry(
     model: Model = None,
     record: Record = None,
     push: Push = False,
+    keep: Keep = False,
+    open_pr: OpenPr = False,
     until: Until = None,
     by_script: ByScript = False,
 ) -> int:
@@ -319,7 +359,7 @@ def retry(
         record,
         phase=phase,
         notes=notes,
-        push=push,
+        ending=Ending(push=push, keep=keep, open_pr=open_pr),
         until=until,
         by_script=by_script,
     )
@@ -345,6 +385,8 @@ def continue_(
     model: Model = None,
     record: Record = None,
     push: Push = False,
+    keep: Keep = False,
+    open_pr: OpenPr = False,
     until: Until = None,
     by_script: ByScript = False,
 ) -> int:
@@ -357,7 +399,7 @@ def continue_(
         model,
         record,
         amount=" ".join(amount),
-        push=push,
+        ending=Ending(push=push, keep=keep, open_pr=open_pr),
         until=until,
         by_script=by_script,
     )
@@ -396,6 +438,19 @@ def list_(repo: Repo = HERE) -> int:
     from forge_bot.cli.show_runs import list_runs as look
 
     return look(repo)
+
+
+@app.command()
+def clean(
+    repo: Repo = HERE,
+    remove: Annotated[
+        bool, typer.Option("--remove", help="Remove what ended runs left, without asking.")
+    ] = False,
+) -> int:
+    """List what runs have left on this machine, with sizes, and remove what ended runs left."""
+    from forge_bot.cli.clean import clean as go
+
+    return go(repo, remove=remove)
 
 
 @app.command()

@@ -15,6 +15,7 @@ from forge_bot.agent.models.exchange_files import Exchanges
 from forge_bot.agent.models.recorded import Replayer
 from forge_bot.cli.console import Console
 from forge_bot.cli.last_words import print_result
+from forge_bot.cli.options import Ending
 from forge_bot.cli.progress import Progress
 from forge_bot.cli.session_setup import at_terminal, load_setup, models_for
 from forge_bot.cli.terminal_question import ask_at_terminal, show
@@ -59,7 +60,7 @@ def demo(folder: Path | None, *, yes: bool) -> int:
     plan = plan_for(repository, draft, effort=EFFORT, name=None, branch=None, here=False)
     info = create_run(
         repository,
-        NewRun(draft=draft, plan=plan, by=local_user()),
+        NewRun(draft=draft, plan=plan, by=local_user(), records=config.records),
         load_pipeline(config.pipeline, repository.text_here),
     )
     progress.began(info, plan)
@@ -70,7 +71,7 @@ def demo(folder: Path | None, *, yes: bool) -> int:
     )
     models = models_for(config, f"replay:{source / RECORD}", None)
     outcome, run = Session(repository, config, models, progress, ask).go_on(info)
-    code = print_result(outcome, run, progress)
+    code = print_result(outcome, run, progress, Ending())
     _drift(console, models())
     _farewell(console, target, outcome)
     return code

@@ -1,21 +1,29 @@
-"""The last words of an invocation: what came out, and where to look."""
+"""The last words of an invocation: what came out, where it is, and the next lines to type."""
+
+import shlex
+from pathlib import Path
 
 from rich.markup import escape
 
+from forge_bot.cli.options import Ending
 from forge_bot.cli.progress import Progress, money
+from forge_bot.interaction.number_format import several
+from forge_bot.runs.leftovers import remove_work_tree
+from forge_bot.runs.open_pull_request import WantedPullRequest, creation
 from forge_bot.runs.outcome import Outcome
-from forge_bot.runs.publish import PULL_REQUEST
+from forge_bot.runs.publish import PULL_REQUEST, body_file, pull_request_text
+from forge_bot.runs.pull_request_branch import Offer, is_separate, offered
 from forge_bot.runs.run import Run
 
 _MOST_FILES = 60
 
 
-def print_result(outcome: Outcome, run: Run, progress: Progress) -> int:
-    """Say how it ended; the exit code."""
+def print_result(outcome: Outcome, run: Run, progress: Progress, ending: Ending) -> int:
+    """Say how it ended, and take the work tree of a run that is done away; the exit code."""
     progress.stop()
     match outcome:
         case Outcome.DONE:
-            _done(run, progress)
+            _done(run, progress, ending)
         case Outcome.ABANDONED:
             progress.line(f"[bold]Abandoned.[/] The branch {escape(run.state.branch)} stays.")
         case Outcome.WAITING | Outcome.BUDGET | Outcome.FAILED | Outcome.USAGE | Outcome.REFUSED:
@@ -23,25 +31,79 @@ def print_result(outcome: Outcome, run: Run, progress: Progress) -> int:
     return outcome.value
 
 
-def _done(run: Run, progress: Progress) -> None:
+def _done(run: Run, progress: Progress, ending: Ending) -> None:
     state = run.state
     progress.line(f"\n[bold green]✓ Done.[/] {escape(state.title)}")
     progress.line(escape(_changes(run)))
     total = state.usage
     tokens = total.input_tokens + total.output_tokens
-    progress.line(f"[dim]{total.calls} calls · {tokens:,} tokens · {money(total.cost)}[/]")
-    progress.line(
-        f"\n  branch        [bold]{escape(state.branch)}[/] (from {escape(state.base_branch)})"
-    )
-    progress.line(f"  work tree     {escape(str(run.tree.path))}")
-    progress.line(
-        f"  what was done {escape(run.workspace.relative)}/{escape(run.pipeline.summary)}"
-    )
+    progress.line(f"[dim]{total.calls} calls · {tokens:,} tokens · {money(total.cost)}[/]\n")
+    separate = is_separate(state)
+    code = offered(run) if separate else Offer(branch=state.branch)
+    if code.branch:
+        count = f", {several(code.commits, 'commit')}" if separate else ""
+        begins = escape(state.base_branch)
+        progress.line(f"  branch        [bold]{escape(code.branch)}[/] (from {begins}{count})")
+    if separate:
+        progress.line(f"  record        branch {escape(state.branch)}")
+    progress.line(f"  what was done forge-bot show {escape(run.pipeline.summary)}")
     if run.workspace.read_bytes(PULL_REQUEST) is not None:
-        progress.line(f"  pull request  {escape(run.workspace.relative)}/{PULL_REQUEST}")
-    progress.line(
-        f"\n  git diff {escape(state.base_branch)}...{escape(state.branch)} -- . ':!.specs'"
+        progress.line(f"  pull request  {escape(state.pull_request or _shown())}")
+    following = _next_lines(run, code, ending)
+    progress.line(_work_tree(run, ending))
+    if code.left_behind:
+        progress.line(
+            f"\n  {escape(code.branch)} was not moved: it is checked out, or has other commits."
+            f" This takes the new ones:\n  {escape(code.left_behind)}"
+        )
+    for each in following:
+        progress.line(escape(each))
+
+
+def _shown() -> str:
+    return f"forge-bot show {PULL_REQUEST}"
+
+
+def _work_tree(run: Run, ending: Ending) -> str:
+    """Take the run's work tree away unless it is to stay; a line that says where it is."""
+    place = escape(str(run.tree.path))
+    if run.tree.path != run.places.tree:
+        return f"  work tree     {place}"
+    if ending.keep:
+        return f"  work tree     {place}; forge-bot clean removes it"
+    because = remove_work_tree(run.repository, run.name)
+    return (
+        f"  work tree     {place}, kept: {escape(because)}"
+        if because
+        else "  work tree     removed; forge-bot retry makes a new one"
     )
+
+
+def _next_lines(run: Run, code: Offer, ending: Ending) -> list[str]:
+    """Return the lines that a person types now: to look, to merge, or to offer the change."""
+    if not code.branch:
+        return []
+    base, branch = shlex.quote(run.state.base_branch), shlex.quote(code.branch)
+    away = "" if Path.cwd().is_relative_to(run.repository.root) else _folder(run.repository.root)
+    without = "" if is_separate(run.state) else " -- . ':!.specs'"
+    lines = [
+        f"\n  {away}git diff {base}...{branch}{without}",
+        f"  {away}git switch {base} && git merge {branch}",
+    ]
+    if run.repository.remote_url() is None or run.state.pull_request:
+        return lines
+    lines.append("or")
+    if not (ending.push or ending.open_pr):
+        lines.append(f"  {away}git push -u origin {branch}")
+    if (body := body_file(run)).is_file():
+        written = pull_request_text(run)
+        wanted = WantedPullRequest(code.branch, run.state.base_branch, written, body)
+        lines.append(f"  {away}{shlex.join(creation(wanted))}")
+    return lines
+
+
+def _folder(root: Path) -> str:
+    return f"cd {shlex.quote(str(root))} && "
 
 
 def _changes(run: Run) -> str:

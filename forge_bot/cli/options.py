@@ -1,5 +1,6 @@
 """The options that several commands take."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -47,9 +48,17 @@ Record = Annotated[
 Push = Annotated[
     bool,
     typer.Option(
-        "--push", help="Push the branch when the pull request's text is ready, and at the end."
+        "--push",
+        help=(
+            "Push the run's branch and the one for merge when the pull request's text is ready, and"
+            " at the end."
+        ),
     ),
 ]
+Keep = Annotated[
+    bool, typer.Option("--keep", help="Keep the run's work tree when the run is done.")
+]
+OpenPr = Annotated[bool, typer.Option("--open-pr", help="Push, and open the pull request with gh.")]
 Until = Annotated[
     str | None,
     typer.Option(
@@ -77,3 +86,12 @@ ByScript = Annotated[
         "--by-script", help="Answer from a script of yours, without a terminal; the record says so."
     ),
 ]
+
+
+@dataclass(frozen=True)
+class Ending:
+    """The options for what happens to the result of a run."""
+
+    push: bool = False
+    keep: bool = False
+    open_pr: bool = False

@@ -9,6 +9,7 @@ from rich.markup import escape
 
 from forge_bot.cli.console import Console
 from forge_bot.cli.last_words import print_result
+from forge_bot.cli.options import Ending
 from forge_bot.cli.progress import Progress
 from forge_bot.cli.session_setup import check_person, load_setup, models_for, session, way_of_answer
 from forge_bot.engine.reports import Answer, BudgetRaised, Report, RetryAsked
@@ -26,6 +27,8 @@ from forge_bot.runs.resolve import resolve_run
 from forge_bot.runs.run import Run
 from forge_bot.runs.session import PersonAnswer, answer
 
+NOTHING_MORE = Ending()
+
 
 def give_answer(
     folder: Path,
@@ -36,7 +39,7 @@ def give_answer(
     answer: str,
     notes: str = "",
     digest: str | None = None,
-    push: bool = False,
+    ending: Ending = NOTHING_MORE,
     until: str | None = None,
     by_script: bool = False,
 ) -> int:
@@ -53,7 +56,7 @@ def give_answer(
         model,
         record,
         lambda run: _answered(run, reply, via, digest),
-        push=push,
+        ending=ending,
         until=until,
         ends=ends,
     )
@@ -65,7 +68,7 @@ def resume(
     model: str | None,
     record: Path | None,
     *,
-    push: bool,
+    ending: Ending,
     until: str | None = None,
     phase: str | None = None,
     by_script: bool = False,
@@ -79,11 +82,11 @@ def resume(
             record,
             phase=phase,
             notes="",
-            push=push,
+            ending=ending,
             until=until,
             by_script=by_script,
         )
-    return _go(folder, name, model, record, _nothing_to_say, push=push, until=until)
+    return _go(folder, name, model, record, _nothing_to_say, ending=ending, until=until)
 
 
 def retry(
@@ -94,7 +97,7 @@ def retry(
     *,
     phase: str | None,
     notes: str,
-    push: bool,
+    ending: Ending,
     until: str | None = None,
     by_script: bool = False,
 ) -> int:
@@ -117,7 +120,7 @@ def retry(
             via=via,
         )
 
-    return _go(folder, name, model, record, asked, push=push, until=until)
+    return _go(folder, name, model, record, asked, ending=ending, until=until)
 
 
 def ask(
@@ -130,7 +133,9 @@ def ask(
     progress = Progress(Console())
     try:
         return (
-            session(repository, config, models_for(config, model, record), progress)
+            session(
+                repository, config, models_for(config, model, record), progress, ending=NOTHING_MORE
+            )
             .inquire(info, question)
             .value
         )
@@ -175,7 +180,7 @@ def raise_budget(
     record: Path | None,
     *,
     amount: str,
-    push: bool,
+    ending: Ending,
     until: str | None = None,
     by_script: bool = False,
 ) -> int:
@@ -193,7 +198,7 @@ def raise_budget(
         lambda _run: BudgetRaised(
             key=f"budget-{uuid4().hex}", at=now(), amount=more, by=local_user(), via=via
         ),
-        push=push,
+        ending=ending,
         until=until,
     )
 
@@ -242,7 +247,7 @@ def _go(
     record: Path | None,
     first: Callable[[Run], Report | None],
     *,
-    push: bool,
+    ending: Ending,
     until: str | None,
     ends: bool = False,
 ) -> int:
@@ -253,7 +258,5 @@ def _go(
         run_checks(Occasion.BEFORE_GOING_ON, CheckSubject(repository, config, run=info)).require()
     progress = Progress(Console())
     models = models_for(config, model, record)
-    return print_result(
-        *session(repository, config, models, progress, push=push, until=until).go_on(info, first),
-        progress,
-    )
+    going = session(repository, config, models, progress, ending=ending, until=until)
+    return print_result(*going.go_on(info, first), progress, ending)

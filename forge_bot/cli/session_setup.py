@@ -6,11 +6,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from forge_bot.cli.options import Ending
 from forge_bot.cli.progress import Progress
 from forge_bot.cli.terminal_question import ask_at_terminal, say_how_to_answer, show
 from forge_bot.errors import NeedsTerminal
 from forge_bot.git import Repository
 from forge_bot.runs.create import post_to
+from forge_bot.runs.open_pull_request import opener
 from forge_bot.runs.publish import Post
 from forge_bot.runs.question import Question
 from forge_bot.runs.session import VIA, VIA_SCRIPT, Asker, Session
@@ -78,7 +80,7 @@ def session(
     progress: Progress,
     *,
     ask: Asker | None = None,
-    push: bool = False,
+    ending: Ending,
     until: str | None = None,
 ) -> Session:
     """A session that asks at the terminal if there is one."""
@@ -94,8 +96,9 @@ def session(
         progress,
         ask or usual,
         show=shown,
-        push=push,
+        push=ending.push or ending.open_pr,
         post=_poster(),
+        open_pr=opener(repository.root) if ending.open_pr else None,
         until=until,
     )
 

@@ -12,6 +12,7 @@ from rich.prompt import Prompt
 from forge_bot.cli.console import Console
 from forge_bot.cli.discussion import discussed
 from forge_bot.cli.last_words import print_result
+from forge_bot.cli.options import Ending
 from forge_bot.cli.progress import Progress, expected, money
 from forge_bot.cli.resume import dollars, resume
 from forge_bot.cli.session_setup import at_terminal, load_setup, models_for, session
@@ -31,13 +32,14 @@ from forge_bot.runs.create import (
 from forge_bot.runs.estimate import Estimate, estimate, keep_estimate
 from forge_bot.runs.local_user import local_user
 from forge_bot.runs.notifications import Message
+from forge_bot.runs.open_pull_request import opener
 from forge_bot.runs.outcome import Outcome
 from forge_bot.runs.phase_names import phase_named
 from forge_bot.runs.project import check_testable
 from forge_bot.runs.session import prompts_for
-from forge_bot.settings import load_pipeline
+from forge_bot.settings import Config, load_pipeline
 from forge_bot.store import SPECS
-from forge_bot.values import Effort, Frozen, Tier
+from forge_bot.values import Effort, Frozen, RecordsPolicy, Tier
 
 if TYPE_CHECKING:
     from forge_bot.agent.models.base import Model
@@ -56,7 +58,7 @@ class RunOptions(Frozen):
     budget: str | None = None
     branch: str | None = None
     here: bool = False
-    push: bool = False
+    ending: Ending = Ending()
     until: str | None = None
     phase: str | None = None
     by_script: bool = False
@@ -73,7 +75,7 @@ def start_run(folder: Path, wanted: RunOptions, model: str | None, record: Path 
             wanted.task.strip(),
             model,
             record,
-            push=wanted.push,
+            ending=wanted.ending,
             until=wanted.until,
             phase=wanted.phase,
             by_script=wanted.by_script,
@@ -84,6 +86,8 @@ def start_run(folder: Path, wanted: RunOptions, model: str | None, record: Path 
             hint="forge-bot run .specs/RUN --from PHASE",
         )
     repository = Repository.find(folder)
+    if wanted.ending.open_pr:
+        opener(repository.root)
     config = load_setup(repository)
     models = models_for(config, model, record)
     progress = Progress(Console())
@@ -91,7 +95,12 @@ def start_run(folder: Path, wanted: RunOptions, model: str | None, record: Path 
         wanted.task, token=os.environ.get("GITHUB_TOKEN"), api_url=os.environ.get("GITHUB_API_URL")
     )
     plan = plan_for(
-        repository, draft, effort=wanted.effort, name=None, branch=wanted.branch, here=wanted.here
+        repository,
+        draft,
+        effort=wanted.effort,
+        name=None,
+        branch=wanted.branch,
+        here=wanted.here,
     )
     subject = CheckSubject(repository, config, _intent(draft, plan))
     check_testable(subject.profile, config)
@@ -125,16 +134,14 @@ def start_run(folder: Path, wanted: RunOptions, model: str | None, record: Path 
         budget=budget,
         by=local_user(),
         answers=answers,
+        records=_records(config, here=wanted.here),
     )
     info = create_run(repository, beginning, pipeline)
     keep_estimate(repository, info.name, estimate)
     progress.began(info, plan, estimate)
-    return print_result(
-        *session(repository, config, models, progress, push=wanted.push, until=wanted.until).go_on(
-            info
-        ),
-        progress,
-    )
+    ending = wanted.ending
+    going = session(repository, config, models, progress, ending=ending, until=wanted.until)
+    return print_result(*going.go_on(info), progress, ending)
 
 
 def _confirmed(
@@ -173,6 +180,11 @@ def _confirmed(
         branch=wanted.branch,
         here=wanted.here,
     )
+
+
+def _records(config: Config, *, here: bool) -> RecordsPolicy:
+    """Return where the record goes; in the user's own branch there is no other place for it."""
+    return RecordsPolicy.IN_BRANCH if here else config.records
 
 
 def _intent(draft: RequestDraft, plan: RunPlan) -> RunIntent:

@@ -33,6 +33,9 @@ class SpawnAgent(_Action):
         description="artifact to write; holds {task} when there are parallel_task_ids"
     )
     headings: tuple[str, ...]
+    closing: tuple[str, ...] = Field(
+        default=(), description="sections asked for besides, which the artifact may leave out"
+    )
     parallel_task_ids: tuple[TaskId, ...] | None = None
 
 

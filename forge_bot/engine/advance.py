@@ -71,6 +71,7 @@ def start(pipeline: Pipeline, report: RunStarted) -> State:
         skipped_phases=skipped,
         budget=Budget(cap=report.budget),
         first_cap=report.budget,
+        records=report.records,
         artifacts={"request.md": ArtifactRecord(blob=report.request_blob, phase=first.id, round=1)},
         seen=frozenset({report.key}),
     )
@@ -276,7 +277,14 @@ def _changed(pipeline: Pipeline, state: State, report: ArtifactChanged) -> State
     state = state.replace(
         artifacts={
             **state.artifacts,
-            report.artifact: record.model_copy(update={"blob": report.blob}),
+            report.artifact: record.model_copy(
+                update={
+                    "blob": report.blob,
+                    "title": report.inspection.title,
+                    "one_task": report.inspection.one_task,
+                    "sections": report.inspection.sections,
+                }
+            ),
         }
     )
     untouched = all(task.status is TaskStatus.PENDING and not task.origin for task in state.tasks)

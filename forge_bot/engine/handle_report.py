@@ -254,6 +254,9 @@ def _recorded(state: State, report: ArtifactWritten, phase: PhaseId) -> State:
         verdict=report.inspection.verdict,
         findings=report.inspection.findings,
         risks=report.risks,
+        title=report.inspection.title,
+        one_task=report.inspection.one_task,
+        sections=report.inspection.sections,
     )
     risks = _risks(state, report)
     artifacts = {**state.artifacts, report.artifact: record}
@@ -485,6 +488,8 @@ def _published(pipeline: Pipeline, state: State, report: Published) -> State:
         raise WrongReport(f"{state.current_phase} publishes nothing.")
     if phase.operation == "pull-request" and report.url:
         state = state.replace(pull_request=report.url)
+    if report.branch:
+        state = state.replace(pull_request_branch=report.branch)
     return complete(pipeline, state, report.at)
 
 

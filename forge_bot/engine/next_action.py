@@ -2,7 +2,6 @@
 
 from typing import assert_never
 
-from forge_bot.artifacts.tasks import one_task
 from forge_bot.engine.actions import (
     Action,
     Checkpoint,
@@ -26,8 +25,8 @@ from forge_bot.engine.pipeline import (
     TasksPhase,
     VerifyPhase,
 )
+from forge_bot.engine.process_documents import is_by_process, process_document
 from forge_bot.engine.state import OpenGate, RunStatus, State, TaskState, TaskStatus, Wave
-from forge_bot.engine.transitions import is_left_out
 from forge_bot.values import PhaseId, TaskId
 
 
@@ -56,15 +55,8 @@ def next_action(pipeline: Pipeline, state: State) -> Action:
                 commands=_commands_by_hand(state),
                 setup_only=True,
             )
-        case AgentPhase() if is_left_out(pipeline, state, phase):
-            return WriteFile(
-                action_id=name,
-                phase=phase.id,
-                path=phase.writes,
-                content=_one_task(pipeline, state),
-            )
         case AgentPhase() | ReviewPhase():
-            return _spawn(pipeline, state, phase, name)
+            return _document(pipeline, state, phase, name)
         case TasksPhase() | TaskReviewPhase():
             return _tasks(pipeline, state)
         case VerifyPhase() if state.verification is None:
@@ -77,7 +69,7 @@ def next_action(pipeline: Pipeline, state: State) -> Action:
                 artifact=phase.writes,
             )
         case VerifyPhase():
-            return _spawn(pipeline, state, phase, name)
+            return _document(pipeline, state, phase, name)
         case PublishPhase():
             return Exec(
                 action_id=name,
@@ -92,22 +84,17 @@ def next_action(pipeline: Pipeline, state: State) -> Action:
             assert_never(phase)
 
 
-_PARTS = ("Changes", "Test Strategy")
-"""Sections that the one task names, where the document has them."""
-
-
-def _one_task(pipeline: Pipeline, state: State) -> str:
-    """The list of one task: what a person approved is implemented as a whole."""
-    plan = pipeline.approved_first
-    if plan is None:
-        return one_task(
-            state.title,
-            pipeline.phases[0].writes if isinstance(pipeline.phases[0], SetupPhase) else "",
-        )
-    return one_task(
-        state.title,
-        plan.writes,
-        [part for part in _PARTS if part in agent_and_headings(plan, state)[1]],
+def _document(
+    pipeline: Pipeline, state: State, phase: AgentPhase | ReviewPhase | VerifyPhase, name: str
+) -> SpawnAgent | WriteFile:
+    """Return the action that brings about the phase's document: by our own process or an agent."""
+    if not is_by_process(pipeline, state, phase):
+        return _spawn(pipeline, state, phase, name)
+    return WriteFile(
+        action_id=name,
+        phase=phase.id,
+        path=phase.writes,
+        content=process_document(pipeline, state, phase),
     )
 
 
@@ -168,6 +155,7 @@ def _spawn(
         input_files=inputs(pipeline, state, phase),
         output_file=phase.writes,
         headings=headings,
+        closing=phase.closing,
     )
 
 
@@ -207,6 +195,7 @@ def _tasks(pipeline: Pipeline, state: State) -> SpawnAgent | Exec:
         input_files=inputs(pipeline, state, phase, None if several else state.task(task_id)),
         output_file=phase.writes if several else phase.writes.replace("{task}", task_id),
         headings=phase.headings,
+        closing=phase.closing if len(state.tasks) == 1 else (),
         parallel_task_ids=wave.remaining,
     )
 

@@ -4,7 +4,7 @@ The root is a union. Runs use `kind: phases`. `kind: steps` describes a sequence
 it is read so that a repository can hold both kinds, but no run uses it.
 """
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal, Self, assert_never
 
 from pydantic import Field, model_validator
 
@@ -20,6 +20,11 @@ They are similar runs, findings that reviewers repeat, and points where earlier 
 """
 
 PullRequestPart = Literal["summary", "approach", "requirements"]
+
+ProcessCondition = Literal[
+    "design-is-one-task", "one-task-reviewed", "verification-green", "nothing-went-back"
+]
+"""Conditions under which our own process writes a document, and no model is asked."""
 
 
 class RoundLimits(Frozen):
@@ -83,6 +88,17 @@ class AnsweringPhase(Phase):
     )
     follows_rules: bool = Field(
         default=False, description="the agent is told the standing rules on tasks"
+    )
+    by_process_when: ProcessCondition | None = Field(
+        default=None, description="when our own process writes the document from what it knows"
+    )
+    carries: tuple[str, ...] = Field(
+        default=(),
+        description="sections that the report carries, for documents of our own process",
+    )
+    closing: tuple[str, ...] = Field(
+        default=(),
+        description="sections that the last review is asked for besides, and may leave out",
     )
 
 
@@ -233,6 +249,15 @@ class Pipeline(Frozen):
             if effort in phase.skip
             and not (auto and isinstance(phase, ReviewPhase) and phase.restored_by_auto)
         )
+
+    def by_model(self) -> "Pipeline":
+        """Return this pipeline with every document written by a model."""
+        plain = {"by_process_when": None, "closing": ()}
+        phases = tuple(
+            phase.model_copy(update=plain) if isinstance(phase, AnsweringPhase) else phase
+            for phase in self.phases
+        )
+        return self.model_copy(update={"phases": phases})
 
     @property
     def agents(self) -> tuple[str, ...]:
@@ -390,11 +415,33 @@ def _references(pipeline: Pipeline) -> list[str]:
             problems.append(f"{phase.id} must either send back to a phase or add a task")
         if isinstance(phase, ReviewPhase | TaskReviewPhase) and not _judges(phase.verdicts):
             problems.append(f"{phase.id} needs at least one positive and one negative verdict")
+        if (problem := _misplaced(phase)) is not None:
+            problems.append(problem)
         if isinstance(phase, AgentPhase):
             agents.add(phase.id)
         if isinstance(phase, SetupPhase | AnsweringPhase):
             written.add(_plain(phase.writes))
     return problems
+
+
+def _misplaced(phase: AnyPhase) -> str | None:
+    """Return what is wrong with the condition under which our process writes the document."""
+    if not isinstance(phase, AnsweringPhase):
+        return None
+    match phase.by_process_when:
+        case None:
+            return None
+        case "design-is-one-task":
+            fits = isinstance(phase, AgentPhase) and phase.tasks
+        case "one-task-reviewed":
+            fits = isinstance(phase, ReviewPhase) and phase.adds_task
+        case "verification-green":
+            fits = isinstance(phase, VerifyPhase)
+        case "nothing-went-back":
+            fits = isinstance(phase, AgentPhase) and not phase.tasks
+        case _:
+            assert_never(phase.by_process_when)
+    return None if fits else f"{phase.id} cannot have by_process_when: {phase.by_process_when}"
 
 
 def _judges(verdicts: tuple[Verdict, ...]) -> bool:

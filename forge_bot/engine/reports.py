@@ -9,7 +9,16 @@ from typing import Annotated, Literal
 
 from pydantic import AwareDatetime, Field, TypeAdapter
 
-from forge_bot.values import CommandResult, Effort, Frozen, Inspection, PhaseId, TaskId, Usage
+from forge_bot.values import (
+    CommandResult,
+    Effort,
+    Frozen,
+    Inspection,
+    PhaseId,
+    RecordsPolicy,
+    TaskId,
+    Usage,
+)
 
 
 class _Report(Frozen):
@@ -55,6 +64,10 @@ class RunStarted(_Report):
     request_hash: str
     budget: Decimal | None = None
     by: str = ""
+    records: RecordsPolicy = Field(
+        default=RecordsPolicy.IN_BRANCH,
+        description="where the record is kept; older versions kept it on the branch",
+    )
 
 
 class _OnAction(_Report):
@@ -125,6 +138,9 @@ class Published(_OnAction):
     type: Literal["published"] = "published"
     detail: str
     url: str = ""
+    branch: str = Field(
+        default="", description="the branch that is offered for merge; empty if it is the run's"
+    )
 
 
 class PublicationAsked(_OnAction):

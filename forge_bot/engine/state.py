@@ -15,10 +15,12 @@ from forge_bot.values import (
     Finding,
     PhaseId,
     Recorded,
+    RecordsPolicy,
     TaskId,
     TaskSpec,
     Usage,
     Verdict,
+    is_empty,
 )
 
 SCHEMA_VERSION = 1
@@ -75,6 +77,15 @@ class ArtifactRecord(Recorded):
     verdict: Verdict | None = None
     findings: tuple[Finding, ...] = ()
     risks: tuple[str, ...] = ()
+    title: str = Field(
+        default="", exclude_if=is_empty, description="the title of the change, where it says it"
+    )
+    one_task: bool = Field(default=False, exclude_if=is_empty, description="it plans a single task")
+    sections: dict[str, str] = Field(
+        default_factory=dict[str, str],
+        exclude_if=is_empty,
+        description="texts that documents of our own process repeat, by heading",
+    )
 
 
 class Stuck(Recorded):
@@ -227,6 +238,10 @@ class State(Recorded):
     first_cap: Decimal | None = None
     usage: Usage = Usage()
     pull_request: str = ""
+    records: RecordsPolicy = RecordsPolicy.IN_BRANCH
+    pull_request_branch: str = Field(
+        default="", description="the branch that is offered for merge; empty if it is the run's"
+    )
     log: tuple[LogEntry, ...] = ()
     seen: frozenset[str] = Field(
         default=frozenset(), description="keys of the reports folded so far"

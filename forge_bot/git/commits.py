@@ -70,7 +70,7 @@ def commit(
     time for both dates.
     """
     before = head(folder)
-    text = _message(message, trailers)
+    text = message_text(message, trailers)
     names = _staged(folder, before.commit, paths)
     if not names:
         return None
@@ -210,7 +210,11 @@ def _record(folder: Path, text: str, names: bytes | None, env: Mapping[str, str]
         git(folder, *settings, "commit", *options, *only, stdin=_bytes(text), env=env, seconds=LONG)
 
 
-def _message(message: str, trailers: Sequence[tuple[str, str]]) -> str:
+def message_text(message: str, trailers: Sequence[tuple[str, str]]) -> str:
+    """Return a message with its trailers as the last paragraph, one line each.
+
+    Raises ValueError for no message or a bad key.
+    """
     lines: list[str] = []
     for key, value in trailers:
         if not _KEY.fullmatch(key):

@@ -3,6 +3,7 @@
 """
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -46,6 +47,7 @@ _SIGNS = (
         ),
     ),
 )
+_NOT_ATOMIC = "does not support --atomic"
 _REJECTED = re.compile(r"\[remote rejected\][^()]*\((?P<why>.+)\)")
 
 
@@ -66,20 +68,50 @@ def push(folder: Path, remote: str, commit: str | None = None) -> None:
     is set. Raises GitFailed with a way out when there is no such remote or it refuses.
     """
     branch = head(folder).branch
-    if remote_url(folder, remote) is None:
-        raise GitFailed(
-            f"There is no remote {remote!r}.", hint="Add it: git remote add origin URL."
-        )
     ref = HEADS + branch
     # The --no-… undo settings that would push more, sign, or need hooks.
     source = ref if commit is None else commit_id(folder, commit)
     upstream = ("--set-upstream",) if commit is None else ()
+    _push(folder, remote, branch, (f"{source}:{ref}",), upstream)
+
+
+def push_together(folder: Path, remote: str, branches: Mapping[str, str]) -> None:
+    """Push commits to branches of a remote, by the names of the branches: all or none, never by
+    force.
+
+    Where the remote cannot do that (git-push(1), --atomic), they go out one after the other, in
+    their order. Raises GitFailed with a way out when there is no such remote or it refuses.
+    """
+    sources = {
+        branch: f"{commit_id(folder, tip)}:{HEADS}{branch}" for branch, tip in branches.items()
+    }
+    named = " and ".join(branches)
+    try:
+        _push(folder, remote, named, tuple(sources.values()), ("--atomic",))
+    except GitFailed as error:
+        if _NOT_ATOMIC not in error.output:
+            raise
+        for branch, source in sources.items():
+            _push(folder, remote, branch, (source,))
+
+
+def _push(
+    folder: Path,
+    remote: str,
+    branch: str,
+    sources: Sequence[str],
+    more: Sequence[str] = (),
+) -> None:
+    if remote_url(folder, remote) is None:
+        raise GitFailed(
+            f"There is no remote {remote!r}.", hint="Add it: git remote add origin URL."
+        )
     options = (
         "--no-verify",
         "--no-follow-tags",
         "--no-signed",
         "--no-recurse-submodules",
-        *upstream,
+        *more,
     )
     try:
         # A remote marked as mirror would push, and force, all that is there.
@@ -92,7 +124,7 @@ def push(folder: Path, remote: str, commit: str | None = None) -> None:
             *options,
             "--",
             remote,
-            f"{source}:{ref}",
+            *sources,
             seconds=LONG,
         )
     except GitFailed as error:

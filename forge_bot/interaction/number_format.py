@@ -44,6 +44,8 @@ def spent(usage: Usage, budget: Budget) -> str:
     """Return the amount spent and the budget; with a cap, a bar of ten fields, the one begun
     counted.
     """
+    if usage.cost is None:
+        return f"{tokens(usage)} tokens, at an unknown price"
     if budget.cap is None:
         return money(usage.cost)
     filled = min(_BAR, math.ceil(budget.spent / budget.cap * _BAR)) if budget.cap else _BAR

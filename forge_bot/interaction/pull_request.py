@@ -67,12 +67,12 @@ def why(view: RunFacts, documents: Mapping[str, str]) -> str:
     """The first paragraph of the summary, before there is one of the design; else the title."""
     for phase in (*view.pipeline.providing("summary"), *view.pipeline.providing("approach")):
         heading = next(iter(phase.headings), "")
-        if said := escape.line(_paragraph(documents.get(phase.writes, ""), heading), 900):
+        if said := escape.line(paragraph(documents.get(phase.writes, ""), heading), 900):
             return said
     return escape.plain(view.state.title)
 
 
-def _paragraph(markdown: str, heading: str) -> str:
+def paragraph(markdown: str, heading: str) -> str:
     """Return the first text of a section as it is written. Text below the section's sub-headings is
     part of it.
     """

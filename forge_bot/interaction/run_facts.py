@@ -60,15 +60,13 @@ def decided(decision: Decision) -> str:
     )
 
 
-def footer(facts: RunFacts) -> str:
-    """Small print: which run, and on GitHub as of when, where the log is, and how to speak to the
-    bot.
-    """
+def footer(facts: RunFacts, *, with_time: bool = True) -> str:
+    """Small print: which run, and on GitHub the time, the log, and how to speak to the bot."""
     state, links = facts.state, facts.links
     if not links.repository:
         return f"<sub>run {escape.code(state.run)}</sub>"
     parts = [
-        f"as of {state.updated_at:%Y-%m-%d %H:%M} UTC",
+        *([f"as of {state.updated_at:%Y-%m-%d %H:%M} UTC"] if with_time else []),
         f"documents at [{escape.code(short(links.commit))}]({links.folder})",
         *([f"[log]({links.job})"] if links.job else []),
         f"run {escape.code(state.run)}",

@@ -288,11 +288,13 @@ def _file_written(run: Run, action: WriteFile, said: Previous) -> ReportOutcome 
             f"{run.workspace.relative}/{action.path} does not hold the content of"
             f" {action.action_id}."
         )
-    run.tell(written(action, run))
+    report = written(action, run)
+    run.tell(report)
     label = run.pipeline.phase(action.phase).label
     return ReportOutcome(
         updated=True,
         artifacts=(action.path,),
+        verdict=report.inspection.verdict,
         hint="setup_continue",
         message=f"{label}: {action.path}",
     )

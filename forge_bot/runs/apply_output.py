@@ -9,17 +9,25 @@ from forge_bot.agent.edits import EditPlan, Folder, plan_edits
 from forge_bot.agent.model_answers import Change, Document
 from forge_bot.agent.protected_changes import Versions, protected_changes
 from forge_bot.artifacts.inspection import inspect
+from forge_bot.artifacts.sections import document_facts
 from forge_bot.engine import SpawnAgent
 from forge_bot.engine.next_action import held_patch_name
-from forge_bot.engine.pipeline import AgentPhase, ReviewPhase, TaskReviewPhase, VerifyPhase
+from forge_bot.engine.pipeline import (
+    AgentPhase,
+    AnsweringPhase,
+    AnyPhase,
+    ReviewPhase,
+    TaskReviewPhase,
+    VerifyPhase,
+)
 from forge_bot.engine.reports import ArtifactWritten
+from forge_bot.engine.verification_report import composed
 from forge_bot.errors import PathEscapes
 from forge_bot.git import MergeConflict, Tree, blob_id, merge
 from forge_bot.prompts.untrusted import what_is_hidden
 from forge_bot.runs.clock import now
 from forge_bot.runs.risk_signs import design_risks
 from forge_bot.runs.run import Run
-from forge_bot.runs.verification_report import composed
 from forge_bot.settings.instructions import Rules
 from forge_bot.store import inside, write_whole
 from forge_bot.values import Frozen, Inspection, Problem, TaskId, Usage, Verdict
@@ -40,6 +48,8 @@ class ArtifactContract(Frozen):
     verdicts: tuple[Verdict, ...] = ()
     tasks: bool = False
     rules: Rules = Rules()
+    plans: bool = False
+    carries: tuple[str, ...] = ()
 
     def inspect(self, text: str) -> Inspection:
         """Return the values read from the artifact, and its problems.
@@ -51,6 +61,9 @@ class ArtifactContract(Frozen):
             found.model_copy(update={"tasks": self.rules.applied(found.tasks)})
             if found.tasks
             else found
+        )
+        found = found.model_copy(
+            update=document_facts(text, plans=self.plans, carries=self.carries)
         )
         unseen = (
             what_is_hidden(text) if not any(problem.fatal for problem in found.problems) else ""
@@ -75,12 +88,19 @@ class ArtifactContract(Frozen):
 
 def artifact_contract(run: Run, action: SpawnAgent) -> ArtifactContract:
     """The contract of the artifact that an action asks for."""
-    phase = run.pipeline.phase(action.phase)
+    return contract_of(run, run.pipeline.phase(action.phase), action.headings)
+
+
+def contract_of(run: Run, phase: AnyPhase, headings: tuple[str, ...]) -> ArtifactContract:
+    """Return the contract of a phase's artifact."""
+    plan = run.pipeline.approved_first
     return ArtifactContract(
-        headings=action.headings,
+        headings=headings,
         verdicts=phase.verdicts if isinstance(phase, ReviewPhase | TaskReviewPhase) else (),
         tasks=isinstance(phase, AgentPhase) and phase.tasks,
         rules=run.rules if isinstance(phase, AgentPhase) and phase.tasks else Rules(),
+        plans=plan is not None and phase.id == plan.id,
+        carries=phase.carries if isinstance(phase, AnsweringPhase) else (),
     )
 
 

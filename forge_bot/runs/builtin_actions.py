@@ -2,18 +2,17 @@
 patches, ready-made documents.
 """
 
-from forge_bot.artifacts.inspection import inspect
 from forge_bot.engine import Exec, State, WriteFile
 from forge_bot.engine.next_action import held_patch_name
-from forge_bot.engine.pipeline import VerifyPhase
+from forge_bot.engine.pipeline import AnsweringPhase, VerifyPhase
 from forge_bot.engine.reports import ActionFailed, ArtifactWritten, CommandsRan, Prepared
+from forge_bot.engine.verification_report import section
 from forge_bot.errors import ForgeError, GitFailed
 from forge_bot.git import blob_id
-from forge_bot.runs.apply_output import OutputApplier
+from forge_bot.runs.apply_output import OutputApplier, contract_of
 from forge_bot.runs.project import Project
 from forge_bot.runs.risk_signs import setup_risks
 from forge_bot.runs.run import Run
-from forge_bot.runs.verification_report import section
 from forge_bot.values import TaskId
 
 
@@ -86,7 +85,9 @@ def applied(
 def written(action: WriteFile, run: Run) -> ArtifactWritten:
     """The document the engine made by itself, in the workspace."""
     raw = run.workspace.write(action.path, action.content)
-    found = inspect(action.content, headings=(), tasks=True)
+    phase = run.pipeline.phase(action.phase)
+    headings = phase.headings if isinstance(phase, AnsweringPhase) else ()
+    found = contract_of(run, phase, headings).inspect(action.content)
     return ArtifactWritten(
         key=action.action_id,
         at=run.now(),
@@ -94,7 +95,7 @@ def written(action: WriteFile, run: Run) -> ArtifactWritten:
         phase=action.phase,
         artifact=action.path,
         blob=blob_id(raw),
-        inspection=found.model_copy(update={"tasks": run.rules.applied(found.tasks)}),
+        inspection=found,
     )
 
 

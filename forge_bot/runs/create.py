@@ -34,14 +34,18 @@ from forge_bot.store import (
     slug,
     told_when_full,
     workspace_name,
+    write_whole,
 )
-from forge_bot.values import Effort, Frozen
+from forge_bot.values import Effort, Frozen, RecordsPolicy
 
 LONGEST_TASK = 100_000
 """Characters of a request. What is longer belongs into a file of the repository."""
 
 LONGEST_TITLE = 80
 
+
+_FOLDED = "* linguist-generated gitlab-generated\n"
+"""Attributes by which GitHub and GitLab fold files in a diff."""
 
 QUESTIONS = (
     "What is the main goal of this change?",
@@ -90,6 +94,9 @@ class NewRun(Frozen):
     )
     base: Head | None = Field(
         default=None, description="what the branch begins at; what is checked out if None"
+    )
+    records: RecordsPolicy | None = Field(
+        default=None, description="None: on the run's branch, and nothing folds it there"
     )
 
 
@@ -337,14 +344,27 @@ def _write_first(
     )
     state = start(pipeline, report)
     workspace.record(report, state)
+    attributes = _fold_records(tree) if beginning.records is RecordsPolicy.IN_BRANCH else ()
     if commit:
         trailers = [("Forge-Run", name), ("Forge-Phase", state.current_phase)]
         tree.commit(
             start_subject(beginning.draft.title),
             trailers,
-            (workspace.relative,),
+            (workspace.relative, *attributes),
             when=stamp.isoformat(),
         )
+
+
+def _fold_records(tree: Tree) -> tuple[str, ...]:
+    """Write the attributes that fold records in the diff of a pull request, if there are none; the
+    paths that were written.
+    """
+    path = f"{SPECS}/.gitattributes"
+    place = tree.path / path
+    if place.exists():
+        return ()
+    write_whole(place, _FOLDED)
+    return (path,)
 
 
 def request_of(beginning: NewRun) -> Request:
@@ -393,4 +413,5 @@ def _first(
         request_hash=request.hash,
         budget=beginning.budget,
         by=beginning.by,
+        records=beginning.records or RecordsPolicy.IN_BRANCH,
     )

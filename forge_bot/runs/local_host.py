@@ -24,6 +24,7 @@ from forge_bot.runs.agents import Agents
 from forge_bot.runs.builtin_actions import applied, not_done, prepared, verified, written
 from forge_bot.runs.clock import now
 from forge_bot.runs.notifications import Message, Notify, PhaseBegan, PhaseEnded
+from forge_bot.runs.open_pull_request import OpenPullRequest
 from forge_bot.runs.project import Project
 from forge_bot.runs.publish import Post, Publisher
 from forge_bot.runs.run import Run
@@ -53,6 +54,7 @@ class LocalHost:
         push: bool = False,
         publishes: bool = True,
         post: Post | None = None,
+        open_pr: OpenPullRequest | None = None,
         withheld: tuple[str, ...] = (),
         recorded: Recorded | None = None,
     ) -> None:
@@ -60,7 +62,9 @@ class LocalHost:
         self.project = project
         self.tell = tell
         self.agents = Agents(run, project, models, templates, tell, environ=environ)
-        self.publisher = Publisher(run, push=push, post=post) if publishes else None
+        self.publisher = (
+            Publisher(run, push=push, post=post, open_pr=open_pr) if publishes else None
+        )
         self.withheld = withheld
         self.recorded = recorded
         self._paths: tuple[str, ...] = ()
@@ -156,8 +160,16 @@ class LocalHost:
             case "post-to-source" if publisher.asks():
                 return PublicationAsked(key=f"{name}/asked", at=now(), action_id=name)
             case "pull-request" | "post-to-source" | "final-commit":
-                detail, url = publisher.publish(action.operation)
-                self.tell(Message(text=detail))
-                return Published(key=name, at=now(), action_id=name, detail=detail, url=url)
+                done = publisher.publish(action.operation)
+                for text in filter(None, (done.detail, done.offer, done.url)):
+                    self.tell(Message(text=text))
+                return Published(
+                    key=name,
+                    at=now(),
+                    action_id=name,
+                    detail=done.detail,
+                    url=done.url,
+                    branch=done.branch,
+                )
             case "prepare" | "verify" | "apply-held":
                 raise AssertionError(action.operation)

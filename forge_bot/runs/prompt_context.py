@@ -14,6 +14,7 @@ from forge_bot.engine.pipeline import (
 )
 from forge_bot.engine.state import Note, TaskState
 from forge_bot.engine.transitions import PROCESS
+from forge_bot.engine.verification_report import commands_section
 from forge_bot.git import Repository
 from forge_bot.knowledge import ENV, DocumentNames, Pattern, Profile
 from forge_bot.knowledge.history import History, Recall
@@ -25,7 +26,6 @@ from forge_bot.runs.change_inputs import ChangeInputs
 from forge_bot.runs.past_run_index import history_at
 from forge_bot.runs.prompt_files import PromptFiles
 from forge_bot.runs.run import Run
-from forge_bot.runs.verification_report import commands_section
 from forge_bot.store import SPECS
 from forge_bot.values import TaskId
 
@@ -88,7 +88,7 @@ class PromptContext:
             base=state.base_branch,
             change=self.changes.command(task, phase) if self.delivery == "files" else "",
             inputs=self._inputs(action, task, phase, at),
-            headings=action.headings,
+            headings=(*action.headings, *action.closing),
             verdicts=(
                 tuple(verdict.value for verdict in phase.verdicts)
                 if isinstance(phase, ReviewPhase | TaskReviewPhase)

@@ -1,6 +1,7 @@
 """Publishes outside the run: the pull request's text, a push, the last commit."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Literal
 
 from forge_bot.engine.post_to_source import can_be_posted, may_post
@@ -8,7 +9,11 @@ from forge_bot.interaction.commit_links import Links
 from forge_bot.interaction.pull_request import PullRequestText, pull_request
 from forge_bot.interaction.run_facts import RunFacts
 from forge_bot.prompts import escape
+from forge_bot.runs.open_pull_request import OpenPullRequest, WantedPullRequest
+from forge_bot.runs.pull_request_branch import Offer, is_separate, offer, push_run
 from forge_bot.runs.run import Run
+from forge_bot.store import write_whole
+from forge_bot.values import Frozen
 
 PULL_REQUEST = "pull-request.md"
 _LONGEST_COMMENT = 30_000
@@ -22,15 +27,34 @@ Post = Callable[[str, str], str]
 """Posts a text as a comment to the issue at an address, and returns the comment's own address."""
 
 
+class Publication(Frozen):
+    """What became visible: a sentence on it, the address it can be seen at, if any, and the branch
+    that is offered for merge, if that is not the run's, with a sentence on that.
+    """
+
+    detail: str
+    url: str = ""
+    branch: str = ""
+    offer: str = ""
+
+
 class Publisher:
     """Performs the publications that a local run can do. Nothing leaves the machine unless a push
     was asked for.
     """
 
-    def __init__(self, run: Run, *, push: bool = False, post: Post | None = None) -> None:
+    def __init__(
+        self,
+        run: Run,
+        *,
+        push: bool = False,
+        post: Post | None = None,
+        open_pr: OpenPullRequest | None = None,
+    ) -> None:
         self.run = run
         self.push = push
         self.post = post
+        self.open_pr = open_pr
 
     def asks(self) -> bool:
         """Return whether a person is to be asked before the summary is posted."""
@@ -42,39 +66,56 @@ class Publisher:
 
     def publish(
         self, operation: Literal["pull-request", "post-to-source", "final-commit"]
-    ) -> tuple[str, str]:
-        """Do it; a sentence on what was done, and the URL it can be seen at, if any. Raises
-        GitFailed when a push fails.
-        """
+    ) -> Publication:
+        """Do it, and say what was done. Raises GitFailed when a push fails."""
         match operation:
             case "pull-request":
-                written = pull_request_text(self.run)
-                self.run.workspace.write(PULL_REQUEST, f"# {written.title}\n\n{written.body}")
-                if self.push:
-                    self.run.tree.push()
-                    return (
-                        (
-                            f"pushed {self.run.state.branch}; the pull request's text is"
-                            f" {PULL_REQUEST}"
-                        ),
-                        "",
-                    )
-                return f"the pull request's text is {PULL_REQUEST}; nothing was pushed", ""
+                return self._pull_request()
             case "post-to-source":
-                if (
-                    self.post is not None
-                    and can_be_posted(self.run.pipeline, self.run.state)
-                    and may_post(self.run.pipeline, self.run.state)
-                ):
-                    return "posted the summary to the issue", self.post(
-                        self.run.state.source.url, comment_text(self.run)
-                    )
-                return f"the summary was not posted to the issue: {self._why_not()}", ""
+                return self._post()
             case "final-commit":
-                if self.push:
-                    self.run.tree.push()
-                    return f"the last commit of {self.run.state.branch} was pushed", ""
-                return f"the work is on the branch {self.run.state.branch}", ""
+                return self._final_commit()
+
+    def _pull_request(self) -> Publication:
+        run = self.run
+        offered = offer(run) if is_separate(run.state) else Offer(branch=run.state.branch)
+        written = pull_request_text(run, offered)
+        run.workspace.write(PULL_REQUEST, f"# {written.title}\n\n{written.body}")
+        write_whole(body_file(run), written.body)
+        detail = f"the pull request's text is {PULL_REQUEST}; nothing was pushed"
+        if self.push:
+            push_run(run, offered)
+            pushed = dict.fromkeys(filter(None, (run.state.branch, offered.branch)))
+            detail = f"pushed {' and '.join(pushed)}; the pull request's text is {PULL_REQUEST}"
+        url = ""
+        if self.open_pr is not None and offered.branch:
+            base = run.state.base_branch
+            url = self.open_pr(WantedPullRequest(offered.branch, base, written, body_file(run)))
+        return self._offering(offered, detail, url)
+
+    def _offering(self, offered: Offer, detail: str, url: str = "") -> Publication:
+        if not is_separate(self.run.state):
+            return Publication(detail=detail, url=url)
+        return Publication(detail=detail, url=url, branch=offered.branch, offer=offered.said)
+
+    def _post(self) -> Publication:
+        run = self.run
+        if (
+            self.post is not None
+            and can_be_posted(run.pipeline, run.state)
+            and may_post(run.pipeline, run.state)
+        ):
+            address = self.post(run.state.source.url, comment_text(run))
+            return Publication(detail="posted the summary to the issue", url=address)
+        return Publication(detail=f"the summary was not posted to the issue: {self._why_not()}")
+
+    def _final_commit(self) -> Publication:
+        name = self.run.state.branch
+        offered = offer(self.run) if is_separate(self.run.state) else Offer(branch=name)
+        if not self.push:
+            return self._offering(offered, f"the work is on the branch {name}")
+        push_run(self.run, offered)
+        return self._offering(offered, f"the last commit of {name} was pushed")
 
     def _why_not(self) -> str:
         if self.run.state.flags.skip_pr:
@@ -98,14 +139,23 @@ def comment_text(run: Run) -> str:
     )
 
 
-def pull_request_text(run: Run) -> PullRequestText:
+def pull_request_text(run: Run, offered: Offer | None = None) -> PullRequestText:
     """Title and body of the pull request; documents are named by their paths, since nothing may be
-    on GitHub yet.
+    on GitHub yet. Where they are not on the branch that is offered, the paths begin with the run's.
     """
-    facts = RunFacts(
-        pipeline=run.pipeline, state=run.state, links=Links(workspace=run.workspace.relative)
-    )
+    relative = run.workspace.relative
+    separate = is_separate(run.state)
+    place = f"{run.state.branch}:{relative}" if separate else relative
+    state = run.state
+    if offered is not None and offered.branch:
+        state = state.replace(pull_request_branch=offered.branch)
+    facts = RunFacts(pipeline=run.pipeline, state=state, links=Links(workspace=place))
     return pull_request(facts, documents_of(run), LONGEST_BODY)
+
+
+def body_file(run: Run) -> Path:
+    """The file with the text of the pull request, outside of git, as `gh` reads it."""
+    return run.places.home / "pull-request-body.md"
 
 
 def documents_of(run: Run) -> dict[str, str]:

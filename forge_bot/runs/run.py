@@ -8,6 +8,7 @@ from pathlib import Path
 from pydantic import TypeAdapter, ValidationError
 
 from forge_bot.artifacts.inspection import inspect
+from forge_bot.artifacts.sections import document_facts
 from forge_bot.engine import (
     Action,
     Exec,
@@ -20,7 +21,7 @@ from forge_bot.engine import (
     fold,
     next_action,
 )
-from forge_bot.engine.pipeline import AgentPhase
+from forge_bot.engine.pipeline import AgentPhase, AnsweringPhase
 from forge_bot.engine.reports import (
     AgentFailed,
     ArtifactChanged,
@@ -291,17 +292,22 @@ class Run:
             (
                 phase
                 for phase in self.pipeline.phases
-                if isinstance(phase, AgentPhase) and phase.writes == name
+                if isinstance(phase, AnsweringPhase) and phase.writes == name
             ),
             None,
         )
         text = raw.decode("utf-8", "replace")
         inspection = Inspection()
-        if writer is not None and writer.tasks:
+        if isinstance(writer, AgentPhase) and writer.tasks:
             inspection = inspect(text, headings=(), tasks=True)
             inspection = inspection.model_copy(
                 update={"tasks": self.rules.applied(inspection.tasks)}
             )
+        if writer is not None:
+            plan = self.pipeline.approved_first
+            plans = plan is not None and writer.id == plan.id
+            facts = document_facts(text, plans=plans, carries=writer.carries)
+            inspection = inspection.model_copy(update=facts)
         stamp = self.now()
         report = ArtifactChanged(
             key=f"{name}@{blob_id(raw)}@{stamp.isoformat()}",

@@ -34,11 +34,13 @@ from forge_bot.runs.installation import foundation
 from forge_bot.runs.local_host import LocalHost
 from forge_bot.runs.local_user import local_user
 from forge_bot.runs.notifications import Explained, Message, Notify, StoppedBefore
+from forge_bot.runs.open_pull_request import OpenPullRequest
 from forge_bot.runs.outcome import Outcome
 from forge_bot.runs.phase_names import StopAtLine, never_stop, phase_named, stop_after
 from forge_bot.runs.process_signals import interruptible, until_stopped
 from forge_bot.runs.project import Project, profile_at
 from forge_bot.runs.publish import Post
+from forge_bot.runs.pull_request_branch import offered, push_run
 from forge_bot.runs.question import Question, gate_shown, open_question
 from forge_bot.runs.resolve import RunInfo
 from forge_bot.runs.run import Run, open_run
@@ -94,6 +96,7 @@ class Session:
         show: Callable[[Question], None] | None = None,
         push: bool = False,
         post: Post | None = None,
+        open_pr: OpenPullRequest | None = None,
         until: str | None = None,
         environ: Mapping[str, str] = os.environ,
     ) -> None:
@@ -105,6 +108,7 @@ class Session:
         self.show: Callable[[Question], None] = show or (lambda _question: None)
         self.push = push
         self.post = post
+        self.open_pr = open_pr
         self.until = until
         self.environ = environ
 
@@ -207,7 +211,7 @@ class Session:
         if not self.push:
             return
         try:
-            run.tree.push()
+            push_run(run, offered(run))
         except GitFailed as error:
             self.tell(
                 Message(
@@ -235,6 +239,7 @@ class Session:
             environ=self.environ,
             push=self.push,
             post=self.post,
+            open_pr=self.open_pr,
         )
 
     async def look_into(self, run: Run, text: str) -> tuple[Inquiry, Asked | None]:

@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, Field, TypeAdapter
 
 from forge_bot.errors import BadConfig
 from forge_bot.settings.yaml_file import read_yaml
-from forge_bot.values import Frozen, Tier
+from forge_bot.values import Frozen, RecordsPolicy, Tier
 
 CONFIG = ".forge/config.yml"
 DEFAULT_MODEL = "anthropic:claude-sonnet-5-5"
@@ -97,6 +97,10 @@ class Config(Frozen):
     environment: dict[str, str] = Field(
         default_factory=dict[str, str], description="variables for project commands"
     )
+    records: RecordsPolicy = Field(
+        default=RecordsPolicy.SEPARATE,
+        description="whether the branch for merge has the run's record in it",
+    )
     sandbox: Annotated[Literal["auto", "bubblewrap", "landlock", "off"], BeforeValidator(_off)] = (
         "auto"
     )
@@ -105,6 +109,9 @@ class Config(Frozen):
         description="setup may run where no network namespace holds it to the proxy (Landlock)",
     )
     agent: AgentSettings = AgentSettings()
+    documents_by_model: bool = Field(
+        default=False, description="a model writes every document, also those that need none"
+    )
     protected: tuple[str, ...] = Field(
         default=(), description="more paths that only a person may let change"
     )

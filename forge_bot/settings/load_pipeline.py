@@ -6,8 +6,9 @@ from functools import lru_cache
 from pydantic import TypeAdapter
 
 from forge_bot.engine.pipeline import Descriptor, Pipeline, StepPipeline
-from forge_bot.errors import BadPipeline, PipelineNotRunnable
+from forge_bot.errors import BadConfig, BadPipeline, PipelineNotRunnable
 from forge_bot.resources import templates
+from forge_bot.settings.config import load_config
 from forge_bot.settings.yaml_file import read_yaml
 
 PIPELINES = ".forge/pipelines"
@@ -24,15 +25,31 @@ def _parsed(text: str, place: str) -> Pipeline | StepPipeline:
 
 
 def load_pipeline(name: str, read: Callable[[str], str | None]) -> Pipeline:
-    """The pipeline of that name; `read` gives a repository's file by its path, or None.
+    """Return the pipeline of that name; `read` gives a repository's file by its path, or None.
 
-    Raises BadPipeline with all problems and their lines, PipelineNotRunnable for a pipeline of
-    steps.
+    With `documents_by_model` in its configuration a model writes every document. Raises BadPipeline
+    with all problems and their lines, PipelineNotRunnable for a pipeline of steps.
     """
     descriptor = load_descriptor(name, read)
     if isinstance(descriptor, StepPipeline):
         raise PipelineNotRunnable(f"The pipeline {name} describes steps, not phases.")
-    return descriptor
+    return _by_model(descriptor) if _wants_models(read) else descriptor
+
+
+@lru_cache(maxsize=16)
+def _by_model(pipeline: Pipeline) -> Pipeline:
+    return pipeline.by_model()
+
+
+def _wants_models(read: Callable[[str], str | None]) -> bool:
+    """Return whether the repository wants every document by a model.
+
+    Whoever loads the configuration tells what is wrong with it.
+    """
+    try:
+        return load_config(read).documents_by_model
+    except BadConfig:
+        return False
 
 
 def load_descriptor(name: str, read: Callable[[str], str | None]) -> Pipeline | StepPipeline:

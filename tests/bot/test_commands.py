@@ -62,6 +62,7 @@ def test_a_refresh_makes_the_text_as_it_is_now_the_request(waiting: Stage) -> No
 @pytest.mark.slow
 def test_what_only_a_person_can_do_is_asked_for_and_done(waiting: Stage) -> None:
     waiting.model({("task-decomposer", "*", "*"): {"artifact_markdown": HUMAN}})
+    waiting.say("/forge effort M")
     waiting.say("/approve")
     assert waiting.state["gate"]["options"] == ["done", "skip", "abandon"], waiting.state["gate"]
     heard(waiting.say("/approve"))

@@ -83,7 +83,23 @@ def test_an_unknown_price_is_not_nothing() -> None:
     view = scene.at_work()
     usage = view.state.usage.model_copy(update={"cost": None})
     said = tracking(view.model_copy(update={"state": view.state.replace(usage=usage)}))
-    assert "price unknown of" in shown(said)
+    assert "tokens, at an unknown price" in shown(said)
+    first = elements(said, "table")[0]
+    header = [each.text for each in first.iter("th") if each.text]
+    assert header == ["Phase", "What came of it", "Tokens"]
+
+
+def test_the_comment_ends_with_the_commands_that_count_now() -> None:
+    assert "/approve 50753fa · /reject" in shown(tracking(scene.design_waits()))
+    at_work = shown(tracking(scene.at_work()))
+    assert "You can say now: /forge ask <your question> · /forge cost · /abandon" in at_work
+    assert "You can say now" not in tracking(scene.done())
+
+
+def test_bookkeeping_at_the_end_of_a_run_takes_no_row() -> None:
+    said = shown(tracking(scene.done())) + shown(tracking(scene.at_work()))
+    assert "Post to Source" not in said
+    assert "Final Commit" not in said
 
 
 def test_the_sum_of_the_rows_is_the_sum_below_them() -> None:

@@ -55,19 +55,31 @@ class Sample:
     @property
     def branch(self) -> str:
         """The run's branch."""
-        return next(
-            name
-            for name in self.git("branch", "--format=%(refname:short)").splitlines()
-            if name != "main"
-        )
+        return next(name for name in self._branches if name not in {"main", *self._offered})
+
+    @property
+    def offered(self) -> str:
+        """The branch for merge."""
+        return self._offered[0]
+
+    @property
+    def _branches(self) -> list[str]:
+        return self.git("branch", "--format=%(refname:short)").splitlines()
+
+    @property
+    def _offered(self) -> list[str]:
+        form = "--format=%(trailers:key=Forge-Landed,valueonly)"
+        return [name for name in self._branches if self.git("log", "-1", form, name, "--")]
 
     @property
     def workspace(self) -> Path:
-        """The run's folder in its work tree."""
-        listed = self.git("worktree", "list", "--porcelain").split("\n\n")
-        tree = next(
+        """The run's folder in its work tree; of a run that is done, in a new one beside."""
+        trees = [
             Path(block.split("\n")[0].removeprefix("worktree "))
-            for block in listed
+            for block in self.git("worktree", "list", "--porcelain").split("\n\n")
             if f"refs/heads/{self.branch}" in block
-        )
+        ]
+        tree = trees[0] if trees else self.path.parent / "seen"
+        if not trees:
+            self.git("worktree", "add", "-q", str(tree), self.branch)
         return next((tree / ".specs").iterdir())

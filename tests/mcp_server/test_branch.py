@@ -54,7 +54,7 @@ async def refused(host: Host, action: Json) -> list[str]:
 
 
 @pytest.mark.promise("mcp-commits")
-@pytest.mark.parametrize("agent", ["situation-analyst-investigator", "verifier"])
+@pytest.mark.parametrize("agent", ["situation-analyst-investigator", "comprehensive-reviewer"])
 async def test_code_that_was_committed_while_a_document_is_written_is_refused(
     sample: Sample, agent: str
 ) -> None:

@@ -131,7 +131,7 @@ async def test_a_clients_word_for_green_tests_is_worth_nothing(sample: Sample) -
         }
         await host.begin(TASK)
         await host.drive(await host.next())
-        action = await host.drive(await host.next(user_response="approve"), "verifier")
+        action = await host.drive(await host.next(user_response="approve"), "final-verification")
         fixes = [each for each in host.asked if each.get("output_file", "").startswith("impl-fix-")]
         assert len(fixes) == 1
         assert action["phase"] == "final-verification"
@@ -177,7 +177,7 @@ async def test_an_exec_that_is_reported_with_its_output_is_reported(
         create = await to_pull_request(host, sample, tmp_path / "remote.git")
         assert create["commands"][:3] == ["gh", "pr", "create"]
         after = await host.next(action_id=create["action_id"], previous_output=f"{PULL}\n")
-        assert (after["type"], after["phase"]) == ("spawn_agent", "final-summary")
+        assert (after["type"], after["phase"]) == ("write_file", "final-summary")
         assert after["report_result"]["display_message"] == f"PR Creation: opened {PULL}"
         again = await host.next(action_id=create["action_id"], previous_output=f"{PULL}\n")
         assert (again["action_id"], again["report_result"]) == (after["action_id"], None)

@@ -22,6 +22,8 @@ WAITING = 3
 _DURATION = re.compile(r"\d+(\.\d+)? ?(ms|s)\b|\| \d+\.\d+ \|")
 _RANDOM_KEY = re.compile(r"^(start|answer|shown|retry)-[0-9a-f]{32}$")
 
+_WORKING = {"run", "resume", "approve", "reject", "done", "skip", "retry", "continue"}
+
 
 @dataclass(frozen=True)
 class Standing:
@@ -106,9 +108,13 @@ class World:
         return self.root / "out.txt"
 
     def start(self, words: Sequence[str], more: Mapping[str, str] | None = None) -> int:
-        """Begin an invocation; its process id."""
+        """Begin an invocation; its process id. The work tree stays, since it is looked at."""
+        keep = ("--keep",) if words[0] in _WORKING else ()
         return self.nursery.start(
-            (*words, *by_script(words)), self.path, {**self.environment, **(more or {})}, self.out
+            (*words, *by_script(words), *keep),
+            self.path,
+            {**self.environment, **(more or {})},
+            self.out,
         )
 
     def forge(self, *words: str) -> tuple[int, str]:

@@ -13,6 +13,9 @@ from forge_bot.resources import templates
 from tests.fakes.sample import Said, Sample
 
 RECORD = templates() / "demo" / "record.jsonl"
+ACCEPTED = {"architect", "implementer", "impl-reviewer", "verifier", "design-reviewer"}
+"""Agents that are asked more than when the record was made: a design is asked for type, title and
+number of tasks, the last reviewer for its report; and `tasks.md` comes from the design."""
 
 
 @pytest.fixture
@@ -40,9 +43,10 @@ def test_it_ends_with_a_branch_a_diff_and_tests_that_went_from_red_to_green(
     branch = next(
         name
         for name in git(folder, "branch", "--format=%(refname:short)").split()
-        if name != "main"
+        if name.startswith("feature/")
     )
     assert branch in shown.out
+    assert "git switch main && git merge " in shown.out.replace("\n", " ")
     workspace = next(
         line
         for line in git(folder, "ls-tree", "-r", "--name-only", branch).splitlines()
@@ -76,7 +80,12 @@ def test_the_prompts_have_not_drifted_from_the_record(shown: Said) -> None:
     decides whether to record anew.
     """
     assert shown.code == 0
-    assert "drifted" not in shown.out, (
+    drifted = {
+        line.rpartition("record: ")[2].split()[0]
+        for line in shown.out.splitlines()
+        if "drifted" in line
+    }
+    assert drifted <= ACCEPTED, (
         "a prompt changed: record the demo anew (docs/models.md), or accept the drift knowingly"
     )
 

@@ -14,7 +14,7 @@ from tests.fakes.agents import AgentServer
 from tests.fakes.sample import Sample
 
 TASK = "`rota who` names somebody for days before the rota starts"
-CALLS = 7
+CALLS = 5
 
 
 def started(sample: Sample, server: AgentServer, *words: str) -> "subprocess.Popen[str]":
@@ -63,7 +63,7 @@ def test_killed_in_three_calls_a_run_ends_the_same_and_repeats_only_the_calls_in
     sample: Sample, server: AgentServer
 ) -> None:
     words = ("run", TASK, "--effort", "S", "--auto", "--nopr")
-    for number, call in enumerate((2, 4, 6)):
+    for number, call in enumerate((1, 3, 5)):
         process = started(sample, server, *(words if number == 0 else ("resume",)))
         assert server.wait_for(call + number, seconds=90)
         process.send_signal(signal.SIGKILL)

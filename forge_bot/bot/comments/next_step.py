@@ -84,7 +84,7 @@ def _abandoned(view: RunView) -> CommentReply:
     )
     return CommentReply(
         occasion="abandoned",
-        headline=f"This run was ended{by}.",
+        headline=f"⏹️ Cancelled{by}.",
         detail=detail,
         outcome=Outcome.ABANDONED,
     )

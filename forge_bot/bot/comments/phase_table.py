@@ -28,21 +28,21 @@ def phases(view: RunView) -> Flexible:
     """The phases that were begun, in their order, with what came of them; below, what is still to
     come, and what is left out.
     """
-    known = [
-        each
-        for each in rows(view.pipeline, view.state)
-        if not isinstance(view.pipeline.phase(each.phase), EndPhase)
-    ]
+    known = [each for each in rows(view.pipeline, view.state) if not _is_bookkeeping(view, each)]
     shown = [each for each in known if each.standing in _BEGUN or each.usage.calls]
     later = [
         view.label(each.phase) for each in known if each.standing == "open" and not each.usage.calls
     ]
     left_out = [view.label(each.phase) for each in known if each.standing == "skipped"]
+    priced = view.state.usage.cost is not None
+    columns = ("", "Phase", "What came of it", "Tokens", *(("Cost",) if priced else ()))
     table = as_many(
         [*shown, None],
-        lambda each: _line(view, each) if each is not None else _total(view),
+        lambda each: (
+            _line(view, each, priced=priced) if each is not None else _total(view, priced=priced)
+        ),
         lambda count: f"_{several(count, 'more phase')} found no room here._",
-        before=head("", "Phase", "What came of it", "Tokens", "Cost", align="cllrr"),
+        before=head(*columns, align="cllrr"[: len(columns)]),
         most=20_000,
     )
     notes = (
@@ -62,15 +62,27 @@ def phases(view: RunView) -> Flexible:
     return fitted
 
 
-def _line(view: RunView, each: Row) -> str:
+def _is_bookkeeping(view: RunView, each: Row) -> bool:
+    """Return whether a row says nothing to people: the end, and publications but the pull request,
+    unless the run has stopped there.
+    """
+    phase = view.pipeline.phase(each.phase)
+    if isinstance(phase, EndPhase):
+        return True
+    stopped = each.standing in {"current", "waiting"} and view.trouble is not None
+    return isinstance(phase, PublishPhase) and phase.operation != "pull-request" and not stopped
+
+
+def _line(view: RunView, each: Row, *, priced: bool) -> str:
     label = view.label(each.phase)
     now = each.standing in {"current", "waiting"}
     spent = (tokens(each.usage), money(each.usage.cost)) if each.usage.calls else ("", "")
+    spent = spent if priced else spent[:1]
     mark = "⏹️" if now and view.state.ended else _MARKS[each.standing]
     return row(mark, f"**{label}**" if now else label, " · ".join(_results(view, each)), *spent)
 
 
-def _total(view: RunView) -> str:
+def _total(view: RunView, *, priced: bool) -> str:
     usage = view.state.usage
     calls = several(usage.calls, "model call")
     return row(
@@ -78,7 +90,7 @@ def _total(view: RunView) -> str:
         "**Together**",
         calls if usage.calls else "",
         f"**{tokens(usage)}**",
-        f"**{money(usage.cost)}**",
+        *([f"**{money(usage.cost)}**"] if priced else []),
     )
 
 

@@ -5,7 +5,7 @@ everything stands and what it cost.
 from forge_bot.bot.comments.next_step import next_move
 from forge_bot.bot.comments.phase_table import phases
 from forge_bot.bot.comments.run_view import RunView
-from forge_bot.engine.state import TaskState, TaskStatus
+from forge_bot.engine.state import Reason, TaskState, TaskStatus
 from forge_bot.interaction import markers
 from forge_bot.interaction.fit_comment import LIMIT, Flexible, as_many, compose
 from forge_bot.interaction.folds import fold
@@ -30,7 +30,8 @@ def tracking(view: RunView, limit: int = LIMIT) -> str:
             facts(view),
             phases(view),
             tasks(view),
-            footer(view),
+            commands_now(view),
+            footer(view, with_time=False),
             markers.tracking(view.state.run, _under_way(view)),
         ],
         limit,
@@ -44,7 +45,7 @@ def _under_way(view: RunView) -> str:
 
 
 def facts(view: RunView) -> str:
-    """Effort and why, branch, estimate, and the money."""
+    """Effort and why, branch, estimate, money, and the time of the last change."""
     state = view.state
     lines = [
         (
@@ -52,11 +53,28 @@ def facts(view: RunView) -> str:
             f" · {view.branch} from {escape.code(state.base_branch)}"
         )
     ]
-    money = f"**Spent** {spent(state.usage, state.budget)}"
-    lines.append(
-        f"{money} · **Estimate** {escape.plain(view.estimate)}" if view.estimate else money
-    )
+    parts = [f"**Spent** {spent(state.usage, state.budget)}"]
+    if view.estimate:
+        parts.append(f"**Estimate** {escape.plain(view.estimate)}")
+    parts.append(f"**As of** {state.updated_at:%Y-%m-%d %H:%M} UTC")
+    lines.append(" · ".join(parts))
     return "  \n".join(lines)
+
+
+def commands_now(view: RunView) -> str:
+    """The commands that count in the present state, each ready to be copied."""
+    state, commands = view.state, view.commands
+    if state.ended:
+        return ""
+    gate = state.gate
+    if gate is not None:
+        offered = [commands.form(option, gate.digest) for option in gate.options]
+        offered += [commands.form("continue")] if gate.reason is Reason.BUDGET else []
+    else:
+        offered = [commands.again] if view.trouble is not None else []
+    asking = [f"{commands.say('ask')} <your question>", *map(commands.say, ("cost", "abandon"))]
+    shown = dict.fromkeys([*offered, *asking])
+    return f"**You can say now**: {' · '.join(map(escape.code, shown))}"
 
 
 def tasks(view: RunView) -> Flexible:

@@ -1,0 +1,56 @@
+"""`forge-bot clean`: what runs have left on this machine, and its removal."""
+
+from pathlib import Path
+
+from rich.markup import escape
+from rich.prompt import Confirm
+
+from forge_bot.cli.console import Console
+from forge_bot.cli.session_setup import at_terminal
+from forge_bot.git import Repository
+from forge_bot.runs.leftovers import Leftover, leftovers, remove_leftover
+
+_STEP = 1024
+
+
+def clean(folder: Path, *, remove: bool) -> int:
+    """List what is left of runs, and remove what can go after a yes. Branches and records stay."""
+    repository = Repository.find(folder)
+    console = Console(soft_wrap=True)
+    found = leftovers(repository)
+    if not found:
+        console.print("Runs have left nothing on this machine.")
+        return 0
+    for left in found:
+        stays = f"  [dim]stays: {escape(left.kept_because)}[/]" if left.kept_because else ""
+        console.print(f"{size(left.size):>9}  {escape(left.run)}{stays}", highlight=False)
+    removable = [left for left in found if not left.kept_because]
+    if not removable:
+        console.print("Nothing of it can be removed now.")
+        return 0
+    total = size(sum(left.size for left in removable))
+    if not _agreed(f"Remove {total} of {len(removable)} of these runs?", agreed=remove):
+        console.print("Nothing was removed; forge-bot clean --remove removes it.", highlight=False)
+        return 0
+    _remove(repository, removable, console)
+    return 0
+
+
+def size(count: int) -> str:
+    """Return a number of bytes as people read it."""
+    amount, units = float(count), ["B", "KiB", "MiB", "GiB"]
+    while amount >= _STEP and len(units) > 1:
+        amount, units = amount / _STEP, units[1:]
+    return f"{amount:.0f} {units[0]}" if units[0] == "B" else f"{amount:.1f} {units[0]}"
+
+
+def _agreed(question: str, *, agreed: bool) -> bool:
+    return agreed or (at_terminal() and Confirm.ask(question, default=False))
+
+
+def _remove(repository: Repository, removable: list[Leftover], console: Console) -> None:
+    for left in removable:
+        if remove_leftover(repository, left):
+            console.print(f"removed {size(left.size)} of {escape(left.run)}", highlight=False)
+        else:
+            console.print(f"{escape(left.run)} is at work; it stays", highlight=False)

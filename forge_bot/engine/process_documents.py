@@ -1,0 +1,249 @@
+"""Write the documents that need no model, from what the state already holds.
+
+A phase names its condition in the pipeline (`by_process_when`). The same state gives the same
+document on every host: a host writes it as the action `write_file`, and its phase counts as
+completed.
+"""
+
+from collections.abc import Mapping
+from typing import assert_never
+
+from forge_bot.artifacts.tasks import one_task
+from forge_bot.artifacts.verdicts import judge_review
+from forge_bot.engine.pipeline import (
+    AgentPhase,
+    AnsweringPhase,
+    Pipeline,
+    ReviewPhase,
+    SetupPhase,
+    TaskReviewPhase,
+    VerifyPhase,
+)
+from forge_bot.engine.state import ArtifactRecord, State, TaskState, TaskStatus
+from forge_bot.engine.transitions import is_left_out
+from forge_bot.engine.verification_report import commands_section
+from forge_bot.values import Verdict
+
+_TASK_PARTS = ("Changes", "Test Strategy")
+"""Sections that the one task names, where the document has them."""
+
+_REPORT, _REQUIREMENTS = "Improvement Report", "Requirements"
+
+
+def is_by_process(pipeline: Pipeline, state: State, phase: AnsweringPhase) -> bool:
+    """Return whether our own process writes the document of a phase.
+
+    A phase that is asked again, by a person or a review, has a note, and a model works it off. So
+    has one whose document our process could not make whole.
+    """
+    if isinstance(phase, AgentPhase) and phase.stand_in and is_left_out(pipeline, state, phase):
+        return True
+    if state.attempts or any(note.phase == phase.id for note in state.notes):
+        return False
+    match phase.by_process_when:
+        case None:
+            return False
+        case "design-is-one-task":
+            plan = _plan(pipeline, state)
+            return plan is not None and plan.one_task
+        case "one-task-reviewed":
+            return _only_review(pipeline, state) is not None
+        case "verification-green":
+            verification = state.verification
+            return verification is not None and not verification.red
+        case "nothing-went-back":
+            return not state.flags.debug and not went_back(state)
+        case _:
+            assert_never(phase.by_process_when)
+
+
+def went_back(state: State) -> bool:
+    """Return whether a step of the run had to be done again, or a task was added to mend one."""
+    return (
+        any(count > 1 for count in state.visits.values())
+        or any(task.origin or task.rounds for task in state.tasks)
+        or any(decision.answer == "reject" for decision in state.decisions)
+        or any(state.rounds.get(name, 0) for name in state.visits)
+    )
+
+
+def process_document(pipeline: Pipeline, state: State, phase: AnsweringPhase) -> str:
+    """Return the document that our own process writes for a phase."""
+    match phase:
+        case AgentPhase(tasks=True):
+            return _tasks(pipeline, state, phase)
+        case ReviewPhase():
+            return _review(pipeline, state, phase)
+        case VerifyPhase():
+            bodies = {"Summary": _green(state), _REQUIREMENTS: _requirements(pipeline, state)}
+            return _filled(phase, "Final verification", bodies) + "\n" + commands_section(state)
+        case _:
+            plan = _plan(pipeline, state)
+            title = plan.title if plan is not None and plan.title else state.title
+            return _filled(phase, title, _of_summary(pipeline, state))
+
+
+def _filled(phase: AnsweringPhase, title: str, bodies: Mapping[str, str]) -> str:
+    """Return a document with the headings that the phase requires, each with its text."""
+    parts = [f"# {' '.join(title.split())}\n"]
+    parts += [f"## {name}\n\n{bodies.get(name) or 'Nothing to add.'}\n" for name in phase.headings]
+    return "\n".join(parts)
+
+
+# -- the task list
+# --------------------------------------------------------------------------------------------------
+
+
+def _tasks(pipeline: Pipeline, state: State, phase: AgentPhase) -> str:
+    """Return the list of one task: the document that a person approved, implemented as a whole."""
+    plan, record = pipeline.approved_first, _plan(pipeline, state)
+    if plan is None:
+        first = pipeline.phases[0]
+        return one_task(state.title, first.writes if isinstance(first, SetupPhase) else "")
+    variant = plan.variants.get(state.effort)
+    headings = variant.headings if variant is not None else plan.headings
+    small = is_left_out(pipeline, state, phase)
+    title = record.title if record is not None and record.title and not small else state.title
+    return one_task(title, plan.writes, [part for part in _TASK_PARTS if part in headings])
+
+
+def _plan(pipeline: Pipeline, state: State) -> ArtifactRecord | None:
+    """Return what is known of the document that a person approves first."""
+    plan = pipeline.approved_first
+    return state.artifacts.get(plan.writes) if plan is not None else None
+
+
+# -- the second review
+# --------------------------------------------------------------------------------------------------
+
+
+def _only_review(pipeline: Pipeline, state: State) -> tuple[TaskState, ArtifactRecord] | None:
+    """Return the only task of the run and its review, if a reviewer passed it."""
+    review = pipeline.task_review
+    if review is None or is_left_out(pipeline, state, review) or len(state.tasks) != 1:
+        return None
+    (task,) = state.tasks
+    record = state.artifacts.get(review.writes.replace("{task}", task.spec.id))
+    passed = task.status is TaskStatus.PASSED and task.verdict is not None and task.verdict.positive
+    return (task, record) if record is not None and passed and not task.origin else None
+
+
+def _review(pipeline: Pipeline, state: State, phase: ReviewPhase) -> str:
+    """Return the second review of the only task: its review stands.
+
+    The verdict is that of the first review where this phase knows it. A table that a reader would
+    take for another verdict is named and not repeated.
+    """
+    found = _only_review(pipeline, state)
+    task, record = found if found is not None else (None, None)
+    name = _review_name(pipeline, task)
+    positive = [verdict for verdict in phase.verdicts if verdict.positive]
+    given = [verdict for verdict in positive if task is not None and verdict is task.verdict]
+    verdict = (*given, *positive)[0]
+    table = record.sections.get(_REQUIREMENTS, "") if record is not None else ""
+
+    def written(requirements: str) -> str:
+        bodies = {
+            _REQUIREMENTS: requirements or f"As the acceptance criteria of `{name}` say.",
+            "Findings": f"None beside those of `{name}`.",
+        }
+        said = f"The run has one task, and its review stands: `{name}`."
+        text = _filled(phase, phase.label.capitalize(), bodies)
+        return text.replace(
+            "## Verdict\n\nNothing to add.", f"## Verdict: {verdict.value}\n\n{said}"
+        )
+
+    whole = written(table)
+    return whole if _agrees(whole, verdict, phase) else written("")
+
+
+def _agrees(text: str, verdict: Verdict, phase: ReviewPhase) -> bool:
+    heard, findings = judge_review(text, phase.verdicts)
+    return heard is verdict and not findings
+
+
+def _review_name(pipeline: Pipeline, task: TaskState | None) -> str:
+    review = pipeline.task_review
+    if review is None or task is None:
+        return "the review"
+    return review.writes.replace("{task}", task.spec.id)
+
+
+# -- verification and summary
+# --------------------------------------------------------------------------------------------------
+
+
+def _green(state: State) -> str:
+    verification = state.verification
+    results = verification.results if verification is not None else ()
+    if not results:
+        return "This project has no command that could check the change, so nothing was run."
+    failed = [result for result in results if result.exit_code != 0]
+    ran = [f"{result.tests} tests ran" for result in results if result.tests is not None]
+    count = f"{', '.join(ran)}; " if ran else ""
+    return (
+        f"{count}nothing is red that was not red before. The commands and their results stand under"
+        " “Commands”."
+        if failed
+        else f"{count}every command ended with exit code 0."
+    )
+
+
+def _requirements(pipeline: Pipeline, state: State) -> str:
+    """Return the last review's table of what was asked for; our process reads no code."""
+    found = _last_said(pipeline, state, _REQUIREMENTS)
+    if found is None:
+        return "The reviews say what was asked for and where it is."
+    name, text = found
+    return f"{text}\n\nThis table is that of `{name}`."
+
+
+def _of_summary(pipeline: Pipeline, state: State) -> dict[str, str]:
+    plan, record = pipeline.approved_first, _plan(pipeline, state)
+    approach = next(iter(record.sections.values()), "") if record is not None else ""
+    opening = approach.split("\n\n", 1)[0].strip()
+    more = f"More: `{plan.writes}`." if plan is not None else ""
+    verify = [phase.writes for phase in pipeline.phases if isinstance(phase, VerifyPhase)]
+    return {
+        "Summary": "\n\n".join(part for part in (opening or f"{state.title}.", more) if part),
+        "Changes": "\n".join(_changes(pipeline, state)),
+        "Verification": f"{_green(state)} {f'See `{verify[0]}`.' if verify else ''}".strip(),
+        _REPORT: _improvements(pipeline, state),
+    }
+
+
+def _changes(pipeline: Pipeline, state: State) -> list[str]:
+    """Return the tasks with their verdicts, and the files that each implementer named."""
+    lines: list[str] = []
+    for task in state.tasks:
+        said = f": {task.verdict.value}" if task.verdict is not None else ""
+        lines.append(f"- Task {task.spec.id}, {task.spec.title}{said}")
+        name = pipeline.implementation.writes.replace("{task}", task.spec.id)
+        record = state.artifacts.get(name)
+        for text in record.sections.values() if record is not None else ():
+            lines += [f"  {line}" if line.strip() else "" for line in text.splitlines()]
+    return lines
+
+
+def _improvements(pipeline: Pipeline, state: State) -> str:
+    found = _last_said(pipeline, state, _REPORT)
+    if found is None:
+        return "No step was done twice, and the last reviewer reported nothing."
+    name, text = found
+    return f"{text}\n\nThis is what the last reviewer reported in `{name}`; no step was done twice."
+
+
+def _last_said(pipeline: Pipeline, state: State, heading: str) -> tuple[str, str] | None:
+    """Return the last review that carries a section, by name, and the section's text."""
+    found: list[tuple[str, str]] = []
+    for phase in pipeline.reviews:
+        names = (
+            [phase.writes.replace("{task}", task.spec.id) for task in state.tasks]
+            if isinstance(phase, TaskReviewPhase)
+            else [phase.writes]
+        )
+        for name in names:
+            record = state.artifacts.get(name)
+            if record is not None and (text := record.sections.get(heading)):
+                found.append((name, text))
+    return found[-1] if found else None

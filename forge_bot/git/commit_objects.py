@@ -1,0 +1,196 @@
+"""Commits that are made without a work tree: the history they are made from, their trees, and the
+branches that lead to them.
+"""
+
+import tempfile
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from forge_bot.git.commits import Trailers, message_text, read_trailers
+from forge_bot.git.process import LONG, git
+from forge_bot.git.revisions import branch_ref, commit_id, ref_target, tree_id
+
+GONE = "000000"
+"""The mode of a file that a commit removed, as git writes it."""
+
+_FORM = "%x02%H%n%P%n%an%n%ae%n%ad%n%cn%n%ce%n%cd%n%B"
+_MARK = "\x02"
+
+
+@dataclass(frozen=True, slots=True)
+class FileVersion:
+    """A file as a commit leaves it: path, mode and object id."""
+
+    path: str
+    mode: str
+    oid: str
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """Who made a commit, and when, as the environment of git names it."""
+
+    author: tuple[str, str, str]
+    committer: tuple[str, str, str]
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The variables that make git use exactly these names and times."""
+        parts = ("NAME", "EMAIL", "DATE")
+        return {
+            f"GIT_{role}_{part}": value
+            for role, values in (("AUTHOR", self.author), ("COMMITTER", self.committer))
+            for part, value in zip(parts, values, strict=True)
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class CommitInfo:
+    """A commit with the files in which it differs from its first parent."""
+
+    id: str
+    parents: tuple[str, ...]
+    signature: Signature
+    message: str
+    files: tuple[FileVersion, ...] = field(repr=False)
+
+    @property
+    def trailers(self) -> Trailers:
+        """The trailers of its message."""
+        return read_trailers(self.message)
+
+    @property
+    def subject(self) -> str:
+        """The first line of its message."""
+        return self.message.strip().partition("\n")[0]
+
+
+def first_parents(root: Path, base: str, tip: str) -> tuple[CommitInfo, ...]:
+    """Return the commits from `base`, which is left out, to `tip`, oldest first, along the first
+    parents. Raises GitFailed.
+    """
+    options = ("-z", "--raw", "--no-abbrev", "--no-renames", "-m", "--first-parent", "--reverse")
+    plain = ("--no-color", "--no-notes", "--encoding=UTF-8", "--date=raw", f"--format={_FORM}")
+    limits = (commit_id(root, tip), f"^{commit_id(root, base)}")
+    settings = ("-c", "log.showSignature=false", "-c", "diff.ignoreSubmodules=none")
+    answer = git(root, *settings, "log", *options, *plain, *limits, "--", seconds=LONG)
+    return tuple(_commits(answer.out.decode(errors="surrogateescape").split("\0")))
+
+
+def _commits(fields: Sequence[str]) -> Iterator[CommitInfo]:
+    """Read what `git log -z --raw` prints: each commit, then `:modes ids status` and a path for
+    each file.
+    """
+    head, files = "", list[FileVersion]()
+    tokens = iter(fields)
+    for token in tokens:
+        text = token.lstrip("\n")
+        if text.startswith(":"):
+            _, mode, _, oid, _ = text.split(" ")
+            files.append(FileVersion(next(tokens), mode, oid))
+        elif text.startswith(_MARK):
+            if head:
+                yield _commit(head, files)
+            head, files = text, []
+    if head:
+        yield _commit(head, files)
+
+
+def _commit(head: str, files: Iterable[FileVersion]) -> CommitInfo:
+    oid, parents, *names, message = head.removeprefix(_MARK).split("\n", 8)
+    return CommitInfo(
+        id=oid,
+        parents=tuple(parents.split()),
+        signature=Signature(_who(names[:3]), _who(names[3:])),
+        message=message,
+        files=tuple(files),
+    )
+
+
+def _who(parts: Sequence[str]) -> tuple[str, str, str]:
+    name, address, date = parts
+    return name or "forge-bot", address, f"@{date}"
+
+
+def tree_with(root: Path, tree: str, files: Sequence[FileVersion]) -> str:
+    """Return the id of a tree with some files in another version; those that are gone are left
+    out. Nothing but objects is written.
+    """
+    # What goes away makes room for what comes: a file may have become a folder.
+    rows = sorted(files, key=lambda each: each.mode != GONE)
+    text = "".join(
+        f"0 {'0' * len(tree)}\t{each.path}\0"
+        if each.mode == GONE
+        else f"{each.mode} {each.oid}\t{each.path}\0"
+        for each in rows
+    )
+    with _index(root, tree) as env:
+        stdin = text.encode(errors="surrogateescape")
+        options = ("-z", "--replace", "--add", "--index-info")
+        git(root, "update-index", *options, stdin=stdin, env=env, seconds=LONG)
+        return git(root, "write-tree", env=env, seconds=LONG).line
+
+
+def tree_without(root: Path, commit: str, under: str) -> str:
+    """Return the id of the tree of a commit without one folder."""
+    tree = tree_id(root, commit)
+    names = git(root, "ls-tree", "-r", "-z", "--name-only", "--full-tree", tree, "--", under).names
+    return tree_with(root, tree, [FileVersion(name, GONE, "") for name in names])
+
+
+@contextmanager
+def _index(root: Path, tree: str) -> Generator[Mapping[str, str]]:
+    """An index of its own that holds a tree, as the environment of git."""
+    with tempfile.TemporaryDirectory(prefix="forge-bot-") as folder:
+        env = {"GIT_INDEX_FILE": str(Path(folder) / "index")}
+        git(root, "read-tree", tree, env=env, seconds=LONG)
+        yield env
+
+
+def make_commit(
+    root: Path,
+    tree: str,
+    parents: Sequence[str],
+    message: str,
+    trailers: Sequence[tuple[str, str]],
+    signature: Signature,
+) -> str:
+    """Return the id of a commit that is made from these parts alone, so that every machine makes
+    the same one. No branch moves.
+    """
+    options = [word for parent in parents for word in ("-p", parent)]
+    settings = ("-c", "i18n.commitEncoding=UTF-8")
+    text = message_text(message, trailers).encode(errors="replace")
+    env = signature.environment
+    return git(root, *settings, "commit-tree", tree, *options, stdin=text, env=env).line
+
+
+def point(root: Path, ref: str, commit: str) -> None:
+    """Make a ref of our own name a commit."""
+    git(root, "update-ref", ref, commit)
+
+
+def advance_branch(root: Path, branch: str, commit: str) -> bool:
+    """Make a branch at a commit, or move it forward to it; False if it has commits that would be
+    lost. Raises GitFailed when somebody moves it at the same time.
+    """
+    ref = branch_ref(root, branch)
+    before = ref_target(root, ref)
+    if before == commit:
+        return True
+    if before is not None and not is_ancestor(root, before, commit):
+        return False
+    git(root, "update-ref", ref, commit, before or "0" * len(commit))
+    return True
+
+
+def is_ancestor(root: Path, older: str, newer: str) -> bool:
+    """Return whether a commit is another one or came before it; False if one of them is missing."""
+    return git(root, "merge-base", "--is-ancestor", older, newer, ok=(0, 1, 128)).code == 0
+
+
+def count_commits(root: Path, base: str, tip: str) -> int:
+    """Return how many commits lie between two."""
+    return int(git(root, "rev-list", "--count", f"{commit_id(root, base)}..{tip}").line)

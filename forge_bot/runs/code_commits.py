@@ -1,0 +1,218 @@
+"""The commits that are offered for merge: the code of a run, one commit for each task, without the
+run's record.
+
+They are made from the run's commits alone, so that every machine makes the same ones.
+"""
+
+from collections.abc import Collection, Iterator, Sequence
+
+from forge_bot.engine import Pipeline, Report, State, advance, start
+from forge_bot.engine.reports import RunStarted
+from forge_bot.engine.state import TaskState
+from forge_bot.git import Repository
+from forge_bot.git.commit_objects import (
+    GONE,
+    CommitInfo,
+    FileVersion,
+    first_parents,
+    make_commit,
+    tree_with,
+    tree_without,
+)
+from forge_bot.git.files_at import raw
+from forge_bot.git.revisions import tree_id
+from forge_bot.interaction.change_message import approvals, change_of, task_message
+from forge_bot.store import SPECS
+from forge_bot.store.run_folder import REPORTS, read_reports
+from forge_bot.values import Frozen, TaskId
+
+RUN, LANDED = "Forge-Run", "Forge-Landed"
+"""Trailers of an offered commit: its run, and the commit of the run that it was made from."""
+
+_TASK = "Forge-Task"
+
+
+class CodeSoFar(Frozen):
+    """What is offered for merge: the newest commit, and the run's commit it was made from."""
+
+    tip: str
+    made_from: str
+
+
+class CodeCommits:
+    """Makes the commits of one run from where it begins, or from the newest one there is."""
+
+    def __init__(self, repository: Repository, pipeline: Pipeline, state: State, head: str) -> None:
+        self.repository = repository
+        self.root = repository.root
+        self.pipeline = pipeline
+        self.run = state.run
+        self.base = state.base_commit
+        self.folder = f"{SPECS}/{state.run}"
+        self.commits = first_parents(self.root, self.base, head)
+        self._waiting = _Waiting()
+
+    def newest(self, tip: str) -> CodeSoFar | None:
+        """Return the newest commit of this run on a branch, if there is one that was made from this
+        history.
+        """
+        known = {commit.id for commit in self.commits}
+        for commit in reversed(first_parents(self.root, self.base, tip)):
+            trailers = dict(commit.trailers)
+            if trailers.get(RUN) == self.run and (made := trailers.get(LANDED, "")) in known:
+                return CodeSoFar(tip=commit.id, made_from=made)
+        return None
+
+    def made(self, since: CodeSoFar | None) -> CodeSoFar:
+        """Make the commits that follow, up to the newest commit of the run."""
+        so_far = since or CodeSoFar(tip=self.base, made_from=self.base)
+        behind = since is None
+        self._waiting = _Waiting()
+        state: State | None = None
+        for commit, state in self._history():
+            if behind:
+                self._waiting.add(commit, self.folder, self.run)
+                if state is not None and self._waiting.settled(state):
+                    so_far = self._land(so_far.tip, commit, state)
+            behind = behind or commit.id == so_far.made_from
+        if self._waiting.files and state is not None:
+            so_far = self._land(so_far.tip, self.commits[-1], state)
+        return so_far
+
+    def _history(self) -> Iterator[tuple[CommitInfo, State | None]]:
+        """Yield each commit of the run with the state it recorded; None where its record is not the
+        beginning of today's.
+        """
+        place = f"{self.folder}/{REPORTS}"
+        found = {
+            commit.id: each.oid
+            for commit in self.commits
+            for each in commit.files
+            if each.path == place and each.mode != GONE
+        }
+        texts = raw(self.root, tuple(dict.fromkeys(found.values())))
+        whole = texts[list(found.values())[-1]] if found else b""
+        reports = read_reports(whole, place)
+        state, count = None, 0
+        for commit in self.commits:
+            text = texts.get(found.get(commit.id, ""), b"")
+            if text and whole.startswith(text):
+                wanted = text.count(b"\n")
+                state, count = self._folded(state, reports[count:wanted]), max(count, wanted)
+            yield commit, state
+
+    def _folded(self, state: State | None, reports: Sequence[Report]) -> State | None:
+        for report in reports:
+            if state is not None:
+                state = advance(self.pipeline, state, report)
+            elif isinstance(report, RunStarted):
+                state = start(self.pipeline, report)
+        return state
+
+    def _land(self, parent: str, commit: CommitInfo, state: State) -> CodeSoFar:
+        """Make one commit for each task that has changes, and one for what belongs to no task."""
+        waiting, self._waiting = self._waiting, _Waiting()
+        waiting.keep_tasks({task.spec.id for task in state.tasks})
+        last = tree_without(self.root, commit.id, self.folder)
+        here = self.repository.objects(commit.id, tuple(waiting.files))
+        tip, tree = parent, tree_id(self.root, parent)
+        groups = [(task, waiting.of(task.spec.id)) for task in state.tasks]
+        shares = [(task, paths) for task, paths in groups if paths]
+        rest = bool(waiting.merges or waiting.of(None))
+        for number, (task, paths) in enumerate(shares, 1):
+            ends = number == len(shares) and not rest
+            files = [_version(path, here) for path in paths]
+            after = last if ends else tree_with(self.root, tree, files)
+            if after != tree:
+                said = task_message(self.pipeline, state, task, self.documents(commit.id))
+                tip = self._commit(after, (tip,), said, state, commit)
+            tree = after
+        if rest and (last != tree or waiting.merges):
+            tip = self._rest(last, tip, waiting, state, commit)
+        return CodeSoFar(tip=tip, made_from=commit.id)
+
+    def _rest(
+        self, tree: str, parent: str, waiting: "_Waiting", state: State, commit: CommitInfo
+    ) -> str:
+        """Commit what people changed in the run by themselves. What they merged stays merged."""
+        merged = tuple(each for merge in waiting.merges for each in merge.parents[1:])
+        theirs = [*waiting.merges, *waiting.by_hand]
+        kind = change_of(self.pipeline, state, self.documents(commit.id)).type
+        said = (
+            theirs[0].message
+            if len(theirs) == 1
+            else "\n".join(
+                (f"{kind}: changes beside the tasks", "", *(f"- {each.subject}" for each in theirs))
+            )
+        )
+        source = theirs[0] if len(theirs) == 1 else commit
+        trailers = self._trailers(state, commit)
+        parents = (parent, *merged)
+        return make_commit(self.root, tree, parents, said, trailers, source.signature)
+
+    def _commit(
+        self, tree: str, parents: tuple[str, ...], said: str, state: State, commit: CommitInfo
+    ) -> str:
+        trailers = self._trailers(state, commit)
+        return make_commit(self.root, tree, parents, said, trailers, commit.signature)
+
+    def _trailers(self, state: State, commit: CommitInfo) -> tuple[tuple[str, str], ...]:
+        return (
+            (RUN, self.run),
+            (LANDED, commit.id),
+            *(("Approved-by", each) for each in approvals(state)),
+        )
+
+    def documents(self, commit: str) -> dict[str, str]:
+        """Return the texts at a commit of the run that its change is named and explained by."""
+        plan = self.pipeline.approved_first
+        approved = (plan.writes,) if plan is not None else ()
+        names = {"request.md", *approved, *self.pipeline.documents("approach")}
+        paths = [f"{self.folder}/{name}" for name in sorted(names)]
+        return {
+            path.rpartition("/")[2]: text.decode("utf-8", "replace")
+            for path, text in self.repository.read_many(commit, paths).items()
+        }
+
+
+class _Waiting:
+    """Changes of a run that are not offered yet: each file with its task, None if it has none."""
+
+    def __init__(self) -> None:
+        self.files: dict[str, TaskId | None] = {}
+        self.merges: list[CommitInfo] = []
+        self.by_hand: list[CommitInfo] = []
+
+    def add(self, commit: CommitInfo, record: str, run: str) -> None:
+        """Take in what a commit changed outside of the run's record."""
+        trailers = dict(commit.trailers)
+        ours = trailers.get(RUN) == run
+        task = TaskId(trailers[_TASK]) if ours and _TASK in trailers else None
+        paths = [each.path for each in commit.files if not each.path.startswith(f"{record}/")]
+        for path in paths:
+            if task is not None or path not in self.files:
+                self.files[path] = task
+        if len(commit.parents) > 1:
+            self.merges.append(commit)
+        elif paths and task is None:
+            self.by_hand.append(commit)
+
+    def keep_tasks(self, tasks: Collection[TaskId]) -> None:
+        """Let the files of tasks that are no longer planned belong to none."""
+        self.files = {path: task if task in tasks else None for path, task in self.files.items()}
+
+    def of(self, task: TaskId | None) -> list[str]:
+        """Return the files of a task, by name."""
+        return sorted(path for path, owner in self.files.items() if owner == task)
+
+    def settled(self, state: State) -> bool:
+        """Return whether all that waits can be offered: no task with changes is still under way."""
+        tasks: dict[TaskId, TaskState] = {task.spec.id: task for task in state.tasks}
+        owners = {task for task in self.files.values() if task is not None}
+        under_way = [task for task in owners or tasks if task in tasks and not tasks[task].settled]
+        return bool(self.files or self.merges) and not under_way
+
+
+def _version(path: str, here: dict[str, str]) -> FileVersion:
+    mode, _, oid = here.get(path, GONE).partition(" ")
+    return FileVersion(path, mode, oid)

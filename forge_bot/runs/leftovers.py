@@ -1,0 +1,118 @@
+"""What runs leave on this machine outside of git: work trees, tool environments, journals."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from forge_bot.errors import ForgeError, RunBusy
+from forge_bot.git import Repository, Tree
+from forge_bot.runs.process_signals import this_process
+from forge_bot.runs.resolve import RunInfo, runs
+from forge_bot.runs.run_paths import RunPaths, run_paths
+from forge_bot.settings import state_home
+from forge_bot.store import held
+from forge_bot.values import Frozen
+
+
+class Leftover(Frozen):
+    """The folder of one run, and what stands against removing it; empty if nothing does."""
+
+    run: str
+    folder: Path
+    size: int
+    kept_because: str = ""
+
+
+def leftovers(repository: Repository) -> tuple[Leftover, ...]:
+    """Return what the runs of this repository have left, by name."""
+    known = {info.name: info for info in runs(repository)}
+    found: list[Leftover] = []
+    for name, folder in _folders(repository):
+        because = _against(repository, known.get(name), run_paths(repository, name))
+        size = _size(folder)
+        found.append(Leftover(run=name, folder=folder, size=size, kept_because=because))
+    return tuple(found)
+
+
+def remove_leftover(repository: Repository, left: Leftover) -> bool:
+    """Remove all that a run has left, its journal included; False if a process works on it."""
+    places = run_paths(repository, left.run)
+    try:
+        with held(places.lock, f"the run {left.run}", this_process()):
+            _remove_trees(repository, places.home)
+            shutil.rmtree(places.home, ignore_errors=True)
+    except RunBusy:
+        return False
+    return True
+
+
+def remove_work_tree(repository: Repository, run: str) -> str:
+    """Remove the work tree of a run that is over, with the tools installed for it; the journal
+    stays. Return why the tree was kept, empty if it is gone.
+    """
+    places = run_paths(repository, run)
+    try:
+        with held(places.lock, f"the run {run}", this_process()):
+            if because := _in_use(places.tree):
+                return because
+            _remove_trees(repository, places.home)
+            for folder in (places.tree, places.tasks, places.environment, places.judged):
+                shutil.rmtree(folder, ignore_errors=True)
+    except RunBusy:
+        return "another process works on the run"
+    return ""
+
+
+def _folders(repository: Repository) -> Iterator[tuple[str, Path]]:
+    """Yield the name and the folder of each run of this repository that has one."""
+    mark = run_paths(repository, "x").home.name.removeprefix("x")
+    home = state_home()
+    for folder in sorted(home.iterdir()) if home.is_dir() else ():
+        if folder.name.endswith(mark) and folder.is_dir() and not folder.is_symlink():
+            yield folder.name.removesuffix(mark), folder
+
+
+def _against(repository: Repository, info: RunInfo | None, places: RunPaths) -> str:
+    if info is not None and not info.ended:
+        return "the run is not over"
+    tree = places.tree if places.tree.is_dir() else None
+    if tree is not None and tree not in {each.path for each in repository.worktrees()}:
+        return f"{tree} is no work tree of this repository any more; look what is in it"
+    return _in_use(places.tree)
+
+
+def _in_use(tree: Path) -> str:
+    """Return why a work tree should stay; empty if it can go."""
+    if not tree.is_dir():
+        return ""
+    try:
+        if Path.cwd().is_relative_to(tree):
+            return "you are in it"
+    except OSError:
+        # Nobody is in a folder that is gone.
+        pass
+    try:
+        changed = Tree(tree).status()
+    except ForgeError:
+        return "git cannot read it"
+    if changed:
+        return f"it has changes that are not committed, such as {changed[0].path}"
+    return ""
+
+
+def _remove_trees(repository: Repository, home: Path) -> None:
+    """Remove the work trees below a folder, also from git's list."""
+    for each in repository.worktrees():
+        if each.path.is_relative_to(home):
+            repository.remove_tree(each.path)
+
+
+def _size(folder: Path) -> int:
+    """Return the bytes of all files below a folder; of those that go in this moment, none."""
+    total = 0
+    for place in folder.rglob("*"):
+        try:
+            total += place.lstat().st_size
+        except OSError:
+            continue
+    return total

@@ -1,0 +1,180 @@
+"""The branch that is offered for merge: its name, its commits, and how it gets to the remote.
+
+It only grows. A branch that somebody works on, or has added commits to, is not moved: it is said
+how the new commits get there.
+"""
+
+import shlex
+
+from forge_bot.engine.state import State
+from forge_bot.errors import GitFailed
+from forge_bot.git import Repository
+from forge_bot.git.commit_objects import advance_branch, count_commits, is_ancestor, point
+from forge_bot.git.remotes import REMOTES, push_together
+from forge_bot.git.revisions import HEADS, ref_target
+from forge_bot.interaction.change_message import change_of
+from forge_bot.interaction.number_format import several
+from forge_bot.runs.code_commits import LANDED, RUN, CodeCommits, CodeSoFar
+from forge_bot.runs.free_names import free_branch
+from forge_bot.runs.run import Run
+from forge_bot.values import Frozen, RecordsPolicy
+
+_OFFERED = "refs/forge-bot/offered/"
+"""Keeps the newest offered commit of each run, wherever its branch is."""
+
+_MOST = 1000
+
+
+class Offer(Frozen):
+    """What a run offers for merge; no branch where it changed no code."""
+
+    branch: str = ""
+    tip: str = ""
+    commits: int = 0
+    wanted: str = ""
+    left_behind: str = ""
+    """The command that takes the new commits to a branch that was not moved."""
+
+    @property
+    def said(self) -> str:
+        """What a person should know about it, in a sentence."""
+        if not self.branch:
+            return "no file outside the record changed, so there is no branch to merge"
+        told = f"{self.branch} has {several(self.commits, 'commit')} without the run's record"
+        if self.branch != self.wanted:
+            told += f" (a branch stands in the way of the name {self.wanted})"
+        if self.left_behind:
+            told += f"; it was not moved, take the newest ones with: {self.left_behind}"
+        return told
+
+
+def is_separate(state: State) -> bool:
+    """Return whether the record of the run stays off the branch that is offered."""
+    return state.records is RecordsPolicy.SEPARATE
+
+
+def offer(run: Run) -> Offer:
+    """Make the commits that are missing, and move the branch to them. Raises GitFailed."""
+    repository, state = run.repository, run.state
+    head = run.tree.commit_id()
+    making = CodeCommits(repository, run.pipeline, state, head)
+    wanted = _wanted(state, change_of(run.pipeline, state, making.documents(head)).type)
+    name = state.pull_request_branch or _own(repository, state, wanted)
+    found = _newest(repository, making, state.run, name)
+    code = making.made(found)
+    if code.tip == state.base_commit:
+        return Offer()
+    point(repository.root, f"{_OFFERED}{state.run}", code.tip)
+    name = name or _free(repository, wanted)
+    return Offer(
+        branch=name,
+        tip=code.tip,
+        commits=count_commits(repository.root, state.base_commit, code.tip),
+        wanted=wanted if not state.pull_request_branch else name,
+        left_behind=_moved(repository, name, code.tip),
+    )
+
+
+def offered(run: Run) -> Offer:
+    """Return what the run has offered so far; nothing is made or moved."""
+    repository, state = run.repository, run.state
+    name = state.pull_request_branch
+    tip = _tip(repository, f"{_OFFERED}{state.run}") if name else None
+    here = _tip(repository, f"{HEADS}{name}") if name else None
+    tip = tip or here
+    if tip is None:
+        return Offer()
+    behind = here is not None and not is_ancestor(repository.root, tip, here)
+    return Offer(
+        branch=name,
+        tip=tip,
+        commits=count_commits(repository.root, state.base_commit, tip),
+        wanted=name,
+        left_behind=_way(repository, name, tip) if behind else "",
+    )
+
+
+def push_run(run: Run, offered: Offer) -> None:
+    """Push the run's branch and the offered one, both or none. Raises GitFailed."""
+    if not is_separate(run.state):
+        run.tree.push()
+        return
+    branches = {run.state.branch: run.tree.commit_id()}
+    if offered.branch:
+        branches[offered.branch] = offered.tip
+    push_together(run.repository.root, "origin", branches)
+
+
+def _wanted(state: State, kind: str) -> str:
+    """The name that the branch of a run should have: the type of the change, and the rest of the
+    name of the run's branch.
+    """
+    kept = state.branch.rpartition("/")[2].removeprefix("feature-")
+    return f"{kind}/{kept}"
+
+
+def _own(repository: Repository, state: State, wanted: str) -> str:
+    """The branch that an earlier try has made, before it could be recorded; empty if there is
+    none.
+    """
+    flat = wanted.replace("/", "-")
+    for name in repository.branches():
+        if name.startswith((wanted, flat)):
+            tip = repository.commit_id(f"{HEADS}{name}")
+            trailers = dict(_trailers(repository, tip))
+            if trailers.get(RUN) == state.run and LANDED in trailers:
+                return name
+    return ""
+
+
+def _trailers(repository: Repository, commit: str) -> tuple[tuple[str, str], ...]:
+    from forge_bot.git.commits import read_trailers
+
+    raw = repository.raw_commits([commit])[commit]
+    return read_trailers(raw.decode("utf-8", "replace").partition("\n\n")[2])
+
+
+def _free(repository: Repository, wanted: str) -> str:
+    """The wanted name, or the next one that no branch has, here or at the remote."""
+    remote = set(repository.remote_branches())
+    names = (wanted, *(f"{wanted}-{number}" for number in range(2, _MOST)))
+    return next(name for each in names if (name := free_branch(repository, each)) not in remote)
+
+
+def _newest(repository: Repository, making: CodeCommits, run: str, branch: str) -> CodeSoFar | None:
+    """The newest commit that was offered, on this machine or at the remote."""
+    refs = (f"{_OFFERED}{run}", f"{HEADS}{branch}", f"{REMOTES}origin/{branch}")
+    tips = [tip for ref in refs if branch or ref == refs[0] if (tip := _tip(repository, ref))]
+    found = [code for tip in dict.fromkeys(tips) if (code := making.newest(tip)) is not None]
+    newest: CodeSoFar | None = None
+    for code in found:
+        if newest is None or is_ancestor(repository.root, newest.tip, code.tip):
+            newest = code
+    return newest
+
+
+def _tip(repository: Repository, ref: str) -> str | None:
+    return ref_target(repository.root, ref)
+
+
+def _moved(repository: Repository, branch: str, tip: str) -> str:
+    """Move the branch; or the command that a person can do it with."""
+    here = _tip(repository, f"{HEADS}{branch}")
+    if here == tip:
+        return ""
+    if any(each.branch == branch for each in repository.worktrees()):
+        return _way(repository, branch, tip)
+    try:
+        moved = advance_branch(repository.root, branch, tip)
+    except GitFailed:
+        # Somebody moved it in this moment: it is theirs.
+        moved = False
+    return "" if moved else _way(repository, branch, tip)
+
+
+def _way(repository: Repository, branch: str, tip: str) -> str:
+    """The command that takes the commits to the branch, in the work tree that has it."""
+    tree = next((each.path for each in repository.worktrees() if each.branch == branch), None)
+    if tree is None:
+        return f"git switch {branch} && git merge {tip[:12]}"
+    return f"git -C {shlex.quote(str(tree))} merge {tip[:12]}"

@@ -1,0 +1,292 @@
+"""Documents that need no model: when our own process writes them, and what stands in them."""
+
+from pathlib import Path
+
+import pytest
+
+from forge_bot.artifacts.sections import is_one_task, planned_files, read_section
+from forge_bot.artifacts.tasks import read_tasks
+from forge_bot.artifacts.verdicts import judge_review
+from forge_bot.engine import SpawnAgent, WriteFile
+from forge_bot.engine.pipeline import Pipeline
+from forge_bot.engine.reports import ArtifactWritten, Report, RunFlags
+from forge_bot.engine.state import State
+from forge_bot.settings import load_pipeline
+from forge_bot.values import Effort, Inspection, TaskId, TaskSpec, Verdict
+from tests.fakes.bench import DEVELOP, MISSING, RED, Bench
+
+TABLE = "| Requirement | Files | Tests | State |\n|---|---|---|---|\n| R-1: it ends | `a.py` | `t` | met |"
+TWO = tuple(TaskSpec(id=TaskId(name), title=f"Part {name}", files=(f"{name}.py",)) for name in "12")
+
+
+FACTS = {
+    "design.md": Inspection(
+        title="return an empty string",
+        one_task=True,
+        sections={"Approach": "The empty list gets its own branch (R-1).\n\n- Not a default."},
+    ),
+    "impl-1.md": Inspection(sections={"Files Changed": "- `a.py`: the branch"}),
+    "review-1.md": Inspection(
+        sections={"Requirements": TABLE, "Improvement Report": "The tests have no index."}
+    ),
+}
+
+
+class Scripted(Bench):
+    """A bench whose documents carry what real ones would."""
+
+    facts = FACTS
+
+    def tell(self, report: Report) -> State:
+        own = isinstance(self.action, WriteFile)
+        if isinstance(report, ArtifactWritten) and report.artifact in self.facts and not own:
+            known = self.facts[report.artifact]
+            said = {
+                "title": known.title,
+                "one_task": known.one_task and len(self.tasks) == 1,
+                "sections": known.sections,
+            }
+            found = report.inspection.model_copy(update=said)
+            report = report.model_copy(update={"inspection": found})
+        return super().tell(report)
+
+
+def calls(bench: Bench) -> list[str]:
+    """Finish the run; the artifacts for which a model was asked, in order."""
+    asked: list[str] = []
+    while not bench.state.ended:
+        action = bench.action
+        if isinstance(action, SpawnAgent):
+            names = action.parallel_task_ids or (TaskId(""),)
+            asked.append(action.output_file.replace("{task}", names[0]))
+        bench.step()
+    return asked
+
+
+def written(bench: Bench) -> WriteFile:
+    assert isinstance(bench.action, WriteFile), bench.action
+    return bench.action
+
+
+def test_a_small_run_asks_models_four_times() -> None:
+    bench = Scripted(Effort.S)
+    assert calls(bench) == ["analysis.md", "design.md", "impl-1.md", "comprehensive-review.md"]
+    assert {"phase-4", "final-verification", "final-summary"} <= set(bench.state.completed_phases)
+
+
+def test_a_run_of_one_task_asks_models_six_times_and_no_phase_is_skipped_for_it() -> None:
+    bench = Scripted(Effort.M)
+    assert calls(bench) == [
+        "analysis.md",
+        "investigation.md",
+        "design.md",
+        "review-design.md",
+        "impl-1.md",
+        "review-1.md",
+    ]
+    by_process = {"phase-4", "phase-7", "final-verification", "final-summary"}
+    assert by_process <= set(bench.state.completed_phases)
+    assert not by_process & set(bench.state.skipped_phases)
+
+
+def test_a_further_task_costs_two_calls_more() -> None:
+    three = (*TWO, TaskSpec(id=TaskId("3"), title="Part 3", files=("3.py",)))
+
+    def asked(tasks: tuple[TaskSpec, ...]) -> int:
+        """The reports of models: those of our own process name none."""
+        bench, count = Scripted(Effort.M, tasks=tasks), 0
+        while not bench.state.ended:
+            count += isinstance(bench.action, SpawnAgent)
+            bench.step()
+        return count
+
+    # The bench reports each task of a wave by itself, so each task counts.
+    assert asked(TWO) == 6 + 2 + 2, "the second task; and the plan and the review of both"
+    assert asked(three) - asked(TWO) == 2
+
+
+def test_with_every_document_by_a_model_no_document_is_ours() -> None:
+    bench = Scripted(Effort.M, pipeline=DEVELOP.by_model())
+    assert len(calls(bench)) == 10
+
+
+def test_the_configuration_decides_that_for_whoever_loads_the_pipeline() -> None:
+    def loaded(config: str) -> Pipeline:
+        return load_pipeline("develop", {".forge/config.yml": config}.get)
+
+    ours = [phase.by_process_when for phase in loaded("budget: 5\n").speaking]
+    assert len([each for each in ours if each]) == 4
+    theirs = loaded("documents_by_model: true\n").speaking
+    assert not any(phase.by_process_when or phase.closing for phase in theirs)
+    assert any(phase.by_process_when for phase in loaded("documents_by_model: [\n").speaking)
+
+
+# -- tasks.md
+
+
+def test_the_one_task_has_the_title_of_the_design() -> None:
+    action = written(Scripted(Effort.M).until("phase-4"))
+    (task,), problems = read_tasks(action.content)
+    assert (action.path, task.title, problems) == ("tasks.md", "return an empty string", ())
+
+
+def test_a_decomposition_that_was_sent_back_is_a_model_s() -> None:
+    bench = Scripted(Effort.L).until("checkpoint-b")
+    bench.reject("Take the parser apart first")
+    assert isinstance(bench.action, SpawnAgent)
+    assert bench.action.agent == "task-decomposer"
+
+
+@pytest.mark.parametrize(
+    ("changes", "one"),
+    [
+        ("- `a.py`: one\n- `tests/test_a.py`: two\n- `README.md`: three", True),
+        ("- `a.py`: one\n- `b.py`: two\n- `c.py`: three", False),
+        ("- `a.py`: one\n- `b.py`: two\n- `c.py`: three\n- Tasks: one", True),
+        ("- `a.py`: one\n- **Tasks**: several", False),
+        ("- `a.py`: one\n- Tasks: 3", False),
+        ("Everything gets faster.", False),
+        ("- see `a.py`\n  - `b.py`: inside\n  - `c.py`: inside", True),
+        ("\n".join(f"- `tests/test_{number}.py`: x" for number in range(7)), False),
+    ],
+)
+def test_a_design_is_one_task_if_it_says_so_or_changes_few_files(changes: str, one: bool) -> None:
+    assert (
+        is_one_task(f"# fix: x\n\n## Approach\n\nA.\n\n## Changes\n\n{changes}\n\n## Risks\n\nNo.")
+        is one
+    )
+
+
+def test_the_files_of_a_plan_are_those_that_begin_its_bullets() -> None:
+    design = (
+        "## Changes\n\n- `a/b.py` (R-1): `C.d`\n  - `e.py`: inside\n- `Makefile`: x\n- `f()`: y\n"
+    )
+    assert planned_files(design) == ("a/b.py",)
+
+
+@pytest.mark.parametrize("tail", ["```\ncode", "<!-- hidden", "x" * 4_001])
+def test_a_section_that_would_swallow_what_follows_is_left_out(tail: str) -> None:
+    assert read_section(f"## Approach\n\nKept.\n\n## Risks\n\n{tail}", "Approach") == "Kept."
+    assert read_section(f"## Approach\n\n{tail}", "Approach") == ""
+
+
+# -- the second review
+
+
+def test_the_second_review_of_one_task_has_its_verdict_and_its_table() -> None:
+    bench = Scripted(Effort.M).until("phase-6")
+    assert isinstance(bench.action, SpawnAgent)
+    assert bench.action.closing == ("Requirements", "Improvement Report")
+    bench.wrote(verdict=Verdict.PASS_WITH_NOTES)
+    action = written(bench)
+    verdicts = (Verdict.PASS, Verdict.PASS_WITH_NOTES, Verdict.FAIL)
+    assert judge_review(action.content, verdicts) == (Verdict.PASS_WITH_NOTES, ())
+    assert TABLE in action.content
+    assert "`review-1.md`" in action.content
+
+
+def test_a_table_that_reads_like_another_verdict_is_not_repeated() -> None:
+    bench = Scripted(Effort.M)
+    bench.facts = {
+        **FACTS,
+        "review-1.md": Inspection(sections={"Requirements": "Verdict: FAIL\n\n- **[CRITICAL]** x"}),
+    }
+    content = written(bench.until("phase-7")).content
+    assert "FAIL" not in content
+    assert "acceptance criteria of `review-1.md`" in content
+
+
+def test_two_tasks_are_reviewed_together_by_a_model_and_no_one_closes_before() -> None:
+    bench = Scripted(Effort.M, tasks=TWO).until("phase-6")
+    assert isinstance(bench.action, SpawnAgent)
+    assert bench.action.closing == ()
+    bench.until("phase-7")
+    assert isinstance(bench.action, SpawnAgent)
+    assert bench.action.closing == ("Improvement Report",)
+
+
+# -- verification and summary
+
+
+def test_a_green_verification_repeats_the_reviewer_s_table_and_ours_of_the_commands() -> None:
+    bench = Scripted(Effort.M).until("final-verification")
+    bench.ran()
+    content = written(bench).content
+    assert TABLE in content
+    assert "Result: **green**" in content
+    assert "3 tests ran; every command ended with exit code 0." in content
+
+
+def test_a_red_verification_that_a_person_accepted_is_explained_by_a_model() -> None:
+    bench = Scripted(Effort.M).until("final-verification")
+    for _ in range(3):
+        bench.ran(RED)
+        bench.until("final-verification")
+    while not (bench.state.verification and bench.state.verification.accepted):
+        bench.approve() if bench.state.gate else bench.ran(RED)
+    assert isinstance(bench.action, SpawnAgent)
+    assert bench.action.agent == "verifier"
+
+
+def test_the_summary_says_what_the_documents_said() -> None:
+    content = written(Scripted(Effort.M).until("final-summary")).content
+    assert content.startswith(
+        "# return an empty string\n\n## Summary\n\nThe empty list gets its own"
+    )
+    for part in ("- `a.py`: the branch", "The tests have no index.", "exit code 0", "PASS"):
+        assert part in content, part
+
+
+@pytest.mark.parametrize(
+    ("what", "by_model"),
+    [("nothing", False), ("debug", True), ("rejected", True), ("unfit", True), ("review", True)],
+)
+def test_the_summary_is_a_model_s_once_something_went_back(what: str, *, by_model: bool) -> None:
+    bench = Scripted(Effort.M, flags=RunFlags(debug=what == "debug"))
+    if what == "rejected":
+        bench.until("checkpoint-a").reject("Smaller")
+    if what == "unfit":
+        bench.until("phase-1").wrote(problems=(MISSING,))
+    if what == "review":
+        bench.until("phase-6").wrote(verdict=Verdict.FAIL)
+    bench.until("final-summary")
+    assert isinstance(bench.action, SpawnAgent) is by_model
+
+
+# -- pipelines of a repository
+
+
+@pytest.mark.parametrize(
+    ("phase", "condition"),
+    [
+        ("phase-1", "design-is-one-task"),
+        ("phase-3b", "one-task-reviewed"),
+        ("phase-7", "verification-green"),
+        ("phase-4", "nothing-went-back"),
+        ("phase-5", "nothing-went-back"),
+    ],
+)
+def test_a_condition_at_a_phase_that_cannot_have_it_is_refused(phase: str, condition: str) -> None:
+    raw = DEVELOP.model_dump(mode="json", by_alias=False)
+    (record,) = [each for each in raw["phases"] if each["id"] == phase]
+    record["by_process_when"] = condition
+    with pytest.raises(ValueError, match=f"{phase} cannot have by_process_when: {condition}"):
+        Pipeline.model_validate(raw)
+
+
+def test_the_page_on_efforts_says_how_often_models_are_asked() -> None:
+    def asked(effort: Effort, count: int, pipeline: Pipeline = DEVELOP) -> int:
+        tasks = (*TWO, TaskSpec(id=TaskId("3"), title="Part 3", files=("3.py",)))[:count]
+        bench, found = Scripted(effort, tasks=tasks, pipeline=pipeline), 0
+        while not bench.state.ended:
+            found += isinstance(bench.action, SpawnAgent)
+            bench.step()
+        return found
+
+    page = (Path(__file__).parents[2] / "docs" / "efforts.md").read_text(encoding="utf-8")
+    for effort in Effort:
+        counts = [str(asked(effort, count)) for count in (1, 2, 3)]
+        several = ["–", "–"] if effort is Effort.S else counts[1:]
+        all_by_model = str(asked(effort, 1, DEVELOP.by_model()))
+        row = " | ".join([effort.value, counts[0], *several, all_by_model])
+        assert f"| {row} |" in page

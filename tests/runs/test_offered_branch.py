@@ -1,0 +1,314 @@
+"""The branch for merge: code only, one commit a task, and what is said after a run is done."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.fakes.sample import Sample
+
+TASK = "Nobody is on call before the rota starts"
+
+
+def _run(sample: Sample, *options: str) -> str:
+    done = sample.forge("run", TASK, "--effort", "S", "--auto", *options, "--model", sample.model())
+    assert done.code == 0, done.err
+    return done.out
+
+
+def _remote(sample: Sample, tmp_path: Path) -> Path:
+    remote = tmp_path / "remote.git"
+    sample.git("init", "-q", "--bare", str(remote))
+    sample.git("remote", "add", "origin", str(remote))
+    return remote
+
+
+def _files(sample: Sample, branch: str) -> list[str]:
+    return sample.git("ls-tree", "-r", "--name-only", branch).splitlines()
+
+
+def test_the_branch_for_merge_has_the_code_of_the_run_and_nothing_of_its_record(
+    sample: Sample,
+) -> None:
+    _run(sample)
+    assert sample.branch.startswith("feature/")
+    offered = sample.offered
+    assert not offered.startswith("feature/")
+    own = [name for name in _files(sample, sample.branch) if not name.startswith(".specs/")]
+    assert own == _files(sample, offered)
+    assert sample.git("diff", "--stat", f"main...{offered}", "--", ".specs") == ""
+    assert sample.git("diff", "--stat", offered, sample.branch, "--", ".", ":!.specs") == ""
+    assert sample.git("diff", "--name-only", f"main...{offered}") != ""
+
+
+def test_one_commit_a_task_says_what_changed_and_from_which_commit_it_was_made(
+    sample: Sample,
+) -> None:
+    _run(sample)
+    assert sample.git("rev-list", "--count", f"main..{sample.offered}") == "1"
+    form = "%(trailers:key=Forge-Landed,valueonly)"
+    made_from = sample.git("log", "-1", f"--format={form}", sample.offered)
+    assert sample.git_code("merge-base", "--is-ancestor", made_from, sample.branch) == 0
+    message = sample.git("log", "-1", "--format=%B", sample.offered)
+    subject, empty, *body = message.splitlines()
+    assert (len(subject) <= 72, empty, subject.partition(":")[0]) == (
+        True,
+        "",
+        sample.offered.partition("/")[0],
+    )
+    assert "forge-bot" not in subject
+    assert any(line.startswith("- ") for line in body)
+
+
+def test_two_machines_make_the_same_commits(sample: Sample, tmp_path: Path) -> None:
+    _run(sample)
+    tip = sample.git("rev-parse", sample.offered)
+    branch, offered = sample.branch, sample.offered
+    elsewhere = tmp_path / "elsewhere"
+    sample.git("clone", "-q", str(sample.path), str(elsewhere))
+    for words in (
+        ["branch", branch, f"origin/{branch}"],
+        ["branch", "-D", "-r", f"origin/{offered}"],
+    ):
+        subprocess.run(["git", "-C", str(elsewhere), *words], check=True, capture_output=True)
+    there = Sample(elsewhere, sample.forge, sample.scripts)
+    said = sample.forge(
+        "retry",
+        "final-commit",
+        "--repo",
+        str(elsewhere),
+        "--run",
+        branch,
+        "--model",
+        sample.model(),
+    )
+    assert said.code == 0, said.err
+    assert there.git("rev-parse", offered) == tip
+
+
+def test_work_after_the_first_commits_leads_to_further_commits(sample: Sample) -> None:
+    _run(sample)
+    first, offered = sample.git("rev-parse", sample.offered), sample.offered
+    said = sample.forge("retry", "final-commit", "--model", sample.model())
+    assert said.code == 0, said.err
+    assert sample.git("rev-parse", offered) == first, "nothing new, so nothing moved"
+    sample.git("switch", "-q", sample.branch)
+    (sample.path / "by-hand.txt").write_text("mine\n")
+    sample.git("add", "by-hand.txt")
+    sample.git("-c", "user.name=Ann", "-c", "user.email=ann@x.example", "commit", "-qm", "By hand")
+    sample.git("switch", "-q", "main")
+    said = sample.forge("retry", "final-commit", "--run", sample.branch, "--model", sample.model())
+    assert said.code == 0, said.err
+    assert sample.git("rev-parse", f"{offered}~1") == first
+    assert sample.git("log", "-1", "--format=%an %s", offered) == "Ann By hand"
+    assert "by-hand.txt" in _files(sample, offered)
+
+
+def test_a_base_that_was_merged_into_the_run_lands_as_a_merge(sample: Sample) -> None:
+    _run(sample)
+    first, offered = sample.git("rev-parse", sample.offered), sample.offered
+    (sample.path / "news.txt").write_text("news\n")
+    sample.git("add", "news.txt")
+    sample.git("commit", "-qm", "News on main")
+    main = sample.git("rev-parse", "main")
+    sample.git("switch", "-q", sample.branch)
+    sample.git("merge", "-q", "--no-edit", "main")
+    sample.git("switch", "-q", "main")
+    said = sample.forge("retry", "final-commit", "--run", sample.branch, "--model", sample.model())
+    assert said.code == 0, said.err
+    assert sample.git("log", "-1", "--format=%P", offered).split() == [first, main]
+    assert sample.git("diff", "--stat", f"main...{offered}", "--", ".specs", "news.txt") == ""
+
+
+def test_a_branch_that_is_checked_out_is_not_moved_and_the_command_is_said(
+    sample: Sample,
+) -> None:
+    _run(sample)
+    first, offered, branch = sample.git("rev-parse", sample.offered), sample.offered, sample.branch
+    sample.git("switch", "-q", branch)
+    (sample.path / "later.txt").write_text("later\n")
+    sample.git("add", "later.txt")
+    sample.git("commit", "-qm", "Later")
+    sample.git("switch", "-q", offered)
+    said = sample.forge("retry", "final-commit", "--run", branch, "--model", sample.model())
+    assert said.code == 0, said.err
+    assert sample.git("rev-parse", offered) == first
+    command = next(
+        line.strip() for line in said.out.splitlines() if line.strip().startswith("git -C")
+    )
+    subprocess.run(command, shell=True, check=True, capture_output=True)  # noqa: S602 - as a person types it
+    assert "later.txt" in _files(sample, offered)
+
+
+def test_a_branch_with_commits_of_somebody_else_keeps_them(sample: Sample) -> None:
+    _run(sample)
+    offered, branch = sample.offered, sample.branch
+    for name, place in (("theirs.txt", offered), ("ours.txt", branch)):
+        sample.git("switch", "-q", place)
+        (sample.path / name).write_text(name)
+        sample.git("add", name)
+        sample.git("commit", "-qm", name)
+    theirs = sample.git("rev-parse", offered)
+    sample.git("switch", "-q", "main")
+    said = sample.forge("retry", "final-commit", "--run", branch, "--model", sample.model())
+    assert said.code == 0, said.err
+    assert sample.git("rev-parse", offered) == theirs
+    assert f"git switch {offered} && git merge" in said.out
+
+
+@pytest.mark.parametrize("taken", ["feature", "TYPE"])
+def test_a_branch_in_the_way_of_a_name_leads_to_another_one_that_is_said(
+    sample: Sample, taken: str
+) -> None:
+    _run(sample)
+    kind = sample.offered.partition("/")[0]
+    for name in (sample.offered, sample.branch):
+        sample.git("branch", "-D", name)
+    sample.git("branch", kind if taken == "TYPE" else taken)
+    said = sample.forge("run", TASK, "--effort", "S", "--auto", "--model", sample.model())
+    assert said.code == 0, said.err
+    if taken == "TYPE":
+        assert f"stands in the way of the name {kind}/" in said.out
+        assert any(name.startswith(f"{kind}-") for name in sample.git("branch").split())
+    else:
+        assert any(name.startswith("feature-") for name in sample.git("branch").split())
+
+
+def test_push_takes_both_branches_or_none(sample: Sample, tmp_path: Path) -> None:
+    remote = _remote(sample, tmp_path)
+    _run(sample, "--push")
+    for name in (sample.branch, sample.offered):
+        assert sample.git("--git-dir", str(remote), "rev-parse", name) == sample.git(
+            "rev-parse", name
+        )
+
+
+def test_a_push_that_loses_the_race_changes_neither_branch_of_the_remote(
+    sample: Sample, tmp_path: Path
+) -> None:
+    remote = _remote(sample, tmp_path)
+    _run(sample, "--push")
+    offered, branch = sample.offered, sample.branch
+    other = tmp_path / "other"
+    sample.git("clone", "-q", str(remote), str(other), "--branch", offered)
+    (other / "theirs.txt").write_text("theirs\n")
+    for words in (
+        ["add", "."],
+        ["-c", "user.name=B", "-c", "user.email=b@x.example", "commit", "-qm", "Theirs"],
+        ["push", "-q"],
+    ):
+        subprocess.run(["git", "-C", str(other), *words], check=True, capture_output=True)
+    before = sample.git("--git-dir", str(remote), "for-each-ref")
+    sample.git("switch", "-q", branch)
+    (sample.path / "ours.txt").write_text("ours\n")
+    sample.git("add", "ours.txt")
+    sample.git("commit", "-qm", "Ours")
+    sample.git("switch", "-q", "main")
+    said = sample.forge(
+        "retry", "final-commit", "--run", branch, "--push", "--model", sample.model()
+    )
+    assert said.code == 3, said.out + said.err
+    assert sample.git("--git-dir", str(remote), "for-each-ref") == before
+    assert offered in said.out
+
+
+def test_after_done_the_work_tree_is_gone_and_the_next_lines_do_what_they_say(
+    sample: Sample,
+) -> None:
+    said = _run(sample)
+    assert sample.git("worktree", "list").count("\n") == 0
+    lines = [line.strip() for line in said.splitlines()]
+    merge = next(line for line in lines if "git merge" in line)
+    subprocess.run(merge, shell=True, check=True, cwd=sample.path, capture_output=True)  # noqa: S602 - as a person types it
+    assert sample.git("rev-parse", "main") == sample.git("rev-parse", sample.offered)
+    assert not (sample.path / ".specs").exists()
+    assert sample.forge("show", "summary.md").code == 0
+
+
+@pytest.mark.promise("cli-option-keep", "cli-option-remove", "cli-clean")
+def test_keep_leaves_the_work_tree_and_clean_takes_it_away(sample: Sample) -> None:
+    said = _run(sample, "--keep")
+    tree = sample.workspace.parents[1]
+    assert str(tree) in said
+    listed = sample.forge("clean")
+    assert (listed.code, tree.is_dir()) == (0, True)
+    assert "Nothing was removed" in listed.out
+    removed = sample.forge("clean", "--remove")
+    assert (removed.code, tree.exists(), tree.parent.exists()) == (0, False, False), removed.out
+    assert sample.forge("show", "summary.md").code == 0
+
+
+def test_clean_keeps_what_a_run_still_needs(sample: Sample) -> None:
+    waits = sample.forge("run", TASK, "--effort", "S", "--model", sample.model())
+    assert waits.code == 3
+    said = sample.forge("clean", "--remove")
+    assert "the run is not over" in said.out
+    assert sample.workspace.is_dir()
+
+
+def test_uncommitted_work_in_the_tree_of_a_run_that_is_done_stays(sample: Sample) -> None:
+    _run(sample, "--keep")
+    mine = sample.workspace.parents[1] / "mine.txt"
+    mine.write_text("mine\n")
+    said = sample.forge("clean", "--remove")
+    assert "mine.txt" in said.out
+    assert mine.read_text() == "mine\n"
+
+
+@pytest.mark.promise("cli-option-open-pr")
+def test_the_pull_request_is_opened_with_gh(
+    sample: Sample, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    remote = _remote(sample, tmp_path)
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    log = tmp_path / "gh.txt"
+    (tools / "gh").write_text(
+        f'#!/bin/sh\nprintf "%s\\n" "$@" >>{log}\necho https://github.com/o/r/pull/7\n'
+    )
+    (tools / "gh").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tools}{os.pathsep}{os.environ['PATH']}")
+    said = _run(sample, "--open-pr")
+    words = log.read_text().splitlines()
+    assert words[:6] == ["pr", "create", "--base", "main", "--head", sample.offered]
+    body = Path(words[words.index("--body-file") + 1])
+    assert "How it was checked" in body.read_text()
+    assert "https://github.com/o/r/pull/7" in said
+    assert sample.git("--git-dir", str(remote), "rev-parse", sample.offered)
+
+
+def test_without_gh_open_pr_is_refused_before_the_run_begins(
+    sample: Sample, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    for name in ("git", "sh", "python3"):
+        (tools / name).symlink_to(
+            subprocess.run(
+                ["which", name], capture_output=True, text=True, check=True
+            ).stdout.strip()
+        )
+    monkeypatch.setenv("PATH", str(tools))
+    said = sample.forge("run", TASK, "--open-pr", "--model", sample.model())
+    assert (said.code != 0, "gh" in said.err) == (True, True)
+    assert sample.git("branch", "--format=%(refname:short)") == "main"
+
+
+def test_records_in_branch_keep_the_record_on_the_branch_and_fold_it(sample: Sample) -> None:
+    (sample.path / ".forge").mkdir()
+    (sample.path / ".forge" / "config.yml").write_text("records: in-branch\n")
+    said = _run(sample)
+    assert sample.git("branch", "--format=%(refname:short)").count("\n") == 1
+    names = _files(sample, sample.branch)
+    assert ".specs/.gitattributes" in names
+    assert any(name.endswith("/summary.md") for name in names)
+    assert f"git merge {sample.branch}" in said
+
+
+def test_here_keeps_the_record_in_the_branch_that_is_checked_out(sample: Sample) -> None:
+    sample.git("switch", "-q", "-c", "mine")
+    _run(sample, "--here")
+    assert sample.git("branch", "--format=%(refname:short)").splitlines() == ["main", "mine"]
+    assert any(name.endswith("/summary.md") for name in _files(sample, "mine"))
+    assert sample.path.is_dir()
