@@ -14,7 +14,7 @@ from forge_bot.git.remotes import REMOTES, push_together
 from forge_bot.git.revisions import HEADS, ref_target
 from forge_bot.interaction.change_message import change_of
 from forge_bot.interaction.number_format import several
-from forge_bot.runs.code_commits import LANDED, RUN, CodeCommits, CodeSoFar
+from forge_bot.runs.code_commits import CodeCommits, CodeSoFar
 from forge_bot.runs.free_names import free_branch
 from forge_bot.runs.run import Run
 from forge_bot.values import Frozen, RecordsPolicy
@@ -22,6 +22,7 @@ from forge_bot.values import Frozen, RecordsPolicy
 _OFFERED = "refs/forge-bot/offered/"
 """Keeps the newest offered commit of each run, wherever its branch is."""
 
+_REMOTE = f"{REMOTES}origin/"
 _MOST = 1000
 
 
@@ -59,7 +60,7 @@ def offer(run: Run) -> Offer:
     head = run.tree.commit_id()
     making = CodeCommits(repository, run.pipeline, state, head)
     wanted = _wanted(state, change_of(run.pipeline, state, making.documents(head)).type)
-    name = state.pull_request_branch or _own(repository, state, wanted)
+    name = state.pull_request_branch or _own(repository, making, wanted)
     found = _newest(repository, making, state.run, name)
     code = making.made(found)
     if code.tip == state.base_commit:
@@ -113,25 +114,20 @@ def _wanted(state: State, kind: str) -> str:
     return f"{kind}/{kept}"
 
 
-def _own(repository: Repository, state: State, wanted: str) -> str:
-    """The branch that an earlier try has made, before it could be recorded; empty if there is
-    none.
+def _own(repository: Repository, making: CodeCommits, wanted: str) -> str:
+    """The branch that an earlier try has made, before it could be recorded, here or at the remote;
+    empty if there is none.
     """
     flat = wanted.replace("/", "-")
-    for name in repository.branches():
-        if name.startswith((wanted, flat)):
-            tip = repository.commit_id(f"{HEADS}{name}")
-            trailers = dict(_trailers(repository, tip))
-            if trailers.get(RUN) == state.run and LANDED in trailers:
+    for start, names in (
+        (HEADS, repository.branches()),
+        (_REMOTE, repository.remote_branches()),
+    ):
+        for name in names:
+            tip = _tip(repository, f"{start}{name}") if name.startswith((wanted, flat)) else None
+            if tip is not None and making.newest(tip) is not None:
                 return name
     return ""
-
-
-def _trailers(repository: Repository, commit: str) -> tuple[tuple[str, str], ...]:
-    from forge_bot.git.commits import read_trailers
-
-    raw = repository.raw_commits([commit])[commit]
-    return read_trailers(raw.decode("utf-8", "replace").partition("\n\n")[2])
 
 
 def _free(repository: Repository, wanted: str) -> str:
@@ -143,7 +139,7 @@ def _free(repository: Repository, wanted: str) -> str:
 
 def _newest(repository: Repository, making: CodeCommits, run: str, branch: str) -> CodeSoFar | None:
     """The newest commit that was offered, on this machine or at the remote."""
-    refs = (f"{_OFFERED}{run}", f"{HEADS}{branch}", f"{REMOTES}origin/{branch}")
+    refs = (f"{_OFFERED}{run}", f"{HEADS}{branch}", f"{_REMOTE}{branch}")
     tips = [tip for ref in refs if branch or ref == refs[0] if (tip := _tip(repository, ref))]
     found = [code for tip in dict.fromkeys(tips) if (code := making.newest(tip)) is not None]
     newest: CodeSoFar | None = None

@@ -35,6 +35,10 @@ def cloned_at(world: World, remote: Path, branch: str, commit: str) -> None:
     far as a commit.
     """
     world.git("update-ref", f"refs/heads/{branch}", commit, folder=remote)
+    # The branch for merge goes out together with the commit of the run that it was made from.
+    for other in world.git("branch", "--format=%(refname:short)", folder=remote).split():
+        if other not in {"main", branch}:
+            world.git("branch", "-D", other, folder=remote)
     for folder in (world.path, world.state):
         shutil.rmtree(folder)
     world.state.mkdir()

@@ -87,6 +87,37 @@ def test_two_machines_make_the_same_commits(sample: Sample, tmp_path: Path) -> N
     assert there.git("rev-parse", offered) == tip
 
 
+def test_a_machine_that_knows_only_the_remote_goes_on_with_the_branch_that_is_there(
+    sample: Sample, tmp_path: Path
+) -> None:
+    remote = _remote(sample, tmp_path)
+    _run(sample, "--push")
+    branch, offered = sample.branch, sample.offered
+    state = f"{sample.workspace.relative_to(sample.workspace.parents[1])}/state.json"
+    before = next(
+        commit
+        for commit in sample.git("rev-list", branch).splitlines()
+        if '"pullRequestBranch": ""' in sample.git("show", f"{commit}:{state}")
+    )
+    elsewhere = tmp_path / "elsewhere"
+    sample.git("--git-dir", str(remote), "update-ref", f"refs/heads/{branch}", before)
+    sample.git("clone", "-q", str(remote), str(elsewhere), "--branch", offered)
+    subprocess.run(
+        ["git", "-C", str(elsewhere), "switch", "-q", "--detach"], check=True, capture_output=True
+    )
+    subprocess.run(
+        ["git", "-C", str(elsewhere), "branch", "-D", offered], check=True, capture_output=True
+    )
+    said = sample.forge(
+        "resume", "--repo", str(elsewhere), "--run", branch, "--push", "--model", sample.model()
+    )
+    assert said.code == 0, said.out + said.err
+    assert f"{offered}-2" not in said.out
+    assert sample.git("--git-dir", str(remote), "rev-parse", offered) == sample.git(
+        "rev-parse", offered
+    )
+
+
 def test_work_after_the_first_commits_leads_to_further_commits(sample: Sample) -> None:
     _run(sample)
     first, offered = sample.git("rev-parse", sample.offered), sample.offered
