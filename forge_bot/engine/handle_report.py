@@ -47,7 +47,7 @@ from forge_bot.engine.transitions import (
 )
 from forge_bot.errors import WrongAction, WrongReport
 from forge_bot.values import CommandName, Finding, PhaseId, Severity, TaskId, Verdict
-from forge_bot.verification.judgement import judge
+from forge_bot.verification.judgement import judge, said_before
 
 OnAction = (
     Prepared
@@ -135,8 +135,12 @@ def _prepared(pipeline: Pipeline, state: State, report: Prepared) -> State:
         raise WrongReport(f"{state.current_phase} is not answered by a preparation.")
     baseline = tuple(result for result in report.results if result.name is not CommandName.SETUP)
     state = state.replace(
-        baseline=baseline, risks=tuple(dict.fromkeys((*state.risks, *report.risks)))
+        baseline=baseline,
+        unusable=report.unusable,
+        risks=tuple(dict.fromkeys((*state.risks, *report.risks))),
     )
+    if report.unusable:
+        return _ask_about_baseline(pipeline, state, report)
     broken = [
         result
         for result in report.results
@@ -148,6 +152,22 @@ def _prepared(pipeline: Pipeline, state: State, report: Prepared) -> State:
         )
         return open_decision(pipeline, state, Reason.SETUP_FAILED, subject)
     return complete(pipeline, state, report.at)
+
+
+def _ask_about_baseline(pipeline: Pipeline, state: State, report: Prepared) -> State:
+    """Return the state with the question about the commands that tell nothing.
+
+    An approval goes on and judges without them. A rejection runs setup and baseline once more.
+    """
+    record = ArtifactRecord(
+        blob=report.blob,
+        phase=state.current_phase,
+        round=state.rounds.get(pipeline.decision.id, 0) + 1,
+    )
+    state = state.replace(artifacts={**state.artifacts, report.artifact: record})
+    subject = "; ".join(said_before(each) for each in report.unusable) + "."
+    shown = (ShownVersion(name=report.artifact, blob=report.blob),)
+    return open_decision(pipeline, state, Reason.BASELINE, subject, files=shown)
 
 
 # -- artifacts
@@ -455,7 +475,7 @@ def _verified(pipeline: Pipeline, state: State, report: CommandsRan) -> State:
     phase = pipeline.phase(state.current_phase)
     if not isinstance(phase, VerifyPhase) or state.verification is not None:
         raise WrongReport(f"{state.current_phase} does not wait for commands.")
-    judgement = judge(state.baseline, report.results)
+    judgement = judge(state.baseline, report.results, state.unusable, report.rules)
     record = ArtifactRecord(
         blob=report.blob, phase=phase.id, round=state.visits.get(phase.id, 0) + 1
     )

@@ -19,6 +19,7 @@ from forge_bot.values import (
     TaskId,
     Usage,
 )
+from forge_bot.verification.unusable import UnusableCommand
 
 
 class _Report(Frozen):
@@ -80,6 +81,11 @@ class Prepared(_OnAction):
     type: Literal["prepared"] = "prepared"
     results: tuple[CommandResult, ...]
     risks: tuple[str, ...] = ()
+    unusable: tuple[UnusableCommand, ...] = Field(
+        default=(), description="commands whose result tells nothing; a person is asked about them"
+    )
+    artifact: str = Field(default="", description="document that says more about them")
+    blob: str = ""
 
 
 class ArtifactWritten(_OnAction):
@@ -130,6 +136,7 @@ class CommandsRan(_OnAction):
     results: tuple[CommandResult, ...]
     artifact: str
     blob: str
+    rules: int = Field(default=1, description="version of the rules the results are judged by")
 
 
 class Published(_OnAction):

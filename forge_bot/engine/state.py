@@ -22,6 +22,7 @@ from forge_bot.values import (
     Verdict,
     is_empty,
 )
+from forge_bot.verification.unusable import UnusableCommand
 
 SCHEMA_VERSION = 1
 
@@ -56,6 +57,7 @@ class Reason(StrEnum):
     BUDGET = "budget"
     AGENT_FAILED = "agent_failed"
     SETUP_FAILED = "setup_failed"
+    BASELINE = "baseline"
     ACTION_FAILED = "action_failed"
     UNVERIFIED_APPROVAL = "unverified_approval"
     CHECKS_RED = "checks_red"
@@ -233,6 +235,9 @@ class State(Recorded):
     decisions: tuple[Decision, ...] = ()
     risks: tuple[str, ...] = ()
     baseline: tuple[CommandResult, ...] = ()
+    unusable: tuple[UnusableCommand, ...] = Field(
+        default=(), description="commands of the baseline that tell nothing; not judged by"
+    )
     verification: Verification | None = None
     budget: Budget = Budget()
     first_cap: Decimal | None = None

@@ -6,7 +6,7 @@ from markdown_it import MarkdownIt
 
 from forge_bot.engine.state import State
 from forge_bot.values import CommandResult
-from forge_bot.verification.judgement import judge
+from forge_bot.verification.judgement import Judgement
 
 HEADING = "Commands"
 
@@ -16,19 +16,22 @@ def commands_section(state: State) -> str:
     verification = state.verification
     if verification is None:
         return f"## {HEADING}\n\nNothing has run yet.\n"
-    return section(verification.results, state.baseline, accepted=verification.accepted)
+    judgement = Judgement(
+        red=verification.red, reasons=verification.reasons, notes=verification.notes
+    )
+    return section(verification.results, state.baseline, judgement, accepted=verification.accepted)
 
 
 def section(
     results: tuple[CommandResult, ...],
     baseline: tuple[CommandResult, ...],
+    judgement: Judgement,
     *,
     accepted: bool = False,
 ) -> str:
-    """A table of commands and exit codes, what is newly red, and from the output of each failed
-    command what failed and its end.
+    """Return a table of commands and exit codes, what is newly red, and from the output of each
+    failed command what failed and its end.
     """
-    judgement = judge(baseline, results)
     verdict = "red" if judgement.red else "green"
     if judgement.red and accepted:
         verdict = "red, and accepted by a person"

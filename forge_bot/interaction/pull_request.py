@@ -5,7 +5,7 @@ who decided, what it cost.
 from collections.abc import Mapping
 
 from forge_bot.artifacts.markdown import BlockKind, read_blocks
-from forge_bot.engine.state import Decision, State, Verification
+from forge_bot.engine.state import Decision, Reason, State, Verification
 from forge_bot.interaction import markers
 from forge_bot.interaction.command_table import commands, outputs, reasons, warnings
 from forge_bot.interaction.commit_links import short
@@ -16,7 +16,9 @@ from forge_bot.interaction.reviews import open_findings, reviews
 from forge_bot.interaction.run_facts import RunFacts, decided, footer
 from forge_bot.interaction.title_of_change import subject_of_change
 from forge_bot.prompts import escape
-from forge_bot.values import Frozen
+from forge_bot.values import CommandResult, Frozen
+from forge_bot.verification.judgement import said_before
+from forge_bot.verification.unusable import UnusableCommand
 
 
 class PullRequestText(Frozen):
@@ -55,7 +57,7 @@ def pull_request(
         limit,
     )
     verification = state.verification
-    green = verification is not None and bool(verification.results) and not verification.red
+    green = verification is not None and bool(_judged(state)) and not verification.red
     return PullRequestText(
         title=subject_of_change(view.pipeline, state, documents),
         body=escape.without_ci_signs(body),
@@ -102,22 +104,40 @@ def _warnings(view: RunFacts) -> Flexible:
         f" {view.links.named(name)}."
         for name, paths in view.patches.items()
     ]
-    if state.verification is None or not state.verification.results:
-        found.append(
-            "Nothing was verified: this project has no command that checks it."
-            if state.verification
-            else "Not verified yet."
-        )
+    if state.verification is None:
+        found.append("Not verified yet.")
     elif state.verification.red:
         accepted = ", and a person accepted that" if state.verification.accepted else ""
         found.append(f"**The verification is red**{accepted}.")
+    elif not _judged(state):
+        why_not = "" if state.unusable else ": this project has no command that checks it"
+        found.append(f"Nothing was verified{why_not}.")
+    found += [_without(state, each) for each in state.unusable]
     found += [
         _accepted(decision)
         for decision in state.decisions
-        if decision.reason is not None and decision.answer == "approve"
+        if decision.reason not in {None, Reason.BASELINE} and decision.answer == "approve"
     ]
     found += [escape.line(risk) for risk in dict.fromkeys(state.risks)]
     return warnings(found, str)
+
+
+def _judged(state: State) -> list[CommandResult]:
+    """Return the results that count; those that tell nothing were left out by a person."""
+    results = state.verification.results if state.verification is not None else ()
+    return [result for result in results if not any(each.covers(result) for each in state.unusable)]
+
+
+def _without(state: State, each: UnusableCommand) -> str:
+    who = next(
+        (
+            f"; {escape.code(decision.by)} said to go on without it"
+            for decision in reversed(state.decisions)
+            if decision.reason is Reason.BASELINE and decision.answer == "approve"
+        ),
+        "",
+    )
+    return f"**Not judged**: {escape.line(said_before(each))}{who}."
 
 
 def _accepted(decision: Decision) -> str:

@@ -10,10 +10,13 @@ from forge_bot.engine.verification_report import section
 from forge_bot.errors import ForgeError, GitFailed
 from forge_bot.git import blob_id
 from forge_bot.runs.apply_output import OutputApplier, contract_of
+from forge_bot.runs.baseline_document import BASELINE, baseline_document
 from forge_bot.runs.project import Project
 from forge_bot.runs.risk_signs import setup_risks
 from forge_bot.runs.run import Run
 from forge_bot.values import TaskId
+from forge_bot.verification.judgement import RULES, judge
+from forge_bot.verification.unusable import Cause, unusable
 
 
 def prepared(action: Exec, run: Run, project: Project) -> Prepared:
@@ -24,23 +27,33 @@ def prepared(action: Exec, run: Run, project: Project) -> Prepared:
     # On a machine without a sandbox, a project without commands is no error.
     needed = bool(results or checks) or project.config.sandbox == "off"
     risks = setup_risks(project.profile, project.backend if needed else None)
+    found = unusable((*results, *checks))
+    document = baseline_document((*results, *checks), found, project.profile.commands)
+    raw = run.workspace.write(BASELINE, document) if found else b""
     return Prepared(
         key=action.action_id,
         at=run.now(),
         action_id=action.action_id,
         results=(*results, *checks),
         risks=risks,
+        unusable=found,
+        artifact=BASELINE if found else "",
+        blob=blob_id(raw) if found else "",
     )
 
 
 def verified(action: Exec, state: State, run: Run, project: Project) -> CommandsRan:
     """Build, test and lint after the work, with their table written into the artifact."""
-    results = (*(result for result in project.set_up() if result.exit_code != 0), *project.check())
+    broken = tuple(result for result in project.set_up() if result.exit_code != 0)
+    without = any(each.cause is Cause.SETUP_FAILED for each in state.unusable)
+    # A person agreed to go on without setup: what needs it cannot run.
+    results = broken if broken and without else (*broken, *project.check())
+    judgement = judge(state.baseline, results, state.unusable)
     artifact = action.artifact or next(
         phase.writes for phase in run.pipeline.phases if isinstance(phase, VerifyPhase)
     )
     raw = run.workspace.write(
-        artifact, f"# Final verification\n\n{section(results, state.baseline)}"
+        artifact, f"# Final verification\n\n{section(results, state.baseline, judgement)}"
     )
     name = action.action_id
     return CommandsRan(
@@ -50,6 +63,7 @@ def verified(action: Exec, state: State, run: Run, project: Project) -> Commands
         results=results,
         artifact=artifact,
         blob=blob_id(raw),
+        rules=RULES,
     )
 
 

@@ -102,6 +102,10 @@ _WHAT = {
         "The project's setup failed, before any model was asked.",
         "go on without it",
     ),
+    Reason.BASELINE: (
+        "The project's own commands tell nothing before the change. No model was asked yet.",
+        "go on and judge without these commands; the pull request says so",
+    ),
     Reason.UNVERIFIED_APPROVAL: (
         "This was approved where it cannot be checked who did it.",
         "approve it here, so that the pull request can be opened",
@@ -225,6 +229,8 @@ def _meaning(run: Run, asked: Checkpoint) -> tuple[str, str, str]:
             f"leave it out and go on{without}",
             f"try “{step.label}” once more",
         )
+    if asked.reason is Reason.BASELINE:
+        reject = "run setup and these commands once more, for example with another configuration"
     return (*_WHAT[asked.reason], reject)
 
 

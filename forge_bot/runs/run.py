@@ -148,7 +148,7 @@ class Run:
             )
         self.workspace.record(report, state)
         self.state = state
-        self._riding = isinstance(report, _RIDES_ALONG)
+        self._riding = _rides_along(report)
         if not self._riding:
             self._commit(report, before, paths)
 
@@ -227,7 +227,7 @@ class Run:
         pending = [
             number
             for number in range(committed.count(b"\n"), len(reports))
-            if not isinstance(reports[number], _RIDES_ALONG)
+            if not _rides_along(reports[number])
         ]
         if not pending:
             return
@@ -435,6 +435,15 @@ def _free(tree: Tree, ours: Path) -> tuple[str, ...]:
     # Where the user works too, a lock may be held by an editor that waits for them.
     gone = tree.unlock() if ours.exists() and tree.path.samefile(ours) else ()
     return (f"locks that a killed git had left were taken away: {', '.join(gone)}",) if gone else ()
+
+
+def _rides_along(report: Report) -> bool:
+    """Return whether a report waits for the next one's commit.
+
+    A preparation that asks a person stands for itself: its document has to be committed.
+    """
+    asks = isinstance(report, Prepared) and bool(report.unusable)
+    return isinstance(report, _RIDES_ALONG) and not asks
 
 
 def _of_task(report: Report) -> bool:

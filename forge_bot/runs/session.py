@@ -44,7 +44,7 @@ from forge_bot.runs.pull_request_branch import offered, push_run
 from forge_bot.runs.question import Question, gate_shown, open_question
 from forge_bot.runs.resolve import RunInfo
 from forge_bot.runs.run import Run, open_run
-from forge_bot.settings import Config
+from forge_bot.settings import Config, load_config
 from forge_bot.values import Frozen, PhaseId, Tier
 
 VIA = "terminal"
@@ -289,6 +289,8 @@ class _TerminalHost:
     def _host(self) -> LocalHost:
         """The host that works on this machine, made when there is something to do."""
         if self._local is None:
+            # While a question was open, a person may have mended the configuration.
+            self.session.config = load_config(self.session.repository.text_here)
             self._local = self.session.local_host(self.run)
         return self._local
 

@@ -14,8 +14,18 @@ from forge_bot.verification.output_python import read_pytest, read_unittest
 from forge_bot.verification.plain_output import plain_lines
 from forge_bot.verification.runner_result import RunnerResult
 from forge_bot.verification.shown_output import TAIL_CHARACTERS, TAIL_LINES, shown_output
+from forge_bot.verification.unusable import (
+    NOT_FOUND,
+    NOT_STARTED,
+    Cause,
+    UnusableCommand,
+    cause_of,
+    same_failure,
+)
 
 UNNAMED = "… and what the output does not name"
+RULES = 2
+"""The version of the rules of `judge`. Version 1 took a failure without names for a new one."""
 
 _READERS = (
     read_pytest,
@@ -27,8 +37,6 @@ _READERS = (
     read_vitest,
     read_mocha,
 )
-_NOT_FOUND = 127
-_NOT_STARTED = {126, _NOT_FOUND}
 _MOST_NAMED = 10
 
 
@@ -76,22 +84,57 @@ def read_outcome(
     )
 
 
-def judge(baseline: Sequence[CommandResult], after: Sequence[CommandResult]) -> Judgement:
+def judge(
+    baseline: Sequence[CommandResult],
+    after: Sequence[CommandResult],
+    without: Sequence[UnusableCommand] = (),
+    rules: int = RULES,
+) -> Judgement:
     """Judge whether the change made a green command red, or hides whether it did.
 
-    Exit code 0 is green, unless no test ran. A command that could not start or timed out is red,
-    and so is a setup that fails. A command that was red before is red only if something new fails.
-    If the output does not show that, the command is red too: unknown never means yes.
+    Exit code 0 is green, unless no test ran. A command that fails exactly as before is not red. A
+    command that was red before is red only if something new fails. If the output does not show
+    that, the command is red too: unknown never means yes. `without` names the commands that a
+    person agreed not to judge by. `rules` is the version of these rules: a run that was judged by
+    an older one keeps its judgement.
     """
     pairs = [*_pairs(baseline, after)]
-    reasons = [reason for before, now in pairs for reason in _reasons(before, now)]
-    notes = [note for before, now in pairs for note in _notes(before, now)]
+    judged = [pair for pair in pairs if not _left_out(pair, without)]
+    reasons = [reason for before, now in judged for reason in _reasons(before, now, rules)]
+    notes = [note for before, now in judged for note in _notes(before, now, rules)]
+    notes += [_unjudged(each) for each in without]
     if not pairs:
         notes.append("No project command ran, so nothing was verified.")
     return Judgement(red=bool(reasons), reasons=tuple(reasons), notes=tuple(notes))
 
 
 Pair = tuple[CommandResult | None, CommandResult | None]
+
+_BEFORE = {
+    Cause.SETUP_FAILED: "failed before the change",
+    Cause.MISSING_TOOL: "could not be started before the change",
+    Cause.TIMED_OUT: "did not end in time before the change",
+    Cause.USAGE_ERROR: "was refused its arguments before the change",
+    Cause.NOT_COLLECTED: "could not load its tests before the change",
+    Cause.NO_TESTS: "ran no test before the change",
+    Cause.ALL_RED: "had only failing tests before the change",
+    Cause.UNREADABLE: "failed before the change without naming what fails",
+}
+
+
+def said_before(each: UnusableCommand) -> str:
+    """Return a command and why it tells nothing: `test (`make test`) ran no test before …`."""
+    return f"{each.name.value} (`{' '.join(each.argv)}`) {_BEFORE[each.cause]}"
+
+
+def _unjudged(each: UnusableCommand) -> str:
+    rest = ", and nothing after it is" if each.cause is Cause.SETUP_FAILED else ""
+    return f"{said_before(each)}; a person agreed that it is not judged{rest}."
+
+
+def _left_out(pair: "Pair", without: Sequence[UnusableCommand]) -> bool:
+    result = pair[1] or pair[0]
+    return result is not None and any(each.covers(result) for each in without)
 
 
 def _pairs(baseline: Sequence[CommandResult], after: Sequence[CommandResult]) -> Iterator[Pair]:
@@ -107,14 +150,16 @@ def _pairs(baseline: Sequence[CommandResult], after: Sequence[CommandResult]) ->
     yield from ((before, None) for before in left)
 
 
-def _reasons(before: CommandResult | None, now: CommandResult | None) -> Iterator[str]:
+def _reasons(before: CommandResult | None, now: CommandResult | None, rules: int) -> Iterator[str]:
     if now is None:
         if before is not None:
             yield f"{_called(before)} ran before the change but not after it."
+    elif rules >= RULES and _as_before(before, now):
+        return
     elif now.timed_out:
         yield f"{_called(now)} did not end in time."
-    elif now.exit_code in _NOT_STARTED:
-        why = "command not found" if now.exit_code == _NOT_FOUND else "not executable"
+    elif now.exit_code in NOT_STARTED:
+        why = "command not found" if now.exit_code == NOT_FOUND else "not executable"
         yield f"{_called(now)} could not be started: {why}."
     elif now.name is CommandName.TEST and now.tests == 0 and not now.failures:
         yield f"{_called(now)} ran no test."
@@ -126,6 +171,27 @@ def _reasons(before: CommandResult | None, now: CommandResult | None) -> Iterato
             )
     elif (reason := _red(before, now)) is not None:
         yield reason
+
+
+def _as_before(before: CommandResult | None, now: CommandResult) -> bool:
+    """Return whether a command that is not green fails exactly as before the change.
+
+    A setup that fails is never as before: without it nothing after it can be trusted.
+    """
+    return (
+        before is not None
+        and now.name is not CommandName.SETUP
+        and not _is_green(now)
+        and same_failure(before, now)
+    )
+
+
+def _is_green(result: CommandResult) -> bool:
+    return not _fails(result) and cause_of(result) is None
+
+
+def _fails(result: CommandResult) -> bool:
+    return result.exit_code != 0 or result.timed_out
 
 
 def _red(before: CommandResult | None, now: CommandResult) -> str | None:
@@ -154,10 +220,12 @@ def _red(before: CommandResult | None, now: CommandResult) -> str | None:
     return None
 
 
-def _notes(before: CommandResult | None, now: CommandResult | None) -> Iterator[str]:
+def _notes(before: CommandResult | None, now: CommandResult | None, rules: int) -> Iterator[str]:
     if before is None or now is None:
         return
-    if now.exit_code != 0 and not [*_reasons(before, now)]:
+    if rules >= RULES and _as_before(before, now) and not _fails(now):
+        yield f"{_called(now)} ran no test, as before the change."
+    elif _fails(now) and not [*_reasons(before, now, rules)]:
         yield f"{_called(now)} was red before the change and still is{_naming(now.failures)}."
     if now.exit_code == 0 and now.failures:
         yield (

@@ -51,6 +51,7 @@ from forge_bot.values import (
     Usage,
     Verdict,
 )
+from forge_bot.verification.judgement import RULES
 
 START = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 SHIPPED = load_pipeline("develop", lambda _path: None)
@@ -223,6 +224,7 @@ class Bench:
             results=results or (GREEN,),
             artifact="final-verification.md",
             blob=blob_,
+            rules=RULES,
         )
         return self.tell(report)
 

@@ -23,6 +23,8 @@ def evidence(view: RunView, gate: OpenGate) -> list[str | Flexible]:
             return [commands(results, view.state.baseline), reasons(more), *outputs(results)]
         case Reason.SETUP_FAILED:
             return [commands(view.state.baseline, ()), *outputs(view.state.baseline)]
+        case Reason.BASELINE:
+            return [commands(view.state.baseline, ())] if view.state.baseline else []
         case Reason.BUDGET:
             return [_money(view)]
         case None if gate.task is not None:

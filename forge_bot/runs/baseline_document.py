@@ -1,0 +1,179 @@
+"""baseline.md: the commands that tell nothing before the change, the ends of their output, and a
+configuration that mends it.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+
+from forge_bot.knowledge import ENV, ProjectCommands
+from forge_bot.settings.config import CONFIG
+from forge_bot.values import CommandName, CommandResult
+from forge_bot.verification.unusable import Cause, UnusableCommand, missing_module
+
+BASELINE = "baseline.md"
+_LINES_SHOWN = 25
+_MOST_SHOWN = 8
+_LONGEST_LINE = 400
+
+_HEAD = f"""# The baseline tells nothing
+
+These commands ran at the base commit, before any change. What they say is nothing that a change
+could be compared with.
+
+- `reject` with a note runs setup and baseline once more, for example after {CONFIG} was mended.
+- `approve` goes on and judges without these commands. The pull request says so.
+"""
+_MISSING_IMPORT = re.compile(r"No module named '?([A-Za-z_]\w*)")
+_CREDENTIALS = re.compile(
+    r"\b(?:401|403)\b|E401|E403|[Uu]nauthori[sz]ed|[Ff]orbidden|authenticat|credential|ENEEDAUTH"
+)
+_STALE_LOCK = re.compile(
+    r"lock ?file|package-lock\.json|\block\b.*(?:out of (?:date|sync)|not up.to.date|changed"
+    r"|needs to be updated)|--locked|--frozen|immutable|checksum mismatch|missing go\.sum entry",
+    re.IGNORECASE,
+)
+_SERVICE = re.compile(
+    r"[Cc]onnection refused|ECONNREFUSED|could not connect|[Cc]an't connect|OperationalError"
+    r"|ConnectionError|Errno 111"
+)
+
+
+def baseline_document(
+    results: Sequence[CommandResult],
+    found: Sequence[UnusableCommand],
+    commands: ProjectCommands,
+) -> str:
+    """Return the text about the unusable commands; the same results give the same text."""
+    known = {(result.name, result.argv): result for result in results}
+    shown = found[:_MOST_SHOWN]
+    parts = [_HEAD, *(_part(each, known[each.name, each.argv], commands) for each in shown)]
+    if len(found) > _MOST_SHOWN:
+        parts.append(f"… and {len(found) - _MOST_SHOWN} more commands that tell nothing.\n")
+    return "\n".join(parts)
+
+
+def _part(each: UnusableCommand, result: CommandResult, commands: ProjectCommands) -> str:
+    words = " ".join(each.argv)
+    ended = "did not end in time" if result.timed_out else f"exit code {result.exit_code}"
+    tail = [line[:_LONGEST_LINE] for line in result.tail.splitlines()[-_LINES_SHOWN:]]
+    fence = "`" * max([3, *(len(run) + 1 for run in re.findall("`+", "\n".join(tail)))])
+    output = (
+        [f"{fence}text", *tail, fence] if any(line.strip() for line in tail) else ["No output."]
+    )
+    advice, configuration = _mended(each, result, commands)
+    return "\n".join(
+        (
+            f"## {each.name.value}: `{words}`",
+            "",
+            f"{_SAID[each.cause]} ({ended}). The end of its output:",
+            "",
+            *output,
+            "",
+            advice,
+            "",
+            "```yaml",
+            f"# {CONFIG}",
+            *configuration,
+            "```",
+            "",
+        )
+    )
+
+
+_SAID = {
+    Cause.SETUP_FAILED: "The installation failed, so nothing after it could run",
+    Cause.MISSING_TOOL: "A program that it needs is not there",
+    Cause.TIMED_OUT: "It did not end in time",
+    Cause.USAGE_ERROR: "The program refused its arguments",
+    Cause.NOT_COLLECTED: "Tests could not be loaded, and none ran",
+    Cause.NO_TESTS: "It ran no test",
+    Cause.ALL_RED: "All tests fail",
+    Cause.UNREADABLE: "It failed, and its output does not name what fails",
+}
+
+Mended = tuple[str, Iterator[str]]
+"""A sentence about what would mend it, and the lines of a configuration."""
+
+
+def _mended(each: UnusableCommand, result: CommandResult, commands: ProjectCommands) -> Mended:
+    name, argv = each.name, each.argv
+    match each.cause:
+        case Cause.SETUP_FAILED:
+            return _setup(result), _lists(name, [every.argv for every in commands.setup])
+        case Cause.MISSING_TOOL:
+            program = next((word for word in argv if word != "env" and "=" not in word), argv[0])
+            missing = missing_module(result) or program
+            return (
+                f"Install {missing} where these commands run, or leave the command out:",
+                _lists(name, _others(each, commands)),
+            )
+        case Cause.TIMED_OUT:
+            return "Give it more time, or run less:", iter(["command_seconds: 3600"])
+        case Cause.NOT_COLLECTED:
+            return _import(each, result, commands)
+        case Cause.ALL_RED:
+            return _all_red(result)
+        case Cause.UNREADABLE:
+            return (
+                "Let it print the names of what fails, or leave it out:",
+                _lists(name, [(*argv, "--verbose")]),
+            )
+        case Cause.USAGE_ERROR | Cause.NO_TESTS:
+            place = () if each.cause is Cause.USAGE_ERROR else ("path/to/tests",)
+            said = "Write the command as this project calls it; an empty list means none:"
+            return said, _lists(name, [(*argv, *place), *_others(each, commands)])
+
+
+def _setup(result: CommandResult) -> str:
+    if _CREDENTIALS.search(result.tail):
+        return (
+            "A registry asks for credentials, which project commands do not get. Install from a"
+            " registry that can be read without them, or leave out what comes from there:"
+        )
+    if _STALE_LOCK.search(result.tail):
+        return "The lock file may not fit its manifest: renew and commit it, or install without it:"
+    return "Write down how this project is installed:"
+
+
+def _import(each: UnusableCommand, result: CommandResult, commands: ProjectCommands) -> Mended:
+    module = _MISSING_IMPORT.search(result.tail)
+    if module is None or not commands.setup:
+        return "Mend what stops the tests from being loaded, or name others:", _lists(
+            each.name, [(*each.argv, "path/to/tests")]
+        )
+    python = f"{ENV}/bin/python"
+    more = (python, "-m", "pip", "install", module[1])
+    return (
+        f"The module {module[1]} is missing; its package may have another name:",
+        _lists(CommandName.SETUP, [*(every.argv for every in commands.setup), more]),
+    )
+
+
+def _all_red(result: CommandResult) -> Mended:
+    reached = (
+        "A service that the tests need cannot be reached: commands run without network, and no"
+        " database is started for them."
+        if _SERVICE.search(result.tail)
+        else "Something that all tests need is missing: a service, a variable, a built part."
+    )
+    return (
+        f"{reached} Set what they need, or test only what runs without it:",
+        iter(["environment:", "  DATABASE_URL: sqlite://"]),
+    )
+
+
+def _others(each: UnusableCommand, commands: ProjectCommands) -> list[tuple[str, ...]]:
+    """Return the commands of the same kind but this one."""
+    return [every.argv for every in commands.of(each.name) if every.argv != each.argv]
+
+
+def _lists(name: CommandName, commands: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Yield the lines of `commands:` for one kind."""
+    yield "commands:"
+    if not commands:
+        yield f"  {name.value}: []"
+        return
+    yield f"  {name.value}:"
+    for argv in commands:
+        yield f"    - {json.dumps(list(argv), ensure_ascii=False)}"

@@ -1,0 +1,140 @@
+"""A baseline that tells nothing is a question before the first model call, at every door."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from forge_bot.settings import load_config
+from tests.fakes.sample import Sample
+from tests.mcp_server.host import hosting
+
+TASK = "`rota who` names somebody for days before the rota starts"
+
+
+def configured(sample: Sample, text: str) -> None:
+    folder = sample.path / ".forge"
+    folder.mkdir(exist_ok=True)
+    (folder / "config.yml").write_text(text)
+
+
+def status(sample: Sample) -> dict[str, Any]:
+    return json.loads(sample.forge("status", "--json").out)
+
+
+def pasted(document: str) -> list[dict[str, Any]]:
+    """The configurations that a document offers, as the settings read them."""
+    blocks = [part.split("\n```\n")[0] for part in document.split("```yaml\n")[1:]]
+    for block in blocks:
+        load_config(lambda _path, block=block: block)
+    return [yaml.safe_load(block) for block in blocks]
+
+
+def test_a_missing_tool_is_asked_about_before_a_model_and_named_in_the_pull_request(
+    sample: Sample,
+) -> None:
+    configured(sample, "commands:\n  lint: [[env, no-such-linter, --strict]]\n")
+    model = sample.model()
+    asked = sample.forge("run", TASK, "--effort", "S", "--model", model)
+    assert asked.code == 3
+    assert "lint (`env no-such-linter --strict`) could not be started" in asked.out
+    assert "Install no-such-linter where these commands run" in asked.out
+    state = status(sample)
+    assert state["gate"]["reason"] == "baseline"
+    assert state["usage"]["calls"] == 0
+    document = (sample.workspace / "baseline.md").read_text()
+    assert pasted(document) == [{"commands": {"lint": []}}]
+    assert sample.git("status", "--porcelain", "--", ".specs") == ""
+    assert "baseline.md" in sample.git("ls-tree", "-r", "--name-only", sample.branch)
+
+    assert sample.forge("approve", "--model", model).code == 3
+    assert status(sample)["gate"]["name"] == "checkpoint-a"
+    assert sample.forge("approve", "--model", model).code == 0
+    assert status(sample)["verification"]["red"] is False
+    text = (sample.workspace / "pull-request.md").read_text()
+    assert "**Not judged**: lint (`env no-such-linter --strict`) could not be started" in text
+    assert "said to go on without it" in text
+    assert "12 tests" in text, "the other commands still count"
+
+
+def test_a_mended_configuration_is_tried_after_a_rejection(sample: Sample) -> None:
+    configured(sample, "commands:\n  test: [[python3, -m, unittest, discover, -s, rota]]\n")
+    model = sample.model()
+    asked = sample.forge("run", TASK, "--effort", "S", "--model", model)
+    assert asked.code == 3
+    assert "ran no test before the change" in asked.out
+    again = sample.forge("reject", "not mended yet", "--model", model)
+    assert again.code == 3
+    assert status(sample)["gate"]["reason"] == "baseline"
+    configured(sample, "{}\n")
+    assert sample.forge("reject", "mended", "--model", model).code == 3
+    assert status(sample)["gate"]["name"] == "checkpoint-a"
+    assert status(sample)["unusable"] == []
+
+
+def test_auto_waits_for_a_person_at_a_baseline_that_tells_nothing(sample: Sample) -> None:
+    configured(sample, "commands:\n  test: [[python3, -m, unittest, --no-such-flag]]\n")
+    model = sample.model()
+    asked = sample.forge("run", TASK, "--effort", "S", "--auto", "--model", model)
+    assert asked.code == 3
+    assert "was refused its arguments" in asked.out
+    assert status(sample)["usage"]["calls"] == 0
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        ("echo 'E401 authentication required'; exit 1", "asks for credentials"),
+        ("echo 'poetry.lock is out of date'; exit 1", "may not fit its manifest"),
+        ("echo '```'; echo nichts geht; exit 9", "Write down how this project is installed"),
+    ],
+)
+def test_a_failed_installation_says_what_may_mend_it_and_nothing_is_judged_without(
+    sample: Sample, script: str, said: str
+) -> None:
+    configured(sample, f"commands:\n  setup: {json.dumps([['sh', '-c', script]])}\n")
+    model = sample.model()
+    assert sample.forge("run", TASK, "--effort", "S", "--model", model).code == 3
+    document = (sample.workspace / "baseline.md").read_text()
+    assert said in document
+    assert pasted(document) == [{"commands": {"setup": [["sh", "-c", script]]}}]
+    sample.forge("approve", "--model", model)
+    assert sample.forge("approve", "--model", model).code == 0
+    text = (sample.workspace / "pull-request.md").read_text()
+    assert "Nothing was verified" in text
+    assert "failed before the change" in text
+
+
+def test_a_suite_that_needs_a_database_says_so(sample: Sample, tmp_path: Path) -> None:
+    suite = tmp_path / "suite.py"
+    suite.write_text(
+        "import unittest\n"
+        "class T(unittest.TestCase):\n"
+        "    def test_a(self): raise OSError('Connection refused: 5432')\n"
+        "    test_b = test_a\n"
+        "unittest.main()\n"
+    )
+    code = suite.read_text()
+    configured(sample, f"commands:\n  test: {json.dumps([['python3', '-c', code]])}\n")
+    sample.forge("run", TASK, "--effort", "S", "--model", sample.model())
+    document = (sample.workspace / "baseline.md").read_text()
+    assert "All tests fail" in document
+    assert "no database is started" in document
+    assert pasted(document)[0]["environment"]
+
+
+async def test_an_mcp_client_gets_the_same_question(sample: Sample) -> None:
+    configured(sample, "commands:\n  lint: [[env, no-such-linter]]\n")
+    sample.git("add", ".forge")
+    sample.git("commit", "-m", "configure")
+    async with hosting(sample) as host:
+        await host.begin(TASK)
+        gate = await host.next()
+        assert (gate["type"], gate["name"]) == ("checkpoint", "checkpoint-c")
+        assert "baseline.md" in gate["present_to_user"]
+        assert "Install no-such-linter" in gate["present_to_user"]
+        assert host.git("status", "--porcelain") == ""
+        after = await host.next(user_response="approve")
+        assert after["type"] == "spawn_agent"

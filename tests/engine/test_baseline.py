@@ -1,0 +1,200 @@
+"""Which results of the baseline tell nothing, and what a person is asked about them."""
+
+import pytest
+
+from forge_bot.engine import Checkpoint, Exec, SpawnAgent
+from forge_bot.engine.reports import Prepared
+from forge_bot.engine.state import Reason
+from forge_bot.values import CommandName, CommandResult, Effort
+from forge_bot.verification.judgement import judge
+from forge_bot.verification.unusable import Cause, UnusableCommand, cause_of, unusable
+from tests.engine.test_verification import OUTPUTS, RUNS, outcome, result
+from tests.fakes.bench import GREEN, RED, Bench, blob
+
+TEST, LINT, SETUP = CommandName.TEST, CommandName.LINT, CommandName.SETUP
+CAUSES = {
+    "pytest_collection": Cause.NOT_COLLECTED,
+    "unittest_import": Cause.NOT_COLLECTED,
+    "cargo_compile": Cause.NOT_COLLECTED,
+    "pytest_unnamed": Cause.UNREADABLE,
+    "pytest_usage": Cause.USAGE_ERROR,
+    "pytest_empty": Cause.NO_TESTS,
+    "pytest_deselected": Cause.NO_TESTS,
+    "pytest_skipped": Cause.NO_TESTS,
+    "unittest_zero": Cause.NO_TESTS,
+    "go_none": Cause.NO_TESTS,
+    "go_norun": Cause.NO_TESTS,
+    "go_empty": Cause.NO_TESTS,
+    "cargo_none": Cause.NO_TESTS,
+    "node_zero": Cause.NO_TESTS,
+    "jest_none": Cause.NO_TESTS,
+    "jest_none_pass": Cause.NO_TESTS,
+    "vitest_none": Cause.NO_TESTS,
+    "vitest_none_pass": Cause.NO_TESTS,
+    "mocha_none": Cause.NO_TESTS,
+}
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_of_real_outputs_those_that_tell_nothing_are_found_and_no_other(name: str) -> None:
+    assert cause_of(outcome(name, RUNS[name][0])) is CAUSES.get(name)
+
+
+def test_a_linter_that_does_not_know_our_flag_is_a_usage_error() -> None:
+    tail = "error: invalid value 'concise' for '--output-format <OUTPUT_FORMAT>'"
+    refused = result(LINT, 2).model_copy(update={"tail": tail})
+    assert cause_of(refused) is Cause.USAGE_ERROR
+    assert cause_of(result(LINT, 1, "a.py: F401")) is None
+    assert not judge([refused], [refused]).red
+
+
+@pytest.mark.parametrize(
+    ("found", "cause"),
+    [
+        (result(LINT, 127), Cause.MISSING_TOOL),
+        (result(timed_out=True), Cause.TIMED_OUT),
+        (result(exit_code=1, failures="a b c", tests=3), Cause.ALL_RED),
+        (result(exit_code=1, failures="a", tests=1), None),
+        (result(exit_code=1, failures="a b", tests=3), None),
+        (result(exit_code=2, tests=None), Cause.UNREADABLE),
+        (result(SETUP, 1), Cause.SETUP_FAILED),
+        (result(SETUP), None),
+        (result(tests=None), None),
+    ],
+)
+def test_a_result_tells_nothing_for_one_reason(found: CommandResult, cause: Cause | None) -> None:
+    assert cause_of(found) is cause
+
+
+def test_a_missing_module_of_python_is_a_missing_tool() -> None:
+    argv = "{env}/bin/python -m pytest -q"
+    tail = "/home/dev/env/bin/python: No module named pytest"
+    missing = result(exit_code=1, tests=None, argv=argv).model_copy(update={"tail": tail})
+    assert cause_of(missing) is Cause.MISSING_TOOL
+
+
+def test_ten_thousand_failures_are_one_cause() -> None:
+    names = " ".join(f"t{number}" for number in range(10_000))
+    many = result(exit_code=1, failures=names, tests=10_000)
+    assert cause_of(many) is Cause.ALL_RED
+    judgement = judge([many], [many])
+    assert not judgement.red
+    assert len(judgement.notes[0]) < 300
+
+
+@pytest.mark.parametrize("name", [name for name in RUNS if RUNS[name][0] or name in CAUSES])
+def test_the_same_failure_before_and_after_is_never_new(name: str) -> None:
+    run = outcome(name, RUNS[name][0])
+    judgement = judge([run], [run])
+    assert not judgement.red
+    assert len(judgement.notes) == 1
+
+
+def test_an_unreadable_failure_is_the_same_though_its_times_differ() -> None:
+    def failed(tail: str) -> CommandResult:
+        return result(exit_code=2, tests=None).model_copy(update={"tail": tail})
+
+    was = failed("2026-11-22 10:01:02 Fehler: keine Verbindung (0x7f00aa, 1.2s)")
+    same = failed("2026-11-22 10:07:44 Fehler: keine Verbindung (0x7f33bb, 3.9s)")
+    other = failed("2026-11-22 10:07:44 Fehler: kein Speicher (0x7f33bb, 3.9s)")
+    assert not judge([was], [same]).red
+    assert judge([was], [other]).red
+
+
+def test_what_a_person_left_out_is_not_judged_and_is_said() -> None:
+    none = result(tests=0)
+    left_out = unusable([none])
+    assert left_out == (UnusableCommand(name=TEST, argv=none.argv, cause=Cause.NO_TESTS),)
+    judgement = judge([none], [RED.model_copy(update={"argv": none.argv})], left_out)
+    assert not judgement.red
+    assert judgement.notes == (
+        "test (`make test`) ran no test before the change; a person agreed that it is not judged.",
+    )
+    lint = result(LINT, 1, "a", argv="ruff check")
+    assert judge([none, result(LINT, argv="ruff check")], [none, lint], left_out).red
+
+
+def test_without_setup_nothing_is_judged() -> None:
+    broken = result(SETUP, 1, argv="make setup")
+    left_out = unusable([broken])
+    assert not judge([], [broken], left_out).red
+    assert not judge([], [RED], left_out).red
+
+
+def test_reports_of_an_older_version_are_judged_by_its_rules() -> None:
+    unknown = outcome("pytest_usage", 4)
+    assert judge([unknown], [unknown], rules=1).red
+    assert not judge([unknown], [unknown]).red
+
+
+# -- the question
+# --------------------------------------------------------------------------------------------------
+
+
+def asked(bench: Bench, *results: CommandResult) -> Checkpoint:
+    name = bench.action.action_id
+    bench.tell(
+        Prepared(
+            key=f"{name}/{bench.ticks}",
+            at=bench.now(),
+            action_id=name,
+            results=results,
+            unusable=unusable(results),
+            artifact="baseline.md",
+            blob=blob(f"baseline {bench.ticks}"),
+        )
+    )
+    action = bench.action
+    assert isinstance(action, Checkpoint)
+    return action
+
+
+def empty() -> CommandResult:
+    return GREEN.model_copy(update={"tests": 0, "exit_code": 5})
+
+
+def test_a_baseline_that_tells_nothing_asks_before_any_model() -> None:
+    bench = Bench(Effort.S)
+    gate = asked(bench, empty())
+    assert (gate.name, gate.reason) == ("checkpoint-c", Reason.BASELINE)
+    assert gate.subject == "test (`python3 -m unittest`) ran no test before the change."
+    assert [file.name for file in gate.files] == ["baseline.md"]
+    assert gate.options == ("approve", "reject")
+    assert bench.state.usage.calls == 0
+
+
+def test_an_approved_baseline_goes_on_and_buys_no_fix_round() -> None:
+    bench = Bench(Effort.S)
+    asked(bench, empty())
+    bench.approve()
+    assert isinstance(bench.action, SpawnAgent)
+    bench.until("final-verification")
+    bench.ran(empty())
+    verification = bench.state.verification
+    assert verification is not None
+    assert not verification.red
+    assert "a person agreed that it is not judged" in verification.notes[0]
+
+
+def test_a_rejected_baseline_runs_once_more_and_may_be_well_then() -> None:
+    bench = Bench(Effort.S)
+    asked(bench, empty())
+    bench.reject("commands.test is set now")
+    assert isinstance(bench.action, Exec)
+    assert bench.action.operation == "prepare"
+    bench.prepared(GREEN)
+    assert isinstance(bench.action, SpawnAgent)
+    assert bench.state.unusable == ()
+    bench.until("final-verification")
+    bench.ran(empty())
+    assert bench.state.tasks[-1].origin == "final-verification.md"
+
+
+def test_auto_does_not_pass_a_baseline_that_tells_nothing() -> None:
+    flags = Bench().flags.model_copy(update={"auto": True})
+    gate = asked(Bench(Effort.S, flags=flags), empty())
+    assert gate.reason is Reason.BASELINE
+
+
+def test_the_outputs_of_these_tests_are_real_files() -> None:
+    assert {path.stem for path in OUTPUTS.glob("*.txt")} >= set(CAUSES)
