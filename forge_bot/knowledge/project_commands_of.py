@@ -20,6 +20,13 @@ class Command(Frozen):
 
     argv: tuple[str, ...]
     reason: str
+    ours: tuple[str, ...] = ()
+    """Arguments that only we want. A program that refuses them is called without them."""
+
+    @property
+    def plain(self) -> tuple[str, ...]:
+        """The arguments without ours."""
+        return tuple(word for word in self.argv if word not in self.ours)
 
 
 class ProjectCommands(Frozen):

@@ -22,6 +22,7 @@ from forge_bot.values import CommandName, CommandResult
 from forge_bot.verification.judgement import read_outcome
 from forge_bot.verification.plain_output import plain_lines
 from forge_bot.verification.shown_output import shown_output
+from forge_bot.verification.unusable import is_usage_error
 
 _DURATION = re.compile(r"\b\d+(?:\.\d+)? ?(ms|s|secs?|seconds)\b")
 _TESTS_SHOWN = 12_000
@@ -75,6 +76,7 @@ class Project:
         self._judging = threading.RLock()
         self._installation = Installation(repository, spots, foundation)
         self._nested = self._nested_by_hand()
+        self._refused = set[tuple[str, ...]]()
 
     def in_tree(self, tree: Tree) -> "Project":
         """The same project for a tree that stands beside the run's own for a while."""
@@ -244,7 +246,7 @@ class Project:
             (place.path / item.split("::")[0]).exists() for item in more
         )
         extra = tuple(more) if takes_files else ()
-        result, output = self._one(name, (*command.argv, *extra), place)
+        result, output = self._called(name, command, place, extra)
         ignored = "" if extra or not more else "(this command takes no selection: everything ran)\n"
         return (
             f"{ignored}$ {' '.join(result.argv)}\nexit code"
@@ -260,11 +262,26 @@ class Project:
         if not commands:
             return ()
         try:
-            return tuple(self._one(name, command.argv, place)[0] for command in commands)
+            return tuple(self._called(name, command, place)[0] for command in commands)
         finally:
             # Also when it is stopped here: what a command left is nobody's work, and would be put
             # aside as if it were.
             self.tidy(place)
+
+    def _called(
+        self, name: CommandName, command: Command, place: Tree, more: tuple[str, ...] = ()
+    ) -> tuple[CommandResult, str]:
+        """Run a command; without our own arguments where the program does not know them."""
+        if command.argv in self._refused:
+            return self._one(name, (*command.plain, *more), place)
+        result, output = self._one(name, (*command.argv, *more), place)
+        if not command.ours or not is_usage_error(result):
+            return result, output
+        self._refused.add(command.argv)
+        ours = " ".join(command.ours)
+        text = f"`{' '.join(command.argv)}` does not know {ours}, which is ours: it runs without."
+        self.tell(Message(text=text))
+        return self._one(name, (*command.plain, *more), place)
 
     def _one(
         self, name: CommandName, argv: tuple[str, ...], place: Tree, *, network: bool = False

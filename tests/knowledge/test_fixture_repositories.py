@@ -28,9 +28,9 @@ EXPECTED = {
         "lint": ["golangci-lint run ./..."],
     },
     "rust": {
-        "build": ["cargo build"],
-        "test": ["cargo test --no-fail-fast"],
-        "lint": ["cargo clippy --all-targets"],
+        "build": ["cargo build --locked"],
+        "test": ["cargo test --locked --no-fail-fast"],
+        "lint": ["cargo clippy --locked --all-targets"],
     },
     "bare": {},
     "monorepo": {

@@ -34,7 +34,7 @@ def test_a_cargo_workspace_is_tested_whole_and_its_lock_is_kept() -> None:
         }
     ).commands
     assert lines(commands.setup) == ["cargo fetch --locked"]
-    assert lines(commands.test) == ["cargo test --workspace --no-fail-fast"]
+    assert lines(commands.test) == ["cargo test --workspace --locked --no-fail-fast"]
 
 
 def test_rust_is_linted_by_what_is_configured() -> None:

@@ -1,6 +1,7 @@
 """Python: venv and pip; pytest, unittest or Django; the linters that the repository configures."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from posixpath import basename
 
 from forge_bot.knowledge.file_list import Listing, join
@@ -17,6 +18,7 @@ from forge_bot.knowledge.toolchains.python_install import (
     pip_commands,
     pip_packages,
 )
+from forge_bot.knowledge.toolchains.python_locks import lock_of, locked_commands
 from forge_bot.knowledge.toolchains.python_needs import DeclaredDependencies, read_needs
 from forge_bot.knowledge.toolchains.python_tests import Runner, Tests, read_tests, unittest_starts
 from forge_bot.settings.config import CONFIG
@@ -32,9 +34,6 @@ _MANIFESTS = (
     "Pipfile",
 )
 _MANAGERS = {
-    "uv.lock": "uv",
-    "poetry.lock": "Poetry",
-    "pdm.lock": "PDM",
     "Pipfile.lock": "Pipenv",
     "noxfile.py": "nox",
     "tox.ini": "tox",
@@ -76,10 +75,9 @@ def find(listing: Listing) -> DetectedCommands:
             notes += (
                 f"{len(folders)} Python projects; only the first {_MOST_PROJECTS} are tested.",
             )
-    orders = [_order(listing, project) for project in projects]
     return DetectedCommands(
         commands=ProjectCommands(
-            setup=pip_commands(listing, orders),
+            setup=_setup(listing, projects),
             test=tuple(each for project in projects for each in _tests(listing, project)),
             lint=tuple(each for project in projects for each in project.linters),
         ),
@@ -91,8 +89,34 @@ def _read(listing: Listing, folder: str) -> _Project:
     needs = read_needs(listing, folder)
     tests = read_tests(listing, folder, needs)
     return _Project(
-        folder=folder, needs=needs, tests=tests, linters=tuple(_linters(listing, folder))
+        folder=folder, needs=needs, tests=tests, linters=tuple(_linters(listing, folder, needs))
     )
+
+
+def _setup(listing: Listing, projects: Sequence[_Project]) -> tuple[Command, ...]:
+    """Return the commands that install all projects: as its lock says where there is one.
+
+    Unittest needs nothing of a project that Python finds in place.
+    """
+    installed = [
+        project
+        for project in projects
+        if lock_of(listing, project.folder)
+        and (project.tests.runner is not Runner.UNITTEST or _must_install(listing, project))
+    ]
+    locked = [
+        each
+        for project in installed
+        for each in locked_commands(listing, project.needs, _tools(project))
+    ]
+    orders = [_order(listing, project) for project in projects if project not in installed]
+    return tuple(dict.fromkeys((*locked, *pip_commands(listing, orders))))
+
+
+def _tools(project: _Project) -> list[str]:
+    """Return the programs that the commands of a project call."""
+    runner = ["pytest"] if project.tests.runner is Runner.PYTEST else []
+    return [*runner, *(each.argv[2] for each in project.linters)]
 
 
 def _order(listing: Listing, project: _Project) -> PipPackages:
@@ -188,7 +212,16 @@ def _import_paths(listing: Listing, project: _Project) -> tuple[str, ...]:
     return ("env", "PYTHONPATH=" + ":".join(paths)) if paths else ()
 
 
-def _linters(listing: Listing, folder: str) -> Iterator[Command]:
+_CONCISE = "--output-format=concise"
+_OLD_RUFF = re.compile(r"ruff\s*(?:==|~=|<=?)\s*0\.[0-2]\b")
+
+
+def _old_ruff(needs: DeclaredDependencies) -> bool:
+    """Return whether Ruff is pinned to a version that does not know our option."""
+    return _OLD_RUFF.match(needs.declared("ruff")) is not None
+
+
+def _linters(listing: Listing, folder: str, needs: DeclaredDependencies) -> Iterator[Command]:
     """Yield Ruff if it is configured, else flake8 if that is.
 
     Projects that moved to Ruff often left flake8's settings behind.
@@ -198,7 +231,9 @@ def _linters(listing: Listing, folder: str) -> Iterator[Command]:
     ruff = listing.first(folder, ("ruff.toml", ".ruff.toml"))
     if ruff or "ruff" in table(toml(listing.text(manifest)), "tool"):
         reason = f"{ruff or manifest} configures ruff"
-        yield command(reason, PYTHON, "-m", "ruff", "check", "--output-format=concise", target)
+        concise = () if _old_ruff(needs) else (_CONCISE,)
+        lint = command(reason, PYTHON, "-m", "ruff", "check", *concise, target)
+        yield lint.model_copy(update={"ours": concise})
         return
     for name in (".flake8", "setup.cfg", "tox.ini"):
         if "flake8" in ini(listing.text(join(folder, name))):

@@ -10,7 +10,7 @@ from forge_bot.knowledge.words import one_line
 from forge_bot.values import Frozen
 
 PYTHON = f"{ENV}/bin/python"
-_PIP = (PYTHON, "-m", "pip", "install", "-q", "--disable-pip-version-check")
+PIP = (PYTHON, "-m", "pip", "install", "-q", "--disable-pip-version-check")
 
 
 class PipPackages(Frozen):
@@ -38,7 +38,7 @@ def pip_packages(
     The project itself is installed as editable, so that later edits take effect without another
     installation.
     """
-    chosen = _chosen(needs, tools) if with_tests else ()
+    chosen = chosen_sources(needs, tools) if with_tests else ()
     extras = [source for source in chosen if source.kind == "extra"]
     lists = [
         source
@@ -92,12 +92,14 @@ def pip_commands(listing: Listing, orders: Sequence[PipPackages]) -> tuple[Comma
     )
     return (
         command("an environment outside the worktree", "python3", "-m", "venv", ENV),
-        *(command(f"{path}, which pins by hash", *_PIP, "-r", path) for path in hashed),
-        *([command(reason, *_PIP, *arguments)] if arguments else []),
+        *(command(f"{path}, which pins by hash", *PIP, "-r", path) for path in hashed),
+        *([command(reason, *PIP, *arguments)] if arguments else []),
     )
 
 
-def _chosen(needs: DeclaredDependencies, tools: Sequence[str]) -> tuple[DependencySource, ...]:
+def chosen_sources(
+    needs: DeclaredDependencies, tools: Sequence[str]
+) -> tuple[DependencySource, ...]:
     """Return the sources for tests.
 
     Those for development are used when there are none for tests, or if only they name the tool that
@@ -114,10 +116,13 @@ def _chosen(needs: DeclaredDependencies, tools: Sequence[str]) -> tuple[Dependen
 
 
 def _preferred(sources: Sequence[DependencySource]) -> tuple[DependencySource, ...]:
-    """Return extras and groups if there are any, else requirements files.
+    """Return compiled requirements files if there are any: they are locks. Else return extras and
+    groups if there are any, else requirements files.
 
-    A project that has both keeps the files for something else, mostly pins.
+    A project that has both keeps the files for something else.
     """
+    if locked := tuple(source for source in sources if source.compiled):
+        return locked
     named = tuple(source for source in sources if source.kind != "file")
     return named or tuple(sources)
 

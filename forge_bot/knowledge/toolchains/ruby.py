@@ -29,7 +29,11 @@ def find(listing: Listing) -> DetectedCommands:
         if rubocop
         else ()
     )
-    setup = (command("Gemfile", "bundle", "install", "--quiet"),) if test or lint else ()
+    locked = listing.has("Gemfile.lock")
+    frozen = ("env", "BUNDLE_FROZEN=true") if locked else ()
+    manifest = "Gemfile.lock" if locked else "Gemfile"
+    install = command(manifest, *frozen, "bundle", "install", "--quiet")
+    setup = (install,) if test or lint else ()
     return DetectedCommands(commands=ProjectCommands(setup=setup, test=test, lint=lint))
 
 

@@ -31,9 +31,9 @@ def _read(listing: Listing, folder: str) -> DetectedCommands:
             setup=(
                 (command(manifest, "cargo", "fetch", *place, *locked),) if _fetches(crate) else ()
             ),
-            build=(command(manifest, "cargo", "build", *place, *scope),),
-            test=(command(manifest, "cargo", "test", *place, *scope, "--no-fail-fast"),),
-            lint=_lint(listing, folder, crate, (*place, *scope)),
+            build=(command(manifest, "cargo", "build", *place, *scope, *locked),),
+            test=(command(manifest, "cargo", "test", *place, *scope, *locked, "--no-fail-fast"),),
+            lint=_lint(listing, folder, crate, (*place, *scope, *locked)),
         )
     )
 
