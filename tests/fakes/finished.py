@@ -69,7 +69,7 @@ def finished(played: Repository, folder: Path, past: int) -> Finished:
     """The run of a demo that was played, as if its repository had had so many past runs when it
     began.
     """
-    branch = next(name for name in played.branches() if name != "main")
+    branch = next(name for name in played.branches() if name.startswith("feature/"))
     before, after = (_files(played, ref) for ref in ("main", branch))
     root, tree = folder / "repository", folder / "tree"
     base = _imported(root, before, after, branch, past)
