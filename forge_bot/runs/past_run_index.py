@@ -3,6 +3,7 @@ data.
 """
 
 import json
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
@@ -12,7 +13,7 @@ from pydantic import ValidationError
 
 from forge_bot import __version__
 from forge_bot.errors import WriteFailed
-from forge_bot.git import Repository
+from forge_bot.git import GitObject, Repository, tree_entries
 from forge_bot.knowledge import DocumentNames, History, PastRun, read_past_run
 from forge_bot.store import SPECS, write_whole
 from forge_bot.values import Frozen
@@ -22,6 +23,8 @@ RUNS_READ = 10_000
 
 _AT_ONCE = 250
 """Workspaces whose files are held in memory at the same time."""
+
+_FILES = (b"100644", b"100755")
 
 _Key = tuple[str, str]
 """Name of a workspace and the id of its tree: while the id is the same, so is everything in it."""
@@ -61,8 +64,11 @@ def past_runs(repository: Repository, commit: str, documents: DocumentNames) -> 
     known = _remembered(place, header)
     new = [key for key in wanted if key not in known]
     if new:
-        known |= _read(repository, commit, new, documents)
+        read, partial = _read(repository, new, documents)
+        known |= read
         kept = known if len(known) <= 2 * RUNS_READ else {key: known[key] for key in wanted}
+        # What a partial clone has not fetched yet is not what there is.
+        kept = {key: run for key, run in kept.items() if key not in partial}
         with suppress(WriteFailed):
             write_whole(place, "\n".join((header, *_lines(kept), "")))
     return tuple(run for key in wanted if (run := known[key]) is not None)
@@ -100,26 +106,42 @@ def _remembered(place: Path, expected: str) -> dict[_Key, PastRun | None]:
 
 
 def _read(
-    repository: Repository, commit: str, keys: Sequence[_Key], documents: DocumentNames
-) -> dict[_Key, PastRun | None]:
-    files: dict[str, list[str]] = {}
-    for path in repository.list_files(commit, SPECS):
-        folder, _, name = path.removeprefix(f"{SPECS}/").partition("/")
-        if documents.tells(name):
-            files.setdefault(folder, []).append(path)
+    repository: Repository, keys: Sequence[_Key], documents: DocumentNames
+) -> tuple[dict[_Key, PastRun | None], set[_Key]]:
+    """Return the runs of these workspaces, and those of which a file is not in this clone."""
     found: dict[_Key, PastRun | None] = {}
-    for start in range(0, len(keys), _AT_ONCE):
-        some = keys[start : start + _AT_ONCE]
-        texts = repository.read_many(
-            commit, [path for name, _ in some for path in files.get(name, ())]
-        )
-        found |= {key: _run_in(key[0], texts, documents) for key in some}
-    return found
+    partial: set[_Key] = set()
+    with repository.objects_by_id() as reader:
+        for start in range(0, len(keys), _AT_ONCE):
+            some = keys[start : start + _AT_ONCE]
+            files = [_told(tree, documents) for tree in reader.read([tree for _, tree in some])]
+            wanted = list(dict.fromkeys(oid for each in files for oid in each.values()))
+            blobs = dict(zip(wanted, reader.read(wanted), strict=True))
+            for key, named in zip(some, files, strict=True):
+                texts = {name: blobs[oid] for name, oid in named.items()}
+                partial |= {key} if None in texts.values() else set()
+                found[key] = _run_in(key[0], texts, documents)
+    return found, partial
 
 
-def _run_in(name: str, texts: Mapping[str, bytes], documents: DocumentNames) -> PastRun | None:
+def _told(tree: GitObject | None, documents: DocumentNames) -> dict[str, str]:
+    """Return the documents in a workspace that tell something, each with its id."""
+    named = (
+        (os.fsdecode(entry.name), entry)
+        for entry in (tree_entries(tree) if tree is not None else ())
+    )
+    return {
+        name: entry.oid.hex()
+        for name, entry in named
+        if entry.mode in _FILES and documents.tells(name)
+    }
+
+
+def _run_in(
+    name: str, texts: Mapping[str, GitObject | None], documents: DocumentNames
+) -> PastRun | None:
     def text_of(path: str) -> str | None:
-        raw = texts.get(f"{SPECS}/{name}/{path}")
-        return raw.decode("utf-8", "replace") if raw is not None else None
+        found = texts.get(path)
+        return found.data.decode("utf-8", "replace") if found is not None else None
 
     return read_past_run(name, text_of, documents)
