@@ -4,6 +4,7 @@ commit.
 
 import os
 import re
+import zlib
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -15,6 +16,8 @@ HEADS = "refs/heads/"
 
 _FULL_ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _MOST_KNOWN = 4_096
+_START = 512
+_COMMIT = re.compile(rb"commit \d+\0tree (?P<tree>[0-9a-f]{40}(?:[0-9a-f]{24})?)\n")
 
 _known: dict[tuple[Path, str], tuple[str, str]] = {}
 """Commit and tree behind full ids, by folder; no commit behind the id of a tree."""
@@ -59,12 +62,15 @@ def commit_id(folder: Path, revision: str) -> str:
     """Id of the commit that a branch, tag, id or expression names. Raises GitFailed when it names
     none.
     """
+    if plain := _plainly(folder, revision):
+        return plain
     found = _behind(folder, revision)
     return (found is not None and found[0]) or _resolved(folder, revision, "commit")
 
 
 def tree_id(folder: Path, revision: str) -> str:
     """Id of the folder tree behind a revision. Raises GitFailed when it names none."""
+    revision = _plainly(folder, revision) or revision
     found = _behind(folder, revision)
     if found is None:
         found = ("", _resolved(folder, revision, "tree"))
@@ -85,6 +91,9 @@ def _behind(folder: Path, revision: str) -> tuple[str, str] | None:
     will ask for the other.
     """
     known = _known.get((folder, revision))
+    if known is None and (tree := _tree_in_files(folder, revision)):
+        known = (revision, tree)
+        _remember(folder, revision, known)
     if known is None and is_full_id(revision):
         match git(
             folder, "rev-parse", f"{revision}^{{commit}}", f"{revision}^{{tree}}", ok=(0, 128)
@@ -179,7 +188,7 @@ def head(folder: Path) -> Head:
 
 
 def _in_files(folder: Path) -> Head | None:
-    """Return HEAD as git's own files give it (gitrepository-layout(5): HEAD, refs,
+    """What git's own files say where they say it plainly (gitrepository-layout(5): HEAD, refs,
     commondir, .git as a file).
 
     Nothing is asked as often, and a process for it costs a hundred times as much. None for whatever
@@ -187,18 +196,65 @@ def _in_files(folder: Path) -> Head | None:
     tree.
     """
     try:
-        own = folder / ".git"
-        if not own.is_dir():
-            own = folder / os.fsdecode(own.read_bytes().removeprefix(b"gitdir:").strip())
+        own, common = _own_folders(folder)
         kind, _, ref = os.fsdecode((own / "HEAD").read_bytes()).rstrip("\n").partition(" ")
-        if kind != "ref:" or not ref.startswith(HEADS) or ".." in ref:
+        if kind != "ref:":
             return None
-        shared = own / "commondir"
-        common = own / os.fsdecode(shared.read_bytes().rstrip(b"\n")) if shared.is_file() else own
-        commit = os.fsdecode((common / ref).read_bytes()).rstrip("\n")
+        commit = _ref_in_files(common, ref)
     except OSError:
         return None
-    return Head(ref.removeprefix(HEADS), commit) if is_full_id(commit) else None
+    return Head(ref.removeprefix(HEADS), commit) if commit else None
+
+
+def _own_folders(folder: Path) -> tuple[Path, Path]:
+    """Return git's folder of a work tree, and the one that all work trees share."""
+    own = folder / ".git"
+    if not own.is_dir():
+        own = folder / os.fsdecode(own.read_bytes().removeprefix(b"gitdir:").strip())
+    shared = own / "commondir"
+    common = own / os.fsdecode(shared.read_bytes().rstrip(b"\n")) if shared.is_file() else own
+    return own, common
+
+
+def _ref_in_files(common: Path, ref: str) -> str:
+    """Return the commit of a branch from the file of its ref; empty where there is none."""
+    if not ref.startswith(HEADS) or ".." in ref:
+        return ""
+    commit = os.fsdecode((common / ref).read_bytes()).rstrip("\n")
+    return commit if is_full_id(commit) else ""
+
+
+def _plainly(folder: Path, revision: str) -> str:
+    """Return the commit of `HEAD` or of a full branch ref from git's own files; empty if they do
+    not say it plainly.
+    """
+    if revision == "HEAD":
+        found = _in_files(folder)
+        return found.commit if found is not None else ""
+    try:
+        # Whatever makes an expression of a name is no part of one (git-check-ref-format(1)).
+        plain = revision.startswith(HEADS) and not set("^~:@\0") & set(revision)
+        return _ref_in_files(_own_folders(folder)[1], revision) if plain else ""
+    except OSError:
+        return ""
+
+
+def _tree_in_files(folder: Path, revision: str) -> str:
+    """Return the tree of a commit from the file in which git keeps a new object; empty where it is
+    kept otherwise, and where commits are replaced (git-replace(1)).
+    """
+    if not is_full_id(revision):
+        return ""
+    try:
+        common = _own_folders(folder)[1]
+        if (common / "refs" / "replace").exists():
+            return ""
+        with (common / "objects" / revision[:2] / revision[2:]).open("rb") as file:
+            start = zlib.decompressobj().decompress(file.read(_START), _START)
+    except (OSError, zlib.error):
+        return ""
+    found = _COMMIT.match(start)
+    return found["tree"].decode() if found else ""
 
 
 def _asked(folder: Path) -> Head:

@@ -42,7 +42,7 @@ class AgentPrompts:
         turns = (settings.turns, settings.requests_per_turn)
         tasks = action.parallel_task_ids or (None,)
         prompts = [
-            briefing.prompt(action, task, turns, settings.prompt_tokens, run.state.branch)[0]
+            briefing.prompt(action, task, turns, settings.prompt_tokens, run.ref)[0]
             for task in tasks
         ]
         if len(prompts) == 1:

@@ -148,7 +148,7 @@ def _blob_at(run: Run, path: str) -> str:
 
 def _committed(run: Run, action: Action) -> dict[str, str]:
     read = {
-        name: run.repository.read(run.state.branch, f"{run.workspace.relative}/{name}")
+        name: run.repository.read(run.ref, f"{run.workspace.relative}/{name}")
         for name in outputs_of(action)
     }
     return {name: blob_id(raw) if raw is not None else _GONE for name, raw in read.items()}

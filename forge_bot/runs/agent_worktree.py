@@ -35,7 +35,7 @@ class AgentWorktrees:
     @property
     def own(self) -> AgentWorktree:
         """The run's tree as it stands now."""
-        return AgentWorktree(self.run.tree, self._context, self.run.state.branch)
+        return AgentWorktree(self.run.tree, self._context, self.run.ref)
 
     def catalogue(self) -> ProviderContext:
         """Return the context of the providers."""

@@ -167,7 +167,7 @@ class OutputApplier:
         """
         inspection = artifact_contract(self.run, action).inspect(text)
         report = self._written(action, task, text, inspection, usage)
-        committed = self.run.repository.read_many(self.run.state.branch, touched)
+        committed = self.run.repository.read_many(self.run.ref, touched)
         risky = self._risky(touched, lambda path: (committed.get(path), self._in_git(path)))
         if not risky or inspection.problems:
             return report, tuple(path for path in touched if path not in risky)

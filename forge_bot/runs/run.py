@@ -108,6 +108,11 @@ class Run:
         return read_request(self.workspace.read("request.md"))
 
     @property
+    def ref(self) -> str:
+        """The full ref of the run's branch, which no tag of the same name hides."""
+        return f"refs/heads/{self.state.branch}"
+
+    @property
     def action(self) -> Action:
         """Return the run's next action."""
         if self._decided is None or self._decided[0] is not self.state:
@@ -192,7 +197,7 @@ class Run:
             return
         # What cannot be noted counts as unfinished, so that nobody is accused of it.
         with suppress(ForgeError, OSError):
-            head = self.repository.commit_id(f"refs/heads/{self.state.branch}")
+            head = self.repository.commit_id(self.ref)
             self.trail.leave(head, self.workspace.content)
 
     # -- what happened while nobody held the run
@@ -273,7 +278,7 @@ class Run:
                 return set()
 
     def _restored(self, name: str) -> bytes | None:
-        old = self.repository.read(self.state.branch, f"{self.workspace.relative}/{name}")
+        old = self.repository.read(self.ref, f"{self.workspace.relative}/{name}")
         if old is not None and old != self.workspace.read_bytes(name):
             self.workspace.write(name, old)
             self.notices.append(
@@ -284,7 +289,7 @@ class Run:
     def _editor(self, name: str, raw: bytes) -> str:
         """Return who made an edit: the author of its commit, or the user of this process."""
         path = f"{self.workspace.relative}/{name}"
-        committed = self.repository.read(self.state.branch, path) == raw
+        committed = self.repository.read(self.ref, path) == raw
         return (committed and self.tree.last_author(path)) or local_user()
 
     def _changed_by_hand(self, name: str, raw: bytes) -> None:
