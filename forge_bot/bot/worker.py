@@ -33,8 +33,9 @@ from forge_bot.runs import notifications
 from forge_bot.runs.checks.request_checks import WORKFLOWS
 from forge_bot.runs.inquiry import inquire
 from forge_bot.runs.installation import foundation
+from forge_bot.runs.kept_profiles import profile_at
 from forge_bot.runs.local_host import LocalHost
-from forge_bot.runs.project import Project, profile_at
+from forge_bot.runs.project import Project
 from forge_bot.runs.resolve import resolve_run
 from forge_bot.runs.run import Run, open_run
 from forge_bot.runs.session import prompts_for

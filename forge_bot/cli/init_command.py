@@ -16,7 +16,7 @@ from forge_bot.git import Repository
 from forge_bot.github_api import PyGitHub, RepositoryAddress, parse_remote
 from forge_bot.knowledge import ProjectCommands
 from forge_bot.runs.ci_workflows import check_workflows
-from forge_bot.runs.project import profile_at
+from forge_bot.runs.kept_profiles import profile_at
 from forge_bot.runs.workflow_file import LABELS, WORKFLOW, key_name, pinned, workflow_text
 from forge_bot.settings import Config, load_config
 from forge_bot.settings.config import CONFIG, DEFAULT_MODEL

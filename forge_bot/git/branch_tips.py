@@ -42,6 +42,12 @@ class BranchTips:
         found = ((_tracking(ref, remotes), commit) for ref, commit in self._followed.items())
         return {tracking: commit for tracking, commit in found if tracking is not None}
 
+    def named_at(self, remote: str) -> tuple[str, ...]:
+        """Return the names of one remote's branches, without its HEAD."""
+        start = f"{REMOTES}{remote}/"
+        names = (ref.removeprefix(start) for ref in self._followed if ref.startswith(start))
+        return tuple(name for name in names if name != "HEAD")
+
     @cached_property
     def default(self) -> str | None:
         """Origin's default branch; without that the first of init.defaultBranch, main and master

@@ -1,5 +1,6 @@
 """Commits: made with trailers that can be trusted when they are read back, and read back."""
 
+import os
 import posixpath
 import re
 import tempfile
@@ -71,11 +72,21 @@ def commit(
     """
     before = head(folder)
     text = message_text(message, trailers)
-    names = _staged(folder, before.commit, paths)
+    dates = {"GIT_AUTHOR_DATE": when, "GIT_COMMITTER_DATE": when} if when else {}
+    clean = [posixpath.normpath(path) if path else path for path in paths or ()]
+    addable = _addable(folder, clean)
+    if addable:
+        _add(folder, addable)
+    # Mostly something has changed at all of the paths, and git need not be asked what.
+    if addable == clean and all(clean) and clean:
+        listing = b"".join(os.fsencode(path) + b"\0" for path in clean)
+        if _signed(folder, text, listing, dates):
+            return head(folder).commit
+    names = _staged(folder, before.commit, None if paths is None else clean)
     if not names:
         return None
-    dates = {"GIT_AUTHOR_DATE": when, "GIT_COMMITTER_DATE": when} if when else {}
-    _signed(folder, text, None if paths is None else names, dates)
+    if not _signed(folder, text, None if paths is None else names, dates):
+        raise GitFailed(f"git refused to commit in {folder}.")
     return head(folder).commit
 
 
@@ -135,17 +146,13 @@ def read_trailers(message: str) -> Trailers:
 
 
 def _staged(folder: Path, before: str, paths: Sequence[str] | None) -> bytes:
-    """Put the changes into the index; names of the files in which it then differs from the last
-    commit, NUL after each.
+    """Return the names of the files in which the index differs from the last commit, NUL after
+    each; without paths, everything is put into the index first.
     """
     if paths is None:
         git(folder, "add", "--all", seconds=LONG)
         return git(folder, *_INDEX_NAMES, before, "--").out
-    clean = [posixpath.normpath(path) if path else path for path in paths]
-    addable = _addable(folder, clean)
-    if addable:
-        _add(folder, addable)
-    return git(folder, *_INDEX_NAMES, before, "--", *clean).out if clean else b""
+    return git(folder, *_INDEX_NAMES, before, "--", *paths).out if paths else b""
 
 
 def _add(folder: Path, paths: list[str]) -> None:
@@ -180,34 +187,37 @@ def _present(folder: Path, path: str) -> bool:
     return place.is_symlink() or place.exists()
 
 
-def _signed(folder: Path, text: str, names: bytes | None, env: Mapping[str, str]) -> None:
-    """Make the commit in the user's name; git is asked for it only where it has once refused to
-    commit without one.
+def _signed(folder: Path, text: str, names: bytes | None, env: Mapping[str, str]) -> bool:
+    """Make the commit in the user's name, and return whether there was anything to commit; git is
+    asked for the name only where it has once refused to commit without one.
     """
     ours = identity(folder) if folder in _nameless else {}
     try:
-        _record(folder, text, names, {**ours, **env})
+        return _record(folder, text, names, {**ours, **env})
     except GitFailed:
         ours = {} if folder in _nameless else identity(folder)
         if not ours:
             raise
         _nameless.add(folder)
-        _record(folder, text, names, {**ours, **env})
+        return _record(folder, text, names, {**ours, **env})
 
 
-def _record(folder: Path, text: str, names: bytes | None, env: Mapping[str, str]) -> None:
+def _record(folder: Path, text: str, names: bytes | None, env: Mapping[str, str]) -> bool:
     # useConfigOnly, as in `identity`: a user without a name there gets ours, and not that of the
     # machine.
     settings = ("-c", "i18n.commitEncoding=UTF-8", "-c", "user.useConfigOnly=true")
     options = ("--quiet", "--no-verify", "--no-gpg-sign", "--cleanup=whitespace", "--file=-")
     if names is None:
         git(folder, *settings, "commit", *options, stdin=_bytes(text), env=env, seconds=LONG)
-        return
+        return True
     with tempfile.NamedTemporaryFile(prefix="forge-bot-") as listing:
         listing.write(names)
         listing.flush()
         only = ("--only", f"--pathspec-from-file={listing.name}", "--pathspec-file-nul")
-        git(folder, *settings, "commit", *options, *only, stdin=_bytes(text), env=env, seconds=LONG)
+        words = (*settings, "commit", *options, *only)
+        # 1: nothing has changed, or one of the names is known to nobody (git-commit(1)).
+        done = git(folder, *words, stdin=_bytes(text), env=env, seconds=LONG, ok=(0, 1))
+        return done.code == 0
 
 
 def message_text(message: str, trailers: Sequence[tuple[str, str]]) -> str:

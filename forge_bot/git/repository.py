@@ -265,6 +265,10 @@ class Repository:
         """Id of the commit a branch or tag names now. Raises GitFailed."""
         return revisions.commit_id(self.root, ref)
 
+    def tree_id(self, ref: str) -> str:
+        """Id of the folder tree at `ref`: equal ids, equal files. Raises GitFailed."""
+        return revisions.tree_id(self.root, ref)
+
     def entries(self, ref: str, folder: str) -> dict[str, str]:
         """Names in a folder at `ref`, each with the id of what it is; empty if there is no such
         folder. GitFailed for an unknown ref.

@@ -17,7 +17,10 @@ HEADS = "refs/heads/"
 _FULL_ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _MOST_KNOWN = 4_096
 _START = 512
-_COMMIT = re.compile(rb"commit \d+\0tree (?P<tree>[0-9a-f]{40}(?:[0-9a-f]{24})?)\n")
+_ID = rb"[0-9a-f]{40}(?:[0-9a-f]{24})?"
+_COMMIT = re.compile(
+    rb"commit \d+\0tree (?P<tree>" + _ID + rb")\n(?:parent (?P<parent>" + _ID + rb")\n)?"
+)
 
 _known: dict[tuple[Path, str], tuple[str, str]] = {}
 """Commit and tree behind full ids, by folder; no commit behind the id of a tree."""
@@ -225,12 +228,15 @@ def _ref_in_files(common: Path, ref: str) -> str:
 
 
 def _plainly(folder: Path, revision: str) -> str:
-    """Return the commit of `HEAD` or of a full branch ref from git's own files; empty if they do
-    not say it plainly.
+    """Return the commit of `HEAD`, of a full branch ref or of a new commit's first parent (`ID^`)
+    from git's own files; empty if they do not say it plainly.
     """
     if revision == "HEAD":
         found = _in_files(folder)
         return found.commit if found is not None else ""
+    if revision.endswith("^"):
+        made = _commit_in_files(folder, revision[:-1])
+        return made["parent"].decode() if made is not None and made["parent"] else ""
     try:
         # Whatever makes an expression of a name is no part of one (git-check-ref-format(1)).
         plain = revision.startswith(HEADS) and not set("^~:@\0") & set(revision)
@@ -243,18 +249,22 @@ def _tree_in_files(folder: Path, revision: str) -> str:
     """Return the tree of a commit from the file in which git keeps a new object; empty where it is
     kept otherwise, and where commits are replaced (git-replace(1)).
     """
+    found = _commit_in_files(folder, revision)
+    return found["tree"].decode() if found is not None else ""
+
+
+def _commit_in_files(folder: Path, revision: str) -> re.Match[bytes] | None:
     if not is_full_id(revision):
-        return ""
+        return None
     try:
         common = _own_folders(folder)[1]
-        if (common / "refs" / "replace").exists():
-            return ""
+        if any((common / name).exists() for name in ("refs/replace", "shallow", "info/grafts")):
+            return None
         with (common / "objects" / revision[:2] / revision[2:]).open("rb") as file:
             start = zlib.decompressobj().decompress(file.read(_START), _START)
     except (OSError, zlib.error):
-        return ""
-    found = _COMMIT.match(start)
-    return found["tree"].decode() if found else ""
+        return None
+    return _COMMIT.match(start)
 
 
 def _asked(folder: Path) -> Head:

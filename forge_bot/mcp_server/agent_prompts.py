@@ -8,7 +8,7 @@ from forge_bot.engine import SpawnAgent
 from forge_bot.git import Repository
 from forge_bot.knowledge import Profile
 from forge_bot.prompts.environment import Environment
-from forge_bot.runs.project import profile_at
+from forge_bot.runs.kept_profiles import profile_at
 from forge_bot.runs.prompt_context import PromptContext
 from forge_bot.runs.run import Run
 from forge_bot.runs.session import own_prompts

@@ -43,8 +43,9 @@ from forge_bot.mcp_server.wire import (
 from forge_bot.runs.checks.configuration_checks import ignored_files
 from forge_bot.runs.create import QUESTIONS, NewRun, RunPlan, create_run, plan_for
 from forge_bot.runs.estimate import Estimate, estimate, in_words
+from forge_bot.runs.kept_profiles import profile_at
 from forge_bot.runs.local_user import local_user
-from forge_bot.runs.project import check_testable, profile_at
+from forge_bot.runs.project import check_testable
 from forge_bot.runs.resolve import named_in
 from forge_bot.runs.run_paths import RunPaths
 from forge_bot.runs.snapshot_of_run import raw_file

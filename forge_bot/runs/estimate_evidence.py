@@ -10,6 +10,7 @@ from forge_bot.git import Repository
 from forge_bot.knowledge import PastRun, read_past_run
 from forge_bot.resources import templates
 from forge_bot.store import SPECS
+from forge_bot.store.run_folder import STATE
 from forge_bot.values import Effort, Usage
 
 Sample = tuple[tuple[str, Usage], ...]
@@ -27,14 +28,10 @@ def earlier_runs(
     """The finished runs of this pipeline and effort whose state is in the commit `base`; broken
     ones are left out.
     """
-    names = sorted(
-        {
-            path.split("/")[1]
-            for path in repository.list_files(base, SPECS)
-            if path.endswith("/state.json")
-        }
-    )
-    found = (_past(repository, base, name) for name in names[-_RUNS_READ:])
+    names = sorted(repository.list_folders(base, SPECS))[-_RUNS_READ:]
+    # Only what the runs used is of interest: their documents stay unread.
+    states = repository.read_many(base, [f"{SPECS}/{name}/{STATE}" for name in names])
+    found = (_past(name, states.get(f"{SPECS}/{name}/{STATE}")) for name in names)
     like = (
         run
         for run in found
@@ -63,13 +60,9 @@ def shipped_run(pipeline: Pipeline, effort: Effort, *, auto: bool) -> Sample:
     return tuple((phase.id, used(phase.id)) for phase in speaking if phase.id not in skipped)
 
 
-def _past(repository: Repository, base: str, name: str) -> PastRun | None:
-    def read(path: str) -> str | None:
-        # Only what the run used is of interest: its documents stay unread.
-        raw = repository.read(base, f"{SPECS}/{name}/{path}") if path == "state.json" else None
-        return raw.decode("utf-8", "replace") if raw is not None else None
-
-    return read_past_run(name, read)
+def _past(name: str, state: bytes | None) -> PastRun | None:
+    text = state.decode("utf-8", "replace") if state is not None else None
+    return read_past_run(name, {STATE: text}.get)
 
 
 def _sample(run: PastRun) -> Sample:

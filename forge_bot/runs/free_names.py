@@ -30,9 +30,10 @@ def free_branch(repository: Repository, wanted: str) -> str:
     """The wanted name, or the next one that is free; without its folder, where a branch is called
     like that.
     """
-    names = repository.branches()
+    tips = repository.tips()
+    names = tuple(tips.local)
     # The branch is to be pushed, so what the remote has counts too, as far as it is known here.
-    around = (*names, *repository.remote_branches())
+    around = (*names, *tips.named_at("origin"))
     start = wanted.replace("/", "-") if _above(wanted, around) else wanted
     taken = {*names, *_promised(repository, start)}
     numbered = (start, *(f"{start}-{number}" for number in range(2, _MOST)))

@@ -6,7 +6,7 @@ from fnmatch import fnmatch
 
 from forge_bot.engine.state import Reason
 from forge_bot.runs.installation import DEPENDENCY_FILES
-from forge_bot.runs.project import profile_at
+from forge_bot.runs.kept_profiles import profile_at
 from forge_bot.runs.run import Run
 from forge_bot.runs.setup_steps import not_divided
 

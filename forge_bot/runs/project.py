@@ -10,7 +10,7 @@ from pathlib import Path
 
 from forge_bot.errors import CannotJudge, NoTestCommand, SetupNotWalled
 from forge_bot.git import Repository, Tree
-from forge_bot.knowledge import ENV, Command, Profile, read_profile
+from forge_bot.knowledge import ENV, Command, Profile
 from forge_bot.runs.installation import Foundation, Installation
 from forge_bot.runs.notifications import CommandBegan, CommandEnded, Message, Notify
 from forge_bot.runs.run_paths import RunPaths
@@ -27,16 +27,6 @@ from forge_bot.verification.unusable import is_usage_error
 _DURATION = re.compile(r"\b\d+(?:\.\d+)? ?(ms|s|secs?|seconds)\b")
 _TESTS_SHOWN = 12_000
 """Characters of a test run that a model is shown."""
-
-
-def profile_at(repository: Repository, commit: str, config: Config) -> Profile:
-    """The repository's profile at a commit, with the commands that the configuration sets."""
-
-    def read(path: str) -> str | None:
-        raw = repository.read(commit, path)
-        return raw.decode("utf-8", "replace") if raw is not None else None
-
-    return read_profile(repository.list_files(commit), read, config.commands.overrides())
 
 
 def check_testable(profile: Profile, config: Config) -> None:

@@ -31,6 +31,7 @@ from forge_bot.knowledge import Profile
 from forge_bot.prompts.environment import Environment
 from forge_bot.runs.inquiry import AGENT, Inquiry, ended, inquire, look_into
 from forge_bot.runs.installation import foundation
+from forge_bot.runs.kept_profiles import profile_at
 from forge_bot.runs.local_host import LocalHost
 from forge_bot.runs.local_user import local_user
 from forge_bot.runs.notifications import Explained, Message, Notify, StoppedBefore
@@ -38,7 +39,7 @@ from forge_bot.runs.open_pull_request import OpenPullRequest
 from forge_bot.runs.outcome import Outcome
 from forge_bot.runs.phase_names import StopAtLine, never_stop, phase_named, stop_after
 from forge_bot.runs.process_signals import interruptible, until_stopped
-from forge_bot.runs.project import Project, profile_at
+from forge_bot.runs.project import Project
 from forge_bot.runs.publish import Post
 from forge_bot.runs.pull_request_branch import offered, push_run
 from forge_bot.runs.question import Question, gate_shown, open_question

@@ -16,8 +16,8 @@ from forge_bot.engine.reports import RunStarted
 from forge_bot.git import Repository, Tree
 from forge_bot.prompts.material import Material, Prompt
 from forge_bot.runs.capability_descriptions import describe_capability
+from forge_bot.runs.kept_profiles import profile_at
 from forge_bot.runs.last_known_head import LastKnownHead
-from forge_bot.runs.project import profile_at
 from forge_bot.runs.prompt_context import PromptContext
 from forge_bot.runs.run import Run
 from forge_bot.runs.session import prompts_for
@@ -28,6 +28,8 @@ from tests.fakes.made_up import MadeUp, workspace
 
 _TURNS = (6, 8)
 _TOKENS = 60_000
+_PACKED = ("-c", "fastimport.unpackLimit=1")
+"""However few objects there are, they are in a pack, as after a clone."""
 
 
 class Step(NamedTuple):
@@ -154,7 +156,7 @@ def _imported(
         _commit("main", "as it was", chain(before.items(), earlier)),
         _commit(branch, "the run\n\nForge-Task: 1\n", iter(after.items()), parent="main"),
     )
-    _git(root, "fast-import", "--quiet", stdin=b"".join(chain.from_iterable(stream)))
+    _git(root, *_PACKED, "fast-import", "--quiet", stdin=b"".join(chain.from_iterable(stream)))
     return _git(root, "rev-parse", "main")
 
 

@@ -2,6 +2,9 @@
 all the same.
 """
 
+import pytest
+
+from forge_bot.errors import GitFailed
 from tests.fakes.processes import started_by
 from tests.git.git_scene import Scene
 
@@ -34,9 +37,9 @@ def test_where_a_tree_stands_is_asked_where_files_do_not_say_it(scene: Scene) ->
     assert scene.tree.head().commit == scene.git("rev-parse", "HEAD") != before.commit
 
 
-def test_a_commit_takes_three_processes_where_the_user_has_a_name(scene: Scene) -> None:
+def test_a_commit_takes_two_processes_where_the_user_has_a_name(scene: Scene) -> None:
     scene.write("new.txt", "new")
-    assert len(gits(started_by(lambda: scene.tree.commit("step", (), ("new.txt",))))) == 3
+    assert len(gits(started_by(lambda: scene.tree.commit("step", (), ("new.txt",))))) == 2
 
 
 def test_a_name_that_the_user_says_later_counts_from_then_on(scene: Scene) -> None:
@@ -63,3 +66,33 @@ def test_a_file_that_is_there_is_read_by_one_process_and_once(scene: Scene) -> N
     once = gits(started_by(lambda: read.append(repository.read(commit, "src/app.py"))))
     again = gits(started_by(lambda: read.append(repository.read(commit, "src/app.py"))))
     assert (read, len(once), again) == ([b"print(1)\n"] * 2, 1, [])
+
+
+def test_a_new_commit_is_looked_into_without_asking_what_it_names(scene: Scene) -> None:
+    before, commit = scene.tree.head().commit, scene.commit({"more.txt": "more"})
+    found: list[str] = []
+
+    def ask() -> None:
+        for name in ("HEAD", "refs/heads/main", commit):
+            found.append(scene.repository.commit_id(name))
+            found.append(scene.repository.tree_id(name))
+        found.append(scene.repository.commit_id(f"{commit}^"))
+
+    repository = scene.repository
+    assert [call for call in gits(started_by(ask)) if "'--verify'" in call] == []
+    tree = scene.git("rev-parse", "HEAD^{tree}")
+    assert found == [commit, tree] * 3 + [before]
+    assert repository.tree_id(commit) == tree
+
+
+def test_a_replaced_commit_is_what_git_says_it_is(scene: Scene) -> None:
+    first = scene.tree.head().commit
+    second = scene.commit({"more.txt": "more"})
+    scene.git("replace", second, first)
+    assert scene.repository.tree_id(second) == scene.git("rev-parse", f"{first}^{{tree}}")
+
+
+def test_a_name_that_only_looks_like_a_branch_is_refused(scene: Scene) -> None:
+    for name in ("refs/heads/none", "refs/heads/../heads/main", f"{'0' * 40}", f"{'0' * 40}^"):
+        with pytest.raises(GitFailed):
+            scene.repository.commit_id(name)

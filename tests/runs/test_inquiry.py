@@ -10,8 +10,8 @@ from forge_bot.engine import HumanGate
 from forge_bot.engine.reports import Asked
 from forge_bot.git import Repository
 from forge_bot.runs.inquiry import Inquiry, inquire
+from forge_bot.runs.kept_profiles import profile_at
 from forge_bot.runs.notifications import Notice
-from forge_bot.runs.project import profile_at
 from forge_bot.runs.resolve import resolve_run
 from forge_bot.runs.run import Run, open_run
 from forge_bot.runs.session import prompts_for

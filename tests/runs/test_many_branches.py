@@ -18,6 +18,7 @@ from tests.fakes.processes import CountedGit, started_by
 MOST_FOR_LIST = 5
 MOST_FOR_STATUS = 8
 MOST_ASKED_AGAIN = 3
+MOST_FOR_A_RUN = 86
 Counted = Callable[..., tuple[list[str], str]]
 
 
@@ -69,6 +70,15 @@ def test_the_status_of_a_run_takes_a_few_processes_however_many_there_are(
         assert len(calls) <= MOST_FOR_STATUS, calls
         counts.add(len(calls))
     assert len(counts) == 1
+
+
+def test_a_whole_run_takes_about_eighty_processes(counted: Counted, tmp_path: Path) -> None:
+    place = tmp_path / "demo"
+    tmp_path.joinpath("r").mkdir()
+    repository = imported(tmp_path / "r" / "r", [("main", "", {"readme.txt": b"x\n"})])
+    calls, _ = counted(repository, "demo", str(place), "--yes")
+    assert len(calls) <= MOST_FOR_A_RUN, calls
+    assert len([call for call in calls if call.startswith("rev-parse")]) <= MOST_ASKED_AGAIN
 
 
 TOOLS: dict[str, Callable[[Service, str], object]] = {

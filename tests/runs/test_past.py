@@ -1,6 +1,7 @@
 """Past runs are read once, and a prompt asks git as often among many of them as among none."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -137,6 +138,7 @@ def test_a_memory_that_is_broken_or_of_another_version_is_made_anew(
 
 def test_where_nothing_can_be_remembered_past_runs_are_still_known(run: Finished) -> None:
     place = memory(run.repository).parent
+    shutil.rmtree(place)
     place.write_text("a file where the folder should be")
     assert len(past_runs(run.repository, run.base, DOCUMENTS)) == 30
 

@@ -16,8 +16,9 @@ from forge_bot.engine.state import Reason
 from forge_bot.errors import CommitsRefused
 from forge_bot.git import blob_id
 from forge_bot.runs.installation import foundation
+from forge_bot.runs.kept_profiles import profile_at
 from forge_bot.runs.local_host import LocalHost
-from forge_bot.runs.project import Project, profile_at
+from forge_bot.runs.project import Project
 from forge_bot.runs.run import Run, open_run
 from forge_bot.runs.session import prompts_for
 from forge_bot.settings import load_config

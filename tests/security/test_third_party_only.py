@@ -16,7 +16,8 @@ from forge_bot.errors import GitFailed
 from forge_bot.git import Repository, Tree
 from forge_bot.knowledge import ENV
 from forge_bot.runs.installation import Foundation
-from forge_bot.runs.project import Project, profile_at
+from forge_bot.runs.kept_profiles import profile_at
+from forge_bot.runs.project import Project
 from forge_bot.runs.run_paths import run_paths
 from forge_bot.runs.setup_steps import divided, not_divided
 from forge_bot.sandbox import BackendName, available
