@@ -11,6 +11,7 @@ from benchmarks import (
     command_line,
     engine_reports,
     engine_tasks,
+    many_runs,
     mcp_serving,
     prompts,
     recall,
@@ -26,6 +27,7 @@ _MEASURES = {
     "prompts": prompts.rows,
     "command-line": command_line.rows,
     "action-start": action_start.rows,
+    "many-runs": many_runs.rows,
     "mcp": mcp_serving.rows,
     "demo": whole_demo.rows,
 }

@@ -1,0 +1,90 @@
+"""Listing runs by the number of branches and past runs, and the profile of a large tree."""
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from benchmarks.measuring import WALL, Figure, Row, measured, summed_up, timed
+from forge_bot.mcp_server.service import Service
+from forge_bot.runs.kept_profiles import kept_in, profile_at
+from forge_bot.runs.resolve import runs
+from forge_bot.settings import Config
+from tests.fakes.many_branches import imported, repository_with
+from tests.fakes.processes import started_by
+
+TIMES = 7
+_SIZES = ((60, 0), (60, 40), (1_000, 40), (60, 10_000))
+_FILES = 20_000
+_COLD = (
+    "import sys, time; from pathlib import Path;"
+    " from forge_bot.git import Repository; from forge_bot.runs.kept_profiles import profile_at;"
+    " from forge_bot.settings import Config; found = Repository.find(Path.cwd());"
+    " commit = found.head().commit; start = time.perf_counter();"
+    " profile_at(found, commit, Config()); print(time.perf_counter() - start)"
+)
+
+
+def rows() -> Iterator[Row]:
+    """Each repository is made anew, so that a first look is one that nothing is known for."""
+    with tempfile.TemporaryDirectory(prefix="forge-bot-benchmarks-") as name:
+        os.environ["XDG_STATE_HOME"] = f"{name}/state"
+        for merged, branches in _SIZES:
+            yield from _listed(Path(name) / f"{merged}-{branches}", merged, branches)
+        yield from _large(Path(name) / "large")
+
+
+def _listed(root: Path, merged: int, branches: int) -> Iterator[Row]:
+    repository = repository_with(root, merged=merged, branches=branches)
+    said = f"{branches:,} branches, {merged:,} past runs"
+    calls = len(started_by(lambda: runs(repository)))
+    yield Row("runs, calls of git", said, 1, Figure(calls, calls, calls, ""))
+    again = measured(lambda: runs(repository), TIMES, clock=WALL)
+    yield Row("runs, asked again", said, TIMES, again)
+    desk = Service([root])
+    tools: dict[str, Callable[[], object]] = {
+        "orient": lambda: desk.managing.orient("L1", ""),
+        "run_list": lambda: desk.managing.run_list(ended=True),
+        "history_search": lambda: desk.managing.history("title", "runs", 5, ""),
+    }
+    for what, ask in tools.items():
+        first = timed(ask)
+        yield Row(f"{what}, first", said, 1, summed_up([first]))
+        yield Row(f"{what}, asked again", said, TIMES, measured(ask, TIMES, clock=WALL))
+    listed = [timed(lambda: _forge(root, "list")) for _ in range(3)]
+    yield Row("forge-bot list", said, 3, summed_up(listed))
+
+
+def _large(root: Path) -> Iterator[Row]:
+    names = (f"src/part{number % 200}/file{number}.py" for number in range(_FILES))
+    files = {name: f"# {name}\n".encode() for name in names}
+    repository = imported(root, [("main", "", {**files, "pyproject.toml": b"[project]\n"})])
+    said = f"{_FILES:,} files"
+    commit = repository.head().commit
+    yield Row(
+        "profile, made",
+        said,
+        1,
+        summed_up([timed(lambda: profile_at(repository, commit, Config()))]),
+    )
+    assert kept_in(repository).is_file()
+    yield Row("profile, kept", said, 3, summed_up([_cold(root) for _ in range(3)]))
+
+
+def _cold(root: Path) -> float:
+    """Seconds in a process of its own, its start not counted."""
+    done = subprocess.run(
+        [sys.executable, "-c", _COLD], cwd=root, capture_output=True, text=True, check=True
+    )
+    return float(done.stdout)
+
+
+def _forge(root: Path, *words: str) -> None:
+    subprocess.run(
+        [sys.executable, "-m", "forge_bot", *words],
+        cwd=root,
+        check=True,
+        stdout=subprocess.DEVNULL,
+    )
