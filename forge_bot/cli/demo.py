@@ -27,7 +27,7 @@ from forge_bot.runs.create import NewRun, create_run, draft_from_words, plan_for
 from forge_bot.runs.local_user import local_user
 from forge_bot.runs.outcome import Outcome
 from forge_bot.runs.question import Question
-from forge_bot.runs.session import Asker, PersonAnswer, PersonQuestion, Session
+from forge_bot.runs.session import Asker, PersonAnswer, PersonEdit, PersonQuestion, Session
 from forge_bot.settings import Config, load_pipeline
 from forge_bot.settings.load_pipeline import PIPELINES
 from forge_bot.values import Effort, Tier
@@ -129,12 +129,14 @@ def _recorded(ask: Asker, console: Console) -> Asker:
     """
 
     def again(question: Question) -> PersonAnswer | PersonQuestion | None:
-        while isinstance(reply := ask(question), PersonQuestion) or (
+        while isinstance(reply := ask(question), PersonQuestion | PersonEdit) or (
             reply is not None and reply.answer is Answer.REJECT
         ):
             live = (
                 "a model would now look it up for you."
                 if isinstance(reply, PersonQuestion)
+                else "your version would now be the one that is asked about."
+                if isinstance(reply, PersonEdit)
                 else "your notes would now go to the architect."
             )
             console.print(

@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING
 
 from forge_bot.cli.options import Ending
 from forge_bot.cli.progress import Progress
-from forge_bot.cli.terminal_question import ask_at_terminal, say_how_to_answer, show
+from forge_bot.cli.terminal_question import (
+    ask_at_terminal,
+    open_editor,
+    say_how_to_answer,
+    show,
+)
 from forge_bot.errors import NeedsTerminal
 from forge_bot.git import Repository
 from forge_bot.runs.create import post_to
@@ -96,6 +101,7 @@ def session(
         progress,
         ask or usual,
         show=shown,
+        edit=open_editor,
         push=ending.push or ending.open_pr,
         post=_poster(),
         open_pr=opener(repository.root) if ending.open_pr else None,

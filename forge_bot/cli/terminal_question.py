@@ -1,6 +1,10 @@
 """A question to the person at the terminal; where nobody sits there, how to answer later."""
 
+import os
+import shlex
+import subprocess
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from textwrap import shorten
 
 from rich.markdown import Markdown
@@ -20,10 +24,12 @@ from forge_bot.interaction.run_facts import VERDICTS
 from forge_bot.prompts.escape import reveal_invisible
 from forge_bot.runs.question import Question, ShownDocument
 from forge_bot.runs.question_overview import Overview
-from forge_bot.runs.session import Asker, PersonAnswer, PersonQuestion
+from forge_bot.runs.session import Asker, PersonAnswer, PersonEdit, PersonQuestion
 from forge_bot.runs.typed_answer import person_answer
 
 _WONDER = "ask the model about it; nothing changes"
+_LOOKING = "view the documents in a pager · the difference · edit the first one"
+_LOOKS = frozenset({"v", "view", "d", "diff", "e", "edit"})
 _LONGEST_APPROACH = 400
 _MOST_FILES = 8
 _KEYS = {"a": "approve", "r": "reject", "d": "done", "s": "skip", "p": "post"}
@@ -35,7 +41,7 @@ def ask_at_terminal(progress: Progress) -> Asker:
     """
     wondered: list[Question] = []
 
-    def ask(question: Question) -> PersonAnswer | PersonQuestion | None:
+    def ask(question: Question) -> PersonAnswer | PersonQuestion | PersonEdit | None:
         progress.stop()
         if question not in wondered:
             show(question, progress.console)
@@ -46,6 +52,18 @@ def ask_at_terminal(progress: Progress) -> Asker:
         return said
 
     return ask
+
+
+def open_editor(path: Path) -> None:
+    """Open a file in the editor that $VISUAL or $EDITOR names (else vi), and wait until it ends."""
+    words = shlex.split(os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi")
+    try:
+        subprocess.run([*words, str(path)], check=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        Console().print(
+            f"[yellow]The editor {escape(words[0])} failed: {escape(str(error))}.[/]"
+            " Set $EDITOR to one that is installed."
+        )
 
 
 def say_how_to_answer(question: Question) -> None:
@@ -91,7 +109,14 @@ def show(question: Question, console: Console) -> None:
         console.print("\n[bold]What changed since the version shown before[/]")
         console.print(Syntax(data.difference, "diff", background_color="default", word_wrap=True))
     for document in data.documents:
-        _document(document, console)
+        if _is_long(document, console):
+            lines = document.text.count("\n") + 1
+            console.print(
+                f"\n{escape(document.name)} has {lines:,} lines: [bold]v[/] shows it in a pager",
+                highlight=False,
+            )
+        else:
+            _document(document, console)
     console.print(Rule(style="cyan"))
     if data.digest:
         console.print(
@@ -158,6 +183,11 @@ def _keys(question: Question, console: Console) -> None:
     console.print(f"[bold]Answers[/]: {' · '.join(answers)}", highlight=False)
 
 
+def _is_long(document: ShownDocument, console: Console) -> bool:
+    """Return whether a document takes more than two screens of a terminal."""
+    return console.is_terminal and document.text.count("\n") > 2 * console.height
+
+
 def _document(document: ShownDocument, console: Console) -> None:
     console.print()
     console.print(Rule(escape(document.name), align="left", style="dim"))
@@ -190,7 +220,7 @@ def _document(document: ShownDocument, console: Console) -> None:
 
 def _answered(
     question: Question, console: Console, ask: Callable[[str], str]
-) -> PersonAnswer | PersonQuestion | None:
+) -> PersonAnswer | PersonQuestion | PersonEdit | None:
     """One key, and words where they are needed. `later` leaves the run waiting."""
     offered = {choice.answer: choice.effect for choice in question.actions}
     shown = {
@@ -199,6 +229,8 @@ def _answered(
     for answer, effect in offered.items():
         console.print(f"  [bold]{shown[answer]:<12}[/] [dim]{escape(effect)}[/]", highlight=False)
     console.print(f"  [bold]{'?, ask':<12}[/] [dim]{_WONDER}[/]", highlight=False)
+    if question.data.documents:
+        console.print(f"  [bold]{'v · d · e':<12}[/] [dim]{_LOOKING}[/]", highlight=False)
     console.print(
         f"  [bold]{'l, later':<12}[/] [dim]stop here; forge-bot resume asks again[/]",
         highlight=False,
@@ -211,6 +243,11 @@ def _answered(
             if words := rest or ask("What do you want to know?").strip():
                 return PersonQuestion(question=words)
             continue
+        if word in _LOOKS and not rest and not (word == "d" and "done" in offered):
+            if word in {"e", "edit"} and (editable := _editable(question)):
+                return PersonEdit(document=editable)
+            _look(word, question, console)
+            continue
         found = _read(f"{_KEYS.get(word, word)} {rest}", offered, question.data.digest)
         if isinstance(found, str):
             console.print(f"  {escape(found)}", highlight=False)
@@ -221,6 +258,28 @@ def _answered(
             console.print("  A rejection needs a reason, or the next version will be no better.")
             continue
         return found
+
+
+def _editable(question: Question) -> str:
+    """Return the first document that a person may edit; empty without one."""
+    names = (document.name for document in question.data.documents)
+    return next((name for name in names if name.endswith(".md")), "")
+
+
+def _look(word: str, question: Question, console: Console) -> None:
+    """Show the documents in a pager, or what changed since the version shown before."""
+    if word in {"v", "view"}:
+        with console.pager(styles=True):
+            for document in question.data.documents:
+                _document(document, console)
+    elif word in {"d", "diff"}:
+        difference = question.data.difference
+        if difference:
+            console.print(Syntax(difference, "diff", background_color="default", word_wrap=True))
+        else:
+            console.print("  No other version was shown before, so there is no difference.")
+    else:
+        console.print("  This question has no document that can be edited.")
 
 
 def _parted(line: str) -> tuple[str, str]:

@@ -1,6 +1,6 @@
 """A run that is open: its tree, its workspace, its state, and how reports become commits."""
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
@@ -211,7 +211,8 @@ class Run:
         tree while no process holds the run, so what is unfinished there stays.
         """
         self._commit_pending(committed, theirs=theirs)
-        self._note_hand_edits()
+        for report in self.hand_edits():
+            self.tell(report)
         if not theirs and self._outside():
             self.keep()
             saved = self.tree.rescue(f"{self.name}-{self.state.step}")
@@ -255,16 +256,20 @@ class Run:
         # reported.
         return self._outside() if _of_task(report) else ()
 
-    def _note_hand_edits(self) -> None:
+    def hand_edits(self) -> Iterator[ArtifactChanged]:
+        """Yield a report for each document that a person changed by hand while a question is open.
+
+        A document that was changed while none is open gets its recorded version back.
+        """
         being_written = self._being_written()
-        for name, record in self.state.artifacts.items():
+        for name, record in tuple(self.state.artifacts.items()):
             raw = self.workspace.read_bytes(name)
             if name in being_written or (raw is not None and blob_id(raw) == record.blob):
                 continue
             if raw is None or self.state.gate is None or name == "request.md":
                 raw = self._restored(name)
             if raw is not None and blob_id(raw) != record.blob and self.state.gate is not None:
-                self._changed_by_hand(name, raw)
+                yield self._changed_by_hand(name, raw)
 
     def _being_written(self) -> set[str]:
         match self.action:
@@ -292,7 +297,7 @@ class Run:
         committed = self.repository.read(self.ref, path) == raw
         return (committed and self.tree.last_author(path)) or local_user()
 
-    def _changed_by_hand(self, name: str, raw: bytes) -> None:
+    def _changed_by_hand(self, name: str, raw: bytes) -> ArtifactChanged:
         writer = next(
             (
                 phase
@@ -322,7 +327,6 @@ class Run:
             inspection=inspection,
             by=self._editor(name, raw),
         )
-        self.tell(report)
         self.notices.append(
             f"{name} was changed by hand; the question is asked anew for this version"
         )
@@ -331,6 +335,7 @@ class Run:
                 f"{name} now holds what a reader is not shown: {unseen}; the question shows it as"
                 " it is written"
             )
+        return report
 
 
 @contextmanager

@@ -68,7 +68,13 @@ class PersonQuestion(Frozen):
     question: str
 
 
-Asker = Callable[[Question], PersonAnswer | PersonQuestion | None]
+class PersonEdit(Frozen):
+    """A person's wish to edit a document that is shown, before answering."""
+
+    document: str
+
+
+Asker = Callable[[Question], PersonAnswer | PersonQuestion | PersonEdit | None]
 """Asks a person; None means that nobody answers now. After a PersonQuestion it is asked once more,
 with the same question."""
 
@@ -95,6 +101,7 @@ class Session:
         ask: Asker,
         *,
         show: Callable[[Question], None] | None = None,
+        edit: Callable[[Path], None] | None = None,
         push: bool = False,
         post: Post | None = None,
         open_pr: OpenPullRequest | None = None,
@@ -107,6 +114,7 @@ class Session:
         self.tell = tell
         self.ask = ask
         self.show: Callable[[Question], None] = show or (lambda _question: None)
+        self.edit = edit
         self.push = push
         self.post = post
         self.open_pr = open_pr
@@ -280,12 +288,30 @@ class _TerminalHost:
             return
         if (shown := gate_shown(self.run, action, VIA)) is not None:
             yield shown
-        while isinstance(reply := await self._reply(asked), PersonQuestion):
+        while isinstance(reply := await self._reply(asked), PersonQuestion | PersonEdit):
+            async with aclosing(self._before_answering(reply)) as reports:
+                async for report in reports:
+                    yield report
+            if isinstance(reply, PersonEdit):
+                asked = open_question(self.run) or asked
+        if reply is not None:
+            yield answer(self.run, reply, VIA)
+
+    async def _before_answering(self, reply: PersonQuestion | PersonEdit) -> AsyncGenerator[Report]:
+        """Explain or let a person edit; an edited document is shown and asked about anew."""
+        if isinstance(reply, PersonQuestion):
             async with aclosing(self._explain(reply.question)) as reports:
                 async for report in reports:
                     yield report
-        if reply is not None:
-            yield answer(self.run, reply, VIA)
+        elif self.session.edit is not None:
+            self.session.edit(self.run.workspace.path / reply.document)
+            for report in self.run.hand_edits():
+                yield report
+            action = self.run.action
+            if isinstance(action, Checkpoint | HumanGate) and (
+                shown := gate_shown(self.run, action, VIA)
+            ):
+                yield shown
 
     def _host(self) -> LocalHost:
         """The host that works on this machine, made when there is something to do."""
@@ -295,7 +321,7 @@ class _TerminalHost:
             self._local = self.session.local_host(self.run)
         return self._local
 
-    async def _reply(self, asked: Question) -> PersonAnswer | PersonQuestion | None:
+    async def _reply(self, asked: Question) -> PersonAnswer | PersonQuestion | PersonEdit | None:
         async with interruptible():
             return self.session.ask(asked)
 

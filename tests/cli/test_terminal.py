@@ -2,6 +2,7 @@
 to answer.
 """
 
+import getpass
 import json
 import os
 import pty
@@ -55,11 +56,12 @@ class Terminal:
 
 
 @contextmanager
-def terminal(sample: Sample, *words: str) -> Generator[Terminal]:
+def terminal(sample: Sample, *words: str, **more: str) -> Generator[Terminal]:
     ours, theirs = pty.openpty()
     environment = {name: value for name, value in os.environ.items() if name != "CI"} | {
         "TERM": "xterm",
         "COLUMNS": "100",
+        **more,
     }
     process = subprocess.Popen(
         [sys.executable, "-m", "forge_bot", *words],
@@ -285,3 +287,26 @@ def test_an_answer_may_bring_its_words_along_on_one_line(sample: Sample) -> None
         ("approve", ""),
     ]
     assert said["usage"]["calls"] > 0
+
+
+def test_a_person_edits_the_design_at_the_question_and_approves_their_version(
+    sample: Sample,
+) -> None:
+    editor = sample.path.parent / "editor"
+    editor.write_text('#!/bin/sh\nprintf "\\nOne more line.\\n" >> "$1"\n')
+    editor.chmod(0o755)
+    words = ("run", TASK, "--effort", "S", "--yes", "--model", sample.model())
+    with terminal(sample, *words, EDITOR=str(editor)) as shell:
+        shell.until("Your answer")
+        shell.say("d")
+        assert "no difference" in shell.until("Your answer")
+        shell.say("e")
+        shown = shell.until("Your answer")
+        assert "design.md was changed by hand" in shown
+        assert f"by {getpass.getuser()} (" in shown
+        assert "+One more line." in shown
+        shell.say("d")
+        assert "+One more line." in shell.until("Your answer")
+        shell.say("a")
+        assert shell.ended() == 0
+    assert "One more line." in (sample.workspace / "design.md").read_text()
