@@ -66,7 +66,7 @@ class Way:
         branch = next(
             name
             for name in git("for-each-ref", "--format=%(refname:short)", "refs/heads").split()
-            if name != "main"
+            if name.startswith("feature/")
         )
         names = git("ls-tree", "-r", "--name-only", branch).splitlines()
         subjects = git("log", "--reverse", "--format=%s", f"main..{branch}").splitlines()
@@ -92,7 +92,7 @@ class Way:
 
     def state(self) -> Json:
         """state.json without times, ids and delivery."""
-        return compared(json.loads(self.text("state.json")))
+        return without_posting(compared(json.loads(self.text("state.json"))))
 
 
 TIMES = {"at", "startedAt", "updatedAt", "durationMs"}
@@ -107,6 +107,8 @@ DELIVERY = {
     ),
     "url": "MCP makes every address https; the GitHub of the tests speaks http",
     "author": "see requestHash",
+    "pullRequestBranch": "see records",
+    "records": "the bot and a client keep the record on the run's branch",
     "effortReason": "a label, an option or a person: each way is told the effort by another",
     "pullRequest": (
         "where the pull request is: nobody opens one at a terminal that was not told to push"
@@ -176,6 +178,22 @@ def compared(value: Any) -> Any:
     return kept
 
 
+POSTING = "post-to-source"
+"""The question that an MCP client's person answers; a terminal without a person skips it, and the
+bot posts in its own thread (docs/mcp.md)."""
+
+
+def without_posting(state: Json) -> Json:
+    """The state as if nobody had been asked whether to post: the question is one way's alone."""
+    state["rounds"].pop(POSTING, None)
+    state["decisions"] = [each for each in state["decisions"] if each["gate"] != POSTING]
+    state["log"] = [each for each in state["log"] if each["phase"] != POSTING]
+    state["seen"] = [key for key in state["seen"] if key and not key.startswith(POSTING)]
+    later = ("final-commit", "completed")
+    state["seen"] = [key for key in state["seen"] if not key.startswith(later)]
+    return {**state, "step": 0}
+
+
 def by_bot(stage: Stage) -> Way:
     """The whole run in the issue's thread."""
     for job in (stage.label(), heard(stage.say("/approve")), heard(stage.say("/approve"))):
@@ -224,7 +242,9 @@ async def by_client(path: Path, environ: dict[str, str], address: str, issue: Js
         action = await loop.drive(await host.next())
         while action["type"] != "done":
             if action["type"] == "checkpoint":
-                said: Json = {"user_response": f"approve {action['digest'][:12]}"}
+                posting = action["name"] == "post-to-source"
+                answer = "skip" if posting else f"approve {action['digest'][:12]}"
+                said: Json = {"user_response": answer}
             elif action["setup_only"]:
                 host.git(*action["commands"][1:])
                 said = {"previous_action_complete": True, "action_id": action["action_id"]}
@@ -249,7 +269,7 @@ async def test_one_model_leads_to_one_run_by_three_ways(
             monkeypatch.setenv(name, value)
         address = f"{stage.hub.url}/{stage.repo.full_name}/issues/{stage.issue.number}"
         clones = {name: clone(stage, tmp_path / name) for name in ("cli", "mcp")}
-        stage.issue.labels.append(stage.hub.label(stage.repo, "forge:L"))
+        stage.hub.add_label(stage.repo, stage.issue, "forge:L", by="maint")
         bot = by_bot(stage)
         cli = by_command_line(*clones["cli"], address)
         labels = [label.name for label in stage.issue.labels]
@@ -268,9 +288,10 @@ async def test_one_model_leads_to_one_run_by_three_ways(
     ]
     # One commit for each report; beside them only those that keep what was shown.
     kept = "forge-bot: keep the record"
-    assert [[subject for subject in way.subjects if subject != kept] for way in (bot, cli)] == [
-        [subject for subject in mcp.subjects if subject != kept]
-    ] * 2
+    posted = {kept, "forge-bot: Post to Source", f"forge-bot: {POSTING} skip"}
+    assert [
+        [subject for subject in way.subjects if subject not in posted] for way in (bot, cli)
+    ] == [[subject for subject in mcp.subjects if subject not in posted]] * 2
     # And it was a run with something in it.
     state = mcp.state()
     assert (
@@ -280,4 +301,4 @@ async def test_one_model_leads_to_one_run_by_three_ways(
     ) == (1, 2, 1)
     assert "# Nobody is on call before the first day." in mcp.files["rota/schedule.py"]
     assert REVISED in mcp.text("design.md")
-    assert state["usage"] == {"calls": 17, "model": "mind", "tokens": 17 * 1100}
+    assert state["usage"] == {"calls": 16, "model": "mind", "tokens": 16 * 1100}
