@@ -9,12 +9,12 @@ import pytest
 
 from forge_bot.bot.comment_markdown import parse_comment
 from forge_bot.errors import AnswerNotOffered
-from forge_bot.gate import Mistyped
 from forge_bot.gate.command_types import (
     Abandon,
     Approve,
     Continue,
     MarkDone,
+    Mistyped,
     PostSummary,
     Reject,
     Skip,

@@ -14,7 +14,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from forge_bot.bot.copied_mail import mail_begins
-from forge_bot.gate import Command, Mistyped
+from forge_bot.gate.command_types import Command, Mistyped
 from forge_bot.gate.parse_comment import (
     PREFIX,
     CommentText,

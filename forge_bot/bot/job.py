@@ -30,7 +30,9 @@ from forge_bot.bot.remote_worker import RemoteWorker
 from forge_bot.bot.supervisor import Ended, Supervisor, ended_by
 from forge_bot.bot.uncertain_comment import read_uncertain
 from forge_bot.errors import ForgeError
-from forge_bot.gate import Inputs, RequestedOperation, outputs
+from forge_bot.gate import outputs
+from forge_bot.gate.authorise import RequestedOperation
+from forge_bot.gate.environment_variables import Inputs
 from forge_bot.gate.messages import BEGUN
 from forge_bot.git import Repository, clone_repository
 from forge_bot.github_api import GitHub, PyGitHub, load_library

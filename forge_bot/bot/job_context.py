@@ -10,7 +10,7 @@ from pathlib import Path
 from pydantic import Field, ValidationError
 
 from forge_bot.errors import BadInput, NotInAction
-from forge_bot.gate import Inputs, read_inputs
+from forge_bot.gate.environment_variables import Inputs, read_inputs
 from forge_bot.values import Frozen
 
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from forge_bot.bot.thread import Thread
 from forge_bot.engine.reports import Source
-from forge_bot.gate import KnownRole, read_json
+from forge_bot.gate.json_payload import read_json
+from forge_bot.gate.roles import KnownRole
 from forge_bot.github_api import Comment, Issue, IssueEvent
 from forge_bot.runs.create import RequestDraft, checked
 

@@ -32,7 +32,7 @@ from forge_bot.engine import (
 )
 from forge_bot.engine.state import Reason
 from forge_bot.errors import BranchMoved, GitFailed
-from forge_bot.gate import Inputs
+from forge_bot.gate.environment_variables import Inputs
 from forge_bot.git import Repository
 from forge_bot.github_api import GitHub
 from forge_bot.runs.outcome import Outcome

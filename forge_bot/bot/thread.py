@@ -5,26 +5,24 @@ comments, each authorised anew.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from forge_bot import gate
 from forge_bot.bot.comment_markdown import parse_comment
 from forge_bot.bot.comments import Marker, read_marker
 from forge_bot.errors import NotOnGitHub
-from forge_bot.gate import (
-    Account,
+from forge_bot.gate.authorise import (
     ActorPart,
     Allowed,
     Attempt,
-    Command,
     Denied,
-    Inputs,
-    KnownRole,
-    Membership,
-    Mistyped,
     RequestedOperation,
-    UnknownRole,
     attempt_of_comment,
+    authorise,
+    to_ask_about,
 )
-from forge_bot.gate.people import AccountKind
+from forge_bot.gate.command_types import Command, Mistyped
+from forge_bot.gate.environment_variables import Inputs
+from forge_bot.gate.parse_comment import obeyed
+from forge_bot.gate.people import Account, AccountKind
+from forge_bot.gate.roles import KnownRole, Membership, Role, UnknownRole
 from forge_bot.github_api import Comment, GitHub, IssueEvent, PersonKind, Reaction
 from forge_bot.github_api.types import Person, RepositoryRole
 
@@ -116,7 +114,7 @@ class Thread:
         for comment, number in sorted(every, key=lambda each: each[0].id):
             if self.own(comment):
                 continue
-            commands = gate.obeyed(self.said(comment))
+            commands = obeyed(self.said(comment))
             if commands and self.may(comment):
                 yield from (ThreadCommand(comment, command, number) for command in commands)
 
@@ -162,9 +160,9 @@ class Thread:
 
     def _authorise(self, attempt: Attempt) -> Allowed | Denied:
         standings = {
-            login: self.standing(login) for login in gate.to_ask_about(attempt, self.inputs.policy)
+            login: self.standing(login) for login in to_ask_about(attempt, self.inputs.policy)
         }
-        return gate.authorise(attempt, standings, self.inputs.policy)
+        return authorise(attempt, standings, self.inputs.policy)
 
     def standing(self, login: str) -> Membership:
         """Return a person's permissions here; each person is asked about once."""
@@ -228,7 +226,7 @@ def _account(person: Person) -> Account | None:
 
 
 def _standing(role: RepositoryRole) -> Membership:
-    named = {each.word: each for each in gate.Role}
+    named = {each.word: each for each in Role}
     if role.role_name in named:
         return KnownRole(named[role.role_name])
     base = named.get(role.permission.value)

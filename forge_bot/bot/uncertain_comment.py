@@ -11,15 +11,10 @@ from forge_bot.bot.comment_writer import CommentWriter
 from forge_bot.bot.comments import CommandNames
 from forge_bot.bot.job_context import JobContext
 from forge_bot.bot.thread import Thread
-from forge_bot.gate import (
-    Command,
-    Denied,
-    Inputs,
-    Mistyped,
-    RequestedOperation,
-    messages,
-)
-from forge_bot.gate.command_types import Help
+from forge_bot.gate import messages
+from forge_bot.gate.authorise import Denied, RequestedOperation
+from forge_bot.gate.command_types import Command, Help, Mistyped
+from forge_bot.gate.environment_variables import Inputs
 from forge_bot.gate.gate_result import Result
 from forge_bot.gate.help import help_reply
 from forge_bot.gate.intents import deed_of

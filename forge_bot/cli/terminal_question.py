@@ -17,9 +17,9 @@ from rich.syntax import Syntax
 from forge_bot.cli.console import Console
 from forge_bot.cli.progress import Progress
 from forge_bot.engine.reports import Answer
-from forge_bot.gate import Mistyped, grammar
+from forge_bot.gate import grammar
 from forge_bot.gate.arguments import SHOWN_DIGEST, names_version
-from forge_bot.gate.command_types import Approve, PostSummary
+from forge_bot.gate.command_types import Approve, Mistyped, PostSummary
 from forge_bot.interaction.run_facts import VERDICTS
 from forge_bot.prompts.escape import reveal_invisible
 from forge_bot.runs.question import Question, ShownDocument

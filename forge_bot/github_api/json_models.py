@@ -7,8 +7,8 @@ from datetime import datetime
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from forge_bot.gate import Node, read_account
-from forge_bot.gate.people import AccountKind
+from forge_bot.gate.json_payload import Node
+from forge_bot.gate.people import AccountKind, read_account
 from forge_bot.github_api.types import (
     GHOST,
     Comment,

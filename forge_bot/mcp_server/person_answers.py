@@ -8,9 +8,9 @@ from forge_bot.engine import Checkpoint, HumanGate
 from forge_bot.engine.gates import BOUND
 from forge_bot.engine.reports import Answer, Answered
 from forge_bot.errors import ActionUnnamed, AnswerNotOffered, NoGateOpen, WrongAction
-from forge_bot.gate import Mistyped, grammar
+from forge_bot.gate import grammar
 from forge_bot.gate.arguments import SHORTEST_DIGEST
-from forge_bot.gate.command_types import Approve, PostSummary
+from forge_bot.gate.command_types import Approve, Mistyped, PostSummary
 from forge_bot.runs.local_user import local_user
 from forge_bot.runs.run import Run
 from forge_bot.runs.session import PersonAnswer, answer

@@ -4,8 +4,10 @@ from forge_bot.bot.comment_markdown import parse_comment
 from forge_bot.bot.comments import CommandNames, CommentReply, command_replies, failure_replies
 from forge_bot.engine.state import Decision, OpenGate
 from forge_bot.errors import NoTestCommand, ReportRejected
-from forge_bot.gate import Denied, DenyReason, Role, messages
+from forge_bot.gate import messages
+from forge_bot.gate.authorise import Denied, DenyReason
 from forge_bot.gate.command_types import Mistyped
+from forge_bot.gate.roles import Role
 from tests.bot import scene
 
 COMMANDS = CommandNames()

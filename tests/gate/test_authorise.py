@@ -5,26 +5,21 @@ from typing import Any
 import pytest
 
 from forge_bot.errors import BadInput
-from forge_bot.gate import (
-    Account,
+from forge_bot.gate.authorise import (
     ActorPart,
     Allowed,
     Attempt,
     Denied,
     DenyReason,
-    KnownRole,
-    Membership,
-    Node,
     Policy,
     RequestedOperation,
-    Role,
-    UnknownRole,
     authorise,
-    read_inputs,
-    read_membership,
     to_ask_about,
 )
-from forge_bot.gate.people import AccountKind, account_named, read_account
+from forge_bot.gate.environment_variables import read_inputs
+from forge_bot.gate.json_payload import Node
+from forge_bot.gate.people import Account, AccountKind, account_named, read_account
+from forge_bot.gate.roles import KnownRole, Membership, Role, UnknownRole, read_membership
 
 Json = dict[str, Any]
 

@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forge_bot.artifacts.change_name import ChangeType
-from forge_bot.gate import Account, Node, read_event, read_json
 from forge_bot.gate.branches import issue_of_branch
 from forge_bot.gate.events import (
     CheckFailed,
@@ -17,8 +16,10 @@ from forge_bot.gate.events import (
     Event,
     LabelAdded,
     Nothing,
+    read_event,
 )
-from forge_bot.gate.people import AccountKind
+from forge_bot.gate.json_payload import Node, read_json
+from forge_bot.gate.people import Account, AccountKind
 from forge_bot.store import branch_name
 from tests.gate.payloads import (
     Json,
