@@ -14,7 +14,7 @@ TaskId = NewType("TaskId", str)
 class Frozen(BaseModel):
     """An immutable value without unknown fields."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 class Recorded(Frozen):

@@ -13,10 +13,7 @@ from forge_bot.artifacts.task_fields import (
     starts_with_field,
 )
 from forge_bot.artifacts.task_values import ID, read_mode
-from forge_bot.artifacts.waves import next_human, ready
 from forge_bot.values import Frozen, Problem, TaskId, TaskMode, TaskSpec
-
-__all__ = ["next_human", "one_task", "read_tasks", "ready"]
 
 _HEADING = re.compile(
     rf"^\W*task\s+(?:\#|no\.?\s*)?(?P<id>{ID}|[A-Z](?=\s*[:.)–—-]))(?:\s*[:.)–—-]\s*|\s+|$)(?P<title>.*)$",

@@ -6,6 +6,9 @@ import sys
 
 def main() -> None:
     """Entry point of the console script."""
+    from forge_bot.quick_start import start_quickly
+
+    start_quickly()
     from forge_bot.cli.app import run
     from forge_bot.cli.standard_streams import prepare_streams
 

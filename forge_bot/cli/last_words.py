@@ -5,8 +5,9 @@ from pathlib import Path
 
 from rich.markup import escape
 
+from forge_bot.cli.amounts import money
 from forge_bot.cli.options import Ending
-from forge_bot.cli.progress import Progress, money
+from forge_bot.cli.progress import Progress
 from forge_bot.interaction.number_format import several
 from forge_bot.runs.leftovers import remove_work_tree
 from forge_bot.runs.open_pull_request import WantedPullRequest, creation

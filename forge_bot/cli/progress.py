@@ -3,7 +3,6 @@ under way.
 """
 
 import time
-from decimal import Decimal
 from typing import TYPE_CHECKING, Literal, assert_never
 
 from rich.live import Live
@@ -18,6 +17,7 @@ from forge_bot.agent.progress_events import (
     ModelAsked,
     RequestStarted,
 )
+from forge_bot.cli.amounts import money, tokens
 from forge_bot.cli.console import Console
 from forge_bot.runs.notifications import (
     CommandBegan,
@@ -203,13 +203,6 @@ class Progress:
             self._live = None
 
 
-def money(cost: Decimal | None) -> str:
-    """US dollars for people."""
-    if cost is None:
-        return "price unknown"
-    return f"${cost:.2f}" if cost >= Decimal("0.01") or cost == 0 else f"${cost:.4f}"
-
-
 def expected(estimate: "Estimate") -> str:
     """Return the estimate of a run in words: half of such runs stay below the first figures,
     nine in ten below the second.
@@ -226,11 +219,6 @@ def _figures(estimate: "Estimate", share: Literal["p50", "p90"]) -> str:
     if estimate.minutes is not None:
         parts.append(f"{getattr(estimate.minutes, share)} min")
     return " · ".join(parts)
-
-
-def tokens(usage: Usage) -> str:
-    """Tokens in and out for people."""
-    return f"{usage.input_tokens + usage.output_tokens:,} tokens"
 
 
 def clock(seconds: float) -> str:

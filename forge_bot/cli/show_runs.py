@@ -4,20 +4,18 @@ import json
 import sys
 from pathlib import Path
 
-from rich.markdown import Markdown
 from rich.markup import escape
 from rich.table import Table
 
+from forge_bot.cli.amounts import money, tokens
 from forge_bot.cli.console import Console
-from forge_bot.cli.progress import money, tokens
-from forge_bot.cli.session_setup import load_setup
 from forge_bot.engine.phase_rows import Row, rows
 from forge_bot.engine.state import State
 from forge_bot.errors import UnknownArtifact
 from forge_bot.git import Repository
-from forge_bot.runs.estimate import kept_estimate
 from forge_bot.runs.resolve import RunInfo, resolve_run, runs
 from forge_bot.runs.snapshot_of_run import RunSnapshot, run_snapshot
+from forge_bot.settings import load_config
 
 _MARKS = {
     "done": "[green]✓[/]",
@@ -45,6 +43,8 @@ def _json(found: RunSnapshot) -> str:
     """Return state.json, and the estimate if the run was begun on this machine; in ASCII, since
     standard output may be any encoding.
     """
+    from forge_bot.runs.estimate import kept_estimate
+
     estimate = kept_estimate(found.repository, found.state.run)
     more = {"estimate": estimate.model_dump(mode="json")} if estimate is not None else {}
     return json.dumps({**found.state.model_dump(mode="json"), **more}, indent=2)
@@ -66,6 +66,8 @@ def show(folder: Path, name: str | None, artifact: str) -> int:
     elif artifact.endswith(".patch"):
         Console().print(text, markup=False, highlight=False, soft_wrap=True)
     else:
+        from rich.markdown import Markdown
+
         Console().print(Markdown(text, hyperlinks=False))
     return 0
 
@@ -112,7 +114,7 @@ def _branch(info: RunInfo) -> str:
 def _read(folder: Path, name: str | None) -> RunSnapshot:
     repository = Repository.find(folder)
     info: RunInfo = resolve_run(repository, name)
-    return run_snapshot(repository, info, load_setup(repository))
+    return run_snapshot(repository, info, load_config(repository.text_here))
 
 
 def _head(found: RunSnapshot, console: Console) -> None:

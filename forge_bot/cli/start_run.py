@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 from rich.markup import escape
 from rich.prompt import Prompt
 
+from forge_bot.cli.amounts import money
 from forge_bot.cli.console import Console
 from forge_bot.cli.discussion import discussed
 from forge_bot.cli.last_words import print_result
 from forge_bot.cli.options import Ending
-from forge_bot.cli.progress import Progress, expected, money
+from forge_bot.cli.progress import Progress, expected
 from forge_bot.cli.resume import dollars, resume
 from forge_bot.cli.session_setup import at_terminal, load_setup, models_for, session
 from forge_bot.engine.pipeline import Pipeline

@@ -47,7 +47,6 @@ from forge_bot.engine.transitions import (
 )
 from forge_bot.errors import WrongAction, WrongReport
 from forge_bot.values import CommandName, Finding, PhaseId, Severity, TaskId, Verdict
-from forge_bot.verification.judgement import judge, said_before
 
 OnAction = (
     Prepared
@@ -165,6 +164,8 @@ def _ask_about_baseline(pipeline: Pipeline, state: State, report: Prepared) -> S
         round=state.rounds.get(pipeline.decision.id, 0) + 1,
     )
     state = state.replace(artifacts={**state.artifacts, report.artifact: record})
+    from forge_bot.verification.judgement import said_before
+
     subject = "; ".join(said_before(each) for each in report.unusable) + "."
     shown = (ShownVersion(name=report.artifact, blob=report.blob),)
     return open_decision(pipeline, state, Reason.BASELINE, subject, files=shown)
@@ -475,6 +476,9 @@ def _verified(pipeline: Pipeline, state: State, report: CommandsRan) -> State:
     phase = pipeline.phase(state.current_phase)
     if not isinstance(phase, VerifyPhase) or state.verification is not None:
         raise WrongReport(f"{state.current_phase} does not wait for commands.")
+    # Knows the output of many tools; a run before its verification needs none of it.
+    from forge_bot.verification.judgement import judge
+
     judgement = judge(state.baseline, report.results, state.unusable, report.rules)
     record = ArtifactRecord(
         blob=report.blob, phase=phase.id, round=state.visits.get(phase.id, 0) + 1

@@ -8,8 +8,6 @@ completed.
 from collections.abc import Mapping
 from typing import assert_never
 
-from forge_bot.artifacts.tasks import one_task
-from forge_bot.artifacts.verdicts import judge_review
 from forge_bot.engine.pipeline import (
     AgentPhase,
     AnsweringPhase,
@@ -21,7 +19,6 @@ from forge_bot.engine.pipeline import (
 )
 from forge_bot.engine.state import ArtifactRecord, State, TaskState, TaskStatus
 from forge_bot.engine.transitions import is_left_out
-from forge_bot.engine.verification_report import commands_section
 from forge_bot.values import Verdict
 
 _TASK_PARTS = ("Changes", "Test Strategy")
@@ -75,6 +72,8 @@ def process_document(pipeline: Pipeline, state: State, phase: AnsweringPhase) ->
         case ReviewPhase():
             return _review(pipeline, state, phase)
         case VerifyPhase():
+            from forge_bot.engine.verification_report import commands_section
+
             bodies = {"Summary": _green(state), _REQUIREMENTS: _requirements(pipeline, state)}
             return _filled(phase, "Final verification", bodies) + "\n" + commands_section(state)
         case _:
@@ -96,6 +95,9 @@ def _filled(phase: AnsweringPhase, title: str, bodies: Mapping[str, str]) -> str
 
 def _tasks(pipeline: Pipeline, state: State, phase: AgentPhase) -> str:
     """Return the list of one task: the document that a person approved, implemented as a whole."""
+    # Reads Markdown, which commands that only look never do.
+    from forge_bot.artifacts.tasks import one_task
+
     plan, record = pipeline.approved_first, _plan(pipeline, state)
     if plan is None:
         first = pipeline.phases[0]
@@ -158,6 +160,8 @@ def _review(pipeline: Pipeline, state: State, phase: ReviewPhase) -> str:
 
 
 def _agrees(text: str, verdict: Verdict, phase: ReviewPhase) -> bool:
+    from forge_bot.artifacts.verdicts import judge_review
+
     heard, findings = judge_review(text, phase.verdicts)
     return heard is verdict and not findings
 

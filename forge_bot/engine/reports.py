@@ -7,7 +7,7 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import Annotated, Literal
 
-from pydantic import AwareDatetime, Field, TypeAdapter
+from pydantic import AwareDatetime, ConfigDict, Field, TypeAdapter
 
 from forge_bot.values import (
     CommandResult,
@@ -312,4 +312,4 @@ Report = Annotated[
     Field(discriminator="type"),
 ]
 
-REPORT: TypeAdapter[Report] = TypeAdapter(Report)
+REPORT: TypeAdapter[Report] = TypeAdapter(Report, config=ConfigDict(defer_build=True))

@@ -4,8 +4,10 @@ library only.
 
 import re
 from decimal import Decimal
+from typing import TYPE_CHECKING
 
-from forge_bot.gate.command_types import Size
+if TYPE_CHECKING:
+    from forge_bot.gate.command_types import Size
 
 SHORTEST_DIGEST = 7
 """Characters of a digest that are enough to name a version."""
@@ -13,7 +15,7 @@ SHORTEST_DIGEST = 7
 SHOWN_DIGEST = 12
 """Characters of a digest that a person is shown."""
 
-SIZES: dict[str, Size] = {"s": "S", "m": "M", "l": "L"}
+SIZES: "dict[str, Size]" = {"s": "S", "m": "M", "l": "L"}
 
 DOLLARS_ONLY = "a budget counts US dollars, and tokens have different prices"
 """What is wrong with an amount of tokens."""

@@ -7,10 +7,9 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field, TypeAdapter
+from pydantic import BeforeValidator, ConfigDict, Field, TypeAdapter
 
 from forge_bot.errors import BadConfig
-from forge_bot.settings.yaml_file import read_yaml
 from forge_bot.values import Frozen, RecordsPolicy, Tier
 
 CONFIG = ".forge/config.yml"
@@ -19,7 +18,9 @@ MOST_DOLLARS = 1_000_000
 """A budget beyond this is a slip of the hand, not a limit."""
 
 
-_YAML_LIST: TypeAdapter[list[str | list[str]]] = TypeAdapter(list[str | list[str]])
+_YAML_LIST: TypeAdapter[list[str | list[str]]] = TypeAdapter(
+    list[str | list[str]], config=ConfigDict(defer_build=True)
+)
 
 
 def _argv_lists(value: object) -> object:
@@ -134,6 +135,8 @@ _KEYS = (
 
 @lru_cache(maxsize=16)
 def _parsed(text: str) -> Config:
+    from forge_bot.settings.yaml_file import read_yaml
+
     return read_yaml(text, CONFIG, _CONFIG, BadConfig, _KEYS)
 
 

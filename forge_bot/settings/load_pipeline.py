@@ -3,24 +3,27 @@
 from collections.abc import Callable
 from functools import lru_cache
 
-from pydantic import TypeAdapter
+from pydantic import ConfigDict, TypeAdapter
 
 from forge_bot.engine.pipeline import Descriptor, Pipeline, StepPipeline
 from forge_bot.errors import BadConfig, BadPipeline, PipelineNotRunnable
 from forge_bot.resources import templates
 from forge_bot.settings.config import load_config
-from forge_bot.settings.yaml_file import read_yaml
 
 PIPELINES = ".forge/pipelines"
 """The folder of a repository's own pipelines."""
 
-_DESCRIPTOR: TypeAdapter[Pipeline | StepPipeline] = TypeAdapter(Descriptor)
+_DESCRIPTOR: TypeAdapter[Pipeline | StepPipeline] = TypeAdapter(
+    Descriptor, config=ConfigDict(defer_build=True)
+)
 
 
 @lru_cache(maxsize=16)
 def _parsed(text: str, place: str) -> Pipeline | StepPipeline:
     # A server reads the same text at every call; YAML takes longer to read than all else that a
     # call does.
+    from forge_bot.settings.yaml_file import read_yaml
+
     return read_yaml(text, place, _DESCRIPTOR, BadPipeline)
 
 

@@ -29,7 +29,10 @@ class _Open:
     height: int = 1
 
 
-def check_bounds(text: str) -> None:
+Loader = type[yaml.SafeLoader] | type[yaml.CSafeLoader]
+
+
+def check_bounds(text: str, kind: Loader) -> None:
     """Raise Unbounded for a text that would exhaust memory or the reader; yaml.YAMLError for what
     is no YAML.
 
@@ -38,7 +41,7 @@ def check_bounds(text: str) -> None:
     """
     known: dict[str, tuple[int, int]] = {}
     open_: list[_Open] = [_Open(None)]
-    for event in yaml.parse(text, Loader=yaml.SafeLoader):
+    for event in yaml.parse(text, Loader=kind):
         line = event.start_mark.line + 1 if event.start_mark is not None else 1
         match event:
             case yaml.CollectionStartEvent():

@@ -4,8 +4,6 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
-from filelock import FileLock, Timeout
-
 from forge_bot.errors import RunBusy, WriteFailed
 
 
@@ -17,6 +15,9 @@ def held(path: Path, what: str, by: str = "") -> Generator[None]:
     `by` says who we are, to those who come while we hold it. The operating system lets go of the
     lock when its process ends, however it ends.
     """
+    # Brings an event loop along; commands that only look hold no lock.
+    from filelock import FileLock, Timeout
+
     path.parent.mkdir(parents=True, exist_ok=True)
     lock, holder = FileLock(path, timeout=0), path.with_suffix(".holder")
     try:

@@ -3,8 +3,7 @@
 import hashlib
 from functools import lru_cache
 
-import yaml
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from forge_bot.engine.reports import Source
 from forge_bot.errors import ReportsDamaged
@@ -47,11 +46,15 @@ class Request(Frozen):
 
 
 _REQUEST: TypeAdapter[Request] = TypeAdapter(Request)
-_FRONT: TypeAdapter[dict[str, object]] = TypeAdapter(dict[str, object])
+_FRONT: TypeAdapter[dict[str, object]] = TypeAdapter(
+    dict[str, object], config=ConfigDict(defer_build=True)
+)
 
 
 def render_request(request: Request) -> str:
     """The file: YAML front matter, then the title and the text."""
+    import yaml
+
     front = {
         f"{_ORIGIN}{name}": value for name, value in request.source.model_dump(mode="json").items()
     }
@@ -69,6 +72,8 @@ def read_request(text: str) -> Request:
     """The request in a file; raises ReportsDamaged if it was not written by `render_request`, or
     was changed since.
     """
+    import yaml
+
     try:
         request, stated = _parsed(text)
     except (ValueError, ValidationError, yaml.YAMLError) as error:
@@ -81,6 +86,8 @@ def read_request(text: str) -> Request:
 
 
 def _parsed(text: str) -> tuple[Request, object]:
+    import yaml
+
     empty, front, body = text.split(f"{_FENCE}\n", 2)
     if empty:
         raise ValueError("no front matter")

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
-from forge_bot.artifacts.tasks import next_human, one_task, read_tasks, ready
-from forge_bot.artifacts.waves import clash
+from forge_bot.artifacts.tasks import one_task, read_tasks
+from forge_bot.artifacts.waves import clash, next_human, ready
 from forge_bot.values import Frozen, TaskId, TaskMode, TaskSpec
 
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "tasks"

@@ -1,0 +1,17 @@
+"""Money and tokens as the terminal shows them."""
+
+from decimal import Decimal
+
+from forge_bot.values import Usage
+
+
+def money(cost: Decimal | None) -> str:
+    """US dollars for people."""
+    if cost is None:
+        return "price unknown"
+    return f"${cost:.2f}" if cost >= Decimal("0.01") or cost == 0 else f"${cost:.4f}"
+
+
+def tokens(usage: Usage) -> str:
+    """Tokens in and out for people."""
+    return f"{usage.input_tokens + usage.output_tokens:,} tokens"

@@ -1,0 +1,69 @@
+"""What a command reads before it answers: a command that only looks reads no part of forge-bot that
+works.
+
+Modules are counted, never time. `docs/benchmarks.md` has the times.
+"""
+
+import subprocess
+import sys
+
+import pytest
+
+from tests.fakes.sample import Sample
+
+_READ = "import time:"
+_MOST = {
+    ("--help",): 165,
+    ("--version",): 165,
+    ("list",): 360,
+    ("status",): 375,
+    ("show", "request.md"): 375,
+    ("status", "--json"): 510,
+}
+_WORKING = {
+    "asyncio",
+    "filelock",
+    "forge_bot.agent.loop",
+    "forge_bot.artifacts.markdown",
+    "forge_bot.gate.grammar",
+    "forge_bot.knowledge",
+    "forge_bot.prompts",
+    "forge_bot.runs.session",
+    "forge_bot.sandbox",
+    "importlib.metadata",
+    "jinja2",
+    "markdown_it",
+    "numpy",
+    "pydantic_ai",
+    "rank_bm25",
+    "rich.markdown",
+}
+"""What only commands need that do something."""
+
+
+def modules(*words: str) -> list[str]:
+    """The modules that a process of this command reads, as Python itself lists them."""
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "forge_bot", *words],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    lines = done.stderr.splitlines()
+    return [line.rpartition("|")[2].strip() for line in lines if line.startswith(_READ)][1:]
+
+
+def test_a_command_that_only_looks_reads_few_modules_and_none_that_works(sample: Sample) -> None:
+    sample.forge("run", "Say who is next", "--effort", "S", "--yes", "--model", sample.model())
+    read = {words: modules(*words) for words in _MOST}
+    assert {words: len(names) for words, names in read.items() if len(names) > _MOST[words]} == {}
+    looking = [words for words in _MOST if words != ("status", "--json")]
+    assert {words: found for words in looking if (found := _WORKING & {*read[words]})} == {}
+
+
+@pytest.mark.parametrize("words", [("list",), ("abandon", "--by-script")])
+def test_a_command_that_asks_no_model_reads_no_library_of_models(
+    sample: Sample, words: tuple[str, ...]
+) -> None:
+    sample.forge("run", "Say who is next", "--effort", "S", "--yes", "--model", sample.model())
+    assert {"pydantic_ai", "openai", "anthropic", "numpy", "github"} & {*modules(*words)} == set()
