@@ -14,6 +14,8 @@ from forge_bot.values import Effort
 from tests.fakes.bench import DEVELOP, START
 
 _FIRST = 1_700_000_000
+_PACKED = ("-c", "fastimport.unpackLimit=1")
+"""However few objects there are, they are in a pack, as after a clone."""
 
 
 def record(
@@ -69,7 +71,7 @@ def imported(root: Path, commits: list[tuple[str, str, dict[str, bytes]]]) -> Re
     checked out.
     """
     _git(root.parent, "init", "--quiet", "--initial-branch=main", str(root))
-    _git(root, "fast-import", "--quiet", stdin=b"".join(_stream(commits)))
+    _git(root, *_PACKED, "fast-import", "--quiet", stdin=b"".join(_stream(commits)))
     _git(root, "reset", "--quiet", "--hard", "main")
     return Repository.find(root)
 
