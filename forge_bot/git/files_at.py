@@ -161,9 +161,17 @@ def blob(folder: Path, oid: str) -> bytes | None:
 
 def sizes(folder: Path, ref: str, paths: Collection[str]) -> dict[str, int]:
     """Bytes of those of the files that are there at `ref`, without reading them."""
-    rows = git(folder, "ls-tree", "-r", "-l", "-z", "--full-tree", tree_id(folder, ref), "--").names
-    listed = {path: about.split()[3] for about, _, path in (row.partition("\t") for row in rows)}
-    return {path: int(listed[path]) for path in paths if listed.get(path, "-") != "-"}
+    listed = _sizes(folder, tree_id(folder, ref))
+    return {path: listed[path] for path in paths if path in listed}
+
+
+@lru_cache(maxsize=2)
+def _sizes(folder: Path, tree: str) -> dict[str, int]:
+    """Return the sizes of the files of a tree. A tree never changes, so git is asked once."""
+    rows = git(folder, "ls-tree", "-r", "-l", "-z", "--full-tree", tree, "--").names
+    parted = (row.partition("\t") for row in rows)
+    found = {path: about.split()[3] for about, _, path in parted}
+    return {path: int(size) for path, size in found.items() if size != "-"}
 
 
 def list_files(folder: Path, ref: str, under: str = "") -> tuple[str, ...]:
