@@ -16,6 +16,7 @@ from forge_bot.mcp_server.served_folders import RunLocation
 from forge_bot.runs.resolve import runs
 from forge_bot.runs.run import Run, open_run, refuse_renamed
 from forge_bot.store import Workspace
+from forge_bot.store.run_folder import REPORTS
 
 _PATIENCE = 20.0
 """Seconds that a call waits for another process to let go of the run."""
@@ -91,7 +92,9 @@ def _on_branch(spot: RunLocation) -> None:
     if repository.branch_exists(info.branch):
         raise WrongBranch(said, hint=f"git switch {info.branch}, then call again.")
     for known in runs(repository):
-        if known.name == info.name:
+        # A record that no commit has belongs to a branch that nobody has made yet.
+        record = f"{Workspace(spot.root.path, info.name).relative}/{REPORTS}"
+        if known.name == info.name and known.renamed and repository.read(known.renamed, record):
             refuse_renamed(known)
     first = Workspace(spot.root.path, info.name).reports()[0]
     base = first.base_commit if isinstance(first, RunStarted) else head.commit

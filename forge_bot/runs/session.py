@@ -263,6 +263,7 @@ class _TerminalHost:
         self.session = session
         self.run = run
         self._local: LocalHost | None = None
+        self._asked = False
 
     def perform(self, state: State, action: WorkAction) -> AsyncGenerator[Report]:
         return self._host().perform(state, action)
@@ -283,6 +284,7 @@ class _TerminalHost:
         del state
         # An answer can raise the budget, which a host reads when it is made.
         self._local = None
+        self._asked = True
         asked = open_question(self.run)
         if asked is None:
             return
@@ -316,8 +318,10 @@ class _TerminalHost:
     def _host(self) -> LocalHost:
         """The host that works on this machine, made when there is something to do."""
         if self._local is None:
-            # While a question was open, a person may have mended the configuration.
-            self.session.config = load_config(self.session.repository.text_here)
+            if self._asked:
+                # While a question was open, a person may have mended the project's commands.
+                commands = load_config(self.session.repository.text_here).commands
+                self.session.config = self.session.config.model_copy(update={"commands": commands})
             self._local = self.session.local_host(self.run)
         return self._local
 

@@ -26,12 +26,14 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[AgentServer]:
 def left(sample: Sample) -> tuple[str, ...]:
     """Everything a run leaves: branches, work trees, records, files outside."""
     state = sample.path.parent / "state"
+    # The profile of a tree is derived from it, and belongs to no run.
+    kept = sample.path / ".git" / "forge-bot" / "profiles.json"
     return (
         sample.git("for-each-ref", "--format=%(refname) %(objectname)"),
         sample.git("worktree", "list", "--porcelain"),
         str(sorted(path for path in sample.path.rglob("*") if ".git" not in path.parts)),
         str(sorted(state.rglob("*")) if state.exists() else ()),
-        str((sample.path / ".git" / "forge-bot").exists()),
+        str(sorted(set(sample.path.glob(".git/forge-bot/*")) - {kept})),
     )
 
 

@@ -392,7 +392,9 @@ async def test_the_prompt_has_its_layers_and_lists_paths_only(sample: Sample) ->
         for heading in ("## Input Files", "## Output File", "## Repository Context", "# Architect")
     ]
     assert places == sorted(places)
-    assert f"- {folder}/request.md\n- {folder}/analysis.md\n" in prompt
+    inputs = prompt.split("## Input Files")[1].split("## Output File")[0]
+    for name in ("request.md", "analysis.md"):
+        assert f"\n- {folder}/{name}\n" in inputs
     assert f"## Output File\n\n- {folder}/design.md\n" in prompt
     assert "Test command: " in prompt.replace("**", "")
     assert "SECRET-OF-THE-REQUEST" not in prompt.split("## Input Files")[1].split(

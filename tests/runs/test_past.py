@@ -13,7 +13,7 @@ from tests.fakes.bench import DEVELOP
 from tests.fakes.finished import Finished, committed, demo, finished
 from tests.fakes.processes import started_by
 
-MOST_CALLS = 8
+MOST_CALLS = 9
 DOCUMENTS = DocumentNames.of(DEVELOP)
 
 pytestmark = pytest.mark.xdist_group("past")
