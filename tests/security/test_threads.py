@@ -33,6 +33,8 @@ class Spy(unittest.TestCase):
         self.assertGreater(len(everything), 100)
         for secret in (b"ghs" + b"_", b"sk-of-" + b"the-model", b"AUTHORIZATION"):
             self.assertNotIn(secret, everything)
+        # Only failing tests are shown. It fails before the change too, so it stops nothing.
+        self.fail("looked everywhere and found no secret")
 '''
 
 
@@ -48,7 +50,7 @@ def test_a_project_command_reads_no_secret_from_environment_processes_or_files(
     said = next(
         result["tail"] for result in state["verification"]["results"] if result["name"] == "test"
     )
-    assert "Spy.test_nothing_here_is_worth_stealing) ... ok" in said, said
+    assert "looked everywhere and found no secret" in said, said
 
 
 def test_copies_quotations_edits_bots_and_floods_move_nothing_and_are_answered_once(
