@@ -1,4 +1,4 @@
-"""What a process does first, so that a command that only looks takes no longer than it must."""
+"""Prepares a process, so that a command that only reads starts quickly."""
 
 import gc
 import sys

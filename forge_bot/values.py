@@ -64,7 +64,7 @@ class Verdict(StrEnum):
 
 
 class RecordsPolicy(StrEnum):
-    """Where the record of a run is kept: apart from the branch that is offered, or on it."""
+    """The place of a run's record: apart from the branch that is offered, or on it."""
 
     SEPARATE = "separate"
     IN_BRANCH = "in-branch"

@@ -23,8 +23,8 @@ from forge_bot.github_api import Comment, GitHub
 
 @dataclass(frozen=True)
 class ReadComment:
-    """How the job goes on: `around` with what the gate would have handed on, or None where it ends
-    here with `result`.
+    """The way the job goes on: `around` with what the gate would have handed on, or None where
+    it ends here with `result`.
     """
 
     result: Result

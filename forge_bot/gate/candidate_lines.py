@@ -27,7 +27,7 @@ _UNDERLINE = re.compile(r"[ \t]{0,3}(?:=+|[-:| \t]*-[-:| \t]*)$")
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """What a comment says if all its candidates speak, and whether they certainly do."""
+    """The commands of a comment if all its candidates speak, and whether they certainly do."""
 
     said: tuple[Command | Mistyped, ...] = ()
     certain: bool = True

@@ -21,7 +21,7 @@ class LocalTip:
 
 
 class BranchTips:
-    """Where all branches stood at one moment. The configuration is read when it is first needed."""
+    """The tips of all branches at one moment. The configuration is read when it is first needed."""
 
     def __init__(
         self, root: Path, local: dict[str, LocalTip], followed: dict[str, str], origin: str

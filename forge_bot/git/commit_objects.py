@@ -30,7 +30,7 @@ class FileVersion:
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """Who made a commit, and when, as the environment of git names it."""
+    """The author and time of a commit, as git's environment variables name them."""
 
     author: tuple[str, str, str]
     committer: tuple[str, str, str]

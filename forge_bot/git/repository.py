@@ -67,7 +67,9 @@ class Repository:
         return tuple(ref.removeprefix(revisions.HEADS) for ref in refs.split("\n") if ref)
 
     def tips(self) -> BranchTips:
-        """Where all branches stand, those of remotes as the last fetch saw them; one process."""
+        """Return the tips of all branches, those of remotes as the last fetch saw them; one
+        process.
+        """
         return branch_tips(self.root)
 
     def objects_by_id(self) -> ObjectReader:

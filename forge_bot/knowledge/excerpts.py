@@ -24,7 +24,7 @@ _PIECES_OF_BLOCK = 40
 Span = tuple[int, int]
 
 
-class Wanted(NamedTuple):
+class WantedPlaces(NamedTuple):
     """The parts of a file that matter: lines, names, and the words of the task."""
 
     lines: tuple[Span, ...] = ()
@@ -51,7 +51,7 @@ class Excerpt(NamedTuple):
         return f"lines {ranges} of {self.total:,}"
 
 
-def excerpt(text: str, wanted: Wanted, room: int, *, without: Sequence[Span] = ()) -> Excerpt:
+def excerpt(text: str, wanted: WantedPlaces, room: int, *, without: Sequence[Span] = ()) -> Excerpt:
     """Return what fits into `room` characters: a small file whole, of others the wanted parts.
 
     Named lines come first, then the definitions of names, the beginning, the lines that use the
@@ -75,7 +75,9 @@ def excerpt(text: str, wanted: Wanted, room: int, *, without: Sequence[Span] = (
     return Excerpt(_written(lines, chosen, blocks), chosen, total)
 
 
-def _by_worth(lines: Sequence[str], blocks: Sequence[CodeBlock], wanted: Wanted) -> Iterator[Span]:
+def _by_worth(
+    lines: Sequence[str], blocks: Sequence[CodeBlock], wanted: WantedPlaces
+) -> Iterator[Span]:
     total = len(lines)
     for first, last in wanted.lines:
         if first <= total:

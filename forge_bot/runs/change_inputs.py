@@ -1,4 +1,6 @@
-"""What a run changed, as inputs of a prompt: diffs, names, and the command that shows them."""
+"""Turns the changes of a run into inputs of a prompt: diffs, names, and the command that shows
+them.
+"""
 
 import shlex
 from collections.abc import Collection

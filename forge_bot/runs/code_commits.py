@@ -33,7 +33,7 @@ _TASK = "Forge-Task"
 
 
 class CodeSoFar(Frozen):
-    """What is offered for merge: the newest commit, and the run's commit it was made from."""
+    """The commits offered for merge: the newest commit, and the run's commit it was made from."""
 
     tip: str
     made_from: str

@@ -1,4 +1,4 @@
-"""What runs leave on this machine outside of git: work trees, tool environments, journals."""
+"""Finds what runs leave on this machine outside of git: work trees, tool environments, journals."""
 
 import shutil
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What setup does with a patch that waits for a person: the sentence that the question says."""
+"""Describes setup with a patch that waits for a person: the sentence that the question says."""
 
 import re
 from collections.abc import Iterator

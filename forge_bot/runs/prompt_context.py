@@ -112,7 +112,7 @@ class PromptContext:
         )
 
     def _offered(self) -> tuple[Capability, ...]:
-        """What any agent of the pipeline may ask for."""
+        """Return the requests that any agent of the pipeline may make."""
         phases = (each for each in self.run.pipeline.phases if isinstance(each, AnsweringPhase))
         named = {name for phase in phases for name in phase.providers}
         return tuple(entry for entry in self.capabilities if entry.name in named)

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from forge_bot.git import Repository
 from forge_bot.git.file_history import changed_together, holding
-from forge_bot.knowledge.excerpts import Span, Wanted, excerpt
+from forge_bot.knowledge.excerpts import Span, WantedPlaces, excerpt
 from forge_bot.knowledge.likely_files import LikelyFiles
 from forge_bot.knowledge.mentions import Mentions, mentions, resolve
 from forge_bot.knowledge.words import words
@@ -154,7 +154,7 @@ class PromptFiles:
             if path in resolve(place.path, self._files)[:1]
             for span in place.lines
         ]
-        wanted = Wanted(
+        wanted = WantedPlaces(
             tuple(lines), tuple(dict.fromkeys((*found.names, *self._names))), tuple(self._about)
         )
         before = self._shown.get(path, ())

@@ -27,8 +27,8 @@ Post = Callable[[str, str], str]
 """Posts a text as a comment to the issue at an address, and returns the comment's own address."""
 
 
-class Publication(Frozen):
-    """What became visible: a sentence on it, the address it can be seen at, if any, and the branch
+class PublishResult(Frozen):
+    """The visible result: a sentence on it, the address it can be seen at, if any, and the branch
     that is offered for merge, if that is not the run's, with a sentence on that.
     """
 
@@ -66,7 +66,7 @@ class Publisher:
 
     def publish(
         self, operation: Literal["pull-request", "post-to-source", "final-commit"]
-    ) -> Publication:
+    ) -> PublishResult:
         """Do it, and say what was done. Raises GitFailed when a push fails."""
         match operation:
             case "pull-request":
@@ -76,7 +76,7 @@ class Publisher:
             case "final-commit":
                 return self._final_commit()
 
-    def _pull_request(self) -> Publication:
+    def _pull_request(self) -> PublishResult:
         run = self.run
         offered = offer(run) if is_separate(run.state) else Offer(branch=run.state.branch)
         written = pull_request_text(run, offered)
@@ -93,12 +93,12 @@ class Publisher:
             url = self.open_pr(WantedPullRequest(offered.branch, base, written, body_file(run)))
         return self._offering(offered, detail, url)
 
-    def _offering(self, offered: Offer, detail: str, url: str = "") -> Publication:
+    def _offering(self, offered: Offer, detail: str, url: str = "") -> PublishResult:
         if not is_separate(self.run.state):
-            return Publication(detail=detail, url=url)
-        return Publication(detail=detail, url=url, branch=offered.branch, offer=offered.said)
+            return PublishResult(detail=detail, url=url)
+        return PublishResult(detail=detail, url=url, branch=offered.branch, offer=offered.said)
 
-    def _post(self) -> Publication:
+    def _post(self) -> PublishResult:
         run = self.run
         if (
             self.post is not None
@@ -106,10 +106,10 @@ class Publisher:
             and may_post(run.pipeline, run.state)
         ):
             address = self.post(run.state.source.url, comment_text(run))
-            return Publication(detail="posted the summary to the issue", url=address)
-        return Publication(detail=f"the summary was not posted to the issue: {self._why_not()}")
+            return PublishResult(detail="posted the summary to the issue", url=address)
+        return PublishResult(detail=f"the summary was not posted to the issue: {self._why_not()}")
 
-    def _final_commit(self) -> Publication:
+    def _final_commit(self) -> PublishResult:
         name = self.run.state.branch
         offered = offer(self.run) if is_separate(self.run.state) else Offer(branch=name)
         if not self.push:

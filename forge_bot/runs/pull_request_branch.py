@@ -27,7 +27,7 @@ _MOST = 1000
 
 
 class Offer(Frozen):
-    """What a run offers for merge; no branch where it changed no code."""
+    """The branch that a run offers for merge; none where it changed no code."""
 
     branch: str = ""
     tip: str = ""
@@ -38,7 +38,7 @@ class Offer(Frozen):
 
     @property
     def said(self) -> str:
-        """What a person should know about it, in a sentence."""
+        """Return a sentence about it for a person."""
         if not self.branch:
             return "no file outside the record changed, so there is no branch to merge"
         told = f"{self.branch} has {several(self.commits, 'commit')} without the run's record"

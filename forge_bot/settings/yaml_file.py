@@ -65,7 +65,7 @@ def _plainly(entry: "ErrorDetails", keys: Sequence[str]) -> str:
     return entry["msg"]
 
 
-class Contents(NamedTuple):
+class YamlContents(NamedTuple):
     """A YAML text as read: its value, the line of each place, and the keys that stand twice."""
 
     value: object
@@ -73,7 +73,7 @@ class Contents(NamedTuple):
     twice: list[tuple[str, int]]
 
 
-def _read_fast(text: str) -> Contents | None:
+def _read_fast(text: str) -> YamlContents | None:
     """Read with libyaml, ten times as fast; None for a text that it does not take, of which the
     loader in Python then says what is wrong.
     """
@@ -85,7 +85,7 @@ def _read_fast(text: str) -> Contents | None:
         return None
 
 
-def read_contents(text: str, kind: Loader) -> Contents:
+def read_contents(text: str, kind: Loader) -> YamlContents:
     """Read a text with libyaml or with the loader in Python. Raise yaml.YAMLError, Unbounded, or
     ValueError for a value that there is not.
     """
@@ -103,7 +103,7 @@ def read_contents(text: str, kind: Loader) -> Contents:
         )
     finally:
         loader.dispose()
-    return Contents(value, lines, twice)
+    return YamlContents(value, lines, twice)
 
 
 def _invalid(name: str, details: list[str], error: type[SetupError]) -> SetupError:

@@ -3,7 +3,7 @@
 import pytest
 
 from forge_bot.knowledge.code_blocks import code_blocks, named
-from forge_bot.knowledge.excerpts import Wanted, excerpt
+from forge_bot.knowledge.excerpts import WantedPlaces, excerpt
 from forge_bot.knowledge.likely_files import LikelyFiles
 from forge_bot.knowledge.mentions import Mentions, Place, mentions, resolve
 from forge_bot.knowledge.words import words
@@ -125,7 +125,7 @@ LARGE = (
 
 def test_of_a_file_of_two_megabytes_the_named_place_is_shown_letter_by_letter() -> None:
     assert len(LARGE) > 1_400_000
-    part = excerpt(LARGE, Wanted(names=("number_17000",)), 4_000)
+    part = excerpt(LARGE, WantedPlaces(names=("number_17000",)), 4_000)
     assert "def number_17000(value):\n    return value + 17000\n" in part.text
     assert len(part.text) <= 4_000
     assert not part.whole
@@ -134,7 +134,7 @@ def test_of_a_file_of_two_megabytes_the_named_place_is_shown_letter_by_letter() 
 
 
 def test_a_named_line_is_shown_with_its_surroundings_and_said_lines_are_the_shown_ones() -> None:
-    part = excerpt(LARGE, Wanted(lines=((5_001, 5_001),)), 2_000)
+    part = excerpt(LARGE, WantedPlaces(lines=((5_001, 5_001),)), 2_000)
     lines = LARGE.split("\n")
     for first, last in part.spans:
         assert "\n".join(lines[first - 1 : last]) in part.text
@@ -143,16 +143,16 @@ def test_a_named_line_is_shown_with_its_surroundings_and_said_lines_are_the_show
 
 
 def test_a_small_file_is_shown_whole_and_not_a_second_time() -> None:
-    part = excerpt(PYTHON, Wanted(), 8_000)
+    part = excerpt(PYTHON, WantedPlaces(), 8_000)
     assert (part.text, part.whole) == (PYTHON, True)
-    assert excerpt(PYTHON, Wanted(), 8_000, without=part.spans).spans == ()
-    rest = excerpt(PYTHON, Wanted(), 8_000, without=((1, 10),))
+    assert excerpt(PYTHON, WantedPlaces(), 8_000, without=part.spans).spans == ()
+    rest = excerpt(PYTHON, WantedPlaces(), 8_000, without=((1, 10),))
     assert "class Context" not in rest.text
     assert "def invoke" in rest.text
 
 
 def test_a_line_without_end_does_not_fill_a_prompt() -> None:
-    part = excerpt("x" * 2_000_000, Wanted(names=("x",)), 8_000)
+    part = excerpt("x" * 2_000_000, WantedPlaces(names=("x",)), 8_000)
     assert len(part.text) <= 8_000
 
 
