@@ -148,15 +148,19 @@ def _recorded(ask: Asker, console: Console) -> Asker:
 
 
 def _drift(console: Console, models: Mapping[Tier, Model]) -> None:
-    """Say which recorded answers belong to prompts that have changed since: for those who change
-    prompts.
-    """
+    """Name the agents whose prompts have changed since the record, for those who change prompts."""
     drifted = dict.fromkeys(
-        key for model in models.values() if isinstance(model, Replayer) for key in model.drifted
+        key.agent
+        for model in models.values()
+        if isinstance(model, Replayer)
+        for key in model.drifted
     )
-    for key in drifted:
+    if drifted:
+        names = escape(", ".join(sorted(drifted)))
         console.print(
-            f"[dim]the prompt has drifted from the record: {escape(str(key))}[/]", highlight=False
+            f"[dim]prompts that have drifted from the record: {names}[/]",
+            highlight=False,
+            soft_wrap=True,
         )
 
 

@@ -81,9 +81,10 @@ def test_the_prompts_have_not_drifted_from_the_record(shown: Said) -> None:
     """
     assert shown.code == 0
     drifted = {
-        line.rpartition("record: ")[2].split()[0]
+        agent
         for line in shown.out.splitlines()
         if "drifted" in line
+        for agent in line.rpartition("record: ")[2].split(", ")
     }
     assert drifted <= ACCEPTED, (
         "a prompt changed: record the demo anew (docs/models.md), or accept the drift knowingly"
