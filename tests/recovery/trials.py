@@ -93,9 +93,7 @@ def _compare(world: World, whole: Undisturbed) -> None:
     assert now.code == then.code
     # Killed before anything of the run was on disk, it was begun anew under the same name.
     assert now.name == then.name
-    assert world.git("branch", "--format=%(refname:short)").split() == sorted(
-        {world.branch, "main"}
-    )
+    assert now.branches == then.branches
     asked = Counter(world.play.asked)
     assert set(asked) == set(whole.asked), world.printed
     # Only questions that were under way at a kill may have been asked again.

@@ -37,6 +37,8 @@ class Standing:
     commits: Sequence[str]
     """Subjects and trailers of the run's commits, oldest first."""
     uncommitted: Sequence[str]
+    branches: Mapping[str, str]
+    """The trees of the other branches: the base and the one for merge."""
 
 
 @dataclass
@@ -218,6 +220,11 @@ class World:
                 entry.strip() for entry in log if "keep the record" not in entry and entry.strip()
             ],
             uncommitted=self.git("status", "--porcelain", folder=self.tree).splitlines(),
+            branches={
+                branch: self.git("rev-parse", f"{branch}^{{tree}}")
+                for branch in self.git("branch", "--format=%(refname:short)").split()
+                if branch != self.branch
+            },
         )
 
     def leftovers(self) -> list[str]:
