@@ -58,7 +58,7 @@ def read_section(markdown: str, heading: str) -> str:
 def planned_files(design: str, heading: str = "Changes") -> tuple[str, ...]:
     """Return the files that a plan changes: the first path in backticks of each bullet."""
     found: dict[str, None] = {}
-    for block in _inside(design, heading):
+    for block in blocks_below(design, heading):
         if block.depth == 1 and block.starts_item and block.spans:
             named = next((span.text.strip() for span in block.spans if span.code), "")
             if _FILE.fullmatch(named):
@@ -73,7 +73,7 @@ def is_one_task(design: str, heading: str = "Changes") -> bool:
     files decide: at most two beside tests and documents, and at most six in all. A plan that names
     no file is not known to be one task.
     """
-    for block in _inside(design, heading):
+    for block in blocks_below(design, heading):
         for line in block.lines:
             if (said := _TASKS.match(line.strip("*_- "))) is not None:
                 return said["count"].lower() in _ONE
@@ -82,8 +82,21 @@ def is_one_task(design: str, heading: str = "Changes") -> bool:
     return 0 < len(files) <= MOST_FILES and len(source) <= MOST_SOURCE_FILES
 
 
-def _inside(markdown: str, heading: str) -> list[Block]:
-    """Return the blocks below a heading of level 1 or 2, up to the next one."""
+def first_paragraph(markdown: str, heading: str) -> str:
+    """Return the first text of a section as it is written. Text below the section's sub-headings is
+    part of it.
+    """
+    level = 0
+    for block in read_blocks(markdown):
+        if block.kind is BlockKind.HEADING and (not level or block.level <= level):
+            level = block.level if block.text.strip().casefold() == heading.casefold() else 0
+        elif level and block.kind is BlockKind.TEXT and not block.depth:
+            return "\n".join(markdown.splitlines()[block.line : block.end])
+    return ""
+
+
+def blocks_below(markdown: str, heading: str) -> list[Block]:
+    """Return the blocks below a heading of level 1 or 2, up to the next one; no quoted ones."""
     found: list[Block] = []
     inside = False
     for block in read_blocks(markdown):

@@ -13,7 +13,7 @@ from forge_bot.gate import outputs
 from forge_bot.gate.branches import issue_of_branch
 from forge_bot.git import Head, Repository
 from forge_bot.runs.checks import CheckSubject, Occasion, RunIntent, run_checks
-from forge_bot.runs.create import NewRun, create_run, plan_for
+from forge_bot.runs.create import NewRun, RequestDraft, create_run, plan_for
 from forge_bot.runs.resolve import RunInfo, runs
 from forge_bot.settings import load_pipeline
 
@@ -79,12 +79,7 @@ def _by_label(supervisor: "Supervisor") -> bool:
 
 
 def _begun(supervisor: "Supervisor", asked: ThreadCommand | None) -> RunInfo | CommentReply:
-    around, inputs, repository, desk = (
-        supervisor.around,
-        supervisor.inputs,
-        supervisor.repository,
-        supervisor.desk,
-    )
+    repository, desk = supervisor.repository, supervisor.desk
     wish = (
         asked.command
         if asked is not None and isinstance(asked.command, said.Start)
@@ -95,33 +90,11 @@ def _begun(supervisor: "Supervisor", asked: ThreadCommand | None) -> RunInfo | C
         issue, supervisor.thread, _given(supervisor, asked, wish)
     )
     if frozen is None:
-        reply = failure_replies.edited_since(command=inputs.prefix)
+        reply = failure_replies.edited_since(command=supervisor.inputs.prefix)
         desk.say(reply, asked)
         return reply
-    draft = frozen.draft
-    labels = {label.casefold() for label in issue.labels}
-    effort = wish.effort or next(
-        (size for size in "SML" if f"{inputs.label}:{size}".casefold() in labels), None
-    )
-    plan = plan_for(repository, draft, effort=effort, name=None, branch=None, here=False)
-    beginning = NewRun(
-        draft=draft,
-        plan=plan,
-        flags=RunFlags(
-            auto=wish.auto or f"{inputs.label}:auto".casefold() in labels,
-            skip_pr=wish.skip_pr,
-            debug=wish.debug,
-            discuss=wish.discuss,
-        ),
-        budget=wish.budget or around.budget or supervisor.config.budget,
-        by=asked.by if asked is not None else around.wake.by or "",
-        key=(
-            asked.key
-            if asked is not None
-            else f"label-{around.wake.issue}-{around.run_url.rpartition('/')[2]}"
-        ),
-        base=_base(repository),
-    )
+    labels = frozenset(label.casefold() for label in issue.labels)
+    beginning = _new_run(supervisor, asked, wish, frozen.draft, labels)
     pipeline = load_pipeline(supervisor.config.pipeline, repository.text_here)
     notes = _looked_around(supervisor, beginning)
     info = create_run(repository, beginning, pipeline)
@@ -136,12 +109,40 @@ def _begun(supervisor: "Supervisor", asked: ThreadCommand | None) -> RunInfo | C
         )
     if ignored:
         named = tuple((each.name, each.by) for each in ignored)
-        desk.say(
-            failure_replies.label_ignored(
-                desk.commands, labels=named, role=inputs.policy.floor.word
-            )
-        )
+        role = supervisor.inputs.policy.floor.word
+        desk.say(failure_replies.label_ignored(desk.commands, labels=named, role=role))
     return info
+
+
+def _new_run(
+    supervisor: "Supervisor",
+    asked: ThreadCommand | None,
+    wish: said.Start,
+    draft: RequestDraft,
+    labels: frozenset[str],
+) -> NewRun:
+    """Return the run that a command or a label asks for; its words count before labels."""
+    around, name = supervisor.around, supervisor.inputs.label
+    effort = wish.effort or next(
+        (size for size in "SML" if f"{name}:{size}".casefold() in labels), None
+    )
+    by_label = f"label-{around.wake.issue}-{around.run_url.rpartition('/')[2]}"
+    return NewRun(
+        draft=draft,
+        plan=plan_for(
+            supervisor.repository, draft, effort=effort, name=None, branch=None, here=False
+        ),
+        flags=RunFlags(
+            auto=wish.auto or f"{name}:auto".casefold() in labels,
+            skip_pr=wish.skip_pr,
+            debug=wish.debug,
+            discuss=wish.discuss,
+        ),
+        budget=wish.budget or around.budget or supervisor.config.budget,
+        by=asked.by if asked is not None else around.wake.by or "",
+        key=asked.key if asked is not None else by_label,
+        base=_base(supervisor.repository),
+    )
 
 
 def _given(

@@ -71,16 +71,7 @@ def start_run(folder: Path, wanted: RunOptions, model: str | None, record: Path 
     if wanted.debug:
         os.environ["FORGE_BOT_DEBUG"] = "1"
     if wanted.task.strip().startswith(f"{SPECS}/"):
-        return resume(
-            folder,
-            wanted.task.strip(),
-            model,
-            record,
-            ending=wanted.ending,
-            until=wanted.until,
-            phase=wanted.phase,
-            by_script=wanted.by_script,
-        )
+        return _resumed(folder, wanted, model, record)
     if wanted.phase is not None:
         raise BadOption(
             "--from goes on with a run; a new one begins at its beginning.",
@@ -123,7 +114,39 @@ def start_run(folder: Path, wanted: RunOptions, model: str | None, record: Path 
         Occasion.CHANGED_PLAN, CheckSubject(repository, config, _intent(draft, plan))
     ).require()
     estimate = estimate if plan.effort is estimate.effort else outlook.of(plan)
-    beginning = NewRun(
+    beginning = _new_run(draft, plan, wanted, config, answers=answers, budget=budget)
+    info = create_run(repository, beginning, pipeline)
+    keep_estimate(repository, info.name, estimate)
+    progress.began(info, plan, estimate)
+    ending = wanted.ending
+    going = session(repository, config, models, progress, ending=ending, until=wanted.until)
+    return print_result(*going.go_on(info), progress, ending)
+
+
+def _resumed(folder: Path, wanted: RunOptions, model: str | None, record: Path | None) -> int:
+    """Go on with the run whose folder is given in place of a task."""
+    return resume(
+        folder,
+        wanted.task.strip(),
+        model,
+        record,
+        ending=wanted.ending,
+        until=wanted.until,
+        phase=wanted.phase,
+        by_script=wanted.by_script,
+    )
+
+
+def _new_run(
+    draft: RequestDraft,
+    plan: RunPlan,
+    wanted: RunOptions,
+    config: Config,
+    *,
+    answers: str,
+    budget: Decimal | None,
+) -> NewRun:
+    return NewRun(
         draft=draft,
         plan=plan,
         flags=RunFlags(
@@ -137,12 +160,6 @@ def start_run(folder: Path, wanted: RunOptions, model: str | None, record: Path 
         answers=answers,
         records=_records(config, here=wanted.here),
     )
-    info = create_run(repository, beginning, pipeline)
-    keep_estimate(repository, info.name, estimate)
-    progress.began(info, plan, estimate)
-    ending = wanted.ending
-    going = session(repository, config, models, progress, ending=ending, until=wanted.until)
-    return print_result(*going.go_on(info), progress, ending)
 
 
 def _confirmed(

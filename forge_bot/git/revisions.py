@@ -191,7 +191,7 @@ def head(folder: Path) -> Head:
 
 
 def _in_files(folder: Path) -> Head | None:
-    """What git's own files say where they say it plainly (gitrepository-layout(5): HEAD, refs,
+    """Return HEAD as git's own files give it plainly (gitrepository-layout(5): HEAD, refs,
     commondir, .git as a file).
 
     Nothing is asked as often, and a process for it costs a hundred times as much. None for whatever

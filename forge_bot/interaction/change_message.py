@@ -5,10 +5,10 @@ import textwrap
 from collections.abc import Mapping
 
 from forge_bot.artifacts.change_name import ChangeName, ChangeType, change_name
+from forge_bot.artifacts.sections import first_paragraph
 from forge_bot.engine.gates import AUTO
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.state import State, TaskState
-from forge_bot.interaction.pull_request import paragraph
 from forge_bot.interaction.title_of_change import LONGEST_TITLE, name_of_change
 from forge_bot.prompts import escape
 
@@ -63,7 +63,7 @@ def approvals(state: State) -> tuple[str, ...]:
 
 def _reason(pipeline: Pipeline, documents: Mapping[str, str]) -> str:
     for phase in pipeline.providing("approach"):
-        text = paragraph(documents.get(phase.writes, ""), next(iter(phase.headings), ""))
+        text = first_paragraph(documents.get(phase.writes, ""), next(iter(phase.headings), ""))
         if said := _words(text, _LONGEST_REASON):
             return said
     return ""

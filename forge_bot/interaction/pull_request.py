@@ -4,7 +4,7 @@ who decided, what it cost.
 
 from collections.abc import Mapping
 
-from forge_bot.artifacts.markdown import BlockKind, read_blocks
+from forge_bot.artifacts.sections import first_paragraph
 from forge_bot.engine.state import Decision, Reason, State, Verification
 from forge_bot.interaction import markers
 from forge_bot.interaction.command_table import commands, outputs, reasons, warnings
@@ -69,22 +69,9 @@ def why(view: RunFacts, documents: Mapping[str, str]) -> str:
     """The first paragraph of the summary, before there is one of the design; else the title."""
     for phase in (*view.pipeline.providing("summary"), *view.pipeline.providing("approach")):
         heading = next(iter(phase.headings), "")
-        if said := escape.line(paragraph(documents.get(phase.writes, ""), heading), 900):
+        if said := escape.line(first_paragraph(documents.get(phase.writes, ""), heading), 900):
             return said
     return escape.plain(view.state.title)
-
-
-def paragraph(markdown: str, heading: str) -> str:
-    """Return the first text of a section as it is written. Text below the section's sub-headings is
-    part of it.
-    """
-    level = 0
-    for block in read_blocks(markdown):
-        if block.kind is BlockKind.HEADING and (not level or block.level <= level):
-            level = block.level if block.text.strip().casefold() == heading.casefold() else 0
-        elif level and block.kind is BlockKind.TEXT and not block.depth:
-            return "\n".join(markdown.splitlines()[block.line : block.end])
-    return ""
 
 
 def _closes(state: State) -> str:

@@ -5,6 +5,7 @@ it stood; only the cost is counted.
 import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
+from typing import TypedDict, Unpack
 
 from pydantic import Field
 
@@ -65,18 +66,23 @@ class Inquiry(Frozen):
     trouble: ModelTrouble | None = Field(default=None, description="why no model could be asked")
 
 
+class InquiryArguments(TypedDict):
+    """The surroundings of an inquiry: what it may read and ask, and who asks by which way."""
+
+    profile: Profile
+    models: Mapping[Tier, Model]
+    templates: Environment
+    tell: Notify
+    by: str
+    via: str
+    environ: Mapping[str, str]
+
+
 def inquire(
     run: Run,
     question: str,
-    *,
-    profile: Profile,
-    models: Mapping[Tier, Model],
-    templates: Environment,
-    tell: Notify,
-    by: str,
-    via: str,
-    environ: Mapping[str, str],
     key: str = "",
+    **how: Unpack[InquiryArguments],
 ) -> Inquiry:
     """Answer a question about what waits at the open gate, or about the run so far, and record what
     it cost.
@@ -89,36 +95,17 @@ def inquire(
     asked = _earlier(run)
     if key and (before := next((report for report in asked if report.key == key), None)):
         return Inquiry(question=before.question, answer=before.answer, usage=before.usage)
-    work = look_into(
-        run,
-        question,
-        profile=profile,
-        models=models,
-        templates=templates,
-        tell=tell,
-        by=by,
-        via=via,
-        environ=environ,
-        key=key,
-    )
-    inquiry, report = until_stopped(work)
+    inquiry, report = until_stopped(look_into(run, question, key, **how))
     if report is not None:
         run.tell(report)
-    return ended(run, inquiry, tell)
+    return ended(run, inquiry, how["tell"])
 
 
 async def look_into(
     run: Run,
     question: str,
-    *,
-    profile: Profile,
-    models: Mapping[Tier, Model],
-    templates: Environment,
-    tell: Notify,
-    by: str,
-    via: str,
-    environ: Mapping[str, str],
     key: str = "",
+    **how: Unpack[InquiryArguments],
 ) -> tuple[Inquiry, Asked | None]:
     """Let a model answer a question; with the report on its cost, which the caller records, if it
     cost anything.
@@ -126,9 +113,9 @@ async def look_into(
     Pass the result to `ended` once the report is recorded. Raises BadOption as `inquire` does.
     """
     text = _checked(question)
-    desk = _HelpDesk(run, profile, templates, tell, _earlier(run))
-    tell(PhaseBegan(phase=desk.place, label=_LABEL, agent=AGENT))
-    finished = await desk.answered(text, models[Tier.STANDARD], environ)
+    desk = _HelpDesk(run, how["profile"], how["templates"], how["tell"], _earlier(run))
+    how["tell"](PhaseBegan(phase=desk.place, label=_LABEL, agent=AGENT))
+    finished = await desk.answered(text, how["models"][Tier.STANDARD], how["environ"])
     answer = finished.answer.artifact_markdown.strip() if finished.answer is not None else ""
     inquiry = Inquiry(
         question=text,
@@ -149,8 +136,8 @@ async def look_into(
         question=text,
         answer=short,
         usage=finished.usage,
-        by=by,
-        via=via,
+        by=how["by"],
+        via=how["via"],
     )
 
 

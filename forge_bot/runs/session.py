@@ -5,7 +5,6 @@ import os
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
 from pathlib import Path
-from typing import TypedDict
 from uuid import uuid4
 
 from forge_bot.agent.assignment import StopReason
@@ -27,9 +26,8 @@ from forge_bot.engine.state import Reason
 from forge_bot.errors import ForgeError, GitFailed, StaleApproval
 from forge_bot.git import Repository
 from forge_bot.interaction.remedy_words import advice_at_terminal
-from forge_bot.knowledge import Profile
 from forge_bot.prompts.environment import Environment
-from forge_bot.runs.inquiry import AGENT, Inquiry, ended, inquire, look_into
+from forge_bot.runs.inquiry import AGENT, Inquiry, InquiryArguments, ended, inquire, look_into
 from forge_bot.runs.installation import foundation
 from forge_bot.runs.kept_profiles import profile_at
 from forge_bot.runs.local_host import LocalHost
@@ -77,16 +75,6 @@ class PersonEdit(Frozen):
 Asker = Callable[[Question], PersonAnswer | PersonQuestion | PersonEdit | None]
 """Asks a person; None means that nobody answers now. After a PersonQuestion it is asked once more,
 with the same question."""
-
-
-class _InquiryArguments(TypedDict):
-    profile: Profile
-    models: Mapping[Tier, Model]
-    templates: Environment
-    tell: Notify
-    by: str
-    via: str
-    environ: Mapping[str, str]
 
 
 class Session:
@@ -150,9 +138,9 @@ class Session:
     def _inquired(self, run: Run, text: str) -> Outcome:
         return self.explained(inquire(run, text, **self._inquiry(run)))
 
-    def _inquiry(self, run: Run) -> "_InquiryArguments":
+    def _inquiry(self, run: Run) -> InquiryArguments:
         """Return the arguments of an inquiry. Raises what opening models and prompts raises."""
-        return _InquiryArguments(
+        return InquiryArguments(
             profile=profile_at(self.repository, run.state.base_commit, self.config),
             models=self.models(),
             templates=prompts_for(self.repository.root, run.pipeline),
