@@ -15,6 +15,7 @@ from contextlib import contextmanager
 
 import pytest
 
+from tests.fakes import script
 from tests.fakes.github import FakeGitHub, Issue
 from tests.fakes.sample import Sample
 
@@ -310,3 +311,20 @@ def test_a_person_edits_the_design_at_the_question_and_approves_their_version(
         shell.say("a")
         assert shell.ended() == 0
     assert "One more line." in (sample.workspace / "design.md").read_text()
+
+
+def test_a_document_of_more_than_two_screens_is_shown_in_a_pager_when_asked_for(
+    sample: Sample,
+) -> None:
+    lines = "\n".join(f"- decision {number}" for number in range(120))
+    headings = ("Approach", "Changes", "Test Strategy", "Risks", "Decisions")
+    model = sample.model({("architect", "*", "*"): script.document(*headings, body=lines)})
+    words = ("run", TASK, "--effort", "S", "--yes", "--model", model)
+    with terminal(sample, *words, PAGER="cat") as shell:
+        first = shell.until("Your answer")
+        assert "shows it in a pager" in first
+        assert "decision 119" not in first
+        shell.say("v")
+        assert "decision 119" in shell.until("Your answer")
+        shell.say("l")
+        assert shell.ended() == 3
