@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from forge_bot.knowledge.code_blocks import CodeBlock, code_blocks, named
 from forge_bot.knowledge.search_index import Ranking
-from forge_bot.knowledge.words import words
+from forge_bot.project.words import words
 
 _WHOLE = 8_000
 """Characters up to which a file is shown whole: what is read for nothing costs every call."""

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from forge_bot.artifacts.markdown import Block, BlockKind, read_blocks
-from forge_bot.knowledge.words import one_line
+from forge_bot.project.words import one_line
 
 _HEADING = "improvement report"
 _NOTHING = re.compile(

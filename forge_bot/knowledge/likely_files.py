@@ -6,7 +6,7 @@ from posixpath import basename, splitext
 
 from forge_bot.knowledge.code_blocks import CodeBlock, code_blocks, is_inside
 from forge_bot.knowledge.search_index import Ranking
-from forge_bot.knowledge.words import words
+from forge_bot.project.words import words
 
 _PATH_WEIGHT = 4
 _SYMBOL_WEIGHT = 2

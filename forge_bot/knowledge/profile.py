@@ -4,16 +4,11 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from posixpath import basename
 
-from forge_bot.knowledge.file_list import Listing
-from forge_bot.knowledge.languages import Language, language_of, read_languages
-from forge_bot.knowledge.project_commands_of import (
-    DetectedCommands,
-    ProjectCommands,
-    combined,
-    with_overrides,
-)
-from forge_bot.knowledge.toolchains import go, jvm, make, node, python, ruby, rust
-from forge_bot.knowledge.words import one_line
+from forge_bot.project.file_list import Listing
+from forge_bot.project.languages import Language, language_of, read_languages
+from forge_bot.project.project_commands_of import ProjectCommands, with_overrides
+from forge_bot.project.toolchains import find_commands
+from forge_bot.project.words import one_line
 from forge_bot.settings.config import CONFIG
 from forge_bot.values import Frozen
 
@@ -80,7 +75,7 @@ def read_profile(
     kind it names replaces the detected commands of that kind.
     """
     listing = Listing(files, read)
-    found = _find(listing)
+    found = find_commands(listing)
     commands = with_overrides(found.commands, overrides or {})
     return Profile(
         languages=read_languages(listing.own()),
@@ -92,24 +87,6 @@ def read_profile(
         layout=tuple(_layout(listing)),
         notes=tuple(one_line(note) for note in (*found.notes, *_gaps(listing, commands))),
     )
-
-
-def _find(listing: Listing) -> DetectedCommands:
-    """Return the commands of each language's own toolchain, and of Make only for missing kinds.
-
-    Make takes its tools from wherever it runs.
-    """
-    native = combined(
-        [
-            python.find(listing),
-            node.find(listing),
-            go.find(listing),
-            rust.find(listing),
-            jvm.find(listing),
-            ruby.find(listing),
-        ]
-    )
-    return combined([native, make.find(listing, native.commands)])
 
 
 def _gaps(listing: Listing, commands: ProjectCommands) -> Iterator[str]:

@@ -9,7 +9,7 @@ from forge_bot.git.file_history import changed_together, holding
 from forge_bot.knowledge.excerpts import Span, WantedPlaces, excerpt
 from forge_bot.knowledge.likely_files import LikelyFiles
 from forge_bot.knowledge.mentions import Mentions, mentions, resolve
-from forge_bot.knowledge.words import words
+from forge_bot.project.words import words
 from forge_bot.prompts.material import InputFile
 from forge_bot.store import SPECS
 

@@ -27,6 +27,8 @@ _WORKING = {
     "forge_bot.artifacts.markdown",
     "forge_bot.gate.grammar",
     "forge_bot.knowledge",
+    "forge_bot.project",
+    "tree_sitter",
     "forge_bot.prompts",
     "forge_bot.runs.session",
     "forge_bot.sandbox",

@@ -5,7 +5,7 @@ them.
 from collections.abc import Collection, Iterator
 
 from forge_bot.git import Lfs
-from forge_bot.knowledge.languages import language_of
+from forge_bot.project.languages import language_of
 from forge_bot.runs.checks.check import (
     CheckResult,
     CheckSubject,

@@ -4,23 +4,23 @@ import re
 from collections.abc import Iterator, Sequence
 from posixpath import basename
 
-from forge_bot.knowledge.file_list import Listing, join
-from forge_bot.knowledge.lenient_config import ini, table, toml
-from forge_bot.knowledge.project_commands_of import (
+from forge_bot.project.file_list import Listing, join
+from forge_bot.project.lenient_config import ini, table, toml
+from forge_bot.project.project_commands_of import (
     Command,
     DetectedCommands,
     ProjectCommands,
     command,
 )
-from forge_bot.knowledge.toolchains.python_install import (
+from forge_bot.project.toolchains.python_install import (
     PYTHON,
     PipPackages,
     pip_commands,
     pip_packages,
 )
-from forge_bot.knowledge.toolchains.python_locks import lock_of, locked_commands
-from forge_bot.knowledge.toolchains.python_needs import DeclaredDependencies, read_needs
-from forge_bot.knowledge.toolchains.python_tests import Runner, Tests, read_tests, unittest_starts
+from forge_bot.project.toolchains.python_locks import lock_of, locked_commands
+from forge_bot.project.toolchains.python_needs import DeclaredDependencies, read_needs
+from forge_bot.project.toolchains.python_tests import Runner, Tests, read_tests, unittest_starts
 from forge_bot.settings.config import CONFIG
 from forge_bot.values import Frozen
 

@@ -6,10 +6,10 @@ from fnmatch import fnmatch
 from posixpath import basename, normpath
 from typing import Literal
 
-from forge_bot.knowledge.file_list import Listing, join
-from forge_bot.knowledge.lenient_config import ini, string, strings, table, toml
-from forge_bot.knowledge.toolchains import setup_script
-from forge_bot.knowledge.toolchains.python_requirements import (
+from forge_bot.project.file_list import Listing, join
+from forge_bot.project.lenient_config import ini, string, strings, table, toml
+from forge_bot.project.toolchains import setup_script
+from forge_bot.project.toolchains.python_requirements import (
     canonical,
     dependency_group,
     file_lines,

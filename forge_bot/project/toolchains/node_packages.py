@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from forge_bot.knowledge.file_list import Listing, join
-from forge_bot.knowledge.lenient_config import string
+from forge_bot.project.file_list import Listing, join
+from forge_bot.project.lenient_config import string
 from forge_bot.values import Frozen
 
 _LOCKS = (

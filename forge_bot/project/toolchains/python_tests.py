@@ -7,9 +7,9 @@ from enum import StrEnum
 from posixpath import basename, dirname
 from typing import NamedTuple
 
-from forge_bot.knowledge.file_list import Listing, join
-from forge_bot.knowledge.lenient_config import ini, strings, table, toml
-from forge_bot.knowledge.toolchains.python_needs import DeclaredDependencies
+from forge_bot.project.file_list import Listing, join
+from forge_bot.project.lenient_config import ini, strings, table, toml
+from forge_bot.project.toolchains.python_needs import DeclaredDependencies
 from forge_bot.values import Frozen
 
 _PYTEST_FILES = ("pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml")

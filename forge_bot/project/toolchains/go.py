@@ -2,9 +2,9 @@
 
 import re
 
-from forge_bot.knowledge.file_list import Listing, join
-from forge_bot.knowledge.project_commands_of import DetectedCommands, ProjectCommands, command
-from forge_bot.knowledge.toolchains.folders import find_in
+from forge_bot.project.file_list import Listing, join
+from forge_bot.project.project_commands_of import DetectedCommands, ProjectCommands, command
+from forge_bot.project.toolchains.folders import find_in
 
 _REQUIRES = re.compile(r"^\s*require\b", re.MULTILINE)
 _USES = re.compile(r"^\s*use\s*(?:\((?P<many>[^)]*)\)|(?P<one>\S+))", re.MULTILINE)

@@ -5,16 +5,16 @@ from collections.abc import Iterator, Mapping
 from fnmatch import fnmatch
 from posixpath import dirname
 
-from forge_bot.knowledge.file_list import Listing, join
-from forge_bot.knowledge.lenient_config import json_object, string, strings, table
-from forge_bot.knowledge.project_commands_of import (
+from forge_bot.project.file_list import Listing, join
+from forge_bot.project.lenient_config import json_object, string, strings, table
+from forge_bot.project.project_commands_of import (
     Command,
     DetectedCommands,
     ProjectCommands,
     command,
 )
-from forge_bot.knowledge.toolchains.folders import find_in
-from forge_bot.knowledge.toolchains.node_packages import Manager, read_manager
+from forge_bot.project.toolchains.folders import find_in
+from forge_bot.project.toolchains.node_packages import Manager, read_manager
 from forge_bot.values import Frozen
 
 _MANIFEST = "package.json"

@@ -2,8 +2,8 @@
 
 import re
 
-from forge_bot.knowledge.file_list import Listing
-from forge_bot.knowledge.project_commands_of import (
+from forge_bot.project.file_list import Listing
+from forge_bot.project.project_commands_of import (
     Command,
     DetectedCommands,
     ProjectCommands,

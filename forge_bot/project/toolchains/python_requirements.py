@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from posixpath import dirname, normpath
 
-from forge_bot.knowledge.file_list import Listing, join
-from forge_bot.knowledge.lenient_config import items, string, strings, table
+from forge_bot.project.file_list import Listing, join
+from forge_bot.project.lenient_config import items, string, strings, table
 
 _NAME = re.compile(r"\s*([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)")
 _INCLUDE = re.compile(r"(?:-r|--requirement)[\s=]*(\S+)")

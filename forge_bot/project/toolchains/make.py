@@ -6,8 +6,8 @@ from fnmatch import fnmatch
 from posixpath import dirname, normpath
 from typing import NamedTuple
 
-from forge_bot.knowledge.file_list import Listing, join
-from forge_bot.knowledge.project_commands_of import (
+from forge_bot.project.file_list import Listing, join
+from forge_bot.project.project_commands_of import (
     Command,
     DetectedCommands,
     ProjectCommands,

@@ -1,1 +1,0 @@
-"""Detect commands, one module for each toolchain. Each command has a reason."""

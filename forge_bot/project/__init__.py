@@ -1,0 +1,1 @@
+"""The project that is worked on, read from its files: languages, commands, and its graph."""
