@@ -314,6 +314,7 @@ class Project:
                 else (environment, self.repository.common_dir)
             ),
             env={**_tool_homes(environment), **self.config.environment},
+            services=tuple(dict.fromkeys(self.config.services.values())),
             limits=ResourceLimits(seconds=self.config.command_seconds),
         )
 

@@ -53,6 +53,10 @@ class Box(Frozen):
         description="where the command sees the work tree; by bubblewrap only, else in its place",
     )
     network: bool = Field(default=False, description="for the installation of dependencies only")
+    services: tuple[int, ...] = Field(
+        default=(),
+        description="ports of this machine's 127.0.0.1 that it reaches; by bubblewrap and off only",
+    )
     writable: tuple[Path, ...] = Field(
         default=(), description="further folders it may write; made when missing"
     )

@@ -22,6 +22,7 @@ from typing import BinaryIO
 from forge_bot.errors import SandboxFailed
 from forge_bot.sandbox import seccomp, setup_network
 from forge_bot.sandbox.box import Box, ResourceLimits
+from forge_bot.sandbox.connections import ServicePort, listen_inside
 from forge_bot.sandbox.lifeline import KeeperHandle, under_keeper
 from forge_bot.sandbox.mounts import TEMPORARY, environment, mounts
 from forge_bot.sandbox.programs import CannotStart, cannot_start, program
@@ -92,8 +93,13 @@ def run(
         )
         if seen.policy is not None:
             prepared.enter_context(
-                setup_network.serving(setup_network.listen_inside(started.inside), seen.policy)
+                setup_network.serving(
+                    listen_inside(started.inside, setup_network.PORT), seen.policy
+                )
             )
+        for port in () if box.network else box.services:
+            inside = listen_inside(started.inside, port)
+            prepared.enter_context(ServicePort(inside, port).serving())
         started.let_go()
         watched = watch(
             started.keeping.output,

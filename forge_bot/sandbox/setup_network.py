@@ -6,19 +6,14 @@ which only the proxy answers. Under Landlock it may open TCP connections to the 
 
 import ipaddress
 import re
-import selectors
 import socket
-import subprocess
-import sys
-import threading
-from collections.abc import Generator, Iterable, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
-from forge_bot.errors import SandboxFailed
-from forge_bot.sandbox import listener
+from forge_bot.sandbox.connections import IDLE_SECONDS, PIECE, ConnectionServer, relay
 from forge_bot.sandbox.secrets import secret_value
 
 PORT = 3128
@@ -29,10 +24,8 @@ _REQUEST = re.compile(rb"([A-Z]+) (\S+) HTTP/1\.[01]")
 _HOP_HEADERS = (b"proxy-", b"connection:", b"keep-alive:")
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
-_HEAD_BYTES, _PIECE = 65_536, 65_536
-_CONNECT_SECONDS, _IDLE_SECONDS = 30.0, 600.0
-_MOST_CONNECTIONS = 256
-_HELPER_SECONDS = 20
+_HEAD_BYTES = 65_536
+_CONNECT_SECONDS = 30.0
 
 Place = tuple[str, int]
 """A host name or address in lower case, and a port."""
@@ -161,37 +154,6 @@ def machine_policy(registries: frozenset[Place], declared: Mapping[str, str]) ->
 # --------------------------------------------------------------------------------------------------
 
 
-def listen_inside(pid: int) -> socket.socket:
-    """Return a socket that listens in the network namespace of a process. Raises SandboxFailed."""
-    ours, theirs = socket.socketpair()
-    with ours, theirs:
-        words = [
-            sys.executable,
-            "-I",
-            "-S",
-            listener.__file__,
-            str(pid),
-            str(theirs.fileno()),
-            str(PORT),
-        ]
-        ended = subprocess.run(
-            words,
-            pass_fds=(theirs.fileno(),),
-            env={},
-            capture_output=True,
-            text=True,
-            timeout=_HELPER_SECONDS,
-            check=False,
-        )
-        if ended.returncode != 0:
-            raise SandboxFailed(
-                "setup gets no network:"
-                f" {ended.stderr.strip().splitlines()[-1:] or 'no reason given'}"
-            )
-        _, descriptors, _, _ = socket.recv_fds(ours, 16, 1)
-    return socket.socket(fileno=descriptors[0])
-
-
 def listen_here() -> socket.socket:
     """Return a socket that listens on this machine's loopback, on a free port."""
     return socket.create_server(("127.0.0.1", 0), backlog=128)
@@ -201,68 +163,26 @@ def listen_here() -> socket.socket:
 # --------------------------------------------------------------------------------------------------
 
 
-@contextmanager
-def serving(server: socket.socket, policy: NetworkPolicy) -> Generator[None]:
+def serving(listening: socket.socket, policy: NetworkPolicy) -> AbstractContextManager[None]:
     """Answer on a listening socket until the block ends; then close every connection."""
-    proxy = _Proxy(server, policy)
-    thread = threading.Thread(target=proxy.accept, daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        proxy.close()
-        thread.join()
+    return _Proxy(listening, policy).serving()
 
 
-class _Proxy:
-    def __init__(self, server: socket.socket, policy: NetworkPolicy) -> None:
-        self.server, self.policy = server, policy
-        self._open: set[socket.socket] = set()
-        self._lock = threading.Lock()
-        self._closed = False
+class _Proxy(ConnectionServer):
+    def __init__(self, listening: socket.socket, policy: NetworkPolicy) -> None:
+        super().__init__(listening)
+        self.policy = policy
 
-    def accept(self) -> None:
-        """Start a thread for each connection."""
-        while True:
-            try:
-                client, _ = self.server.accept()
-            except OSError:
-                return
-            if not self._keep(client):
-                client.close()
-                continue
-            threading.Thread(target=self._answer, args=(client,), daemon=True).start()
-
-    def close(self) -> None:
-        with self._lock:
-            self._closed = True
-            for each in (self.server, *self._open):
-                with suppress(OSError):
-                    each.shutdown(socket.SHUT_RDWR)
-        self.server.close()
-
-    def _keep(self, connection: socket.socket) -> bool:
-        with self._lock:
-            if self._closed or len(self._open) >= 2 * _MOST_CONNECTIONS:
-                return False
-            self._open.add(connection)
-            return True
-
-    def _drop(self, connection: socket.socket) -> None:
-        with self._lock:
-            self._open.discard(connection)
-        connection.close()
-
-    def _answer(self, client: socket.socket) -> None:
+    def answer(self, client: socket.socket) -> None:
         try:
-            client.settimeout(_IDLE_SECONDS)
+            client.settimeout(IDLE_SECONDS)
             self._serve(client)
         except Refused as error:
             _say(client, f"403 {error}")
         except (OSError, ValueError) as error:
             _say(client, f"502 {error}")
         finally:
-            self._drop(client)
+            self.drop(client)
 
     def _serve(self, client: socket.socket) -> None:
         head, rest = _read_head(client)
@@ -276,11 +196,11 @@ class _Proxy:
         if place is None or (not tunnel and not target.lower().startswith("http://")):
             raise ValueError("the target of the request is not understood")
         server, upstream = self.policy.connect(*place, "https" if tunnel else "http")
-        if not self._keep(server):
+        if not self.keep(server):
             server.close()
             return
         try:
-            server.settimeout(_IDLE_SECONDS)
+            server.settimeout(IDLE_SECONDS)
             if tunnel and not upstream:
                 client.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
             else:
@@ -290,16 +210,16 @@ class _Proxy:
                     else _request(method, target, headers, whole=upstream)
                 )
             server.sendall(rest)
-            _relay(client, server)
+            relay(client, server)
         finally:
-            self._drop(server)
+            self.drop(server)
 
 
 def _read_head(client: socket.socket) -> tuple[bytes, bytes]:
     """Return the head of a request without the empty line after it, and the bytes after it."""
     got = b""
     while b"\r\n\r\n" not in got:
-        piece = client.recv(_PIECE)
+        piece = client.recv(PIECE)
         if not piece or len(got) > _HEAD_BYTES:
             raise ValueError("the request has no end or is too long")
         got += piece
@@ -321,27 +241,6 @@ def _request(method: bytes, target: str, headers: bytes, *, whole: bool) -> byte
     ]
     first = b"%s %s HTTP/1.1" % (method, (target if whole else path).encode("latin-1"))
     return b"\r\n".join([first, *kept, b"Connection: close", b"", b""])
-
-
-def _relay(client: socket.socket, server: socket.socket) -> None:
-    """Pass on the bytes of both sides until both have ended."""
-    others = {client: server, server: client}
-    with selectors.DefaultSelector() as waiting:
-        for each in others:
-            waiting.register(each, selectors.EVENT_READ)
-        while waiting.get_map():
-            ready = waiting.select(_IDLE_SECONDS)
-            if not ready:
-                return
-            for key, _ in ready:
-                source = client if key.fileobj is client else server
-                piece = source.recv(_PIECE)
-                if piece:
-                    others[source].sendall(piece)
-                    continue
-                waiting.unregister(source)
-                with suppress(OSError):
-                    others[source].shutdown(socket.SHUT_WR)
 
 
 def _say(client: socket.socket, status: str) -> None:

@@ -45,6 +45,7 @@ def _off(value: object) -> object:
 
 
 Argv = Annotated[tuple[str, ...], Field(min_length=1)]
+Port = Annotated[int, Field(strict=True, ge=1, le=65_535)]
 CommandList = Annotated[tuple[Argv, ...], BeforeValidator(_argv_lists)]
 
 
@@ -97,6 +98,10 @@ class Config(Frozen):
     command_seconds: float = Field(default=900, gt=0)
     environment: dict[str, str] = Field(
         default_factory=dict[str, str], description="variables for project commands"
+    )
+    services: dict[str, Port] = Field(
+        default_factory=dict[str, int],
+        description="ports of this machine that tests may reach, by the service's name",
     )
     records: RecordsPolicy = Field(
         default=RecordsPolicy.SEPARATE,

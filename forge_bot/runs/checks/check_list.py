@@ -37,6 +37,7 @@ CHECKS = (
     Check("tests and programs", _RUN, configuration_checks.programs, reads_commit=True),
     Check("disk space", _RUN | Occasion.BEFORE_GOING_ON, machine_checks.disk_space),
     Check("clock", _RUN, machine_checks.clock, reads_commit=True),
+    Check("services", _RUN, machine_checks.services, reads_commit=True),
     Check("ignored", _RUN, configuration_checks.ignored, reads_commit=True),
     Check("rules", _RUN, configuration_checks.rules, reads_commit=True),
     Check("run", _RUN, request_checks.named_runs),

@@ -2,6 +2,7 @@
 
 import asyncio
 import shutil
+import socket
 from collections.abc import Iterator
 from datetime import timedelta
 
@@ -16,6 +17,7 @@ from forge_bot.values import Tier
 
 _FAR = timedelta(days=1)
 _MEGABYTE = 1_000_000
+_ANSWER_SECONDS = 2.0
 _FEW_TOKENS = 16
 _SWITCHED_OFF = "remove `sandbox: off` from .forge/config.yml"
 _NAMED_LANDLOCK = "remove `sandbox: landlock` from .forge/config.yml: bubblewrap works here"
@@ -50,6 +52,29 @@ def clock(subject: CheckSubject) -> Iterator[CheckResult]:
             f" clock says {at:%Y-%m-%d %H:%M} UTC."
         )
         yield warn("clock", sentence, "Set the clock: names and commits of the run carry its date.")
+
+
+def services(subject: CheckSubject) -> Iterator[CheckResult]:
+    """Yield what tests may reach on this machine, and a warning for each port without an answer."""
+    declared = subject.config.services
+    names = [f"{name} (127.0.0.1:{port})" for name, port in declared.items()]
+    if names:
+        yield note("services", f"Tests and linters may reach {', '.join(names)} on this machine.")
+    for (name, port), words in zip(declared.items(), names, strict=True):
+        try:
+            socket.create_connection(("127.0.0.1", port), _ANSWER_SECONDS).close()
+        except OSError:
+            yield warn(
+                "services",
+                f"Nothing answers at {words}; tests that need it will be red.",
+                f"Start {name}, or correct `services` in .forge/config.yml.",
+            )
+    if declared and subject.config.sandbox != "off" and dict(available())[BackendName.BUBBLEWRAP]:
+        yield warn(
+            "services",
+            "Services are reached under bubblewrap only, and it does not work here.",
+            "See docs/sandbox.md; unprivileged user namespaces are the usual cause.",
+        )
 
 
 def sandbox(subject: CheckSubject) -> Iterator[CheckResult]:
