@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from forge_bot import __version__
+from forge_bot.runs import workflow_file
 from tests.actions.runner import ROOT, STUBS, missing, pins, program
 
 TEXT = (ROOT / ".github" / "workflows" / "release.yml").read_text(encoding="utf-8")
@@ -86,7 +87,7 @@ def test_the_build_job_makes_a_wheel_of_the_tagged_files(copy: Path, tmp_path: P
         ["add", "-A"],
         ["-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qm", "release"],
         ["tag", TAG],
-        ["remote", "set-url", "origin", "https://github.com/forge-bot/forge-bot.git"],
+        ["remote", "set-url", "origin", f"https://github.com/{workflow_file.ACTION}.git"],
     ):
         subprocess.run(["git", "-C", str(copy), *words], check=True)
     used, artifacts = pins(TEXT), tmp_path / "artifacts"
