@@ -149,6 +149,24 @@ def objects(folder: Path, ref: str, paths: Collection[str]) -> dict[str, str]:
     return {name: f"{mode} {oid}" for name, (mode, _kind, oid) in found.items()}
 
 
+def blobs(folder: Path, ref: str) -> dict[str, tuple[str, str]]:
+    """Return mode and object id of every file at `ref`; a submodule has the id of its commit."""
+    listed = git(folder, "ls-tree", "-r", "-z", "--full-tree", tree_id(folder, ref)).names
+    rows = ((path, about.split(" ")) for about, _, path in (row.partition("\t") for row in listed))
+    return {path: (mode, oid) for path, (mode, _kind, oid) in rows}
+
+
+def blobs_here(folder: Path) -> tuple[dict[str, tuple[str, str]], tuple[str, ...]]:
+    """Return mode and object id of every file in the index, and the paths that are different, new
+    or gone in the work tree.
+    """
+    staged = git(folder, "ls-files", "-z", "--stage").names
+    rows = ((path, about.split(" ")) for about, _, path in (row.partition("\t") for row in staged))
+    options = ("--modified", "--deleted", "--others", "--exclude-standard")
+    changed = git(folder, "ls-files", "-z", *options).names
+    return {path: (mode, oid) for path, (mode, oid, _stage) in rows}, tuple(dict.fromkeys(changed))
+
+
 def blob(folder: Path, oid: str) -> bytes | None:
     """Return the bytes of a file by its object id, None if it is not there. Raises ValueError for
     what is no id.

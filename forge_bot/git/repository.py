@@ -218,6 +218,18 @@ class Repository:
         """Return mode and object id of those of the paths that are committed at `ref`."""
         return files_at.objects(self.root, ref, paths)
 
+    def blobs_at(self, ref: str) -> dict[str, tuple[str, str]]:
+        """Return mode and object id of every file committed at `ref`. Raises GitFailed when it
+        names nothing.
+        """
+        return files_at.blobs(self.root, ref)
+
+    def blobs_here(self) -> tuple[dict[str, tuple[str, str]], tuple[str, ...]]:
+        """Return mode and object id of every file in the index, and the paths that are different,
+        new or gone in the work tree, without those that git ignores.
+        """
+        return files_at.blobs_here(self.root)
+
     def raw_commits(self, ids: Sequence[str]) -> dict[str, bytes]:
         """Return commits by their ids as git keeps them: the lines of their heads, and their
         messages.

@@ -1,0 +1,1 @@
+"""Gloves: one module for each stack, which reads its files and resolves its imports."""

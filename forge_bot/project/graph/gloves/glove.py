@@ -1,0 +1,32 @@
+"""A glove: what one stack's files say, and which files its imports name."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from forge_bot.project.file_list import Listing
+from forge_bot.project.graph.file_facts import FileFacts, ImportLine
+
+
+class Resolution(NamedTuple):
+    """The meaning of one import: files of the project, or a package outside, or neither."""
+
+    paths: tuple[str, ...] = ()
+    outside: str = ""
+    missing: str = ""
+
+
+Resolve = Callable[[str, ImportLine], tuple[Resolution, ...]]
+"""Takes the importing file and its import, and gives what it means."""
+
+
+@dataclass(frozen=True, slots=True)
+class Glove:
+    """One stack with its faces. `form` grows when its facts are read differently."""
+
+    stack: str
+    endings: tuple[str, ...]
+    read: Callable[[str, bytes], FileFacts]
+    resolver: Callable[[Listing], Resolve] | None
+    promise: str
+    form: int = 1

@@ -1,0 +1,77 @@
+"""JavaScript and TypeScript: definitions and imports by tree-sitter, also in Vue and Svelte."""
+
+import re
+from collections.abc import Sequence
+from posixpath import splitext
+from typing import TYPE_CHECKING
+
+from forge_bot.project.graph.file_facts import FileFacts, ImportLine
+from forge_bot.project.graph.gloves.glove import Glove
+from forge_bot.project.graph.gloves.resolve_javascript import javascript_resolver
+from forge_bot.project.graph.syntax import Grammar, read_source, unreadable, words_of
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_DEFINITIONS = """
+    (function_declaration name: (identifier) @name) @function
+    (generator_function_declaration name: (identifier) @name) @function
+    (class_declaration name: (_) @name) @class
+    (method_definition name: (property_identifier) @name) @method
+    (program (lexical_declaration (variable_declarator name: (identifier) @name
+      value: [(arrow_function) (function_expression)]) @function))
+    (export_statement (lexical_declaration (variable_declarator name: (identifier) @name
+      value: [(arrow_function) (function_expression)]) @function))
+    (program (lexical_declaration (variable_declarator name: (identifier) @name
+      (#match? @name "^[A-Z][A-Z0-9_]+$")) @constant))
+    (export_statement (lexical_declaration (variable_declarator name: (identifier) @name
+      (#match? @name "^[A-Z][A-Z0-9_]+$")) @constant))
+"""
+_IMPORTS = """
+    (import_statement source: (string) @import)
+    (export_statement source: (string) @import)
+    (call_expression function: (import) arguments: (arguments . (string) @import))
+    (call_expression function: (identifier) @_called (#eq? @_called "require")
+      arguments: (arguments . (string) @import .))
+"""
+_TYPES = """
+    (abstract_class_declaration name: (_) @name) @class
+    (interface_declaration name: (_) @name) @interface
+    (type_alias_declaration name: (_) @name) @type
+    (enum_declaration name: (_) @name) @enum
+    (import_require_clause source: (string) @import)
+"""
+_SCRIPT = Grammar("tree_sitter_javascript", _DEFINITIONS + _IMPORTS)
+_TYPED = Grammar("tree_sitter_typescript", _DEFINITIONS + _IMPORTS + _TYPES, "language_typescript")
+_TYPED_MARKUP = Grammar("tree_sitter_typescript", _TYPED.query, "language_tsx")
+_BLOCK = re.compile(rb"(<script\b[^>]*>)(.*?)(?=</script\s*>)", re.DOTALL | re.IGNORECASE)
+
+
+def _read(path: str, data: bytes) -> FileFacts:
+    ending = splitext(path)[1]
+    if ending in {".vue", ".svelte"}:
+        return unreadable(data) or read_source(_TYPED, _script_of(data), _imports)
+    grammar = {".ts": _TYPED, ".mts": _TYPED, ".cts": _TYPED, ".tsx": _TYPED_MARKUP}
+    return read_source(grammar.get(ending, _SCRIPT), data, _imports)
+
+
+def _imports(captures: "dict[str, list[Node]]") -> Sequence[ImportLine]:
+    node = captures["import"][0]
+    return [ImportLine(words_of(node)[1:-1], node.start_point[0] + 1)]
+
+
+def _script_of(data: bytes) -> bytes:
+    """Return the scripts of a component at their lines, and blank lines for the rest."""
+    made = b""
+    for block in _BLOCK.finditer(data):
+        made += b"\n" * (data.count(b"\n", 0, block.start(2)) - made.count(b"\n")) + block[2]
+    return made
+
+
+JAVASCRIPT = Glove(
+    stack="JavaScript and TypeScript",
+    endings=(".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts", ".vue", ".svelte"),
+    read=_read,
+    resolver=javascript_resolver,
+    promise="definitions and imports; tsconfig paths, index files, exports, imports, workspaces",
+)

@@ -1,0 +1,100 @@
+"""Workflows and pipelines: their phases, and the files of the repository that they name."""
+
+import re
+from collections.abc import Iterator
+from itertools import islice
+from posixpath import dirname, normpath
+
+from forge_bot.project.file_list import Listing, join
+from forge_bot.project.graph.file_facts import FileFacts, ImportLine, SymbolFact
+from forge_bot.project.graph.gloves.glove import Glove, Resolution, Resolve
+from forge_bot.project.graph.syntax import unreadable
+from forge_bot.project.lenient_config import items, string, table
+
+_PATH = re.compile(r"[\w.@-]*(?:/[\w.@-]+)+|[\w-]+\.[A-Za-z]\w{0,4}\b")
+_PIPELINE = re.compile(r"(?:^|/)(?:\.github/workflows|pipelines)/[^/]+\.ya?ml$")
+_NAME_KEYS = ("id", "step", "name")
+_MOST = 2_000
+"""Words that are looked at in one phase: aliases can make a small file endless."""
+
+
+def is_pipeline(path: str) -> bool:
+    """Return whether a file holds a workflow or a pipeline."""
+    return bool(_PIPELINE.search(path))
+
+
+def _read(path: str, data: bytes) -> FileFacts:
+    if (trouble := unreadable(data)) is not None:
+        return trouble
+    import yaml
+
+    del path
+    try:
+        found = yaml.load(data, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506
+        return _facts(found, data.decode("utf-8", "replace").splitlines())
+    except (yaml.YAMLError, RecursionError, ValueError) as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f"line {mark.line + 1}" if mark is not None else "it"
+        return FileFacts(problem=f"{where} cannot be parsed as YAML")
+
+
+def _facts(found: object, text: list[str]) -> FileFacts:
+    named = dict(_named(found))
+    symbols = [
+        SymbolFact(name, "phase", at, at, text[at - 1].strip()[:160])
+        for name, at in ((name, _line_of(text, name)) for name in named)
+    ]
+    lines: list[ImportLine] = []
+    for name, phase in named.items():
+        words = dict.fromkeys(islice(_words(phase), _MOST))
+        lines.extend(ImportLine(word, _line_of(text, word), (name,)) for word in words)
+    return FileFacts(tuple(dict.fromkeys(lines)), tuple(symbols))
+
+
+def _named(found: object) -> Iterator[tuple[str, object]]:
+    """Yield the jobs of a workflow, or the phases or steps of a pipeline, by their names."""
+    yield from ((str(name), job) for name, job in table(table(found).get("jobs")).items())
+    for key in ("phases", "steps"):
+        for phase in items(table(found).get(key)):
+            name = next((said for each in _NAME_KEYS if (said := table(phase).get(each))), None)
+            if isinstance(name, str | int):
+                yield str(name), phase
+
+
+def _words(value: object) -> Iterator[str]:
+    """Yield what may be the path of a file; the name of an agent stands for its prompt."""
+    for key, inner in table(value).items():
+        if key == "agent" and (agent := string(inner)):
+            yield f"../prompts/{agent}.md.j2"
+        yield from _words(inner)
+    for inner in items(value):
+        yield from _words(inner)
+    yield from (found[0].removesuffix(".") for found in _PATH.finditer(string(value)))
+
+
+def _line_of(text: list[str], word: str) -> int:
+    plain = word.removeprefix("../prompts/").removesuffix(".md.j2")
+    return next((at for at, line in enumerate(text, 1) if plain in line), 1)
+
+
+def _resolver(listing: Listing) -> Resolve:
+    def resolve(importer: str, line: ImportLine) -> tuple[Resolution, ...]:
+        folder = dirname(importer)
+        for path in (line.module, join(folder, line.module)):
+            plain = normpath(path).removeprefix("./")
+            if listing.has(plain):
+                return (Resolution((plain,)),)
+            if listing.has(f"{plain}/action.yml"):
+                return (Resolution((f"{plain}/action.yml",)),)
+        return ()
+
+    return resolve
+
+
+PIPELINES = Glove(
+    stack="Pipelines",
+    endings=(),
+    read=_read,
+    resolver=_resolver,
+    promise="jobs and phases of workflows and pipelines, and the files they name",
+)

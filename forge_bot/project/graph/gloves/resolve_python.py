@@ -1,0 +1,195 @@
+"""Which files a Python import names: source roots, namespace packages, relative imports.
+
+A root is a folder that Python would search: one that the project declares, the repository itself,
+`src`, and the folder around each topmost package. What a root holds is tried before what is
+outside, except for names of the standard library.
+"""
+
+import sys
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from posixpath import basename, commonprefix, dirname
+
+from forge_bot.project.file_list import TEST_FOLDERS, Listing, above, join
+from forge_bot.project.graph.file_facts import ImportLine
+from forge_bot.project.graph.gloves.glove import Resolution, Resolve
+from forge_bot.project.lenient_config import ini, items, string, strings, table, toml
+
+_PROJECTS = ("pyproject.toml", "setup.py", "setup.cfg")
+_FORMS = ("/__init__.py", ".py", "/__init__.pyi", ".pyi")
+
+
+def python_resolver(listing: Listing) -> Resolve:
+    """Return the resolver for the Python files of a repository."""
+    return _PythonRoots(listing).resolve
+
+
+class _PythonRoots:
+    def __init__(self, listing: Listing) -> None:
+        self._files = frozenset(path for path in listing.files if path.endswith((".py", ".pyi")))
+        self._packages = {
+            dirname(path) for path in self._files if basename(path).startswith("__init__.py")
+        }
+        self._folders = {folder for path in self._files for folder in above(path)}
+        own = frozenset(listing.own())
+        self._declared = {"", *_declared(listing)} | (
+            {"src"} if "src" not in self._packages else set[str]()
+        )
+        self._root_of = {folder: self._root(folder) for folder in self._folders | {""}}
+        self._visible = self._declared | {
+            self._root_of[dirname(path)]
+            for path in self._files & own
+            if TEST_FOLDERS.isdisjoint(path.split("/"))
+        }
+        self._tops = self._top_names()
+        self._known: dict[tuple[str, str], str | None] = {}
+
+    def resolve(self, importer: str, line: ImportLine) -> tuple[Resolution, ...]:
+        """Return what one import means; an import of several names can mean several files."""
+        if line.module.startswith("."):
+            return self._relative(importer, line)
+        if not line.names:
+            return (self._absolute(importer, line.module),)
+        whole = self._absolute(importer, line.module)
+        found = [
+            self._file(importer, f"{line.module}.{name}") for name in line.names if name != "*"
+        ]
+        return self._joined(whole, [*found, *(None for name in line.names if name == "*")])
+
+    def _relative(self, importer: str, line: ImportLine) -> tuple[Resolution, ...]:
+        rest = line.module.lstrip(".")
+        folder: str = dirname(importer)
+        for _ in range(len(line.module) - len(rest) - 1):
+            if not folder:
+                return (Resolution(missing=line.module),)
+            folder = dirname(folder)
+        base = join(folder, rest.replace(".", "/")) if rest else folder
+        here = self._at(base)
+        whole = Resolution((here,)) if here else Resolution(missing=line.module)
+        return self._joined(whole, [self._at(join(base, name)) for name in line.names])
+
+    @staticmethod
+    def _joined(whole: Resolution, found: list[str | None]) -> tuple[Resolution, ...]:
+        """Return a file for each name that is a module, and the package once for those that are
+        not.
+        """
+        modules = [Resolution((path,)) for path in found if path]
+        return tuple(dict.fromkeys([*modules, *([whole] if None in found or not found else [])]))
+
+    def _absolute(self, importer: str, module: str) -> Resolution:
+        if path := self._file(importer, module):
+            return Resolution((path,))
+        top = module.partition(".")[0]
+        if any(
+            join(root, top) in self._packages
+            for root in self._roots_for(importer, top)
+            if root in self._declared or root == self._root_of[dirname(importer)]
+        ):
+            return Resolution(missing=module)
+        return Resolution(outside=top)
+
+    def _file(self, importer: str, module: str) -> str | None:
+        """Return the file of a module as its importer sees it."""
+        folder = dirname(importer)
+        key = (folder, module)
+        if key not in self._known:
+            inner = module.replace(".", "/")
+            roots = self._roots_for(importer, module.partition(".")[0])
+            found = (self._at(join(root, inner)) for root in roots)
+            self._known[key] = next(filter(None, found), None)
+        return self._known[key]
+
+    def _roots_for(self, importer: str, top: str) -> Iterator[str]:
+        """Yield the roots that hold a top name: its own, the declared ones, its folder, others."""
+        folder = dirname(importer)
+        own = self._root_of[folder]
+        holding = self._tops.get(top, frozenset())
+        if top in sys.stdlib_module_names:
+            # Python would find the standard library first, unless this very package shadows it.
+            if join(own, top) in self._packages and f"{importer}/".startswith(join(own, top) + "/"):
+                yield own
+            return
+        if own in holding:
+            yield own
+        declared = (holding & self._declared) - {own}
+        yield from sorted(declared, key=lambda root: _distance(root, folder))
+        if folder not in self._packages and folder != own and self._at(join(folder, top)):
+            yield folder
+        others = (holding & self._visible) - declared - {own}
+        around = {*above(importer)} & holding - declared - {own} - others
+        yield from sorted(others | around, key=lambda root: _distance(root, folder))
+
+    def _at(self, path: str) -> str | None:
+        for form in _FORMS:
+            if path + form in self._files:
+                return path + form
+        return None
+
+    def _root(self, folder: str) -> str:
+        """Return the folder around the topmost package that holds a folder, or the nearest
+        declared one.
+        """
+        if folder in self._packages:
+            while folder in self._packages:
+                folder = dirname(folder)
+            return folder
+        return next(
+            (each for each in (*reversed(above(folder + "/")), "") if each in self._declared), ""
+        )
+
+    def _top_names(self) -> Mapping[str, frozenset[str]]:
+        """Return the roots by the top names that they hold."""
+        roots = set(self._root_of.values()) | self._declared
+        tops: dict[str, set[str]] = defaultdict(set)
+        for path in self._files:
+            for root in ("", *above(path)):
+                if root in roots:
+                    rest = path[len(root) + 1 :] if root else path
+                    first = rest.partition("/")[0]
+                    tops[first.removesuffix(".py").removesuffix(".pyi")].add(root)
+        return {name: frozenset(found) for name, found in tops.items()}
+
+
+def _distance(root: str, folder: str) -> tuple[int, str]:
+    shared = len(commonprefix([root.split("/"), folder.split("/")]))
+    return (-shared, root)
+
+
+def _declared(listing: Listing) -> Iterator[str]:
+    """Yield the source folders that the projects of a repository declare, and the usual ones."""
+    for manifest in (path for path in listing.own() if basename(path) in _PROJECTS):
+        folder = dirname(manifest)
+        yield folder
+        if not listing.has(join(folder, "src/__init__.py")) and listing.has_folder(
+            join(folder, "src")
+        ):
+            yield join(folder, "src")
+        for name in _named(basename(manifest), listing.text(manifest)):
+            plain = "/".join(part for part in name.split("/") if part not in {"", "."})
+            if ".." not in plain.split("/"):
+                yield join(folder, plain) if plain else folder
+
+
+def _named(manifest: str, text: str) -> Iterator[str]:
+    if manifest == "setup.cfg":
+        sections = ini(text)
+        yield from sections.get("options.packages.find", {}).get("where", "").split()
+        for line in sections.get("options", {}).get("package_dir", "").splitlines():
+            name, equals, folder = line.partition("=")
+            if equals and not name.strip():
+                yield folder.strip()
+        return
+    if manifest != "pyproject.toml":
+        return
+    tool = table(toml(text).get("tool"))
+    yield from strings(table(tool, "setuptools", "packages", "find").get("where"))
+    yield from strings(table(tool, "setuptools", "package-dir").get(""))
+    yield from strings(table(tool, "pytest", "ini_options").get("pythonpath"))
+    yield from strings(table(tool, "maturin").get("python-source"))
+    yield from strings(table(tool, "pdm", "build").get("package-dir"))
+    yield from strings(table(tool, "uv", "build-backend").get("module-root"))
+    for package in items(table(tool, "poetry").get("packages")):
+        yield string(table(package).get("from"))
+    for package in strings(table(tool, "hatch", "build", "targets", "wheel").get("packages")):
+        yield dirname(package)
+    yield from strings(table(tool, "hatch", "build", "targets", "wheel").get("sources"))

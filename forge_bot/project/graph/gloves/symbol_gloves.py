@@ -1,0 +1,53 @@
+"""Rust, Java and Ruby: definitions only. Their imports are not resolved."""
+
+from functools import partial
+
+from forge_bot.project.graph.file_facts import FileFacts
+from forge_bot.project.graph.gloves.glove import Glove
+from forge_bot.project.graph.syntax import Grammar, read_source
+
+_RUST = Grammar(
+    "tree_sitter_rust",
+    """
+    (function_item name: (identifier) @name) @function
+    (struct_item name: (type_identifier) @name) @struct
+    (enum_item name: (type_identifier) @name) @enum
+    (trait_item name: (type_identifier) @name) @trait
+    (type_item name: (type_identifier) @name) @type
+    (const_item name: (identifier) @name) @constant
+    (macro_definition name: (identifier) @name) @macro
+    (mod_item name: (identifier) @name body: (_)) @module
+    (impl_item type: [(type_identifier) @name (generic_type type: (type_identifier) @name)]) @impl
+    """,
+)
+_JAVA = Grammar(
+    "tree_sitter_java",
+    """
+    (class_declaration name: (identifier) @name) @class
+    (record_declaration name: (identifier) @name) @class
+    (interface_declaration name: (identifier) @name) @interface
+    (enum_declaration name: (identifier) @name) @enum
+    (method_declaration name: (identifier) @name) @method
+    (constructor_declaration name: (identifier) @name) @method
+    """,
+)
+_RUBY = Grammar(
+    "tree_sitter_ruby",
+    """
+    (class name: (_) @name) @class
+    (module name: (_) @name) @module
+    (method name: (_) @name) @method
+    (singleton_method name: (_) @name) @method
+    """,
+)
+_PROMISE = "definitions and commands; imports are not resolved"
+
+
+def _read(grammar: Grammar, path: str, data: bytes) -> FileFacts:
+    del path
+    return read_source(grammar, data, lambda _: ())
+
+
+RUST = Glove("Rust", (".rs",), partial(_read, _RUST), None, _PROMISE)
+JAVA = Glove("Java", (".java",), partial(_read, _JAVA), None, _PROMISE)
+RUBY = Glove("Ruby", (".rb", ".rake"), partial(_read, _RUBY), None, _PROMISE)

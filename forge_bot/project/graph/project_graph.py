@@ -1,0 +1,222 @@
+"""The graph of a project at one state of its files: nodes, and what uses what."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+from forge_bot.project.graph.file_facts import FileFacts
+from forge_bot.project.graph.node_types import Criticality, EdgeKind, NodeKind, NodeTier
+from forge_bot.values import CommandName
+
+SEPARATOR = "::"
+"""Stands in an id between a file and what it contains."""
+
+
+class GraphNode(NamedTuple):
+    """One node. The id is the path of a file, `path::name` of what it contains, or `command:…`."""
+
+    id: str
+    kind: NodeKind
+    tier: NodeTier | None
+    domain: str = ""
+    criticality: Criticality = Criticality.NORMAL
+    contracts: tuple[str, ...] = ()
+    line: int = 0
+    text: str = ""
+    problem: str = ""
+
+    @property
+    def path(self) -> str:
+        """The file it is or lies in; empty for a command."""
+        return "" if self.kind is NodeKind.COMMAND else self.id.partition(SEPARATOR)[0]
+
+
+class GraphEdge(NamedTuple):
+    """One node uses another; `line` is where, in the file of the first."""
+
+    source: str
+    target: str
+    kind: EdgeKind
+    line: int = 0
+
+
+class MissingImport(NamedTuple):
+    """An import that names a file of the project which is not there."""
+
+    path: str
+    line: int
+    module: str
+
+
+class FileNode(NamedTuple):
+    """A file with what it imports, by path and line, and the packages outside it uses."""
+
+    kind: NodeKind
+    imports: Mapping[str, int] = {}
+    outside: Mapping[str, int] = {}
+    missing: tuple[tuple[str, int], ...] = ()
+    tests: tuple[str, ...] = ()
+    problem: str = ""
+    generated: bool = False
+
+
+class GraphCommand(NamedTuple):
+    """A command of the project, as its profile has it."""
+
+    name: CommandName
+    words: str
+    reason: str
+
+    @property
+    def id(self) -> str:
+        """The id of its node."""
+        return f"command:{self.name}:{self.words}"
+
+
+class Overrides(NamedTuple):
+    """What the manifest says of a node; None where it says nothing."""
+
+    tier: NodeTier | None = None
+    domain: str = ""
+    criticality: Criticality = Criticality.NORMAL
+    contracts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ProjectGraph:
+    """All nodes and edges. What the manifest says is laid over the kinds when a node is asked for.
+
+    `facts` reads what files contain; it is asked only for files whose definitions are wanted.
+    """
+
+    files: Mapping[str, FileNode]
+    commands: tuple[GraphCommand, ...]
+    notes: tuple[str, ...]
+    fingerprint: str
+    facts: Callable[[Iterable[str]], Mapping[str, FileFacts]] = field(repr=False)
+    overrides: Mapping[str, Overrides] = field(default_factory=dict[str, Overrides])
+
+    @cached_property
+    def importers(self) -> Mapping[str, tuple[str, ...]]:
+        """The files that import each file."""
+        return _reversed((path, node.imports) for path, node in self.files.items())
+
+    @cached_property
+    def testers(self) -> Mapping[str, tuple[str, ...]]:
+        """The tests of each file."""
+        return _reversed((path, node.tests) for path, node in self.files.items())
+
+    @property
+    def missing(self) -> tuple[MissingImport, ...]:
+        """Imports of the project itself that name nothing."""
+        return tuple(
+            MissingImport(path, line, module)
+            for path, node in self.files.items()
+            for module, line in node.missing
+        )
+
+    def file_node(self, path: str) -> GraphNode:
+        """Return the node of a file. Raises KeyError."""
+        found = self.files[path]
+        said = self.overrides.get(path, Overrides())
+        return GraphNode(
+            path,
+            found.kind,
+            said.tier or found.kind.tier,
+            said.domain,
+            said.criticality,
+            said.contracts,
+            problem=found.problem,
+        )
+
+    def contained(self, path: str) -> tuple[GraphNode, ...]:
+        """Return what a file contains: definitions, or the phases of a pipeline."""
+        outer = self.file_node(path)
+        facts = self.facts((path,)).get(path, FileFacts())
+        return tuple(
+            GraphNode(
+                f"{path}{SEPARATOR}{symbol.name}",
+                NodeKind.PHASE if symbol.kind == "phase" else NodeKind.SYMBOL,
+                outer.tier,
+                outer.domain,
+                outer.criticality,
+                line=symbol.line,
+                text=symbol.text,
+            )
+            for symbol in facts.symbols
+        )
+
+    def nodes(self, *, symbols: bool = False) -> Iterator[GraphNode]:
+        """Yield the nodes of all files and commands, and of what files contain if that is asked."""
+        for path in self.files:
+            yield self.file_node(path)
+            if symbols:
+                yield from self.contained(path)
+        for command in self.commands:
+            kind = NodeKind.COMMAND
+            yield GraphNode(command.id, kind, kind.tier, text=command.reason)
+
+    def node(self, name: str) -> GraphNode | None:
+        """Return the node of an id; None if there is none."""
+        if name in self.files:
+            return self.file_node(name)
+        path = name.partition(SEPARATOR)[0]
+        if path in self.files:
+            return next((each for each in self.contained(path) if each.id == name), None)
+        if name.startswith("command:"):
+            return next((each for each in self.nodes() if each.id == name), None)
+        return None
+
+    def edges_from(self, path: str) -> Iterator[GraphEdge]:
+        """Yield the edges that begin at a file, without those to what it contains."""
+        node = self.files[path]
+        kind = EdgeKind.READS if node.kind is NodeKind.PIPELINE else EdgeKind.IMPORTS
+        for target, line in node.imports.items():
+            yield GraphEdge(path, target, kind, line)
+        for target in node.tests:
+            yield GraphEdge(path, target, EdgeKind.TESTS)
+
+    def edges_to(self, path: str) -> Iterator[GraphEdge]:
+        """Yield the edges that end at a file."""
+        for source in dict.fromkeys((*self.importers.get(path, ()), *self.testers.get(path, ()))):
+            yield from (edge for edge in self.edges_from(source) if edge.target == path)
+
+    def dependents(self, paths: Iterable[str]) -> dict[str, int]:
+        """Return the files that use these, directly or through others, with their distance."""
+        reached = dict.fromkeys(paths, 0)
+        begun = dict(reached)
+        queue = list(reached)
+        for path in queue:
+            for source in self.importers.get(path, ()):
+                if source not in reached:
+                    reached[source] = reached[path] + 1
+                    queue.append(source)
+        return {path: away for path, away in reached.items() if path not in begun}
+
+    def path_between(self, start: str, end: str) -> tuple[str, ...]:
+        """Return the shortest way of imports from one file to another; empty if there is none."""
+        came: dict[str, str] = {start: ""}
+        queue = [start]
+        for path in queue:
+            if path == end:
+                way = [path]
+                while came[way[-1]]:
+                    way.append(came[way[-1]])
+                return tuple(reversed(way))
+            for target in self.files[path].imports:
+                if target not in came:
+                    came[target] = path
+                    queue.append(target)
+        return ()
+
+
+def _reversed(
+    edges: Iterable[tuple[str, Iterable[str]]],
+) -> dict[str, tuple[str, ...]]:
+    found: dict[str, list[str]] = defaultdict(list)
+    for source, targets in edges:
+        for target in targets:
+            found[target].append(source)
+    return {target: tuple(sources) for target, sources in found.items()}

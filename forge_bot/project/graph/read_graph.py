@@ -1,0 +1,319 @@
+"""Reads the graph of a repository: facts by git's blob ids, then what imports mean.
+
+A reader that is kept reads only files that have changed since. What a process before it has read
+comes from the cache.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from posixpath import basename, dirname, join, normpath
+from typing import cast
+
+from pydantic_core import from_json, to_json
+
+from forge_bot import __version__
+from forge_bot.git import Repository
+from forge_bot.project.file_list import Listing
+from forge_bot.project.graph.classify import entry_points, kind_of
+from forge_bot.project.graph.file_facts import FileFacts
+from forge_bot.project.graph.gloves.all_gloves import GLOVES, glove_for
+from forge_bot.project.graph.gloves.glove import Glove, Resolve
+from forge_bot.project.graph.graph_cache import GraphCache
+from forge_bot.project.graph.node_types import NodeKind
+from forge_bot.project.graph.project_files import LINK, SUBMODULE, FileEntry, ProjectFiles
+from forge_bot.project.graph.project_graph import FileNode, GraphCommand, ProjectGraph
+from forge_bot.project.toolchains import find_commands
+from forge_bot.values import CommandName
+
+_FORM = 1
+"""The number of the form of a kept graph. It grows when graphs are made differently."""
+_MANIFESTS = frozenset(
+    {"pyproject.toml", "setup.cfg", "package.json", "tsconfig.json", "jsconfig.json", "go.mod"}
+)
+_PARTS = 2_000
+
+
+class GraphReader:
+    """Reads the graph of one repository, again and again. It writes nothing but its cache."""
+
+    def __init__(self, repository: Repository) -> None:
+        self._repository = repository
+        self._cache = GraphCache(repository.common_dir / "forge-bot" / "graph.sqlite")
+        self._facts: dict[str, FileFacts] = {}
+        self._nodes: dict[tuple[str, str], FileNode] = {}
+        self._structure = ""
+        self._make: Callable[[str, FileFacts], FileNode] | None = None
+        self._known: ProjectGraph | None = None
+
+    def here(self) -> ProjectGraph:
+        """Return the graph of the work tree as it lies there."""
+        return self._graph(ProjectFiles.here(self._repository))
+
+    def at(self, ref: str) -> ProjectGraph:
+        """Return the graph of a commit. Raises GitFailed for an unknown one."""
+        return self._graph(ProjectFiles.committed(self._repository, ref))
+
+    def _graph(self, files: ProjectFiles) -> ProjectGraph:
+        if self._known is not None and self._known.fingerprint == files.fingerprint:
+            return self._known
+        key = f"{__version__}.{_FORM} {files.fingerprint}"
+        kept = None if self._structure else self._cache.graph(key)
+        graph = self._restored(files, kept) if kept is not None else None
+        if graph is None:
+            graph = self._read(files)
+            self._cache.keep_graph(key, _kept(graph))
+        self._known = graph
+        return graph
+
+    def _read(self, files: ProjectFiles) -> ProjectGraph:
+        listing = files.listing()
+        read = [path for path in files.entries if _is_read(path, files.entries[path])]
+        facts = self._facts_of(files, read)
+        structure = _structure(files)
+        if structure != self._structure or self._make is None:
+            self._structure, self._nodes = structure, {}
+            self._make = _maker(listing)
+        nodes: dict[str, FileNode] = {}
+        for path, entry in files.entries.items():
+            known = (path, entry.blob)
+            if known not in self._nodes:
+                made = self._make(path, facts.get(path, FileFacts()))
+                self._nodes[known] = _with_mode(made, path, entry, files)
+            nodes[path] = self._nodes[known]
+        self._nodes = {(path, files.entries[path].blob): node for path, node in nodes.items()}
+        found = find_commands(listing)
+        commands = tuple(
+            GraphCommand(name, " ".join(command.plain), command.reason)
+            for name in CommandName
+            for command in found.commands.of(name)
+        )
+        return ProjectGraph(
+            _with_tests(nodes, facts),
+            commands,
+            tuple(_promises(read)),
+            files.fingerprint,
+            self._lazily(files),
+        )
+
+    def _lazily(self, files: ProjectFiles) -> Callable[[Iterable[str]], Mapping[str, FileFacts]]:
+        entries = files.entries
+
+        def facts(paths: Iterable[str]) -> Mapping[str, FileFacts]:
+            return self._facts_of(files, [path for path in paths if _is_read(path, entries[path])])
+
+        return facts
+
+    def _facts_of(self, files: ProjectFiles, paths: list[str]) -> dict[str, FileFacts]:
+        """Return the facts of files: known ones, those in the cache, and the rest read anew."""
+        keys = {path: _key(path, files.entries[path].blob) for path in paths}
+        unknown = [key for key in dict.fromkeys(keys.values()) if key not in self._facts]
+        for key, data in self._cache.facts(unknown).items():
+            self._facts[key] = FileFacts.restored(from_json(data))
+        left = {key: path for path, key in keys.items() if key not in self._facts}
+        todo = list(left.values())
+        for start in range(0, len(todo), _PARTS):
+            fresh: dict[str, bytes] = {}
+            for path, data in files.contents(todo[start : start + _PARTS]):
+                facts = _read_one(path, data)
+                self._facts[keys[path]] = facts
+                if data is not None:
+                    fresh[keys[path]] = to_json(facts)
+            self._cache.keep_facts(fresh)
+        return {path: self._facts[key] for path, key in keys.items()}
+
+    def _restored(self, files: ProjectFiles, kept: bytes) -> ProjectGraph | None:
+        """Return a graph from the cache; None if it does not fit these files."""
+        try:
+            found = cast("dict[str, list[list[object]]]", from_json(kept))
+            paths = list(files.entries)
+            return ProjectGraph(
+                {
+                    path: _node_from(row, paths)
+                    for path, row in zip(paths, found["files"], strict=True)
+                },
+                tuple(
+                    GraphCommand(CommandName(str(name)), str(words), str(reason))
+                    for name, words, reason in found["commands"]
+                ),
+                tuple(map(str, found["notes"])),
+                files.fingerprint,
+                self._lazily(files),
+            )
+        except (ValueError, KeyError, TypeError, IndexError):
+            return None
+
+
+def _key(path: str, blob: str) -> str:
+    glove = cast("Glove", glove_for(path))
+    ending = path.rpartition(".")[2]
+    return f"{blob} {glove.stack}.{ending}.{glove.form}"
+
+
+def _is_read(path: str, entry: FileEntry) -> bool:
+    return entry.mode not in {LINK, SUBMODULE} and glove_for(path) is not None
+
+
+def _read_one(path: str, data: bytes | None) -> FileFacts:
+    if data is None:
+        return FileFacts(problem="its contents are not in this clone")
+    return cast("Glove", glove_for(path)).read(path, data)
+
+
+def _structure(files: ProjectFiles) -> str:
+    """Return a text that changes with what imports can mean: names, links and manifests."""
+    return "\0".join(
+        path + entry.blob if basename(path) in _MANIFESTS or entry.mode == LINK else path
+        for path, entry in files.entries.items()
+    )
+
+
+def _maker(listing: Listing) -> Callable[[str, FileFacts], FileNode]:
+    """Return the function that makes a node of a file's facts."""
+    entries = entry_points(listing)
+    resolvers: dict[str, Resolve] = {
+        glove.stack: glove.resolver(listing) for glove in GLOVES if glove.resolver is not None
+    }
+
+    def make(path: str, facts: FileFacts) -> FileNode:
+        kind = kind_of(path, entries)
+        if kind is NodeKind.MODULE and "main" in facts.marks:
+            kind = NodeKind.ENTRY
+        glove = glove_for(path)
+        resolve = resolvers.get(glove.stack) if glove is not None else None
+        imports: dict[str, int] = {}
+        outside: dict[str, int] = {}
+        missing: dict[str, int] = {}
+        for line in facts.imports if resolve is not None else ():
+            for found in resolve(path, line) if resolve is not None else ():
+                for target in found.paths:
+                    if target != path:
+                        imports.setdefault(target, line.line)
+                if found.outside:
+                    outside.setdefault(found.outside, line.line)
+                if found.missing:
+                    missing.setdefault(found.missing, line.line)
+        return FileNode(
+            kind,
+            imports,
+            outside,
+            tuple(missing.items()),
+            (),
+            facts.problem,
+            "generated" in facts.marks,
+        )
+
+    return make
+
+
+def _with_mode(node: FileNode, path: str, entry: FileEntry, files: ProjectFiles) -> FileNode:
+    """Return a node with what its mode adds: a link uses its target, a submodule is not read."""
+    if entry.mode == SUBMODULE:
+        return node._replace(problem="a submodule; its files are not read")
+    if entry.mode != LINK:
+        return node
+    data = next(files.contents((path,)))[1] or b""
+    target, seen = path, {path}
+    while True:
+        named = data.decode("utf-8", "replace")
+        target = normpath(join(dirname(target), named))
+        if target in seen:
+            return node._replace(problem="a link that leads back to itself")
+        seen.add(target)
+        found = files.entries.get(target)
+        if found is None:
+            inside = any(each.startswith(f"{target}/") for each in files.entries)
+            return node if inside else node._replace(problem=f"a link to {named}, not a file here")
+        if found.mode != LINK:
+            return node._replace(imports={target: 1})
+        data = next(files.contents((target,)))[1] or b""
+
+
+def _with_tests(
+    nodes: Mapping[str, FileNode],
+    facts: Mapping[str, FileFacts],
+) -> dict[str, FileNode]:
+    """Return the nodes with the edges from tests to what they test.
+
+    A test tests what it imports, also through a package that only passes it on, and in Go the files
+    of its folder.
+    """
+    by_folder: dict[str, list[str]] = defaultdict(list)
+    for path in nodes:
+        if path.endswith(".go"):
+            by_folder[dirname(path)].append(path)
+    found = dict(nodes)
+    for path, node in nodes.items():
+        if node.kind is not NodeKind.TEST:
+            continue
+        targets = [*node.imports, *_passed_on(path, node, facts, nodes)]
+        if path.endswith("_test.go"):
+            targets += by_folder[dirname(path)]
+        tested = tuple(
+            dict.fromkeys(
+                target
+                for target in targets
+                if target in nodes and nodes[target].kind.is_code and target != path
+            )
+        )
+        if tested:
+            found[path] = node._replace(tests=tested)
+    return found
+
+
+def _passed_on(
+    path: str,
+    node: FileNode,
+    facts: Mapping[str, FileFacts],
+    nodes: Mapping[str, FileNode],
+) -> list[str]:
+    """Return the files from which packages take the names that a file takes from them."""
+    packages = {each for each in node.imports if basename(each) == "__init__.py"}
+    if not packages or path not in facts:
+        return []
+    wanted = {name for line in facts[path].imports for name in line.names}
+    found: list[str] = []
+    for package in packages:
+        for line in facts.get(package, FileFacts()).imports:
+            if wanted & set(line.names):
+                found += [
+                    target for target, at in nodes[package].imports.items() if at == line.line
+                ]
+    return found
+
+
+def _promises(paths: Iterable[str]) -> Iterable[str]:
+    """Yield one sentence for each stack that is there: how many files, and what is read of them."""
+    counts = Counter(cast("Glove", glove_for(path)).stack for path in paths)
+    for glove in GLOVES:
+        if count := counts[glove.stack]:
+            yield f"{glove.stack} ({count} {'file' if count == 1 else 'files'}): {glove.promise}"
+
+
+def _kept(graph: ProjectGraph) -> bytes:
+    place = {path: at for at, path in enumerate(graph.files)}
+    rows = [
+        [
+            node.kind,
+            [[place[target], line] for target, line in node.imports.items()],
+            list(node.outside.items()),
+            node.missing,
+            [place[target] for target in node.tests],
+            node.problem,
+            node.generated,
+        ]
+        for node in graph.files.values()
+    ]
+    return to_json({"files": rows, "commands": graph.commands, "notes": graph.notes})
+
+
+def _node_from(row: list[object], paths: list[str]) -> FileNode:
+    kind, imports, outside, missing, tests, problem, generated = row
+    return FileNode(
+        NodeKind(str(kind)),
+        {paths[target]: line for target, line in cast("list[tuple[int, int]]", imports)},
+        dict(cast("list[tuple[str, int]]", outside)),
+        tuple((module, line) for module, line in cast("list[tuple[str, int]]", missing)),
+        tuple(paths[target] for target in cast("list[int]", tests)),
+        str(problem),
+        bool(generated),
+    )

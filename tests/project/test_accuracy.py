@@ -1,0 +1,69 @@
+"""Edges of imports against grimp, which asks Python itself where a package lies."""
+
+import sys
+from pathlib import Path
+
+import grimp
+import pytest
+
+from forge_bot.git import Repository, make_repository
+from forge_bot.project.graph.read_graph import GraphReader
+
+HERE = Path(__file__).parents[2]
+Edges = set[tuple[str, str]]
+
+
+def oracle(package: str, root: Path) -> Edges:
+    sys.path.insert(0, str(root))
+    try:
+        found = grimp.build_graph(package, cache_dir=None)
+    finally:
+        sys.path.remove(str(root))
+    return {
+        (file_of(root, name), file_of(root, other))
+        for name in found.modules
+        for other in found.find_modules_directly_imported_by(name)
+        if name != other
+    }
+
+
+def file_of(root: Path, module: str) -> str:
+    path = module.replace(".", "/")
+    return f"{path}/__init__.py" if (root / path / "__init__.py").is_file() else f"{path}.py"
+
+
+def edges(package: str, repository: Repository) -> Edges:
+    found = GraphReader(repository).here()
+    inside = f"{package}/"
+    return {
+        (path, target)
+        for path, node in found.files.items()
+        for target in node.imports
+        if path.startswith(inside) and target.startswith(inside) and path.endswith(".py")
+    }
+
+
+def test_the_imports_of_our_own_package_are_those_that_grimp_finds() -> None:
+    assert edges("forge_bot", Repository.find(HERE)) == oracle("forge_bot", HERE)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("package", ["rich", "pydantic_ai", "hypothesis"])
+def test_the_imports_of_published_packages_are_those_that_grimp_finds(
+    package: str, tmp_path: Path
+) -> None:
+    import importlib.util
+    import shutil
+
+    spec = importlib.util.find_spec(package)
+    assert spec is not None
+    assert spec.origin is not None
+    shutil.copytree(
+        Path(spec.origin).parent,
+        tmp_path / package,
+        ignore=shutil.ignore_patterns("__pycache__", "*.so"),
+    )
+    ours, theirs = edges(package, make_repository(tmp_path, "A package")), oracle(package, tmp_path)
+    both = ours & theirs
+    assert len(both) / len(ours) >= 0.98, sorted(ours - theirs)
+    assert len(both) / len(theirs) >= 0.98, sorted(theirs - ours)
