@@ -8,7 +8,9 @@ from rich.markup import escape
 from forge_bot.cli.amounts import money
 from forge_bot.cli.options import Ending
 from forge_bot.cli.progress import Progress
+from forge_bot.git.revisions import HEADS
 from forge_bot.interaction.number_format import several
+from forge_bot.runs.ended_records import recorded_on
 from forge_bot.runs.leftovers import remove_work_tree
 from forge_bot.runs.open_pull_request import WantedPullRequest, creation
 from forge_bot.runs.outcome import Outcome
@@ -40,17 +42,18 @@ def _done(run: Run, progress: Progress, ending: Ending) -> None:
     tokens = total.input_tokens + total.output_tokens
     progress.line(f"[dim]{total.calls} calls · {tokens:,} tokens · {money(total.cost)}[/]\n")
     separate = is_separate(state)
+    kept = recorded_on(run.repository).get(run.name, "").removeprefix(HEADS) if separate else ""
     code = offered(run) if separate else Offer(branch=state.branch)
     if code.branch:
         count = f", {several(code.commits, 'commit')}" if separate else ""
         begins = escape(state.base_branch)
         progress.line(f"  branch        [bold]{escape(code.branch)}[/] (from {begins}{count})")
     if separate:
-        progress.line(f"  record        branch {escape(state.branch)}")
+        progress.line(f"  record        branch {escape(kept or state.branch)}")
     progress.line(f"  what was done forge-bot show {escape(run.pipeline.summary)}")
     if run.workspace.read_bytes(PULL_REQUEST) is not None:
         progress.line(f"  pull request  {escape(state.pull_request or _shown())}")
-    following = _next_lines(run, code, ending)
+    following = _next_lines(run, code, kept, ending)
     progress.line(_work_tree(run, ending))
     if code.left_behind:
         progress.line(
@@ -80,7 +83,7 @@ def _work_tree(run: Run, ending: Ending) -> str:
     )
 
 
-def _next_lines(run: Run, code: Offer, ending: Ending) -> list[str]:
+def _next_lines(run: Run, code: Offer, kept: str, ending: Ending) -> list[str]:
     """Return the lines that a person types now: to look, to merge, or to offer the change."""
     if not code.branch:
         return []
@@ -95,7 +98,7 @@ def _next_lines(run: Run, code: Offer, ending: Ending) -> list[str]:
         return lines
     lines.append("or")
     if not (ending.push or ending.open_pr):
-        lines.append(f"  {away}git push -u origin {branch}")
+        lines.append(f"  {away}git push -u origin {' '.join(filter(None, (branch, kept)))}")
     if (body := body_file(run)).is_file():
         written = pull_request_text(run)
         wanted = WantedPullRequest(code.branch, run.state.base_branch, written, body)

@@ -104,6 +104,8 @@ def _branch(info: RunInfo) -> str:
     """
     if info.renamed:
         return f"{escape(info.branch)}, which is called {escape(info.renamed)} now"
+    if info.kept:
+        return f"{escape(info.branch)}, which is gone; its record is on {escape(info.kept_on)}"
     return (
         f"{escape(info.remote)}/{escape(info.branch)}, on the remote only"
         if info.remote

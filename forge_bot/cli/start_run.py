@@ -30,6 +30,7 @@ from forge_bot.runs.create import (
     draft_from_words,
     plan_for,
 )
+from forge_bot.runs.ended_records import newest_records
 from forge_bot.runs.estimate import Estimate, estimate, keep_estimate
 from forge_bot.runs.local_user import local_user
 from forge_bot.runs.notifications import Message
@@ -246,7 +247,13 @@ class _Outlook:
         """The estimate, after a warning if half of such runs cost more than the budget."""
         base = self.repository.head().commit
         found = estimate(
-            self.repository, base, self.pipeline, plan.effort, self.names, auto=self.auto
+            self.repository,
+            base,
+            self.pipeline,
+            plan.effort,
+            self.names,
+            auto=self.auto,
+            records=newest_records(self.repository),
         )
         if self.budget is not None and found.cost is not None and found.exceeds(self.budget):
             short = (

@@ -72,6 +72,7 @@ def start(pipeline: Pipeline, report: RunStarted) -> State:
         budget=Budget(cap=report.budget),
         first_cap=report.budget,
         records=report.records,
+        recalls_from=report.recalls_from,
         artifacts={"request.md": ArtifactRecord(blob=report.request_blob, phase=first.id, round=1)},
         seen=frozenset({report.key}),
     )

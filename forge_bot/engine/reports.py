@@ -69,6 +69,9 @@ class RunStarted(_Report):
         default=RecordsPolicy.IN_BRANCH,
         description="where the record is kept; older versions kept it on the branch",
     )
+    recalls_from: str = Field(
+        default="", description="commit with records of ended runs that the run recalls too"
+    )
 
 
 class _OnAction(_Report):

@@ -244,6 +244,9 @@ class State(Recorded):
     usage: Usage = Usage()
     pull_request: str = ""
     records: RecordsPolicy = RecordsPolicy.IN_BRANCH
+    recalls_from: str = Field(
+        default="", description="commit with the records that the run recalls beside its base's"
+    )
     pull_request_branch: str = Field(
         default="", description="the branch that is offered for merge; empty if it is the run's"
     )

@@ -8,9 +8,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from forge_bot.errors import GitFailed
 from forge_bot.git.commits import Trailers, message_text, read_trailers
 from forge_bot.git.process import LONG, git
-from forge_bot.git.revisions import branch_ref, commit_id, ref_target, tree_id
+from forge_bot.git.revisions import HEADS, branch_ref, commit_id, ref_target, tree_id
 
 GONE = "000000"
 """The mode of a file that a commit removed, as git writes it."""
@@ -140,6 +141,33 @@ def tree_without(root: Path, commit: str, under: str) -> str:
     return tree_with(root, tree, [FileVersion(name, GONE, "") for name in names])
 
 
+def tree_with_folders(root: Path, tree: str, under: str, folders: Mapping[str, str]) -> str:
+    """Return the id of a tree in which one of its folders has these folders, by their names, and
+    what else it had.
+    """
+    rows = _rows(root, tree)
+    inside = _rows(root, f"{tree}:{under}") if under in rows else {}
+    inside |= {name: f"040000 tree {oid}" for name, oid in folders.items()}
+    rows[under] = f"040000 tree {_tree_of(root, inside)}"
+    return _tree_of(root, rows)
+
+
+def empty_tree(root: Path) -> str:
+    """Return the id of the tree without files."""
+    return _tree_of(root, {})
+
+
+def _rows(root: Path, tree: str) -> dict[str, str]:
+    """Return the names in a tree, each with its mode, kind and id."""
+    rows = (row.partition("\t") for row in git(root, "ls-tree", "-z", tree).names)
+    return {name: entry for entry, _, name in rows}
+
+
+def _tree_of(root: Path, rows: Mapping[str, str]) -> str:
+    text = "".join(f"{entry}\t{name}\0" for name, entry in rows.items())
+    return git(root, "mktree", "-z", stdin=text.encode(errors="surrogateescape")).line
+
+
 @contextmanager
 def _index(root: Path, tree: str) -> Generator[Mapping[str, str]]:
     """An index of its own that holds a tree, as the environment of git."""
@@ -167,6 +195,11 @@ def make_commit(
     return git(root, *settings, "commit-tree", tree, *options, stdin=text, env=env).line
 
 
+def commit_at(root: Path, commit: str) -> CommitInfo:
+    """Return one commit that has a parent. Raises GitFailed."""
+    return first_parents(root, f"{commit}^", commit)[-1]
+
+
 def point(root: Path, ref: str, commit: str) -> None:
     """Make a ref of our own name a commit."""
     git(root, "update-ref", ref, commit)
@@ -186,9 +219,29 @@ def advance_branch(root: Path, branch: str, commit: str) -> bool:
     return True
 
 
+def move_branch(root: Path, branch: str, commit: str, before: str) -> bool:
+    """Move a branch from where it was seen, or make it if that is empty; False if it is somewhere
+    else by now.
+    """
+    try:
+        git(root, "update-ref", f"{HEADS}{branch}", commit, before or "0" * len(commit))
+    except GitFailed:
+        return False
+    return True
+
+
 def is_ancestor(root: Path, older: str, newer: str) -> bool:
     """Return whether a commit is another one or came before it; False if one of them is missing."""
     return git(root, "merge-base", "--is-ancestor", older, newer, ok=(0, 1, 128)).code == 0
+
+
+def commits_with_line(root: Path, line: str, tips: Sequence[str]) -> tuple[str, ...]:
+    """Return the ids of the commits up to some whose messages have exactly this line, newest
+    first. The line has no sign that a basic regular expression reads as another one.
+    """
+    options = ("--format=%H", "--topo-order", f"--grep=^{line}$")
+    found = git(root, "log", *options, *tips, "--", seconds=LONG).line if tips else ""
+    return tuple(found.split("\n")) if found else ()
 
 
 def count_commits(root: Path, base: str, tip: str) -> int:

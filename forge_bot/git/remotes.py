@@ -95,6 +95,13 @@ def push_together(folder: Path, remote: str, branches: Mapping[str, str]) -> Non
             _push(folder, remote, branch, (source,))
 
 
+def fetch_branch(folder: Path, remote: str, branch: str) -> None:
+    """Learn where one branch of the remote is now, and nothing else. Raises GitFailed."""
+    ref = f"+{HEADS}{branch}:{REMOTES}{remote}/{branch}"
+    options = ("--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head")
+    git(folder, "fetch", *options, "--", remote, ref, seconds=LONG)
+
+
 def _push(
     folder: Path,
     remote: str,

@@ -35,6 +35,7 @@ from forge_bot.mcp_server.side_tool_results import (
 )
 from forge_bot.runs.apply_output import ArtifactContract
 from forge_bot.runs.clock import now
+from forge_bot.runs.ended_records import newest_records
 from forge_bot.runs.estimate import estimate
 from forge_bot.runs.local_user import local_user
 from forge_bot.runs.past_run_index import history_at
@@ -314,7 +315,8 @@ def _estimated(root: ServedFolder, effort: str) -> dict[str, JsonValue]:
     config = root.config
     pipeline = load_pipeline(config.pipeline, root.repository.text_here)
     models = {tier: config.model_for(tier) for tier in Tier}
-    found = estimate(root.repository, root.repository.commit_id("HEAD"), pipeline, wanted, models)
+    head, records = root.repository.commit_id("HEAD"), newest_records(root.repository)
+    found = estimate(root.repository, head, pipeline, wanted, models, records=records)
     # The keys of the other numbers, and not those of the run's own files.
     return found.model_dump(mode="json", by_alias=False)
 
@@ -327,7 +329,10 @@ def _history(root: ServedFolder) -> History:
         documents = DocumentNames.of(load_pipeline(root.config.pipeline, root.repository.text_here))
     except (BadPipeline, PipelineNotRunnable):
         documents = DocumentNames()
-    return history_at(root.repository, root.repository.commit_id("HEAD"), documents)
+    repository = root.repository
+    return history_at(
+        repository, repository.commit_id("HEAD"), documents, newest_records(repository)
+    )
 
 
 def _repository(root: ServedFolder) -> dict[str, JsonValue]:

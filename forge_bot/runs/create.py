@@ -19,6 +19,7 @@ from forge_bot.git import Head, Repository, Tree, blob_id
 from forge_bot.runs.atomic_folder import atomic_folder
 from forge_bot.runs.clock import now
 from forge_bot.runs.commit_message import start_subject
+from forge_bot.runs.ended_records import newest_records
 from forge_bot.runs.failed_starts import FailedStart, noted, remove_failed_starts
 from forge_bot.runs.free_names import check_free, free_branch, free_run
 from forge_bot.runs.process_signals import this_process
@@ -97,6 +98,9 @@ class NewRun(Frozen):
     )
     records: RecordsPolicy | None = Field(
         default=None, description="None: on the run's branch, and nothing folds it there"
+    )
+    recalls_from: str = Field(
+        default="", description="commit with records of ended runs, found when the run is made"
     )
 
 
@@ -284,6 +288,7 @@ def create_run(
     draft, plan = beginning.draft, beginning.plan
     stamp = now()
     head = beginning.base or repository.head()
+    beginning = beginning.model_copy(update={"recalls_from": newest_records(repository)})
     name = free_run(repository, workspace_name(stamp.date(), draft.source.id, plan.slug))
     spots = run_paths(repository, name)
     made = (repository.root / SPECS / name, spots.home) if theirs else ()
@@ -414,4 +419,5 @@ def _first(
         budget=beginning.budget,
         by=beginning.by,
         records=beginning.records or RecordsPolicy.IN_BRANCH,
+        recalls_from=beginning.recalls_from,
     )

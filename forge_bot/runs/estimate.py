@@ -63,11 +63,12 @@ def estimate(
     models: Mapping[Tier, str],
     *,
     auto: bool = False,
+    records: str = "",
 ) -> Estimate:
     """The estimate for a run of this pipeline and effort from the commit `base`; `models` names one
-    for each tier. Writes nothing.
+    for each tier, `records` a commit with records of ended runs. Writes nothing.
     """
-    earlier = earlier_runs(repository, base, pipeline.id, effort)
+    earlier = earlier_runs(repository, base, pipeline.id, effort, records)
     alone = len(earlier) >= ENOUGH
     samples = earlier if alone else (*earlier, shipped_run(pipeline, effort, auto=auto))
     costs = [cost for sample in samples if (cost := cost_of(sample, pipeline, models)) is not None]

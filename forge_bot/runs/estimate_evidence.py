@@ -9,7 +9,7 @@ from forge_bot.engine.pipeline import AnsweringPhase, Pipeline
 from forge_bot.git import Repository
 from forge_bot.knowledge import PastRun, read_past_run
 from forge_bot.resources import templates
-from forge_bot.store import SPECS
+from forge_bot.runs.past_run_index import past_folders
 from forge_bot.store.run_folder import STATE
 from forge_bot.values import Effort, Usage
 
@@ -23,15 +23,19 @@ _RUNS_READ = 50
 
 
 def earlier_runs(
-    repository: Repository, base: str, pipeline: str, effort: Effort
+    repository: Repository, base: str, pipeline: str, effort: Effort, records: str = ""
 ) -> tuple[Sample, ...]:
-    """The finished runs of this pipeline and effort whose state is in the commit `base`; broken
-    ones are left out.
+    """The finished runs of this pipeline and effort whose state is in the commit `base`, or in
+    `records`; broken ones are left out.
     """
-    names = sorted(repository.list_folders(base, SPECS))[-_RUNS_READ:]
+    newest = sorted(past_folders(repository, base, records).items())[-_RUNS_READ:]
     # Only what the runs used is of interest: their documents stay unread.
-    states = repository.read_many(base, [f"{SPECS}/{name}/{STATE}" for name in names])
-    found = (_past(name, states.get(f"{SPECS}/{name}/{STATE}")) for name in names)
+    with repository.objects_by_id() as reader:
+        states = list(reader.read([f"{tree}:{STATE}" for _, tree in newest]))
+    found = (
+        _past(name, state.data if state is not None else None)
+        for (name, _), state in zip(newest, states, strict=True)
+    )
     like = (
         run
         for run in found

@@ -7,6 +7,7 @@ from contextlib import suppress
 
 from forge_bot.errors import BranchExists
 from forge_bot.git import Repository
+from forge_bot.runs.ended_records import recorded_on
 from forge_bot.runs.resolve import run_in
 from forge_bot.runs.run_paths import run_paths
 from forge_bot.store import SPECS
@@ -18,10 +19,12 @@ _MOST = 1000
 def free_run(repository: Repository, wanted: str) -> str:
     """The wanted name of a run, or the next one that is free."""
     names = (wanted, *(f"{wanted}-{number}" for number in range(2, _MOST)))
+    recorded = recorded_on(repository)
     return next(
         name
         for name in names
-        if not run_paths(repository, name).home.exists()
+        if name not in recorded
+        and not run_paths(repository, name).home.exists()
         and not (repository.root / SPECS / name).exists()
     )
 

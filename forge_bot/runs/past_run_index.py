@@ -12,7 +12,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from forge_bot import __version__
-from forge_bot.errors import WriteFailed
+from forge_bot.errors import GitFailed, WriteFailed
 from forge_bot.git import GitObject, Repository, tree_entries
 from forge_bot.knowledge import DocumentNames, History, PastRun, read_past_run
 from forge_bot.store import SPECS, write_whole
@@ -39,20 +39,35 @@ class _Remembered(Frozen):
 
 
 @lru_cache(maxsize=2)
-def history_at(repository: Repository, commit: str, documents: DocumentNames) -> History:
+def history_at(
+    repository: Repository, commit: str, documents: DocumentNames, records: str = ""
+) -> History:
     """Return the history in a commit, given by its full id, ready to be asked; made once for
-    each commit.
+    each commit. `records` is a commit with the records of ended runs.
     """
-    return History(past_runs(repository, commit, documents))
+    return History(past_runs(repository, commit, documents, records))
 
 
-def past_runs(repository: Repository, commit: str, documents: DocumentNames) -> tuple[PastRun, ...]:
-    """The past runs in a commit, by name.
+def past_folders(repository: Repository, commit: str, records: str) -> dict[str, str]:
+    """Return the folders of past runs in a commit and in one with records, by name with the ids of
+    their trees. What this clone does not have tells nothing.
+    """
+    try:
+        kept = repository.list_folders(records, SPECS) if records else {}
+    except GitFailed:
+        kept = {}
+    return kept | repository.list_folders(commit, SPECS)
+
+
+def past_runs(
+    repository: Repository, commit: str, documents: DocumentNames, records: str = ""
+) -> tuple[PastRun, ...]:
+    """The past runs in a commit and in one with records, by name.
 
     Only workspaces that nobody here has seen before are read and parsed. What is remembered can be
     deleted at any time; where it cannot be written, the next run reads again.
     """
-    folders = repository.list_folders(commit, SPECS)
+    folders = past_folders(repository, commit, records)
     # A name that cannot be shown cannot be told to anybody either.
     wanted = [(name, tree) for name, tree in sorted(folders.items()) if name.isprintable()][
         -RUNS_READ:

@@ -305,10 +305,10 @@ class PromptContext:
 
     @property
     def history(self) -> History:
-        """Return the history in the base commit."""
-        return history_at(
-            self.run.repository, self.run.state.base_commit, DocumentNames.of(self.run.pipeline)
-        )
+        """Return the history in the base commit and in the records that the run began with."""
+        state = self.run.state
+        documents = DocumentNames.of(self.run.pipeline)
+        return history_at(self.run.repository, state.base_commit, documents, state.recalls_from)
 
     def _recall(self, phase: AnsweringPhase, task: TaskState | None) -> Recall:
         if not phase.recalls:

@@ -15,6 +15,7 @@ from forge_bot.git.revisions import HEADS, ref_target
 from forge_bot.interaction.change_message import change_of
 from forge_bot.interaction.number_format import several
 from forge_bot.runs.code_commits import CodeCommits, CodeSoFar
+from forge_bot.runs.ended_records import KeptRecord, keep_record
 from forge_bot.runs.free_names import free_branch
 from forge_bot.runs.run import Run
 from forge_bot.values import Frozen, RecordsPolicy
@@ -104,6 +105,14 @@ def push_run(run: Run, offered: Offer) -> None:
     if offered.branch:
         branches[offered.branch] = offered.tip
     push_together(run.repository.root, "origin", branches)
+
+
+def keep_run(run: Run, *, push: bool) -> KeptRecord:
+    """Keep the record of a run that is over on the branch of records, if it is apart from code."""
+    if not is_separate(run.state):
+        return KeptRecord()
+    head = run.tree.commit_id()
+    return keep_record(run.repository, run.name, head, offered(run).tip, push=push)
 
 
 def _wanted(state: State, kind: str) -> str:

@@ -127,6 +127,13 @@ class CommittedRuns:
             known = _keep(_newest, (specs, other), folders)
         return known
 
+    def folder(self, commit: str, name: str) -> tuple[RunFolder, ...]:
+        """Return the folder of one run in a commit; none if there is none of that name."""
+        self.look_at((commit,))
+        specs = self.specs(commit)
+        found = self._reader.one(f"{specs}:{name}") if specs and name.isprintable() else None
+        return (RunFolder(name, found.oid),) if found is not None and found.kind == "tree" else ()
+
     def names(self, commit: str) -> frozenset[str]:
         """Return the names of all folders of runs in a commit."""
         self.look_at((commit,))

@@ -12,6 +12,7 @@ from forge_bot.engine.reports import RunStarted
 from forge_bot.errors import AmbiguousRun, ForgeError, UnknownRun
 from forge_bot.git import BranchTips, Repository, Tracking
 from forge_bot.remedies import StartRun
+from forge_bot.runs.ended_records import record_commits
 from forge_bot.runs.record_heads import (
     CommittedRuns,
     RunFolder,
@@ -21,7 +22,7 @@ from forge_bot.runs.record_heads import (
     started_on_disk,
 )
 from forge_bot.runs.run_paths import run_paths
-from forge_bot.store import SPECS
+from forge_bot.store import RECORD_BRANCHES, SPECS
 from forge_bot.values import Frozen
 
 _REMOTE_BRANCHES = 100
@@ -51,11 +52,22 @@ class RunInfo(Frozen):
         default="",
         description="the local branch that has its record, where the run's own branch is gone",
     )
+    kept: str = Field(
+        default="",
+        description="the ref with the records of ended runs, where no other branch has this one's",
+    )
 
     @property
     def ref(self) -> str:
         """The ref its commits are read from while it has no work tree here."""
+        if self.kept:
+            return self.kept
         return self.tracking.ref if self.remote else f"refs/heads/{self.renamed or self.branch}"
+
+    @property
+    def kept_on(self) -> str:
+        """The name of the branch of records, with its remote's if it is one's."""
+        return self.kept.removeprefix("refs/heads/").removeprefix("refs/remotes/")
 
     @property
     def tracking(self) -> Tracking:
@@ -75,7 +87,7 @@ class RunInfo(Frozen):
 
 def runs(repository: Repository, *, unborn: bool = False) -> tuple[RunInfo, ...]:
     """The runs of all local branches, newest first, then those only remotes have, as the last fetch
-    saw them.
+    saw them, then those that ended and whose branches are gone.
 
     A workspace counts on the branch that its first report names, or on the branch that has it where
     that one is gone. Nothing is fetched: of a run whose record a partial clone does not have, its
@@ -87,7 +99,9 @@ def runs(repository: Repository, *, unborn: bool = False) -> tuple[RunInfo, ...]
         known = _Branches(repository, tips, CommittedRuns(reader))
         here = known.here()
         away = {info.name: info for info in reversed(tuple(known.away()))}
-    names = {info.name for info in (*here, *away.values())}
+        names = {info.name for info in (*here, *away.values())}
+        kept = [info for info in known.kept() if info.name not in names]
+    names |= {info.name for info in kept}
     lying = _runs_in(repository.root, names) if unborn else ()
     return (
         *(info for info in lying if info.branch not in tips.local),
@@ -95,6 +109,7 @@ def runs(repository: Repository, *, unborn: bool = False) -> tuple[RunInfo, ...]
         *_newest_first(
             info for info in away.values() if info.name not in {mine.name for mine in here}
         ),
+        *_newest_first(kept),
     )
 
 
@@ -122,10 +137,12 @@ def resolve_run(repository: Repository, wanted: str | None) -> RunInfo:
                 info.name,
                 info.branch,
                 info.renamed,
-                info.ref.removeprefix("refs/remotes/"),
+                f"{info.remote}/{info.branch}",
             }
         ]:
             return match[0]
+        if (older := _kept_run(repository, named)) is not None:
+            return older
         raise UnknownRun(f"There is no run {wanted!r} in this repository.")
     here = _current_branch(repository)
     if mine := [
@@ -142,6 +159,13 @@ def resolve_run(repository: Repository, wanted: str | None) -> RunInfo:
     if candidates := alive or list(known[:1]):
         return candidates[0]
     raise UnknownRun("This repository has no run yet.", remedy=StartRun())
+
+
+def _kept_run(repository: Repository, name: str) -> RunInfo | None:
+    """The run of that name on a branch of records, however many are newer."""
+    with repository.objects_by_id() as reader:
+        known = _Branches(repository, repository.tips(), CommittedRuns(reader))
+        return next(known.kept(name), None)
 
 
 def named_in(repository: Repository, text: str) -> tuple[RunInfo, ...]:
@@ -195,7 +219,7 @@ class _Branches:
 
     def here(self) -> list[RunInfo]:
         """Return the runs of local branches."""
-        local = self._tips.local
+        local = {name: tip for name, tip in self._tips.local.items() if name not in RECORD_BRANCHES}
         self._committed.look_at(tip.commit for tip in local.values() if tip.tree is None)
         found: list[RunInfo] = []
         others: list[_Orphan] = []
@@ -221,7 +245,7 @@ class _Branches:
         only = {
             tracking: commit
             for tracking, commit in self._tips.remote.items()
-            if tracking.branch not in self._tips.local
+            if tracking.branch not in (*self._tips.local, *RECORD_BRANCHES)
         }
         made = self._committed.seconds(only.values())
         newest = sorted(only.items(), key=lambda each: made[each[1]], reverse=True)
@@ -231,6 +255,20 @@ class _Branches:
             folders = self._committed.folders(commit, default.commit if default else "")
             if info := self._named(folders, tracking.branch, commit, None):
                 yield info.model_copy(update={"remote": tracking.remote})
+
+    def kept(self, only: str = "") -> Iterator[RunInfo]:
+        """Yield the runs on the branches of records, the newest by name, each once; or one of
+        them.
+        """
+        told: set[str] = set()
+        for ref, commit in record_commits(self._tips).items():
+            looked = self._committed.folder(commit, only) if only else None
+            for folder in self._committed.folders(commit) if looked is None else looked:
+                started = self._committed.started(folder)
+                if started is not None and folder.name not in told:
+                    told.add(folder.name)
+                    info = _info(started, None, self._committed.standing(folder))
+                    yield info.model_copy(update={"kept": ref})
 
     def _checked_out(
         self, branch: str, commit: str, tree: Path

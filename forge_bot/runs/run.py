@@ -32,10 +32,12 @@ from forge_bot.engine.reports import (
 )
 from forge_bot.errors import BranchRenamed, ForgeError
 from forge_bot.git import Repository, Tree, blob_id
+from forge_bot.git.commit_objects import advance_branch
 from forge_bot.prompts.untrusted import what_is_hidden
 from forge_bot.remedies import GiveBranchBack
 from forge_bot.runs.clock import now
 from forge_bot.runs.commit_message import ACTION, subject, trailers
+from forge_bot.runs.ended_records import head_of_record
 from forge_bot.runs.foreign_commits import check_foreign_commits
 from forge_bot.runs.last_known_head import KnownState, LastKnownHead, own_record
 from forge_bot.runs.local_user import local_user
@@ -410,6 +412,8 @@ def _tree(repository: Repository, info: RunInfo, place: Path) -> tuple[Tree, tup
         return Tree(info.tree), ()
     if info.remote:
         repository.take(info.tracking)
+    if info.kept:
+        advance_branch(repository.root, info.branch, head_of_record(repository, info.name))
     aside = repository.put_aside(place)
     notices = (
         (f"a work tree of a repository that is gone was put aside at {aside}",)

@@ -39,7 +39,7 @@ from forge_bot.runs.phase_names import StopAtLine, never_stop, phase_named, stop
 from forge_bot.runs.process_signals import interruptible, until_stopped
 from forge_bot.runs.project import Project
 from forge_bot.runs.publish import Post
-from forge_bot.runs.pull_request_branch import offered, push_run
+from forge_bot.runs.pull_request_branch import keep_run, offered, push_run
 from forge_bot.runs.question import Question, gate_shown, open_question
 from forge_bot.runs.resolve import RunInfo
 from forge_bot.runs.run import Run, open_run
@@ -190,6 +190,7 @@ class Session:
         match action:
             case Done():
                 self._push_record(run)
+                self._keep_record(run)
                 return Outcome.ABANDONED if action.outcome == "abandoned" else Outcome.DONE
             case Checkpoint(reason=Reason.BUDGET):
                 return Outcome.BUDGET
@@ -219,6 +220,12 @@ class Session:
                     kind="warning",
                 )
             )
+
+    def _keep_record(self, run: Run) -> None:
+        kept = keep_run(run, push=self.push)
+        if kept.trouble:
+            where = f"the record of {run.name} is on the branch {run.state.branch}"
+            self.tell(Message(text=f"{where}; {kept.trouble}", kind="warning"))
 
     def local_host(self, run: Run) -> LocalHost:
         """The host that performs on this machine. Raises what opening models and prompts raises."""

@@ -5,11 +5,18 @@ fold.
 from forge_bot.store.atomic_files import Content, append_line, inside, write_whole
 from forge_bot.store.disk_space import full, is_full, told_when_full, without_room
 from forge_bot.store.lock import held
-from forge_bot.store.names_of_runs import SPECS, branch_name, slug, workspace_name
+from forge_bot.store.names_of_runs import (
+    RECORD_BRANCHES,
+    SPECS,
+    branch_name,
+    slug,
+    workspace_name,
+)
 from forge_bot.store.request import Request, read_request, render_request
 from forge_bot.store.run_folder import Loaded, Workspace
 
 __all__ = [
+    "RECORD_BRANCHES",
     "SPECS",
     "Content",
     "Loaded",

@@ -7,6 +7,10 @@ from datetime import date
 SPECS = ".specs"
 LONGEST_SLUG = 48
 
+RECORD_BRANCHES = ("forge-bot/records", "forge-bot-records")
+"""The branch with the records of ended runs. It has the second name where a branch called like
+its folder makes the first one impossible."""
+
 
 def slug(title: str) -> str:
     """A short name for a title, safe in paths and branch names.

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from forge_bot.store import RECORD_BRANCHES
 from tests.fakes import script
 
 _ANSWERS = {"approve", "reject", "revise", "done", "skip", "continue", "abandon", "retry"}
@@ -55,7 +56,11 @@ class Sample:
     @property
     def branch(self) -> str:
         """The run's branch."""
-        return next(name for name in self._branches if name not in {"main", *self._offered})
+        return next(
+            name
+            for name in self._branches
+            if name not in {"main", *RECORD_BRANCHES, *self._offered}
+        )
 
     @property
     def offered(self) -> str:

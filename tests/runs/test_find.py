@@ -176,7 +176,7 @@ def test_it_is_found_without_its_work_tree_and_beside_what_a_remote_has(
     assert sample.forge("status").code == 0
 
 
-def test_a_run_that_is_over_and_merged_is_not_found_on_the_branches_that_came_after(
+def test_a_run_that_is_over_is_found_by_its_kept_record_and_not_on_branches_that_came_after(
     sample: Sample,
 ) -> None:
     assert sample.forge("run", TASK, "--effort", "S", "--model", sample.model()).code == 3
@@ -185,6 +185,9 @@ def test_a_run_that_is_over_and_merged_is_not_found_on_the_branches_that_came_af
     sample.git("branch", "-q", "stacked", branch)
     sample.git("worktree", "remove", "--force", str(sample.workspace.parents[1]))
     sample.git("branch", "-q", "-D", branch)
-    assert runs(Repository.find(sample.path)) == ()
+    kept = runs(Repository.find(sample.path))
+    assert [(info.kept_on, info.renamed) for info in kept] == [("forge-bot/records", "")]
     sample.git("merge", "-q", "--ff-only", "stacked")
+    assert runs(Repository.find(sample.path)) == kept
+    sample.git("branch", "-q", "-D", "forge-bot/records")
     assert runs(Repository.find(sample.path)) == ()

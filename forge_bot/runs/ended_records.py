@@ -1,0 +1,230 @@
+"""The branch with the records of ended runs, apart from all code.
+
+Each commit that adds a record has the newest commit of the run as its second parent, and that of
+the branch for merge as its third. So nothing that a link or an approval names is lost when branches
+are deleted. The commits are made without a checkout.
+"""
+
+import shlex
+from collections.abc import Iterable
+from functools import reduce
+
+from forge_bot.errors import GitFailed, PushRefusal, PushRefused
+from forge_bot.git import BranchTips, Repository
+from forge_bot.git.commit_objects import (
+    Signature,
+    commit_at,
+    commits_with_line,
+    empty_tree,
+    is_ancestor,
+    make_commit,
+    move_branch,
+    tree_with_folders,
+)
+from forge_bot.git.remotes import fetch_branch, push_together
+from forge_bot.git.revisions import HEADS, tree_id
+from forge_bot.store import RECORD_BRANCHES, SPECS
+from forge_bot.store.run_folder import REPORTS
+from forge_bot.values import Frozen
+
+_KEPT = "Forge-Record"
+"""Trailer of a commit that adds a record: the name of the run."""
+
+_US = ("forge-bot", "forge-bot@users.noreply.github.com", "@0 +0000")
+_SEVERAL = 2
+_TRIES = 20
+"""Each one that is lost was won by the record of another run."""
+
+
+class KeptRecord(Frozen):
+    """The branch and the commit that have the record of a run; both empty where it stays on the
+    run's branch only.
+    """
+
+    branch: str = ""
+    commit: str = ""
+    trouble: str = ""
+    """Why the branch of records does not have it, or the remote's, or that in a work tree."""
+
+
+def record_commits(tips: BranchTips) -> dict[str, str]:
+    """Return the newest commits of the branches of records, here and at remotes, by full ref."""
+    here = {
+        f"{HEADS}{name}": tips.local[name].commit for name in RECORD_BRANCHES if name in tips.local
+    }
+    away = {
+        each.ref: commit for each, commit in tips.remote.items() if each.branch in RECORD_BRANCHES
+    }
+    return here | away
+
+
+def newest_records(repository: Repository) -> str:
+    """Return the commit with all records that this clone knows of; empty if there are none.
+
+    Where two branches have gone apart, they are joined. A run that recalls from that commit sees
+    the same on any machine.
+    """
+    tips = repository.tips()
+    found = set(record_commits(tips).values())
+    if len(found) < _SEVERAL:
+        return next(iter(found), "")
+    first = _first(repository)
+    ours = [tip for tip in sorted(found) if is_ancestor(repository.root, first, tip)]
+    joined = _joined(repository, ours) if ours else ""
+    if joined not in (*ours, ""):
+        # Git removes some day what no ref leads to.
+        _move(repository, tips, joined)
+    return joined
+
+
+def recorded_on(repository: Repository) -> dict[str, str]:
+    """Return the runs whose records are kept apart, each with the ref that has its record; a
+    branch here counts before those of remotes.
+    """
+    tips = reversed(record_commits(repository.tips()).items())
+    return {name: ref for ref, tip in tips for name in repository.list_folders(tip, SPECS)}
+
+
+def head_of_record(repository: Repository, run: str) -> str:
+    """Return the newest commit of a run whose record is kept apart. Raises GitFailed."""
+    tips = tuple(record_commits(repository.tips()).values())
+    for commit in commits_with_line(repository.root, f"{_KEPT}: {run}", tips):
+        return commit_at(repository.root, commit).parents[1]
+    raise GitFailed(
+        f"No commit of the branch {RECORD_BRANCHES[0]} says where the run {run} ended.",
+        hint=f"git log {RECORD_BRANCHES[0]} shows what was kept of it.",
+    )
+
+
+def keep_record(
+    repository: Repository, run: str, head: str, landed: str, *, push: bool
+) -> KeptRecord:
+    """Keep the record of a run that ended at `head`, and push the branch of records if wanted.
+
+    `landed` is the newest commit that the run offers for merge, or empty. Whatever stands in the
+    way is told; the record is on the run's branch anyway.
+    """
+    try:
+        return _kept(repository, run, head, landed, push=push)
+    except GitFailed as error:
+        return KeptRecord(trouble=error.message)
+
+
+def _kept(repository: Repository, run: str, head: str, landed: str, *, push: bool) -> KeptRecord:
+    kept = KeptRecord()
+    for _ in range(_TRIES):
+        tips = repository.tips()
+        commit, name = _with_record(repository, tips, run, head, landed), _name(tips)
+        kept = KeptRecord(branch=name, commit=commit, trouble=_left_behind(tips, commit))
+        if not kept.trouble and not _move(repository, tips, commit):
+            continue
+        if not push:
+            return kept
+        try:
+            push_together(repository.root, "origin", {name: commit})
+        except PushRefused as error:
+            kept = kept.model_copy(update={"trouble": error.message})
+            if error.why is not PushRefusal.BEHIND:
+                return kept
+            fetch_branch(repository.root, "origin", name)
+        else:
+            return kept
+    return kept
+
+
+def _with_record(repository: Repository, tips: BranchTips, run: str, head: str, landed: str) -> str:
+    """Return a commit with all known records and this one."""
+    root, first = repository.root, _first(repository)
+    known = record_commits(tips)
+    for ref, tip in known.items():
+        if not is_ancestor(root, first, tip):
+            raise GitFailed(f"{ref} has commits that forge-bot did not make")
+    before = _joined(repository, known.values() or (first,))
+    folder = repository.list_folders(head, SPECS).get(run)
+    if folder is None:
+        raise GitFailed(f"{head[:12]} has no record of {run}")
+    there = repository.list_folders(before, SPECS).get(run) if known else None
+    parents = tuple(dict.fromkeys(filter(None, (before, head, landed))))
+    if there == folder and all(is_ancestor(root, each, before) for each in parents):
+        return before
+    if there is not None and _started(repository, there) != _started(repository, folder):
+        raise GitFailed(f"another run called {run} has its record there")
+    tree = tree_with_folders(root, tree_id(root, before), SPECS, {run: folder})
+    signature = commit_at(root, head).signature
+    return make_commit(root, tree, parents, f"The record of {run}", ((_KEPT, run),), signature)
+
+
+def _first(repository: Repository) -> str:
+    """Return the commit that the branch begins with: without files, and the same everywhere."""
+    root, said = repository.root, "The records of ended runs"
+    return make_commit(root, empty_tree(root), (), said, (), Signature(_US, _US))
+
+
+def _joined(repository: Repository, commits: Iterable[str]) -> str:
+    """Return a commit that has the records of all, one of them where it does."""
+
+    def both(ours: str, theirs: str) -> str:
+        if is_ancestor(repository.root, theirs, ours):
+            return ours
+        if is_ancestor(repository.root, ours, theirs):
+            return theirs
+        return _merge(repository, *sorted((ours, theirs)))
+
+    return reduce(both, dict.fromkeys(commits))
+
+
+def _merge(repository: Repository, one: str, other: str) -> str:
+    """Return a merge of two commits. Records lie in folders of their own; of one that both have,
+    that with more reports counts.
+    """
+    root = repository.root
+    there = repository.list_folders(one, SPECS)
+    more = {
+        name: oid
+        for name, oid in repository.list_folders(other, SPECS).items()
+        if name not in there or _size(repository, oid) > _size(repository, there[name])
+    }
+    tree = tree_with_folders(root, tree_id(root, one), SPECS, more)
+    newest = max((commit_at(root, each).signature for each in (one, other)), key=repr)
+    return make_commit(root, tree, (one, other), "Join records of runs", (), newest)
+
+
+def _reports(repository: Repository, folder: str) -> bytes:
+    return repository.read(folder, REPORTS) or b""
+
+
+def _size(repository: Repository, folder: str) -> tuple[int, str]:
+    return len(_reports(repository, folder)), folder
+
+
+def _started(repository: Repository, folder: str) -> bytes:
+    return _reports(repository, folder).partition(b"\n")[0]
+
+
+def _left_behind(tips: BranchTips, commit: str) -> str:
+    """Say how the commit gets to the branch where somebody works on that; empty if nobody does."""
+    name = _name(tips)
+    here = tips.local.get(name)
+    if here is None or here.tree is None:
+        return ""
+    way = f"git -C {shlex.quote(str(here.tree))} merge {commit[:12]}"
+    return f"{name} is checked out and was not moved; this takes the record there: {way}"
+
+
+def _move(repository: Repository, tips: BranchTips, commit: str) -> bool:
+    """Move the branch here forward to a commit that has all that it had; False where another
+    process was faster, or where it is checked out.
+    """
+    here = tips.local.get(_name(tips))
+    if here is not None and here.tree is not None:
+        return False
+    before = here.commit if here is not None else ""
+    return before == commit or move_branch(repository.root, _name(tips), commit, before)
+
+
+def _name(tips: BranchTips) -> str:
+    """Return the name of the branch of records that git can have beside the others."""
+    others = (*tips.local, *tips.named_at("origin"))
+    usual, flat = RECORD_BRANCHES
+    above = usual.partition("/")[0]
+    return flat if any(each == above or each.startswith(f"{usual}/") for each in others) else usual
