@@ -13,8 +13,9 @@ from forge_bot.git import Repository, Tree
 from forge_bot.knowledge import ENV, Command, Profile
 from forge_bot.runs.installation import Foundation, Installation
 from forge_bot.runs.notifications import CommandBegan, CommandEnded, Message, Notify
+from forge_bot.runs.python_setup_steps import Step
 from forge_bot.runs.run_paths import RunPaths
-from forge_bot.runs.setup_steps import Step, divided
+from forge_bot.runs.setup_steps import divided
 from forge_bot.sandbox import BackendName, Box, ResourceLimits, cannot_judge, choose, run
 from forge_bot.settings import Config
 from forge_bot.store import full, without_room
@@ -27,6 +28,15 @@ from forge_bot.verification.unusable import is_usage_error
 _DURATION = re.compile(r"\b\d+(?:\.\d+)? ?(ms|s|secs?|seconds)\b")
 _TESTS_SHOWN = 12_000
 """Characters of a test run that a model is shown."""
+SETUP_NOT_WALLED = (
+    "Setup needs the network, and this machine has no network namespace to hold it to the proxy: it"
+    " could call any address at one port."
+)
+
+
+def waits_for_consent(backend: BackendName, config: Config) -> bool:
+    """Return whether setup could pass the proxy in this sandbox, and nobody allowed that."""
+    return backend is BackendName.LANDLOCK and not config.setup_without_namespace
 
 
 def check_testable(profile: Profile, config: Config) -> None:
@@ -168,11 +178,8 @@ class Project:
 
     def _require_namespace(self) -> None:
         """Raise SetupNotWalled where setup could pass the proxy and nobody allowed that."""
-        if self.backend is BackendName.LANDLOCK and not self.config.setup_without_namespace:
-            raise SetupNotWalled(
-                "Setup needs the network, and this machine has no network namespace to hold it to"
-                " the proxy: it could call any address at one port."
-            )
+        if waits_for_consent(self.backend, self.config):
+            raise SetupNotWalled(SETUP_NOT_WALLED)
 
     def check(self) -> tuple[CommandResult, ...]:
         """Build, test and lint, without network."""
@@ -345,5 +352,7 @@ def _tool_homes(environment: Path) -> dict[str, str]:
         "GOMODCACHE": "go/pkg/mod",
         "npm_config_cache": "npm",
         "UV_CACHE_DIR": "uv",
+        "YARN_GLOBAL_FOLDER": "yarn",
+        "COREPACK_HOME": "corepack",
     }
     return {name: str(environment / folder) for name, folder in homes.items()}

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from forge_bot.sandbox import BackendName, available
 from tests.fakes import clones
 from tests.fakes.agents import AgentServer
 from tests.fakes.sample import Said, Sample
@@ -206,6 +207,38 @@ def test_several_refusals_come_at_once(sample: Sample) -> None:
     assert refused.code == 5
     assert "mine is a protected branch" in refused.err
     assert "install nosuchlinter" in refused.err
+
+
+SETUP = "commands: {setup: [[python3, --version]]}\n"
+
+
+def test_setup_that_nothing_holds_to_the_proxy_is_asked_about_before_a_run(
+    sample: Sample, server: AgentServer
+) -> None:
+    if trouble := dict(available())[BackendName.LANDLOCK]:
+        pytest.skip(trouble)
+    clones.configure(sample, f"{SETUP}sandbox: landlock\n")
+    before = left(sample)
+    refused = sample.forge("run", TASK, "--effort", "S", "--model", "openai-chat:small")
+    assert (refused.code, "PREFLIGHT-001" in refused.err) == (5, True), refused
+    assert "no network namespace to hold it to the proxy" in refused.err
+    assert "setup_without_namespace: true" in refused.err
+    assert (server.questions, left(sample)) == ([], before)
+    doctor = sample.forge("doctor", "--model", sample.model())
+    assert (doctor.code, "setup_without_namespace: true" in doctor.out) == (5, True), doctor
+    clones.configure(sample, f"{SETUP}sandbox: landlock\nsetup_without_namespace: true\n")
+    begun(sample)
+
+
+def test_setup_without_a_sandbox_is_said_to_have_no_proxy_before_a_run_and_at_its_question(
+    sample: Sample,
+) -> None:
+    clones.configure(sample, f"{SETUP}sandbox: off\n")
+    sentence = "Setup has this machine's network, without a proxy"
+    assert sentence in sample.forge("doctor", "--model", sample.model()).out
+    said = begun(sample, TASK, "--auto")
+    assert sentence in said
+    assert "setup has the machine's network, without a proxy" in said
 
 
 def begun(sample: Sample, task: str = TASK, *words: str) -> str:

@@ -8,11 +8,12 @@ from datetime import timedelta
 
 from forge_bot.agent.model_answers import AnswerKind
 from forge_bot.agent.models.base import ChatMessage, MessageRole, Model, ModelCall, ReplayKey
-from forge_bot.errors import ForgeError
+from forge_bot.errors import ForgeError, NoSandbox
 from forge_bot.interaction.remedy_words import advice_at_terminal
 from forge_bot.runs.checks.check import CheckResult, CheckSubject, note, refuse, warn
 from forge_bot.runs.clock import now
-from forge_bot.sandbox import BackendName, available, cannot_judge
+from forge_bot.runs.project import SETUP_NOT_WALLED, waits_for_consent
+from forge_bot.sandbox import BackendName, available, cannot_judge, choose
 from forge_bot.values import Tier
 
 _FAR = timedelta(days=1)
@@ -21,6 +22,10 @@ _ANSWER_SECONDS = 2.0
 _FEW_TOKENS = 16
 _SWITCHED_OFF = "remove `sandbox: off` from .forge/config.yml"
 _NAMED_LANDLOCK = "remove `sandbox: landlock` from .forge/config.yml: bubblewrap works here"
+_CONSENT = (
+    "make bubblewrap work, or set setup_without_namespace: true in .forge/config.yml if setup may"
+    " reach any address at the proxy's port"
+)
 _NO_BACKEND = "see docs/sandbox.md; unprivileged user namespaces are the usual cause"
 
 
@@ -96,6 +101,25 @@ def sandbox(subject: CheckSubject) -> Iterator[CheckResult]:
         yield warn("sandbox", f"{working.value}, which cannot judge {lacking}", way_out)
     else:
         yield note("sandbox", working.value)
+
+
+def setup_network(subject: CheckSubject) -> Iterator[CheckResult]:
+    """Yield a refusal where setup could pass the proxy and nobody allowed that, and a warning where
+    there is no proxy.
+    """
+    if not subject.profile.commands.setup:
+        return
+    if subject.config.sandbox == "off":
+        sentence = "Setup has this machine's network, without a proxy: `sandbox: off` says so."
+        yield warn("setup", sentence, _SWITCHED_OFF)
+        return
+    try:
+        chosen = choose(subject.config.sandbox)
+    except NoSandbox:
+        # A run says it where its first command is to run; doctor has a line of its own for it.
+        return
+    if waits_for_consent(chosen, subject.config):
+        yield refuse("setup", SETUP_NOT_WALLED, _CONSENT)
 
 
 def models(subject: CheckSubject) -> Iterator[CheckResult]:
