@@ -150,6 +150,11 @@ class CommandName(StrEnum):
     LINT = "lint"
 
 
+def is_empty(value: object) -> bool:
+    """Return whether a field says nothing, so that a record need not name it."""
+    return not value
+
+
 class CommandResult(Recorded):
     """The result of one project command. The exit code is the process's own."""
 
@@ -162,14 +167,14 @@ class CommandResult(Recorded):
     failures: tuple[str, ...] = Field(
         default=(), description="failing tests or lint complaints, by stable names, sorted"
     )
+    flaky: tuple[str, ...] = Field(
+        default=(),
+        exclude_if=is_empty,
+        description="failing tests that passed when the same code was tested again",
+    )
     tail: str = Field(
         default="", description="the output, or the failing tests' words and the end of a long one"
     )
-
-
-def is_empty(value: object) -> bool:
-    """Return whether a field says nothing, so that a record need not name it."""
-    return not value
 
 
 class Inspection(Frozen):

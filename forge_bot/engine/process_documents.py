@@ -183,11 +183,13 @@ def _green(state: State) -> str:
     if not results:
         return "This project has no command that could check the change, so nothing was run."
     failed = [result for result in results if result.exit_code != 0]
+    flaky = sum(len(result.flaky) for result in results)
+    but = f", but for {flaky} flaky {'tests' if flaky > 1 else 'test'}" if flaky else ""
     ran = [f"{result.tests} tests ran" for result in results if result.tests is not None]
     count = f"{', '.join(ran)}; " if ran else ""
     return (
-        f"{count}nothing is red that was not red before. The commands and their results stand under"
-        " “Commands”."
+        f"{count}nothing is red that was not red before{but}. The commands and their results stand"
+        " under “Commands”."
         if failed
         else f"{count}every command ended with exit code 0."
     )

@@ -10,6 +10,9 @@ from forge_bot.interaction.number_format import duration, head, row, several
 from forge_bot.prompts import escape
 from forge_bot.values import CommandResult
 
+_NAMED = 3
+"""Tests that are named in a cell."""
+
 
 def commands(results: tuple[CommandResult, ...], baseline: tuple[CommandResult, ...]) -> Flexible:
     """A table of what ran, and of how the same commands ended before the change."""
@@ -80,18 +83,23 @@ def ended(result: CommandResult) -> str:
         if result.exit_code == 0
         else f"**exit code {result.exit_code}**"
     )
-    failing = [name for name in result.failures if name]
-    named = (
-        f": {', '.join(escape.code_cell(name, 80) for name in failing[:3])}"
-        if failing and result.exit_code != 0
-        else ""
-    )
-    more = f" and {len(failing) - 3:,} more" if named and len(failing) > 3 else ""  # noqa: PLR2004 - as many as are named
-    return f"{how}{tests}{named}{more}, {duration(result.duration_ms)}"
+    failing = [name for name in result.failures if name and name not in result.flaky]
+    named = _named("", failing) if result.exit_code != 0 else ""
+    return f"{how}{tests}{named}{_named(', flaky', result.flaky)}, {duration(result.duration_ms)}"
+
+
+def _named(what: str, names: Sequence[str]) -> str:
+    if not names:
+        return ""
+    more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
+    return f"{what}: {', '.join(escape.code_cell(name, 80) for name in names[:_NAMED])}{more}"
 
 
 def _mark(result: CommandResult) -> str:
-    return "✅" if result.exit_code == 0 and not result.timed_out else "❌"
+    if result.exit_code == 0 and not result.timed_out:
+        return "✅"
+    only_flaky = bool(result.flaky) and {*result.failures} <= {*result.flaky}
+    return "⚠️" if only_flaky and not result.timed_out else "❌"
 
 
 def _before(result: CommandResult | None) -> str:

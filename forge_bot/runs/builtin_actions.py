@@ -12,6 +12,7 @@ from forge_bot.git import blob_id
 from forge_bot.runs.apply_output import OutputApplier, contract_of
 from forge_bot.runs.baseline_document import BASELINE, baseline_document
 from forge_bot.runs.project import Project
+from forge_bot.runs.reruns import with_flaky_tests
 from forge_bot.runs.risk_signs import setup_risks
 from forge_bot.runs.run import Run
 from forge_bot.values import TaskId
@@ -47,7 +48,8 @@ def verified(action: Exec, state: State, run: Run, project: Project) -> Commands
     broken = tuple(result for result in project.set_up() if result.exit_code != 0)
     without = any(each.cause is Cause.SETUP_FAILED for each in state.unusable)
     # A person agreed to go on without setup: what needs it cannot run.
-    results = broken if broken and without else (*broken, *project.check())
+    checks = () if broken and without else project.check()
+    results = (*broken, *with_flaky_tests(checks, state, run, project))
     judgement = judge(state.baseline, results, state.unusable)
     artifact = action.artifact or next(
         phase.writes for phase in run.pipeline.phases if isinstance(phase, VerifyPhase)

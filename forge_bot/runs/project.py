@@ -204,6 +204,15 @@ class Project:
         self.tidy(place)
         return place
 
+    def run_again(self, argv: tuple[str, ...]) -> CommandResult:
+        """Run tests by the words of a command that ran before, or by those that select some."""
+        with self._judging:
+            place = self._place()
+            try:
+                return self._one(CommandName.TEST, argv, place)[0]
+            finally:
+                self.tidy(place)
+
     # -- for a model that asks
     # ----------------------------------------------------------------------------------------------
 

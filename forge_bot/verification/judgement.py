@@ -99,9 +99,10 @@ def judge(
     an older one keeps its judgement.
     """
     pairs = [*_pairs(baseline, after)]
-    judged = [pair for pair in pairs if not _left_out(pair, without)]
+    judged = [_without_flaky(*pair) for pair in pairs if not _left_out(pair, without)]
     reasons = [reason for before, now in judged for reason in _reasons(before, now, rules)]
     notes = [note for before, now in judged for note in _notes(before, now, rules)]
+    notes += [_flaky(result) for result in after if result.flaky]
     notes += [_unjudged(each) for each in without]
     if not pairs:
         notes.append("No project command ran, so nothing was verified.")
@@ -130,6 +131,28 @@ def said_before(each: UnusableCommand) -> str:
 def _unjudged(each: UnusableCommand) -> str:
     rest = ", and nothing after it is" if each.cause is Cause.SETUP_FAILED else ""
     return f"{said_before(each)}; a person agreed that it is not judged{rest}."
+
+
+def _without_flaky(before: CommandResult | None, now: CommandResult | None) -> "Pair":
+    """Return the results as if the flaky tests had passed."""
+    if before is None or now is None or not now.flaky or now.timed_out:
+        return before, now
+
+    def steady(result: CommandResult) -> CommandResult:
+        kept = tuple(name for name in result.failures if name not in now.flaky)
+        counted = result.exit_code == len(result.failures)
+        code = 0 if not kept else len(kept) if counted else result.exit_code
+        return result.model_copy(update={"failures": kept, "exit_code": code})
+
+    passed = steady(now).model_copy(update={"tests": now.tests or before.tests})
+    return (steady(before) if before.failures else before), passed
+
+
+def _flaky(result: CommandResult) -> str:
+    return (
+        f"{_called(result)} has flaky tests, which are not judged: they failed in one run and"
+        f" passed in another of the same code{_naming(result.flaky)}."
+    )
 
 
 def _left_out(pair: "Pair", without: Sequence[UnusableCommand]) -> bool:

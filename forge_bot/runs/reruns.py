@@ -1,0 +1,87 @@
+"""Run newly red tests again, at the commit that is judged and at the run's base commit."""
+
+from collections.abc import Sequence
+from typing import Self
+
+from forge_bot.engine import State
+from forge_bot.git import Tree
+from forge_bot.runs.known_flaky import known_flaky, remember_flaky
+from forge_bot.runs.notifications import Message
+from forge_bot.runs.project import Project
+from forge_bot.runs.run import Run
+from forge_bot.values import CommandResult
+from forge_bot.verification.flaky_tests import MOST_RERUN, Moment, flaky_tests, newly_red
+from forge_bot.verification.selected_tests import select_tests, uncached
+
+
+def with_flaky_tests(
+    results: Sequence[CommandResult], state: State, run: Run, project: Project
+) -> tuple[CommandResult, ...]:
+    """Return the results with the names of their flaky tests, found by running them again.
+
+    The reruns of one command take no longer than `command_seconds` together, but for the last.
+    """
+    baseline = {(each.name, each.argv): each for each in state.baseline}
+    unjudged = {(each.name, each.argv) for each in state.unusable}
+    found: list[CommandResult] = []
+    with BaseTree(run, project) as base:
+        for result in results:
+            before = baseline.get((result.name, result.argv))
+            if before is None or (result.name, result.argv) in unjudged:
+                found.append(result)
+                continue
+            names = newly_red(before, result)
+            if names and len(names) <= MOST_RERUN:
+                count = f"{len(names)} tests are" if len(names) > 1 else "A test is"
+                text = f"{count} newly red and run again, before and after the change."
+                project.tell(Message(text=text))
+            known = known_flaky(run.repository) if names else ()
+            flaky = flaky_tests(before, result, _Runs(result, project, base).run, known)
+            found.append(result.model_copy(update={"flaky": flaky}) if flaky else result)
+    remember_flaky(run.repository, [name for result in found for name in result.flaky])
+    return tuple(found)
+
+
+class BaseTree:
+    """The project at a commit in a tree of its own, made when it is first needed."""
+
+    def __init__(self, run: Run, project: Project, commit: str = "") -> None:
+        self.project = project
+        self._run = run
+        self._commit = commit or run.state.base_commit
+        self._path = project.spots.tasks / "base"
+        self._tree: Tree | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._tree is not None:
+            self._run.repository.remove_tree(self._path)
+
+    def at_base(self) -> Project:
+        """Return the project as it is at the commit."""
+        if self._tree is None:
+            self._tree = self._run.repository.detached_tree(self._path, self._commit)
+        return self.project.in_tree(self._tree)
+
+
+class _Runs:
+    """The reruns of one command, until their time is used up."""
+
+    def __init__(self, result: CommandResult, project: Project, base: BaseTree) -> None:
+        self.argv = result.argv
+        self.project = project
+        self.base = base
+        self._left = project.config.command_seconds * 1_000
+
+    def run(self, moment: Moment, names: Sequence[str]) -> CommandResult | None:
+        """Run the tests of these names alone, or all; None where the time is used up."""
+        selection = select_tests(self.argv, names)
+        argv = selection.argv if selection is not None else uncached(self.argv)
+        if self._left <= 0 or self.project.called_off:
+            return None
+        project = self.project if moment is Moment.AFTER else self.base.at_base()
+        result = project.run_again(argv)
+        self._left -= result.duration_ms
+        return result

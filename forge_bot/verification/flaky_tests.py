@@ -1,0 +1,163 @@
+"""Tell flaky tests from red ones: newly red tests run again, at both commits.
+
+A test that gives two outcomes at one commit is flaky. One that fails each time after the change and
+passes each time before it is red.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Sequence
+from enum import StrEnum
+
+from forge_bot.values import CommandName, CommandResult
+from forge_bot.verification.judgement import UNNAMED
+from forge_bot.verification.selected_tests import select_tests
+from forge_bot.verification.unusable import Cause, cause_of
+
+MOST_RERUN = 50
+"""Newly red tests that are run again. If there are more, no chance is behind it."""
+RERUNS = 5
+"""Reruns of a test at each commit, alone and with the others."""
+
+
+class Moment(StrEnum):
+    """A commit at which tests run."""
+
+    BEFORE = "before the change"
+    AFTER = "after the change"
+
+
+RunTests = Callable[[Moment, Sequence[str]], CommandResult | None]
+"""Runs the tests of these names alone, or all without a name. None if there is no more time."""
+
+
+def newly_red(before: CommandResult, now: CommandResult) -> tuple[str, ...]:
+    """Return the tests that fail now and did not before; `UNNAMED` is what has no name."""
+    if now.name is not CommandName.TEST or not now.exit_code or not _compares(before, now):
+        return ()
+    new = Counter(now.failures) - Counter(before.failures)
+    return tuple(new) or (() if before.exit_code or now.failures else (UNNAMED,))
+
+
+def _compares(before: CommandResult, now: CommandResult) -> bool:
+    """Return whether tests ran in both."""
+    return {cause_of(before), cause_of(now)} <= {None, Cause.ALL_RED, Cause.UNREADABLE}
+
+
+def flaky_tests(
+    before: CommandResult, now: CommandResult, run: RunTests, known: Collection[str] = ()
+) -> tuple[str, ...]:
+    """Return the newly red tests that are flaky, sorted.
+
+    First they run alone, where the runner can select them. What passes alone may still fail
+    together with the others, so the whole runs again for it, unless it is `known` to be flaky.
+    """
+    suspects = newly_red(before, now)
+    if not suspects or len(suspects) > MOST_RERUN:
+        return ()
+    reruns = _Reruns(now.argv, run, known)
+    together = reruns.alone(suspects)
+    reruns.together(together)
+    return tuple(sorted(reruns.flaky))
+
+
+class _Reruns:
+    """The outcomes of one command's newly red tests so far."""
+
+    def __init__(self, argv: Sequence[str], run: RunTests, known: Collection[str]) -> None:
+        self.argv = argv
+        self.run = run
+        self.known = known
+        self.flaky: set[str] = set()
+        self._absent = set[str]()
+        self._seen: dict[tuple[Moment, str], set[bool]] = {}
+
+    def alone(self, suspects: Sequence[str]) -> list[str]:
+        """Run tests alone until their outcomes disagree; return those that this cannot judge."""
+        left = [name for name in suspects if select_tests(self.argv, (name,)) is not None]
+        others = [name for name in suspects if name not in left]
+        for _ in range(RERUNS):
+            after = self._outcomes(Moment.AFTER, left)
+            others += [name for name in left if name not in after]
+            left = self._undecided([name for name in left if name in after])
+            self._outcomes(Moment.BEFORE, [name for name in left if self._needs_base(name)])
+            left = self._undecided(left)
+        # Green alone after the change, or red alone before it: it depends on other tests.
+        return others + [
+            name
+            for name in left
+            if self._passes(Moment.AFTER, name) or self._fails(Moment.BEFORE, name)
+        ]
+
+    def together(self, suspects: Sequence[str]) -> None:
+        """Run everything until the outcomes of these tests disagree with their first ones."""
+        left: list[str] = [*suspects]
+        for _ in range(RERUNS):
+            for moment in (Moment.AFTER, Moment.BEFORE):
+                result = self.run(moment, ()) if left else None
+                if result is None:
+                    return
+                first = moment is Moment.AFTER
+                self.flaky |= {name for name in left if _disagrees(name, first, result)}
+                left = [name for name in left if name not in self.flaky]
+
+    def _needs_base(self, name: str) -> bool:
+        """Return whether the outcome at the base is unknown, or could decide more."""
+        known = (Moment.BEFORE, name) in self._seen
+        return name not in self._absent and (not known or self._fails(Moment.AFTER, name))
+
+    def _undecided(self, names: Sequence[str]) -> list[str]:
+        """Note the tests whose outcomes disagree as flaky, and return those that may still be.
+
+        A test that is new with the change is the change's own, and stays red if it is flaky.
+        """
+        for name in names:
+            mixed = any(self._passes(each, name) and self._fails(each, name) for each in Moment)
+            known = name in self.known and self._passes(Moment.AFTER, name)
+            if known or (mixed and (Moment.BEFORE, name) in self._seen):
+                self.flaky.add(name)
+        return [name for name in names if name not in self.flaky and name not in self._absent]
+
+    def _passes(self, moment: Moment, name: str) -> bool:
+        return False in self._seen.get((moment, name), ())
+
+    def _fails(self, moment: Moment, name: str) -> bool:
+        return True in self._seen.get((moment, name), ())
+
+    def _outcomes(self, moment: Moment, names: Sequence[str]) -> Collection[str]:
+        """Run tests, in one command if it tells about each; return those it told about."""
+        told = dict(self._told(moment, names)) if names else {}
+        if len(names) > 1:
+            for name in names:
+                if name not in told:
+                    told |= dict(self._told(moment, (name,)))
+        if moment is Moment.BEFORE:
+            self._absent |= {name for name in names if name not in told}
+        for name, red in told.items():
+            self._seen.setdefault((moment, name), set()).add(red)
+        return told
+
+    def _told(self, moment: Moment, names: Sequence[str]) -> Iterator[tuple[str, bool]]:
+        """Yield each test whose outcome a run of these tests shows, and whether it failed."""
+        selection = select_tests(self.argv, names)
+        result = self.run(moment, names) if selection is not None else None
+        if selection is None or result is None or result.timed_out:
+            return
+        whole = UNNAMED not in result.failures and (result.tests or 0) >= selection.tests
+        for name in names:
+            if name in result.failures:
+                yield name, True
+            elif whole and (result.failures or not result.exit_code):
+                yield name, False
+
+
+def _disagrees(name: str, first: bool, result: CommandResult) -> bool:
+    """Return whether a test had another outcome than at first (True: it failed), as far as told."""
+    if result.timed_out or result.tests == 0:
+        return False
+    if not result.exit_code:
+        return first
+    if name == UNNAMED:
+        return not first and not result.failures
+    failed = name in result.failures
+    told = bool(result.failures) and (failed or UNNAMED not in result.failures)
+    return told and failed is not first

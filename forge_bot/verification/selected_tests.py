@@ -1,0 +1,141 @@
+"""Select tests by name: the words of a command that runs them without the others."""
+
+import re
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+Words = tuple[str, ...]
+
+_LABEL = re.compile(r"(?<=\S) [\[(].*$")
+"""The part of a subtest's name that stands after the name of its test."""
+_UNITTEST = re.compile(r"(?P<test>\w+) \((?P<place>[\w.]+)\)(?: .*)?")
+_GO = re.compile(r"(?P<package>\S+) (?P<test>Test\w*|Example\w*|Fuzz\w*)(?:/.*)?")
+_RUST = re.compile(r"\w+(?:::\w+)*")
+_SCRIPT = re.compile(r"(?P<path>[^|›>]+\.[cm]?[jt]sx?) (?P<sign>[›>]) (?P<title>.+)")
+_SUITE_FAILED = "Test suite failed to run"
+_MANAGERS = frozenset({"npm", "pnpm", "yarn", "bun"})
+_BROKEN = " (error)"
+
+
+class Selection(NamedTuple):
+    """A command that runs certain tests, and how many tests that are at least."""
+
+    argv: Words
+    tests: int
+
+
+def select_tests(argv: Sequence[str], names: Sequence[str]) -> Selection | None:
+    """Return the command that runs these tests alone; None if the runner cannot select them.
+
+    The names are those that a run of the command gave to its failing tests.
+    """
+    words = tuple(argv)
+    runner = _runner(words)
+    return runner(words, names) if runner is not None and names else None
+
+
+def uncached(argv: Sequence[str]) -> Words:
+    """Return the command that runs its tests again even where nothing has changed."""
+    words = tuple(argv)
+    if words[:2] == ("go", "test") and not any(word.startswith("-count") for word in words):
+        return ("go", "test", "-count=1", *words[2:])
+    return words
+
+
+_Runner = Callable[[Words, Sequence[str]], Selection | None]
+
+
+def _runner(words: Words) -> _Runner | None:
+    """Return the function that selects for the program that a command calls."""
+    programs = {word.rsplit("/", 1)[-1] for word in words}
+    if words[:2] == ("go", "test"):
+        return _go
+    if words[:2] == ("cargo", "test"):
+        return _cargo
+    if programs & {"pytest", "py.test"}:
+        return _pytest
+    if "unittest" in words or ("manage.py" in programs and "test" in words):
+        return _unittest
+    if programs & {"jest", "vitest"} or (words and words[0] in _MANAGERS and "test" in words):
+        return _javascript
+    return None
+
+
+def _pytest(words: Words, names: Sequence[str]) -> Selection | None:
+    """Name the tests in the place of the folders or files that hold them."""
+    chosen = [_LABEL.sub("", name) if "[" not in name.split(" ")[0] else name for name in names]
+    chosen = [name.removesuffix(_BROKEN) for name in dict.fromkeys(chosen)]
+    if not all("::" in name for name in chosen):
+        return None
+    program = next(
+        place for place, word in enumerate(words) if word.endswith(("pytest", "py.test"))
+    )
+    files = {name.split("::")[0] for name in chosen}
+    kept = [word for word in words[program + 1 :] if not _holds(word, files)]
+    return Selection((*words[: program + 1], *kept, *chosen), len(chosen))
+
+
+def _holds(word: str, files: set[str]) -> bool:
+    """Return whether a word of the command names a folder or file with some of these files."""
+    place = word.split("::", maxsplit=1)[0].removeprefix("./").rstrip("/")
+    return not word.startswith("-") and (
+        place in {"", "."} or any(f"{file}/".startswith(f"{place}/") for file in files)
+    )
+
+
+def _unittest(words: Words, names: Sequence[str]) -> Selection | None:
+    """Give patterns, which `discover` takes too (https://docs.python.org/3/library/unittest.html)."""
+    found = [_UNITTEST.fullmatch(name) for name in names]
+    chosen = [
+        match["place"]
+        if match["place"].endswith(f".{match['test']}")
+        else f"{match['place']}.{match['test']}"
+        for match in found
+        if match is not None and match["test"].startswith("test")
+    ]
+    if len(chosen) < len(names):
+        return None
+    chosen = [*dict.fromkeys(chosen)]
+    patterns = [word for name in chosen for word in ("-k", f"*{name}")]
+    return Selection((*words, *patterns), len(chosen))
+
+
+def _go(words: Words, names: Sequence[str]) -> Selection | None:
+    """Name the packages, and the tests by one pattern. Only `-v` counts the tests."""
+    found = [match for name in names if (match := _GO.fullmatch(name)) is not None]
+    if len(found) < len(names):
+        return None
+    tests = [*dict.fromkeys(match["test"] for match in found)]
+    packages = dict.fromkeys(match["package"] for match in found)
+    flags = [word for word in words[2:] if not word.startswith(".")]
+    pattern = f"^({'|'.join(tests)})$"
+    argv = ("go", "test", *flags, "-v", "-count=1", "-run", pattern, *packages)
+    return Selection(argv, len(tests))
+
+
+def _cargo(words: Words, names: Sequence[str]) -> Selection | None:
+    """Give the whole names to libtest. Doc tests are named by their place and cannot be given."""
+    if not all(map(_RUST.fullmatch, names)):
+        return None
+    before = words if "--" in words else (*words, "--")
+    return Selection((*before, "--exact", *names), len(names))
+
+
+def _javascript(words: Words, names: Sequence[str]) -> Selection | None:
+    """Name the files, and the tests by one pattern. Jest and Vitest join titles by blanks.
+
+    A script hands on what stands after `--`; pnpm, Yarn and Bun hand on all of it.
+    """
+    found = [match for name in names if (match := _SCRIPT.fullmatch(name)) is not None]
+    if len(found) < len(names) or any(match["title"] == _SUITE_FAILED for match in found):
+        return None
+    titles = [match["title"].replace(f" {match['sign']} ", " ") for match in found]
+    pattern = f"^({'|'.join(_literal(title) for title in dict.fromkeys(titles))})$"
+    paths = dict.fromkeys(match["path"] for match in found)
+    script = ("--",) if words[0] == "npm" and "--" not in words else ()
+    return Selection((*words, *script, *paths, "-t", pattern), len({*titles}))
+
+
+def _literal(title: str) -> str:
+    """Return a pattern of JavaScript that a title alone fits."""
+    return re.sub(r"[\\^$.*+?()\[\]{}|/]", r"\\\g<0>", title)

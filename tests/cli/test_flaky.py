@@ -1,0 +1,96 @@
+"""Tests that fail now and then do not make a run red, and are named where the run is judged."""
+
+import json
+from pathlib import Path
+
+from tests.fakes import script
+from tests.fakes.sample import Sample
+
+TASK = "`rota who` names somebody for days before the rota starts"
+FLAKY = "test_now_and_then (tests.test_flaky.Flaky.test_now_and_then)"
+
+
+def with_flaky_test(sample: Sample, counter: Path, outcomes: str) -> None:
+    """Add a test with these outcomes, `F` for a failure, in the order of its runs."""
+    (sample.path / "tests" / "test_flaky.py").write_text(
+        "import os, unittest\nfrom pathlib import Path\n\n\n"
+        "class Flaky(unittest.TestCase):\n    def test_now_and_then(self):\n"
+        "        counter = Path(os.environ['COUNTER'])\n"
+        "        seen = counter.read_text() if counter.exists() else ''\n"
+        "        counter.write_text(seen + '.')\n"
+        f"        self.assertNotEqual('{outcomes}'[len(seen):][:1], 'F')\n"
+    )
+    (sample.path / ".forge").mkdir()
+    (sample.path / ".forge" / "config.yml").write_text(
+        f"sandbox: 'off'\nenvironment:\n  COUNTER: {counter}\n"
+    )
+    sample.git("add", "-A")
+    sample.git("-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qm", "flaky")
+
+
+def verified(sample: Sample, model: str) -> int:
+    """Lead a run to its end; its exit code."""
+    assert sample.forge("run", TASK, "--effort", "S", "--model", model).code == 3
+    return sample.forge("approve", "--model", model).code
+
+
+def test_a_flaky_test_is_named_in_every_document_and_remembered(
+    sample: Sample, tmp_path: Path
+) -> None:
+    counter = tmp_path / "counter"
+    # The baseline, after the change, then alone: after, before, after.
+    with_flaky_test(sample, counter, ".F.." + "F")
+    model = sample.model()
+    assert verified(sample, model) == 0
+    state = json.loads(sample.forge("status", "--json").out)
+    assert state["verification"]["red"] is False
+    (result,) = state["verification"]["results"]
+    assert result["flaky"] == [FLAKY]
+    assert counter.read_text() == "....."
+
+    document = (sample.workspace / "final-verification.md").read_text()
+    assert "but for 1 flaky test" in document
+    assert "has flaky tests, which are not judged" in document
+    assert f"passed in another of the same code: {FLAKY}" in document
+    offered = (sample.workspace / "pull-request.md").read_text()
+    row = next(line for line in offered.splitlines() if line.startswith("| ❌ | test"))
+    assert f"flaky: `{FLAKY}`" in row
+
+    kept = sample.path / ".git" / "forge-bot" / "flaky-tests.json"
+    assert json.loads(kept.read_text()) == [FLAKY]
+    assert sample.git("status", "--porcelain") == ""
+
+
+def test_what_is_known_to_be_flaky_is_run_again_once_and_a_broken_memory_is_no_error(
+    sample: Sample, tmp_path: Path
+) -> None:
+    counter = tmp_path / "counter"
+    with_flaky_test(sample, counter, ".F.")
+    kept = sample.path / ".git" / "forge-bot" / "flaky-tests.json"
+    kept.parent.mkdir(exist_ok=True)
+    kept.write_text(json.dumps([FLAKY]))
+    model = sample.model()
+    assert verified(sample, model) == 0
+    assert counter.read_text() == "..."
+
+    kept.write_text("{")
+    counter.write_text("")
+    assert verified(sample, model) == 0
+
+
+def test_a_regression_beside_a_flaky_test_is_found_and_goes_back(
+    sample: Sample, tmp_path: Path
+) -> None:
+    with_flaky_test(sample, tmp_path / "counter", ".F.." + "F" + "." * 40)
+    model = sample.model({("implementer", "*", "*"): script.change(script.BREAKS)})
+    verified(sample, model)
+    state = json.loads(sample.forge("status", "--json").out)
+    first = next(
+        report
+        for report in map(json.loads, (sample.workspace / "reports.jsonl").read_text().splitlines())
+        if report["type"] == "commands_ran"
+    )
+    (result,) = first["results"]
+    assert result["flaky"] == [FLAKY]
+    assert {*result["failures"]} > {FLAKY}
+    assert any(task["origin"] for task in state["tasks"]), "the regression went back"

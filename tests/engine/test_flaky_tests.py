@@ -1,0 +1,316 @@
+"""A newly red test is told from a flaky one by running it again, at both commits.
+
+The runner below is small but whole: it runs planted tests by name and prints what pytest or a
+runner without selection prints, and the outputs are read as real ones are.
+"""
+
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from forge_bot.values import CommandName, CommandResult
+from forge_bot.verification.flaky_tests import MOST_RERUN, RERUNS, Moment, flaky_tests, newly_red
+from forge_bot.verification.judgement import UNNAMED, judge, read_outcome
+from forge_bot.verification.selected_tests import Selection, select_tests, uncached
+
+PYTEST, MAKE = ("pytest", "-q"), ("make", "test")
+Fails = Callable[[Moment, Sequence[str]], bool]
+"""Whether a planted test fails at a commit, in the company of the tests that ran before it."""
+
+
+@dataclass
+class Runner:
+    """A test runner in this process."""
+
+    argv: tuple[str, ...]
+    planted: Mapping[str, Fails]
+    new: frozenset[str] = frozenset()
+    calls: list[tuple[Moment, tuple[str, ...]]] = field(
+        default_factory=list[tuple[Moment, tuple[str, ...]]]
+    )
+
+    def run(self, moment: Moment, names: Sequence[str] = ()) -> CommandResult:
+        self.calls.append((moment, tuple(names)))
+        there = [name for name in self.planted if moment is Moment.AFTER or name not in self.new]
+        if any(name not in there for name in names):
+            return read_outcome(CommandName.TEST, self.argv, 4, "ERROR: not found", 1)
+        chosen = [name for name in there if not names or name in names]
+        failed = [
+            name for place, name in enumerate(chosen) if self.planted[name](moment, chosen[:place])
+        ]
+        lines = ["=== short test summary info ===", *(f"FAILED {name} - x" for name in failed)]
+        end = f"{len(failed)} failed, {len(chosen) - len(failed)} passed in 0.01s"
+        output = "\n".join([*lines, end])
+        return read_outcome(CommandName.TEST, self.argv, int(bool(failed)), output, 1)
+
+    def verified(self, known: Sequence[str] = ()) -> tuple[CommandResult, CommandResult]:
+        """The baseline, and the result after the change with its flaky tests."""
+        before, after = self.run(Moment.BEFORE), self.run(Moment.AFTER)
+        flaky = flaky_tests(before, after, self.run, known)
+        return before, after.model_copy(update={"flaky": flaky})
+
+
+def steady(_moment: Moment, _earlier: Sequence[str]) -> bool:
+    return False
+
+
+def broken(moment: Moment, _earlier: Sequence[str]) -> bool:
+    return moment is Moment.AFTER
+
+
+def chancy(share: float, seed: int) -> Fails:
+    """A test that fails in a share of its runs, whatever the commit."""
+    chance = Random(seed)  # noqa: S311 - not for secrets
+    return lambda _moment, _earlier: chance.random() < share
+
+
+def scripted(*outcomes: bool) -> Fails:
+    """A test with these outcomes, in the order of its runs, then with the last one."""
+    left = [*outcomes]
+    return lambda _moment, _earlier: left.pop(0) if len(left) > 1 else left[0]
+
+
+@pytest.mark.parametrize("argv", [PYTEST, MAKE], ids=["selected", "whole"])
+@pytest.mark.parametrize("share", [0.1, 0.3, 0.5])
+def test_of_a_hundred_verifications_with_flaky_tests_at_most_one_is_red(
+    argv: tuple[str, ...], share: float
+) -> None:
+    red = 0
+    suspected = 0
+    for seed in range(100):
+        planted = {
+            **{f"t.py::test_steady_{each}": steady for each in range(5)},
+            "t.py::test_flaky": chancy(share, seed),
+            "t.py::test_also_flaky": chancy(share, seed + 1_000),
+        }
+        before, after = Runner(argv, planted).verified()
+        suspected += bool(newly_red(before, after))
+        red += judge([before], [after]).red
+    assert suspected > 10, "without reruns these would have been red"
+    assert red <= 1
+
+
+@pytest.mark.parametrize("argv", [PYTEST, MAKE], ids=["selected", "whole"])
+def test_twenty_regressions_among_flaky_tests_are_all_found(argv: tuple[str, ...]) -> None:
+    for seed in range(20):
+        planted = {
+            "t.py::test_flaky": chancy(0.5, seed),
+            f"t.py::test_broken_{seed}": broken,
+            "t.py::test_steady": steady,
+        }
+        known = ["t.py::test_flaky", f"t.py::test_broken_{seed}"]
+        before, after = Runner(argv, planted).verified(known if seed % 2 else ())
+        judgement = judge([before], [after])
+        assert judgement.red
+        assert f"test_broken_{seed}" in judgement.reasons[0]
+
+
+def test_a_flaky_test_is_named_and_not_judged() -> None:
+    runner = Runner(PYTEST, {"t.py::test_flaky": scripted(False, True, True, False, False)})
+    before, after = runner.verified()
+    judgement = judge([before], [after])
+    assert after.flaky == ("t.py::test_flaky",)
+    assert not judgement.red
+    assert "flaky tests, which are not judged" in judgement.notes[0]
+    assert "t.py::test_flaky" in judgement.notes[0]
+    assert [moment for moment, _ in runner.calls[2:]] == [
+        Moment.AFTER,
+        Moment.BEFORE,
+        Moment.AFTER,
+    ], "it ends with the first disagreement"
+
+
+def test_a_regression_runs_alone_five_times_at_both_commits() -> None:
+    runner = Runner(PYTEST, {"t.py::test_a": broken, "t.py::test_b": steady})
+    before, after = runner.verified()
+    assert judge([before], [after]).red
+    assert (
+        runner.calls[2:]
+        == [
+            (Moment.AFTER, ("t.py::test_a",)),
+            (Moment.BEFORE, ("t.py::test_a",)),
+        ]
+        * RERUNS
+    )
+
+
+@pytest.mark.parametrize("argv", [PYTEST, MAKE], ids=["selected", "whole"])
+def test_a_test_that_passes_alone_and_fails_with_the_others_is_red(argv: tuple[str, ...]) -> None:
+    def after_the_others(moment: Moment, earlier: Sequence[str]) -> bool:
+        return moment is Moment.AFTER and bool(earlier)
+
+    before, after = Runner(
+        argv, {"t.py::test_first": steady, "t.py::test_second": after_the_others}
+    ).verified()
+    assert judge([before], [after]).red
+    assert after.flaky == ()
+
+
+def test_a_test_that_fails_alone_at_both_commits_needs_the_others_and_is_judged_with_them() -> None:
+    def alone(moment: Moment, earlier: Sequence[str]) -> bool:
+        return moment is Moment.AFTER or not earlier
+
+    before, after = Runner(PYTEST, {"t.py::test_a": steady, "t.py::test_b": alone}).verified()
+    assert judge([before], [after]).red
+
+
+def test_a_flaky_test_that_the_change_adds_is_red() -> None:
+    added = scripted(True, True, False, True, False)
+    runner = Runner(
+        PYTEST,
+        {"t.py::test_old": steady, "t.py::test_new": added},
+        new=frozenset(["t.py::test_new"]),
+    )
+    before, after = runner.verified()
+    assert after.flaky == ()
+    assert judge([before], [after]).red
+
+
+def test_a_known_flaky_test_costs_a_single_rerun() -> None:
+    planted = {"t.py::test_flaky": scripted(False, True, False), "t.py::test_b": steady}
+    runner = Runner(PYTEST, planted)
+    before, after = runner.verified(known=["t.py::test_flaky"])
+    assert not judge([before], [after]).red
+    assert runner.calls[2:] == [(Moment.AFTER, ("t.py::test_flaky",))]
+
+
+@pytest.mark.parametrize(("count", "reruns"), [(MOST_RERUN, True), (MOST_RERUN + 1, False)])
+def test_very_many_newly_red_tests_are_red_without_reruns(count: int, *, reruns: bool) -> None:
+    planted = {f"t.py::test_{each}": broken for each in range(count)}
+    runner = Runner(PYTEST, {**planted, "t.py::test_steady": steady})
+    before, after = runner.verified()
+    assert judge([before], [after]).red
+    assert (len(runner.calls) > 2) is reruns
+
+
+def test_ten_thousand_failures_are_judged_at_once() -> None:
+    runner = Runner(MAKE, {f"t.py::test_{each}": broken for each in range(10_000)})
+    before, after = runner.verified()
+    assert len(runner.calls) == 2
+    assert judge([before], [after]).red
+
+
+def test_without_more_time_what_is_newly_red_stays_red() -> None:
+    runner = Runner(PYTEST, {"t.py::test_flaky": scripted(False, True)})
+    before, after = runner.run(Moment.BEFORE), runner.run(Moment.AFTER)
+    assert flaky_tests(before, after, lambda _moment, _names: None) == ()
+    assert judge([before], [after]).red
+
+
+def unread(exit_code: int) -> CommandResult:
+    return read_outcome(CommandName.TEST, ("make", "test"), exit_code, "no format we know", 1)
+
+
+def test_a_command_that_names_nothing_is_flaky_if_it_passes_again() -> None:
+    again = iter([unread(1), unread(0), unread(0)])
+    flaky = flaky_tests(unread(0), unread(1), lambda _moment, _names: next(again))
+    assert flaky == (UNNAMED,)
+    after = unread(1).model_copy(update={"flaky": flaky})
+    assert not judge([unread(0)], [after]).red
+    always = {Moment.BEFORE: unread(0), Moment.AFTER: unread(1)}
+    assert flaky_tests(unread(0), unread(1), lambda moment, _names: always[moment]) == ()
+
+
+def test_a_command_that_timed_out_or_ran_no_test_is_not_run_again() -> None:
+    def refuse(moment: Moment, names: Sequence[str]) -> CommandResult:
+        raise AssertionError((moment, names))
+
+    slow = unread(1).model_copy(update={"timed_out": True})
+    refused = read_outcome(CommandName.TEST, PYTEST, 4, "ERROR: usage: unrecognized arguments", 1)
+    for now in (slow, refused, unread(127)):
+        assert flaky_tests(unread(0), now, refuse) == ()
+
+
+# -- selecting
+# --------------------------------------------------------------------------------------------------
+
+SELECTIONS = [
+    ("pytest -q tests", "tests/a.py::T::test_x[1 - 2]", "pytest -q|tests/a.py::T::test_x[1 - 2]"),
+    ("{env}/bin/python -m pytest -k fast .", "a.py::test (error)", "-k fast|a.py::test"),
+    ("python -m pytest", "a.py::test_sub [part] (i=1)", "pytest|a.py::test_sub"),
+    ("python3 -m unittest discover -s tests", "test_b (m.T.test_b) (i=1)", "tests|-k *m.T.test_b"),
+    ("python manage.py test", "test_b (m.T)", "manage.py test|-k *m.T.test_b"),
+    (
+        "go test -race ./...",
+        "e.com/m/p TestB/sub",
+        "go test -race -v -count=1|-run ^(TestB)$ e.com/m/p",
+    ),
+    ("cargo test --no-fail-fast", "tests::fails", "--no-fail-fast --|--exact tests::fails"),
+    (
+        "npm test",
+        "j/a.test.js › suite › is (1.5)",
+        r"npm test --|j/a.test.js -t ^(suite is \(1\.5\))$",
+    ),
+    ("pnpm test", "a.test.ts > deep > one", "pnpm test|a.test.ts -t ^(deep one)$"),
+    ("npx vitest run", "src/a.spec.tsx > one", "npx vitest run|src/a.spec.tsx -t ^(one)$"),
+]
+
+
+@pytest.mark.parametrize(("command", "name", "expected"), SELECTIONS)
+def test_a_test_is_selected_by_its_name(command: str, name: str, expected: str) -> None:
+    selection = select_tests(command.split(), [name])
+    assert selection is not None
+    before, words = expected.split("|")
+    assert " ".join(selection.argv).endswith(f"{before} {words}")
+    assert selection.tests == 1
+
+
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [
+        ("make test", "a"),
+        ("pytest", "tests/a.py (error)"),
+        ("python -m unittest", "setUpClass (m.S)"),
+        ("go test ./...", "e.com/m/p [build failed]"),
+        ("cargo test", "src/lib.rs - add"),
+        ("npm test", "a.test.js › Test suite failed to run"),
+        ("npm test", "suite > deep"),
+        ("pytest", UNNAMED),
+    ],
+)
+def test_what_a_runner_cannot_select_runs_with_the_others(command: str, name: str) -> None:
+    assert select_tests(command.split(), [name]) is None
+    assert select_tests(command.split(), []) is None
+
+
+def test_several_tests_are_selected_at_once_and_counted_once_each() -> None:
+    names = ["test_a (m.T.test_a) (i=1)", "test_a (m.T.test_a) (i=2)", "test_b (m.T.test_b)"]
+    selection = select_tests(["python3", "-m", "unittest"], names)
+    assert selection == Selection(
+        ("python3", "-m", "unittest", "-k", "*m.T.test_a", "-k", "*m.T.test_b"), 2
+    )
+
+
+def test_go_is_asked_not_to_answer_from_its_cache() -> None:
+    assert uncached(["go", "test", "./..."]) == ("go", "test", "-count=1", "./...")
+    assert uncached(MAKE) == MAKE
+
+
+@pytest.mark.parametrize(
+    "words", [["pytest", "-q", "-p", "no:cacheprovider"], ["unittest"], ["unittest", "discover"]]
+)
+def test_pytest_and_unittest_of_this_machine_run_what_is_selected(
+    tmp_path: Path, words: list[str]
+) -> None:
+    (tmp_path / "test_a.py").write_text(
+        "import unittest\n\nclass T(unittest.TestCase):\n    def test_good(self): pass\n"
+        "    def test_bad(self): self.fail('x')\n    def test_worse(self): self.fail('y')\n"
+    )
+
+    def ran(argv: Sequence[str]) -> CommandResult:
+        done = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, check=False)
+        output = re.sub(r"\x1b\[[0-9;]*m", "", done.stdout + done.stderr)
+        return read_outcome(CommandName.TEST, argv, done.returncode, output, 1)
+
+    whole = ran([sys.executable, "-m", *words])
+    assert (whole.tests, len(whole.failures)) == (3, 2)
+    selection = select_tests(whole.argv, whole.failures[:1])
+    assert selection is not None
+    alone = ran(selection.argv)
+    assert (alone.tests, alone.failures) == (1, whole.failures[:1])
