@@ -4,6 +4,7 @@ back.
 
 import asyncio
 import os
+import tomllib
 from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
@@ -21,7 +22,7 @@ from forge_bot.agent.models.base import (
     ReplayKey,
 )
 from forge_bot.agent.models.open_model import open_model
-from forge_bot.agent.models.provider import ProviderSettings
+from forge_bot.agent.models.provider import EXTRAS, ProviderSettings
 from forge_bot.agent.prices import worst_case
 from forge_bot.errors import (
     BadConfig,
@@ -406,6 +407,37 @@ def test_a_server_of_ones_own_without_an_address_is_told_the_variable_to_set(
         opened(spec)
     assert caught.value.message == f"{spec} needs an address, and {variable} is not set."
     assert caught.value.advice.startswith(f"Set {variable} in the environment")
+
+
+def test_azure_names_each_setting_that_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = {
+        "AZURE_OPENAI_ENDPOINT": "https://example.openai.azure.com",
+        "OPENAI_API_VERSION": "2026-01-01",
+    }
+    monkeypatch.setenv("AZURE_OPENAI_API_KEY", "a")
+    for name in settings:
+        monkeypatch.delenv(name, raising=False)
+    for name, value in settings.items():
+        with pytest.raises(UnknownModel) as caught:
+            opened("azure:gpt")
+        assert caught.value.message == f"azure:gpt needs a setting, and {name} is not set."
+        assert caught.value.advice.startswith(f"Set {name} in the environment")
+        monkeypatch.setenv(name, value)
+    assert opened("azure:gpt").name == "azure:gpt"
+
+
+@pytest.mark.parametrize(
+    ("spec", "extra"), [("bedrock:claude", "bedrock"), ("google-cloud:gemini", "google")]
+)
+def test_a_missing_package_is_told_with_the_extra_that_brings_it(spec: str, extra: str) -> None:
+    with pytest.raises(UnknownModel) as caught:
+        opened(spec)
+    assert f"pip install 'forge-bot[{extra}]'" in caught.value.advice
+
+
+def test_the_extras_are_those_of_the_package() -> None:
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
+    assert set(project["optional-dependencies"]) >= EXTRAS
 
 
 async def test_ollama_is_asked_at_its_own_address(

@@ -72,6 +72,12 @@ class ProviderSettings(Frozen):
 _MARKED = frozenset({"anthropic", "bedrock"})
 """The providers that cache a prompt up to marked places only; others find the beginning alone."""
 
+EXTRAS = frozenset({"google", "bedrock", "mistral", "groq"})
+"""The providers whose packages are optional dependencies, as in pyproject.toml."""
+
+_SETTING = re.compile(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+){2,}\b")
+"""The name of an environment variable in a provider's words."""
+
 _PARTS_LOOKED_BACK = 16
 
 _USUAL_ADDRESSES = {"OLLAMA_BASE_URL": "http://127.0.0.1:11434/v1, if Ollama runs on this machine"}
@@ -116,15 +122,36 @@ def _unopened(spec: str, settings: ProviderSettings, error: Exception) -> ForgeE
             hint=f"Set {name} in the environment: {usual}.",
         )
     if isinstance(error, ImportError):
-        return UnknownModel(
-            f"The provider of {spec} needs a package that is not installed: {words}"
-        )
+        return _not_installed(spec, words)
     if isinstance(error, TypeError) and settings.base_url:
         return UnknownModel(
             f"The provider of {spec} takes no base URL.",
             hint="Use openai-chat:NAME for a compatible server.",
         )
+    if (setting := _SETTING.search(words)) and setting.group() not in os.environ:
+        name = setting.group()
+        return UnknownModel(
+            f"{spec} needs a setting, and {name} is not set.",
+            hint=f"Set {name} in the environment, as the provider's documentation says.",
+        )
     return UnknownModel(f"{spec} is not a model that can be asked: {words}{suggest_models(spec)}")
+
+
+def _not_installed(spec: str, words: str) -> ForgeError:
+    """Return the error for a provider whose package is missing, with the extra that brings it."""
+    extra = re.search(r"pydantic-ai-slim\[([\w-]+)\]", words)
+    if extra is None or extra.group(1) not in EXTRAS:
+        return UnknownModel(
+            f"The provider of {spec} needs a package that is not installed: {words}"
+        )
+    name = extra.group(1)
+    return UnknownModel(
+        f"The provider of {spec} needs a package that is not installed.",
+        hint=(
+            f"Install forge-bot with the extra {name}, as in pip install 'forge-bot[{name}]'; in"
+            f" the Action, set the input extras to {name}."
+        ),
+    )
 
 
 class ProviderModel:
