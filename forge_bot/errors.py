@@ -140,6 +140,20 @@ class BadOption(RequestError):
     usual_remedy = ReadHelp()
 
 
+class UnknownCapability(RequestError):
+    """No tool and no skill has that name."""
+
+    code = "REQUEST-008"
+    hint = "`forge-bot capabilities` lists all that there are."
+
+
+class BadArgument(RequestError):
+    """A word of the command line is not of the form that it needs."""
+
+    code = "REQUEST-009"
+    hint = "Write --arg name=value, once for each argument."
+
+
 # -- is everything ready
 # --------------------------------------------------------------------------------------------------
 
@@ -277,6 +291,23 @@ class NoStateHome(SetupError):
 
     code = "CONFIG-005"
     hint = "Set XDG_STATE_HOME to a folder that you may write to."
+
+
+class BadCapabilities(SetupError):
+    """forge-mcp.json does not say what it should; every problem is listed with its place."""
+
+    code = "CONFIG-006"
+    hint = "Correct the places named above; docs/capabilities.md has a complete example."
+
+
+class CapabilityMissing(SetupError):
+    """A server or skill that the configuration calls required cannot be used."""
+
+    code = "CONFIG-007"
+    hint = (
+        "`forge-bot capabilities` lists what there is and each problem. What a run can do without,"
+        " take from capabilities.required in .forge/config.yml."
+    )
 
 
 class NoModelKey(SetupError):

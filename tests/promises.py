@@ -372,6 +372,7 @@ CLI = {
         " the bot."
     ),
     "cli-doctor": "Check whether a run could start here, and say what is missing.",
+    "cli-capabilities": "List the tools and skills that agents may ask for here, or call one.",
     "cli-work": (
         "Carry a run on inside GitHub Actions; what the gate let in stands in the environment."
     ),
@@ -404,6 +405,8 @@ CLI = {
         " the end."
     ),
     "cli-option-keep": "Keep the run's work tree when the run is done.",
+    "cli-option-mcp-config": "File that lists MCP servers; forge-mcp.json if left out.",
+    "cli-option-skills-dir": "Folder of skills; may be given several times.",
     "cli-option-open-pr": "Push, and open the pull request with gh.",
     "cli-option-remove": "Remove what ended runs left, without asking.",
     "cli-option-until": (

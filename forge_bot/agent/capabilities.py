@@ -8,6 +8,14 @@ from typing import cast
 from forge_bot.values import Frozen
 
 
+class CapabilityType(StrEnum):
+    """The kind of a capability."""
+
+    PROVIDER = "provider"
+    MCP_TOOL = "mcp_tool"
+    SKILL = "skill"
+
+
 class ResultStatus(StrEnum):
     """The status of a result."""
 
@@ -27,6 +35,8 @@ class Effect(StrEnum):
     """Nothing: within one conversation the same request is fulfilled once."""
     RUNS = "runs"
     """It runs commands: each request counts, and it is journalled before it begins."""
+    ACTS = "acts"
+    """It may change something outside: never within a conversation, and at most once in a run."""
 
 
 class CapabilityRequest(Frozen):

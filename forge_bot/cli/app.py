@@ -13,12 +13,14 @@ from forge_bot.cli.options import (
     Ending,
     From,
     Keep,
+    McpConfig,
     Model,
     OpenPr,
     Push,
     Record,
     Repo,
     RunName,
+    SkillsDir,
     Until,
     every_word,
     words,
@@ -487,6 +489,51 @@ def doctor(
     from forge_bot.cli.doctor import doctor as look
 
     return look(repo, model, ask=ask)
+
+
+capabilities = typer.Typer(
+    help="List the tools and skills that agents may ask for here, or call one.",
+    invoke_without_command=True,
+)
+app.add_typer(capabilities, name="capabilities")
+
+
+@capabilities.callback()
+def list_capabilities(
+    context: typer.Context,
+    repo: Repo = HERE,
+    mcp_config: McpConfig = None,
+    skills_dir: SkillsDir = None,
+) -> int:
+    """List the tools and skills that agents may ask for here, with each problem."""
+    if context.invoked_subcommand is not None:
+        return 0
+    from forge_bot.cli.capabilities_command import list_capabilities as look
+
+    return look(repo, mcp_config, tuple(skills_dir or ()))
+
+
+@capabilities.command("try")
+def try_capability(
+    name: Annotated[
+        str, typer.Argument(help="Name of a tool, as the list shows it.", callback=words)
+    ],
+    arg: Annotated[
+        list[str] | None,
+        typer.Option(help="An argument; may be given several times.", metavar="NAME=VALUE"),
+    ] = None,
+    repo: Repo = HERE,
+    mcp_config: McpConfig = None,
+    skills_dir: SkillsDir = None,
+    yes: Annotated[
+        bool,
+        typer.Option("--yes", "-y", help="Do not ask before a tool that may change something."),
+    ] = False,
+) -> int:
+    """Call one tool as a run would, and show what it returns."""
+    from forge_bot.cli.capabilities_command import try_capability as call
+
+    return call(repo, mcp_config, tuple(skills_dir or ()), name, tuple(arg or ()), yes=yes)
 
 
 @app.command()

@@ -87,6 +87,21 @@ ByScript = Annotated[
     ),
 ]
 
+McpConfig = Annotated[
+    Path | None,
+    typer.Option(
+        "--mcp-config",
+        help="File that lists MCP servers; forge-mcp.json if left out.",
+        metavar="FILE",
+    ),
+]
+SkillsDir = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--skills-dir", help="Folder of skills; may be given several times.", metavar="DIR"
+    ),
+]
+
 
 @dataclass(frozen=True)
 class Ending:

@@ -79,7 +79,7 @@ def run(
     itself could not be made. argv is a list of words: no shell is involved unless it is named.
     """
     words = checked_words(argv)
-    binary = _bwrap() if backend is BackendName.BUBBLEWRAP else ""
+    binary = bubblewrap_here() if backend is BackendName.BUBBLEWRAP else ""
     return _outcome(backend, box.limits, *_run(backend, binary, box, words, called_off))
 
 
@@ -142,7 +142,7 @@ def _outcome(
 
 
 @cache
-def _bwrap() -> str:
+def bubblewrap_here() -> str:
     """Return the first bwrap that works here.
 
     AppArmor may allow the system's and refuse the bundled one.
@@ -173,7 +173,7 @@ def _try(name: BackendName, binary: str) -> None:
 def _failure_reason(name: BackendName) -> str:
     """Return why a backend does not work here, or "". It is tested by running a command in it."""
     try:
-        _try(name, _bwrap() if name is BackendName.BUBBLEWRAP else "")
+        _try(name, bubblewrap_here() if name is BackendName.BUBBLEWRAP else "")
     except SandboxFailed as error:
         return f"{error.message}{_apparmor() if name is BackendName.BUBBLEWRAP else ''}"
     return ""

@@ -30,7 +30,7 @@ from forge_bot.sandbox.protected_places import protected_mounts, remove_new_file
 from forge_bot.sandbox.visible_files import visible_files
 from forge_bot.sandbox.watch_process import ProcessReport, WatchLimits, watch
 
-_ALONE = (
+ALONE = (
     "--unshare-user",
     "--unshare-ipc",
     "--unshare-pid",
@@ -39,7 +39,7 @@ _ALONE = (
     "--cap-drop",
     "ALL",
 )
-_ENDS_WITH_US = ("--die-with-parent", "--new-session", "--hostname", "sandbox", "--clearenv")
+ENDS_WITH_US = ("--die-with-parent", "--new-session", "--hostname", "sandbox", "--clearenv")
 # The parent of a task group may start this many threads for each process it may have.
 THREADS_EACH = 8
 _GONE_SECONDS = 10
@@ -75,8 +75,8 @@ def run(
             protected_mounts(seen.worktree, (*box.read_only_inside, *there))
         )
         arguments = [
-            *_ALONE,
-            *_ENDS_WITH_US,
+            *ALONE,
+            *ENDS_WITH_US,
             "--unshare-net",
             *mounts(seen, holes, box.limits.shared_memory_bytes),
             *environment(

@@ -78,6 +78,29 @@ class AgentSettings(Frozen):
     prompt_tokens: int = Field(default=60_000, ge=4_000, description="of the first message")
 
 
+class CapabilityPolicy(Frozen):
+    """The rules for the tools of MCP servers and for skills. The entries of the first three are
+    names of the catalogue, such as mcp_tickets_create; `*` stands for any characters.
+    """
+
+    allow: tuple[str, ...] = Field(
+        default=(), description="run without a person, though they may change something"
+    )
+    ask: tuple[str, ...] = Field(
+        default=(), description="a person is asked first, though they say that they only read"
+    )
+    deny: tuple[str, ...] = Field(default=(), description="are not offered")
+    required: tuple[str, ...] = Field(
+        default=(), description="names of servers and skills without which no run starts"
+    )
+    network: tuple[str, ...] = Field(
+        default=(), description="servers, and skills by skill_NAME, that may use the network"
+    )
+    seconds: float = Field(
+        default=60, gt=0, le=3_600, description="deadline of one call, its server's start included"
+    )
+
+
 class Config(Frozen):
     """The keys of .forge/config.yml."""
 
@@ -115,6 +138,7 @@ class Config(Frozen):
         description="setup may run where no network namespace holds it to the proxy (Landlock)",
     )
     agent: AgentSettings = AgentSettings()
+    capabilities: CapabilityPolicy = CapabilityPolicy()
     documents_by_model: bool = Field(
         default=False, description="a model writes every document, also those that need none"
     )
@@ -134,6 +158,7 @@ _CONFIG: TypeAdapter[Config] = TypeAdapter(Config)
 _KEYS = (
     *Config.model_fields,
     *(f"agent.{name}" for name in AgentSettings.model_fields),
+    *(f"capabilities.{name}" for name in CapabilityPolicy.model_fields),
     *(f"commands.{name}" for name in CommandSettings.model_fields),
 )
 

@@ -1,6 +1,9 @@
-"""YAML into a model, with every problem named by its line."""
+"""YAML or JSON into a model, with every problem named by its line."""
 
+import json
+import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -42,9 +45,45 @@ def read_yaml(
         ) from problem
     except (yaml.YAMLError, ValueError) as problem:
         raise error(f"{name} is not YAML.", details=(f"{name}: {problem}",)) from problem
+    contents = YamlContents(value if value is not None else {}, lines, twice)
+    return _validated(contents, name, adapter, error, keys)
+
+
+def read_json(
+    text: str, name: str, adapter: TypeAdapter[T], error: type[SetupError], keys: Sequence[str] = ()
+) -> T:
+    """The value of a JSON text, with the same problems as `read_yaml`."""
+    if len(text) > _MOST_CHARACTERS:
+        raise error(f"{name} has {len(text):,} characters; {_MOST_CHARACTERS:,} are the most.")
+    try:
+        value: object = json.loads(text)
+    except json.JSONDecodeError as problem:
+        place = f"{name}:{problem.lineno}: {problem.msg}, at column {problem.colno}"
+        raise error(f"{name} is not JSON.", details=(place,)) from problem
+    except RecursionError as problem:
+        raise error(f"{name} is nested too deep.") from problem
+    lines: dict[Place, int] = {}
+    twice: list[tuple[str, int]] = []
+    # JSON is YAML too, but for tabs at the beginning of lines; YAML's reader knows the places.
+    with suppress(yaml.YAMLError, ValueError):
+        _, lines, twice = read_contents(_TABS.sub("", text), yaml.SafeLoader)
+    return _validated(YamlContents(value, lines, twice), name, adapter, error, keys)
+
+
+_TABS = re.compile(r"^\t+", re.MULTILINE)
+
+
+def _validated(
+    contents: "YamlContents",
+    name: str,
+    adapter: TypeAdapter[T],
+    error: type[SetupError],
+    keys: Sequence[str],
+) -> T:
+    value, lines, twice = contents
     details = [f"{name}:{line}: the key {key!r} stands twice" for key, line in twice]
     try:
-        parsed = adapter.validate_python(value if value is not None else {})
+        parsed = adapter.validate_python(value)
     except ValidationError as problem:
         details += [
             _said(name, lines, entry["loc"], _plainly(entry, keys)) for entry in problem.errors()
@@ -114,10 +153,14 @@ def _invalid(name: str, details: list[str], error: type[SetupError]) -> SetupErr
 def _said(name: str, lines: dict[Place, int], loc: Place, message: str) -> str:
     # pydantic names the union member it tried; such steps are not in the file.
     known: Place = ()
-    for step in loc:
+    told: list[str] = []
+    for number, step in enumerate(loc, 1):
         if (*known, step) in lines:
             known = (*known, step)
-    key = ".".join(str(step) for step in loc)
+        elif lines and number < len(loc):
+            continue
+        told.append(str(step))
+    key = ".".join(told)
     return f"{name}:{lines.get(known, 1)}: {key or 'file'}: {message}"
 
 

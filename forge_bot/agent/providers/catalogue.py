@@ -2,9 +2,9 @@
 
 from typing import Any, cast
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
-from forge_bot.agent.capabilities import Effect
+from forge_bot.agent.capabilities import CapabilityType, Effect
 from forge_bot.values import Frozen
 
 
@@ -18,12 +18,15 @@ class Parameter(Frozen):
 
 
 class CapabilitySpec(Frozen):
-    """One capability. Providers today; tools and skills have the same form."""
+    """One capability: a provider, a tool of an MCP server, or a skill."""
 
     name: str
     description: str
     parameters: tuple[Parameter, ...]
     effect: Effect = Effect.READS
+    kind: CapabilityType = CapabilityType.PROVIDER
+    source: str = Field(default="", description="the server or the folder that it comes from")
+    example: str = Field(default="", description="a request as JSON, for those of others")
 
     @property
     def line(self) -> str:

@@ -1,0 +1,103 @@
+"""Placeholders in forge-mcp.json: ${NAME}, ${NAME:-default}, and $${ for a plain ${.
+
+They are resolved only where a server is started. Everything that is told afterwards is masked.
+"""
+
+import os
+import re
+from collections.abc import Iterable, Mapping
+from urllib.parse import urlsplit
+
+from forge_bot.agent.redaction import secrets_of
+from forge_bot.settings.capability_file import MCPHttpServerConfig, MCPServerConfig
+
+TREE = "FORGE_BOT_TREE"
+"""The variable for the folder of the work tree that the agents look at."""
+
+_PLACEHOLDER = re.compile(r"\$?\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
+_OURS = re.compile(
+    r"(?:GITHUB_TOKEN|GH_TOKEN|ACTIONS_\w+|(?:ANTHROPIC|OPENAI|GEMINI|GOOGLE|MISTRAL|GROQ)_API_KEY"
+    r"|AWS_SECRET_ACCESS_KEY|AWS_SESSION_TOKEN|AWS_BEARER_TOKEN_BEDROCK)"
+)
+_PLAIN = frozenset({"HOME", "LANG", "LOGNAME", "PATH", "PWD", "SHELL", "TMPDIR", "USER", TREE})
+
+
+class Unresolved(Exception):
+    """A server cannot be started with the variables that there are. The sentences say why."""
+
+    def __init__(self, why: tuple[str, ...]) -> None:
+        super().__init__(" ".join(why))
+        self.why = why
+
+
+def texts_of(server: MCPServerConfig | MCPHttpServerConfig) -> tuple[str, ...]:
+    """Return the texts of a server's configuration that may hold placeholders."""
+    if isinstance(server, MCPServerConfig):
+        return server.command, *server.args, *server.env.values()
+    return server.url, *server.headers.values()
+
+
+def variables_of(server: MCPServerConfig | MCPHttpServerConfig) -> tuple[str, ...]:
+    """Return the names of the variables that a server is given, each once."""
+    found = (match for text in texts_of(server) for match in _PLACEHOLDER.finditer(text))
+    return tuple(dict.fromkeys(match[1] for match in found if not match[0].startswith("$$")))
+
+
+def check_variables(
+    server: MCPServerConfig | MCPHttpServerConfig, environ: Mapping[str, str]
+) -> None:
+    """Raise Unresolved with every variable that is missing or that no server gets."""
+    why: list[str] = []
+    for match in (found for text in texts_of(server) for found in _PLACEHOLDER.finditer(text)):
+        if match[0].startswith("$$"):
+            continue
+        if _OURS.fullmatch(match[1]):
+            why.append(
+                f"{match[1]} belongs to forge-bot and is given to no server: make a token of its"
+                " own for the server, with only the rights it needs, under another name."
+            )
+        elif match[1] not in environ and match[2] is None:
+            why.append(f"The variable {match[1]} is not set.")
+    if why:
+        raise Unresolved(tuple(dict.fromkeys(why)))
+
+
+def resolved(text: str, environ: Mapping[str, str]) -> str:
+    """Return the text with the values of its variables."""
+
+    def value(match: re.Match[str]) -> str:
+        if match[0].startswith("$$"):
+            return match[0][1:]
+        return environ.get(match[1], match[2] or "")
+
+    return _PLACEHOLDER.sub(value, text)
+
+
+def secrets_for(
+    servers: Iterable[MCPServerConfig | MCPHttpServerConfig], environ: Mapping[str, str]
+) -> dict[str, str]:
+    """Return what is masked in everything that these servers say, by the name of its variable.
+
+    It is every value that a placeholder stands for, but for folders and the like, the password in
+    an address, and what the configuration itself names as a key.
+    """
+    found: dict[str, str] = {}
+    for server in servers:
+        named = server.env if isinstance(server, MCPServerConfig) else server.headers
+        found |= {
+            name: text for name, text in secrets_of(named).items() if not _PLACEHOLDER.search(text)
+        }
+        for name in variables_of(server):
+            value = environ.get(name, "")
+            if name not in _PLAIN and not (value.startswith("/") and os.path.exists(value)):  # noqa: PTH110 - pathlib raises for names that are too long
+                found[name] = value
+                found |= _password(name, value)
+    return found
+
+
+def _password(name: str, value: str) -> dict[str, str]:
+    try:
+        password = urlsplit(value).password
+    except ValueError:
+        return {}
+    return {f"{name} password": password} if password else {}

@@ -1,0 +1,140 @@
+"""Start a session with an MCP server: a process in a box where that works, or an address."""
+
+import os
+import tempfile
+from collections.abc import AsyncGenerator, Generator, Mapping
+from contextlib import (
+    AbstractAsyncContextManager,
+    AsyncExitStack,
+    asynccontextmanager,
+    contextmanager,
+)
+from functools import cache
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, cast
+
+from pydantic import ValidationError
+
+from forge_bot.agent.tools.placeholders import TREE, resolved
+from forge_bot.agent.tools.server_process import ServerCommand, ServerConnection
+from forge_bot.agent.tools.setup import CapabilitySetup
+from forge_bot.errors import ForgeError
+from forge_bot.sandbox import BackendName, available
+from forge_bot.sandbox.server_box import boxed_program
+from forge_bot.settings.capability_file import MCPHttpServerConfig, MCPServerConfig
+
+if TYPE_CHECKING:
+    from mcp import Client
+    from mcp.client._transport import TransportStreams
+
+_INHERITED = ("HOME", "LANG", "LOGNAME", "PATH", "SHELL", "TERM", "USER")
+_ENV = {"PATH": "/usr/local/bin:/usr/bin:/bin"}
+
+
+@cache
+def boxes_work() -> bool:
+    """Return whether servers can be held in a box on this machine."""
+    return dict(available())[BackendName.BUBBLEWRAP] == ""
+
+
+class ServerFailed(Exception):
+    """A session broke. The message has what the server itself complains of."""
+
+
+@asynccontextmanager
+async def started(
+    setup: CapabilitySetup, name: str, server: MCPServerConfig | MCPHttpServerConfig
+) -> "AsyncGenerator[Client]":
+    """Yield a session with a server. Raises ServerFailed for what breaks in it."""
+    from mcp import Client
+
+    environ = {**setup.environ, TREE: str(setup.tree)}
+    async with AsyncExitStack() as stack:
+        if isinstance(server, MCPHttpServerConfig):
+            async with Client(await _address(server, environ, stack), cache=None) as client:
+                yield client
+            return
+        command = stack.enter_context(_command(setup, name, server, environ))
+        connection = ServerConnection(command, stack.enter_context(_complaints()))
+        try:
+            async with Client(connection.streams(), cache=None) as client:
+                yield client
+        # What went wrong is told with the server's own last words.
+        except Exception as error:
+            cause = innermost(error)
+            if why := connection.why():
+                raise ServerFailed(f"{sentence_of(cause)}; {why}") from cause
+            raise
+
+
+@contextmanager
+def _complaints() -> Generator[IO[bytes]]:
+    with tempfile.TemporaryFile() as file:
+        yield file
+
+
+def innermost(error: BaseException) -> BaseException:
+    """Return the first error of nested groups of errors."""
+    while isinstance(error, BaseExceptionGroup):
+        error = cast("BaseExceptionGroup[BaseException]", error).exceptions[0]
+    return error
+
+
+def sentence_of(error: BaseException) -> str:
+    """Return what an error says, in one line."""
+    if isinstance(error, ValidationError):
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        return f"its answer does not fit the protocol: {place}: {first['msg']}"
+    said = error.message if isinstance(error, ForgeError) else str(error)
+    return (" ".join(said.split()).rstrip(".") or type(error).__name__)[:600]
+
+
+async def _address(
+    server: MCPHttpServerConfig, environ: Mapping[str, str], stack: AsyncExitStack
+) -> "AbstractAsyncContextManager[TransportStreams]":
+    import httpx2
+    from mcp.client.streamable_http import streamable_http_client
+
+    headers = {key: resolved(value, environ) for key, value in server.headers.items()}
+    # An address of the configuration is not left for another: the headers hold secrets.
+    http = await stack.enter_async_context(
+        httpx2.AsyncClient(headers=headers, follow_redirects=False, timeout=None)
+    )
+    return streamable_http_client(resolved(server.url, environ), http_client=http)
+
+
+@contextmanager
+def _command(
+    setup: CapabilitySetup, name: str, server: MCPServerConfig, environ: Mapping[str, str]
+) -> Generator[ServerCommand]:
+    words = tuple(resolved(word, environ) for word in (server.command, *server.args))
+    declared = {key: resolved(value, environ) for key, value in server.env.items()}
+    if setup.sandbox in {"off", "landlock"} or not boxes_work():
+        usual = {key: os.environ[key] for key in _INHERITED if key in os.environ}
+        yield ServerCommand(words, {**usual, **declared}, setup.root)
+        return
+    with (
+        tempfile.TemporaryDirectory(prefix="forge-server-") as scratch,
+        boxed_program(
+            words,
+            env=declared,
+            folder=setup.root,
+            readable=(setup.tree, *_installation(words[0])),
+            scratch=Path(scratch),
+            network=name in setup.policy.network,
+        ) as boxed,
+    ):
+        yield ServerCommand(boxed.words, _ENV, setup.root, boxed.descriptors)
+
+
+def _installation(command: str) -> tuple[Path, ...]:
+    """Return the folder that a program named by its whole path is installed in, such as an
+    environment of Python. A home is none.
+    """
+    program = Path(command)
+    if not program.is_absolute() or not program.is_file():
+        return ()
+    folder = program.parent.parent if program.parent.name == "bin" else program.parent
+    home = Path.home()
+    return () if folder == home or folder in home.parents else (folder,)

@@ -1,0 +1,57 @@
+"""The capabilities that a repository configures: its files, its policy, and where servers run."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Literal
+
+from forge_bot.settings.capability_file import CAPABILITY_FILE, MCPConfig
+from forge_bot.settings.config import CapabilityPolicy
+
+
+class CapabilityPermission(StrEnum):
+    """The decision of the policy about one capability."""
+
+    ALLOW = "allow"
+    ASK = "ask"
+    DENY = "deny"
+
+
+@dataclass(frozen=True)
+class CapabilitySetup:
+    """Everything that starting a server or a skill needs.
+
+    `root` is the folder whose configuration counts; `tree` is the work tree that the agents look
+    at. `environ` has the variables that placeholders may name.
+    """
+
+    root: Path
+    tree: Path
+    config: MCPConfig = field(default_factory=MCPConfig)
+    policy: CapabilityPolicy = field(default_factory=CapabilityPolicy)
+    config_name: str = CAPABILITY_FILE
+    skill_folders: tuple[Path, ...] = ()
+    sandbox: Literal["auto", "bubblewrap", "landlock", "off"] = "auto"
+    environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
+
+    @property
+    def empty(self) -> bool:
+        """Return whether nothing is configured, so that nothing has to be looked for."""
+        servers = any(not server.disabled for server in self.config.mcp_servers.values())
+        return not servers and not any(folder.is_dir() for folder in self.skill_folders)
+
+    def permission(self, name: str, *, reads_only: bool) -> CapabilityPermission:
+        """Return what the policy says about a capability; what only reads needs no word of it."""
+        if _named(name, self.policy.deny):
+            return CapabilityPermission.DENY
+        if _named(name, self.policy.ask):
+            return CapabilityPermission.ASK
+        allowed = reads_only or _named(name, self.policy.allow)
+        return CapabilityPermission.ALLOW if allowed else CapabilityPermission.ASK
+
+
+def _named(name: str, globs: tuple[str, ...]) -> bool:
+    return any(fnmatchcase(name, glob) for glob in globs)

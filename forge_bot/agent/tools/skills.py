@@ -1,0 +1,119 @@
+"""Agent Skills (agentskills.io): folders with a SKILL.md.
+
+The catalogue has name and description; the body is read when a skill is chosen, and its references
+and scripts only when the agent that performs it asks for them.
+"""
+
+import re
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter
+
+from forge_bot.errors import BadCapabilities
+from forge_bot.settings.yaml_file import read_yaml
+from forge_bot.values import Frozen
+
+SKILL_FILE = "SKILL.md"
+SCRIPTS = "scripts"
+_MOST_CHARACTERS = 200_000
+_LISTED = 100
+_NAME = r"[a-z0-9]+(?:-[a-z0-9]+)*"
+_FRONT = re.compile(r"\A---[ \t]*\n(.*?)(?:^|\n)---[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
+
+
+class SkillDefinition(Frozen):
+    """One skill. `instructions` are empty until it is chosen."""
+
+    name: str
+    description: str
+    instructions: str = ""
+    skill_path: str = Field(description="absolute path of its folder")
+    allowed_tools: tuple[str, ...] = ()
+
+
+def _words(value: Any) -> Any:
+    return tuple(value.split()) if isinstance(value, str) else value
+
+
+class _FrontMatter(BaseModel):
+    """The keys that agentskills.io defines. Others are left alone: programs have keys of their
+    own.
+    """
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    name: str = Field(min_length=1, max_length=64, pattern=rf"^{_NAME}$")
+    description: str = Field(min_length=1, max_length=1_024)
+    license: str = ""
+    compatibility: str = Field(default="", max_length=500)
+    metadata: dict[str, Any] = Field(default_factory=dict[str, Any])
+    allowed_tools: Annotated[tuple[str, ...], BeforeValidator(_words)] = Field(
+        default=(), alias="allowed-tools"
+    )
+
+
+_FRONT_MATTER: TypeAdapter[_FrontMatter] = TypeAdapter(_FrontMatter)
+
+
+def skill_folders(folder: Path) -> tuple[Path, ...]:
+    """Return the folders of skills directly inside a folder, sorted by name."""
+    if not folder.is_dir():
+        return ()
+    return tuple(
+        each
+        for each in sorted(folder.iterdir())
+        if not each.name.startswith(".") and (each / SKILL_FILE).is_file()
+    )
+
+
+def read_skill(folder: Path, shown_as: str, *, whole: bool = False) -> SkillDefinition:
+    """Return the skill in a folder, with its instructions only if `whole`.
+
+    Raises BadCapabilities with all problems of its front matter.
+    """
+    name = f"{shown_as}/{SKILL_FILE}"
+    try:
+        text = (folder / SKILL_FILE).read_text(encoding="utf-8-sig", errors="replace")
+    except OSError as error:
+        raise BadCapabilities(
+            f"{name} cannot be read.", details=(f"{name}: {error.strerror}",)
+        ) from None
+    if len(text) > _MOST_CHARACTERS:
+        raise BadCapabilities(
+            f"{name} has {len(text):,} characters; {_MOST_CHARACTERS:,} are the most."
+        )
+    text = text.replace("\r\n", "\n")
+    found = _FRONT.match(text)
+    if found is None:
+        raise BadCapabilities(
+            f"{name} has no front matter.",
+            details=(f"{name}:1: begin with a line `---`, name, description, and a line `---`",),
+        )
+    # The line of dashes stays, so that the lines of the problems are those of the file.
+    said = read_yaml(f"---\n{found[1]}\n", name, _FRONT_MATTER, BadCapabilities, ())
+    if said.name != folder.name:
+        raise BadCapabilities(
+            f"{name} has one problem.",
+            details=(f"{name}: the skill is named {said.name}, but its folder {folder.name}",),
+        )
+    return SkillDefinition(
+        name=said.name,
+        description=" ".join(said.description.split()),
+        instructions=text[found.end() :].strip() if whole else "",
+        skill_path=str(folder.resolve()),
+        allowed_tools=said.allowed_tools,
+    )
+
+
+def files_of(skill: SkillDefinition) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the names of a skill's references and scripts, as paths from its folder."""
+    root = Path(skill.skill_path)
+    names = sorted(
+        each.relative_to(root).as_posix()
+        for each in root.rglob("*")
+        if each.is_file() and not any(part.startswith(".") for part in each.relative_to(root).parts)
+    )
+    scripts = tuple(name for name in names if name.startswith(f"{SCRIPTS}/"))
+    others = tuple(name for name in names if name not in {*scripts, SKILL_FILE})
+    return others[:_LISTED], scripts[:_LISTED]

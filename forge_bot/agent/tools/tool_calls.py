@@ -1,0 +1,98 @@
+"""Calls of tools: arguments checked against their schema, then one session with the server."""
+
+import asyncio
+import json
+import threading
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult, ResultStatus
+from forge_bot.agent.providers.provider_result import Declined, ProviderResult
+from forge_bot.agent.tools.argument_schema import faults_of
+from forge_bot.agent.tools.mcp_client import execute_mcp_tool
+from forge_bot.agent.tools.setup import CapabilitySetup
+from forge_bot.agent.tools.tool_catalogue import SKILL_SCHEMA, ToolCatalogue
+
+T = TypeVar("T")
+
+
+class ToolCalls:
+    """Performs calls for one run. Safe to use from several threads."""
+
+    def __init__(self, setup: CapabilitySetup, catalogue: ToolCatalogue) -> None:
+        self.setup = setup
+        self.catalogue = catalogue
+        self._specs = {spec.name: spec for spec in catalogue.specs}
+        self._under_way: set[tuple[asyncio.AbstractEventLoop, asyncio.Task[Any]]] = set()
+        self._lock = threading.Lock()
+        self._called_off = False
+
+    def knows(self, name: str) -> bool:
+        """Return whether the catalogue has this name."""
+        return name in self._specs
+
+    def complaint(self, wanted: CapabilityRequest) -> CapabilityResult | None:
+        """Return the answer to arguments that do not fit the schema; no server is started."""
+        tool = self.catalogue.mcp_tools.get(wanted.capability)
+        faults = faults_of(tool.input_schema if tool else SKILL_SCHEMA, wanted.params)
+        if not faults:
+            return None
+        said = f"{'; '.join(faults)}. It takes:\n{self._specs[wanted.capability].line}"
+        return result_of(wanted, ResultStatus.INVALID_PARAMS, said)
+
+    def call(self, wanted: CapabilityRequest, limit: int) -> CapabilityResult:
+        """Return the result of one call of a tool. Every failure is a status."""
+        if (complaint := self.complaint(wanted)) is not None:
+            return complaint
+        tool = self.catalogue.mcp_tools[wanted.capability]
+        arguments = json.loads(wanted.params)
+        try:
+            found = self._run(execute_mcp_tool(self.setup, tool, arguments, limit))
+        except Declined as declined:
+            return result_of(wanted, declined.status, declined.why)
+        return result_of(wanted, ResultStatus.OK, found.content, found)
+
+    def call_off(self) -> None:
+        """End what is under way, with its servers; nothing starts any more."""
+        with self._lock:
+            self._called_off = True
+            for loop, task in self._under_way:
+                loop.call_soon_threadsafe(task.cancel)
+
+    def _run(self, call: Coroutine[Any, Any, T]) -> T:
+        """Run a call in this thread until it ends or is called off."""
+
+        async def tracked() -> T:
+            task = asyncio.ensure_future(call)
+            entry = (asyncio.get_running_loop(), task)
+            with self._lock:
+                if self._called_off:
+                    task.cancel()
+                self._under_way.add(entry)
+            try:
+                return await task
+            except asyncio.CancelledError:
+                raise Declined(ResultStatus.TOOL_ERROR, "It was called off.") from None
+            finally:
+                with self._lock:
+                    self._under_way.discard(entry)
+
+        return asyncio.run(tracked())
+
+
+def result_of(
+    wanted: CapabilityRequest,
+    status: ResultStatus,
+    content: str,
+    found: ProviderResult | None = None,
+) -> CapabilityResult:
+    """Return the result of a request."""
+    return CapabilityResult(
+        key=wanted.key,
+        capability=wanted.capability,
+        params=wanted.params,
+        status=status,
+        content=content,
+        truncated=found.truncated if found else False,
+        note=found.note if found else "",
+    )

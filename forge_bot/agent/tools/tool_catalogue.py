@@ -1,0 +1,253 @@
+"""The catalogue of what comes from outside: tools and skills with safe names, and each problem."""
+
+import asyncio
+import hashlib
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from pydantic import Field
+
+from forge_bot.agent.capabilities import CapabilityType, Effect
+from forge_bot.agent.providers.catalogue import CapabilitySpec, Parameter
+from forge_bot.agent.providers.provider_result import Declined
+from forge_bot.agent.redaction import redactor_of
+from forge_bot.agent.tools.argument_schema import example_of, parameters_of, schema_fault
+from forge_bot.agent.tools.mcp_client import MCPToolInfo, list_tools, server_secrets
+from forge_bot.agent.tools.setup import CapabilityPermission, CapabilitySetup
+from forge_bot.agent.tools.skills import SkillDefinition, read_skill, skill_folders
+from forge_bot.errors import BadCapabilities
+from forge_bot.values import Frozen
+
+_MOST_NAME = 64
+_MOST_DESCRIPTION = 400
+_UNSAFE = re.compile(r"[^A-Za-z0-9_-]+")
+
+
+class CapabilityProblem(Frozen):
+    """Something that cannot be used, or not as it is written."""
+
+    about: str = Field(description="the server, tool or skill")
+    sentence: str
+    broken: bool = Field(default=True, description="it is missing from the catalogue")
+
+
+class ToolCatalogue(Frozen):
+    """Tools and skills by their names in the catalogue, and every problem on the way.
+
+    `denied` are the names that the policy takes out; `asked` those that a person is asked about.
+    """
+
+    specs: tuple[CapabilitySpec, ...] = ()
+    mcp_tools: dict[str, MCPToolInfo] = Field(default_factory=dict[str, MCPToolInfo])
+    skill_definitions: dict[str, SkillDefinition] = Field(
+        default_factory=dict[str, SkillDefinition]
+    )
+    denied: tuple[str, ...] = ()
+    asked: tuple[str, ...] = ()
+    problems: tuple[CapabilityProblem, ...] = ()
+
+    @property
+    def broken(self) -> tuple[CapabilityProblem, ...]:
+        """Return the problems that leave something out."""
+        return tuple(problem for problem in self.problems if problem.broken)
+
+
+def get_capability_specs(
+    providers: Sequence[CapabilitySpec], catalogue: ToolCatalogue
+) -> tuple[CapabilitySpec, ...]:
+    """Return one flat list: the providers, then the tools, then the skills."""
+    return (*providers, *catalogue.specs)
+
+
+async def discover_capabilities(setup: CapabilitySetup) -> ToolCatalogue:
+    """Return everything that is configured. All servers are asked at once, each with the deadline
+    of a call; one that fails is a problem and nothing else.
+    """
+    names = [name for name, server in setup.config.mcp_servers.items() if not server.disabled]
+    answers = await asyncio.gather(
+        *(list_tools(setup, name) for name in names), return_exceptions=True
+    )
+    listed: list[MCPToolInfo] = []
+    problems: list[CapabilityProblem] = []
+    for name, answer in zip(names, answers, strict=True):
+        if isinstance(answer, Declined):
+            problems.append(CapabilityProblem(about=name, sentence=answer.why))
+        elif isinstance(answer, BaseException):
+            raise answer
+        else:
+            listed += answer
+    skills, bad_skills = _skills(setup)
+    tools, bent = _usable(listed)
+    named, collisions = named_tools(tools)
+    return _with_policy(setup, named, skills, (*problems, *bent, *collisions, *bad_skills))
+
+
+def named_tools(
+    tools: Sequence[MCPToolInfo],
+) -> tuple[dict[str, MCPToolInfo], tuple[CapabilityProblem, ...]]:
+    """Return tools by safe names of their own, sorted, and the names that had to be changed.
+
+    Of several tools with the same name each gets a suffix that only depends on itself.
+    """
+    by_name: dict[str, list[MCPToolInfo]] = {}
+    for tool in tools:
+        by_name.setdefault(_safe(f"mcp_{tool.server_name}_{tool.tool_name}"), []).append(tool)
+    found: dict[str, MCPToolInfo] = {}
+    problems: list[CapabilityProblem] = []
+    for name, same in by_name.items():
+        if len(same) == 1:
+            found[name] = same[0]
+            continue
+        for tool in same:
+            said = json.dumps([tool.server_name, tool.tool_name]).encode()
+            suffix = hashlib.sha256(said).hexdigest()[:6]
+            own = f"{name[: _MOST_NAME - 7]}_{suffix}"
+            found[own] = tool
+            problems.append(
+                CapabilityProblem(
+                    about=own,
+                    sentence=(
+                        f"The tool {tool.tool_name} of {tool.server_name} would be named {name},"
+                        " as another tool is, and has got a suffix."
+                    ),
+                    broken=False,
+                )
+            )
+    return dict(sorted(found.items())), tuple(problems)
+
+
+def _safe(name: str) -> str:
+    clean = _UNSAFE.sub("_", name)
+    if len(clean) <= _MOST_NAME:
+        return clean
+    return f"{clean[: _MOST_NAME - 7]}_{hashlib.sha256(name.encode()).hexdigest()[:6]}"
+
+
+def _usable(
+    tools: Sequence[MCPToolInfo],
+) -> tuple[list[MCPToolInfo], tuple[CapabilityProblem, ...]]:
+    usable: list[MCPToolInfo] = []
+    problems: list[CapabilityProblem] = []
+    for tool in tools:
+        if fault := schema_fault(tool.input_schema):
+            said = f"The schema of its arguments cannot be used: {fault}"
+            problems.append(
+                CapabilityProblem(about=f"{tool.server_name}: {tool.tool_name}", sentence=said)
+            )
+        else:
+            usable.append(tool)
+    return usable, tuple(problems)
+
+
+def _skills(
+    setup: CapabilitySetup,
+) -> tuple[dict[str, SkillDefinition], tuple[CapabilityProblem, ...]]:
+    found: dict[str, SkillDefinition] = {}
+    problems: list[CapabilityProblem] = []
+    seen: set[Path] = set()
+    for place in setup.skill_folders:
+        if place.resolve() in seen:
+            continue
+        seen.add(place.resolve())
+        for folder in skill_folders(place):
+            shown = _shown(folder, setup.root)
+            try:
+                skill = read_skill(folder, shown)
+            except BadCapabilities as error:
+                said = "; ".join(error.details) or error.message
+                problems.append(CapabilityProblem(about=shown, sentence=said))
+                continue
+            name = f"skill_{skill.name}"
+            if name in found:
+                said = f"A skill of that name is used already, from {found[name].skill_path}."
+                problems.append(CapabilityProblem(about=shown, sentence=said, broken=False))
+            else:
+                found[name] = skill
+    return dict(sorted(found.items())), tuple(problems)
+
+
+def _shown(folder: Path, root: Path) -> str:
+    return folder.relative_to(root).as_posix() if folder.is_relative_to(root) else str(folder)
+
+
+def _with_policy(
+    setup: CapabilitySetup,
+    tools: dict[str, MCPToolInfo],
+    skills: dict[str, SkillDefinition],
+    problems: tuple[CapabilityProblem, ...],
+) -> ToolCatalogue:
+    permissions = {
+        name: setup.permission(name, reads_only=tool.reads_only) for name, tool in tools.items()
+    } | {
+        # A skill that has no network changes nothing outside of its box.
+        name: setup.permission(name, reads_only=name not in setup.policy.network)
+        for name in skills
+    }
+    offered = {
+        name for name, given in permissions.items() if given is not CapabilityPermission.DENY
+    }
+    asked = tuple(name for name, given in permissions.items() if given is CapabilityPermission.ASK)
+    specs = [
+        _tool_spec(setup, name, tool, asks=name in asked)
+        for name, tool in tools.items()
+        if name in offered
+    ] + [
+        _skill_spec(name, skill, acts=name in asked or name in setup.policy.network)
+        for name, skill in skills.items()
+        if name in offered
+    ]
+    return ToolCatalogue(
+        specs=tuple(specs),
+        mcp_tools={name: tool for name, tool in tools.items() if name in offered},
+        skill_definitions={name: skill for name, skill in skills.items() if name in offered},
+        denied=tuple(sorted(permissions.keys() - offered)),
+        asked=asked,
+        problems=problems,
+    )
+
+
+def _tool_spec(
+    setup: CapabilitySetup, name: str, tool: MCPToolInfo, *, asks: bool
+) -> CapabilitySpec:
+    words = redactor_of(server_secrets(setup, tool.server_name))(" ".join(tool.description.split()))
+    return CapabilitySpec(
+        name=name,
+        description=f"[MCP:{tool.server_name}] {_short(words)}".strip(),
+        parameters=parameters_of(tool.input_schema),
+        effect=Effect.ACTS if asks or not tool.reads_only else Effect.READS,
+        kind=CapabilityType.MCP_TOOL,
+        source=tool.server_name,
+        example=example_of(tool.input_schema),
+    )
+
+
+def _skill_spec(name: str, skill: SkillDefinition, *, acts: bool) -> CapabilitySpec:
+    request = Parameter(
+        name="request", kind="string", description="what it is to do, in words", required=True
+    )
+    return CapabilitySpec(
+        name=name,
+        description=f"[Skill] {_short(skill.description)}",
+        parameters=(request,),
+        effect=Effect.ACTS if acts else Effect.RUNS,
+        kind=CapabilityType.SKILL,
+        source=skill.skill_path,
+        example=json.dumps({"request": "…"}, ensure_ascii=False),
+    )
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _MOST_DESCRIPTION else f"{text[:_MOST_DESCRIPTION]}…"
+
+
+SKILL_SCHEMA = json.dumps(
+    {
+        "type": "object",
+        "properties": {"request": {"type": "string", "minLength": 1, "maxLength": 20_000}},
+        "required": ["request"],
+        "additionalProperties": False,
+    }
+)
+"""The schema of the arguments of every skill."""

@@ -1,0 +1,172 @@
+"""`forge-bot capabilities`: what agents may ask for here, each problem, and one call as a run would
+make it.
+"""
+
+import asyncio
+import hashlib
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, cast
+
+import typer
+from rich.markup import escape
+
+from forge_bot.agent.capabilities import (
+    CapabilityRequest,
+    CapabilityType,
+    Effect,
+    ResultStatus,
+    canonical,
+)
+from forge_bot.agent.providers.catalogue import CapabilitySpec
+from forge_bot.agent.tools.placeholders import variables_of
+from forge_bot.agent.tools.server_start import boxes_work
+from forge_bot.agent.tools.setup import CapabilitySetup
+from forge_bot.agent.tools.tool_calls import ToolCalls
+from forge_bot.agent.tools.tool_catalogue import ToolCatalogue, discover_capabilities
+from forge_bot.cli.console import Console
+from forge_bot.cli.session_setup import load_setup
+from forge_bot.errors import BadArgument, UnknownCapability
+from forge_bot.git import Repository
+from forge_bot.runs.capability_setup import capability_setup
+from forge_bot.settings.capability_file import MCPServerConfig
+
+_BROKEN = 5
+_SHOWN = 100_000
+
+
+def list_capabilities(folder: Path, mcp_config: Path | None, skills_dirs: Sequence[Path]) -> int:
+    """Print the catalogue and each problem; return 5 if something is broken."""
+    setup, catalogue = _discovered(folder, mcp_config, skills_dirs)
+    console = Console(soft_wrap=True)
+    if setup.empty:
+        console.print(
+            f"No tools and no skills are configured: there is no {setup.config_name} and no"
+            " .forge/skills. docs/capabilities.md has an example of both."
+        )
+        return 0
+    _servers(setup, catalogue, console)
+    for spec in catalogue.specs:
+        way = _way(spec, asked=spec.name in catalogue.asked)
+        console.print(
+            f"  [bold]{escape(spec.name)}[/] [dim]{way}[/] {escape(spec.description)}",
+            highlight=False,
+        )
+    for name in catalogue.denied:
+        console.print(f"  [dim]{escape(name)} is denied by .forge/config.yml[/]", highlight=False)
+    for problem in catalogue.problems:
+        mark = "[red]✗[/]" if problem.broken else "[yellow]![/]"
+        console.print(
+            f"{mark} [bold]{escape(problem.about)}[/] {escape(problem.sentence)}", highlight=False
+        )
+    return _BROKEN if catalogue.broken else 0
+
+
+def try_capability(
+    folder: Path,
+    mcp_config: Path | None,
+    skills_dirs: Sequence[Path],
+    name: str,
+    given: Sequence[str],
+    *,
+    yes: bool,
+) -> int:
+    """Call one tool as a run would; return 0 if it succeeded."""
+    setup, catalogue = _discovered(folder, mcp_config, skills_dirs)
+    spec = next((each for each in catalogue.specs if each.name == name), None)
+    if spec is None:
+        known = tuple(each.name for each in catalogue.specs)
+        raise UnknownCapability(
+            f"There is no capability {name}.",
+            details=(*known, *(problem.sentence for problem in catalogue.broken)),
+        )
+    params = canonical(json.dumps(_arguments(given, catalogue, name))) or "{}"
+    wanted = CapabilityRequest(key="1.1-try", capability=name, params=params)
+    calls = ToolCalls(setup, catalogue)
+    console = Console(soft_wrap=True)
+    complaint = calls.complaint(wanted)
+    if complaint is None and spec.effect is Effect.ACTS and not _agreed(wanted, console, yes=yes):
+        return _BROKEN
+    found = complaint or calls.call(wanted, _SHOWN)
+    console.print(escape(found.content), highlight=False)
+    if found.note:
+        console.print(f"[dim]{escape(found.note)}[/]", highlight=False)
+    if found.status is not ResultStatus.OK:
+        Console(stderr=True).print(f"{name}: {found.status.value}", highlight=False)
+    return 0 if found.status is ResultStatus.OK else 1
+
+
+def _discovered(
+    folder: Path, mcp_config: Path | None, skills_dirs: Sequence[Path]
+) -> tuple[CapabilitySetup, ToolCatalogue]:
+    repository = Repository.find(folder)
+    config = load_setup(repository)
+    setup = capability_setup(
+        repository.root, config, mcp_config=mcp_config, skills_dirs=skills_dirs
+    )
+    return setup, asyncio.run(discover_capabilities(setup))
+
+
+def _servers(setup: CapabilitySetup, catalogue: ToolCatalogue, console: Console) -> None:
+    broken = {problem.about for problem in catalogue.broken}
+    for name, server in setup.config.mcp_servers.items():
+        if server.disabled:
+            console.print(f"[dim]- {escape(name)} is disabled[/]", highlight=False)
+            continue
+        facts = [_place(setup, name)] if isinstance(server, MCPServerConfig) else ["over HTTP"]
+        if variables := variables_of(server):
+            facts.append(f"given {', '.join(variables)}")
+        mark = "[red]✗[/]" if name in broken else "[green]✓[/]"
+        console.print(
+            f"{mark} [bold]{escape(name)}[/] [dim]{escape('; '.join(facts))}[/]", highlight=False
+        )
+
+
+def _place(setup: CapabilitySetup, name: str) -> str:
+    if setup.sandbox in {"off", "landlock"} or not boxes_work():
+        return "a process without a sandbox"
+    return "in the sandbox, " + ("with network" if name in setup.policy.network else "no network")
+
+
+def _way(spec: CapabilitySpec, *, asked: bool) -> str:
+    if asked:
+        return "a person is asked"
+    if spec.effect is Effect.ACTS:
+        return "acts without asking"
+    return "runs in the sandbox" if spec.kind is CapabilityType.SKILL else "reads"
+
+
+def _arguments(given: Sequence[str], catalogue: ToolCatalogue, name: str) -> dict[str, object]:
+    """Return `key=value` words as arguments: text where the schema wants text, else JSON."""
+    tool = catalogue.mcp_tools.get(name)
+    schema = cast("dict[str, Any]", json.loads(tool.input_schema)) if tool else {}
+    fields = cast("dict[str, Any]", schema.get("properties") or {})
+    found: dict[str, object] = {}
+    for word in given:
+        key, equals, value = word.partition("=")
+        if not equals or not key:
+            raise BadArgument(f"{word} is not of the form name=value.")
+        shape = fields.get(key)
+        text = not isinstance(shape, dict) or cast("dict[str, Any]", shape).get("type") == "string"
+        try:
+            found[key] = value if text else json.loads(value)
+        except ValueError:
+            found[key] = value
+    return found
+
+
+def _agreed(wanted: CapabilityRequest, console: Console, *, yes: bool) -> bool:
+    digest = hashlib.sha256(f"{wanted.capability}\n{wanted.params}".encode()).hexdigest()[:12]
+    console.print(
+        f"{escape(wanted.capability)} may change something. Its arguments, {digest}:\n"
+        f"{escape(wanted.params)}",
+        highlight=False,
+    )
+    if yes:
+        return True
+    if not sys.stdin.isatty():
+        Console(stderr=True).print("Nothing was called: say --yes to call it.", highlight=False)
+        return False
+    return typer.confirm("Call it?")

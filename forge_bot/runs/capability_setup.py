@@ -1,0 +1,53 @@
+"""The capabilities configured for a repository, from the files and options that say so."""
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from forge_bot.agent.tools.setup import CapabilitySetup
+from forge_bot.settings import Config
+from forge_bot.settings.capability_file import (
+    CAPABILITY_FILE,
+    SKILLS,
+    MCPConfig,
+    load_capability_file,
+)
+
+
+def capability_setup(
+    root: Path,
+    config: Config,
+    *,
+    tree: Path | None = None,
+    mcp_config: Path | None = None,
+    skills_dirs: Sequence[Path] = (),
+    environ: Mapping[str, str] = os.environ,
+) -> CapabilitySetup:
+    """Return what is configured in the folder `root`; nothing is started.
+
+    Paths in a file begin at the file. Raises BadCapabilities with all problems of the file.
+    """
+    file = mcp_config if mcp_config is not None else root / CAPABILITY_FILE
+    configured = _load(file, named=mcp_config is not None)
+    folders = (
+        *(folder.absolute() for folder in skills_dirs),
+        *(file.absolute().parent / folder for folder in configured.skills_dirs),
+        root / SKILLS,
+    )
+    return CapabilitySetup(
+        root=file.absolute().parent,
+        tree=tree or root,
+        config=configured,
+        policy=config.capabilities,
+        config_name=file.name,
+        skill_folders=folders,
+        sandbox=config.sandbox,
+        environ=environ,
+    )
+
+
+def _load(file: Path, *, named: bool) -> MCPConfig:
+    def read(_name: str) -> str | None:
+        return file.read_text(encoding="utf-8", errors="replace") if file.is_file() else None
+
+    return load_capability_file(read, str(file) if named else file.name, named=named)

@@ -1,0 +1,74 @@
+"""A box for a program that is talked to while it runs, such as an MCP server.
+
+The caller starts the words and ends them. The box ends with the process that started it: the kernel
+ends every process in it.
+"""
+
+import os
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from forge_bot.errors import SandboxFailed
+from forge_bot.sandbox import seccomp
+from forge_bot.sandbox.backends import bubblewrap_here
+from forge_bot.sandbox.box import Box
+from forge_bot.sandbox.bubblewrap import ALONE, ENDS_WITH_US
+from forge_bot.sandbox.mounts import TEMPORARY, environment, mounts
+from forge_bot.sandbox.programs import CannotStart, program
+from forge_bot.sandbox.protected_places import Protected
+from forge_bot.sandbox.visible_files import visible_files
+
+
+@dataclass(frozen=True)
+class BoxedProgram:
+    """The words that start a program in its box, and the descriptors that they name."""
+
+    words: tuple[str, ...]
+    descriptors: tuple[int, ...]
+
+
+@contextmanager
+def boxed_program(
+    argv: Sequence[str],
+    *,
+    env: Mapping[str, str],
+    folder: Path,
+    readable: Sequence[Path],
+    scratch: Path,
+    network: bool,
+) -> Generator[BoxedProgram]:
+    """Yield the program in a box where it reads `readable`, starts in `folder` and writes only
+    `scratch`.
+
+    With `network` it has this machine's. Raises SandboxFailed where no box can be made.
+    """
+    # The names of machines are found by a file that may lie outside of what a box sees.
+    names = (Path("/etc/resolv.conf").resolve(),) if network else ()
+    box = Box(worktree=scratch, readable=(folder, *readable, *names), env=dict(env))
+    with visible_files(box, TEMPORARY) as seen:
+        found = program(argv[0], seen.env, folder)
+        if isinstance(found, CannotStart):
+            raise SandboxFailed(found.sentence.strip())
+        rules = os.memfd_create("filter")
+        try:
+            os.write(rules, seccomp.program(namespaces=True, network=network))
+            os.lseek(rules, 0, os.SEEK_SET)
+            words = (
+                bubblewrap_here(),
+                "--seccomp",
+                str(rules),
+                *ALONE,
+                *ENDS_WITH_US,
+                *(() if network else ("--unshare-net",)),
+                *mounts(seen, Protected((), (), ()), box.limits.shared_memory_bytes),
+                *environment(replace(seen, env={**seen.env, **env})),
+                "--chdir",
+                str(folder),
+                "--",
+                *argv,
+            )
+            yield BoxedProgram(words, (rules,))
+        finally:
+            os.close(rules)

@@ -1,0 +1,249 @@
+"""Sessions with MCP servers: well behaved, and in each way that servers go wrong."""
+
+import asyncio
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult, ResultStatus
+from forge_bot.agent.tools.mcp_client import MCPToolInfo
+from forge_bot.agent.tools.setup import CapabilitySetup
+from forge_bot.agent.tools.tool_calls import ToolCalls
+from forge_bot.agent.tools.tool_catalogue import ToolCatalogue, discover_capabilities, named_tools
+from forge_bot.settings.capability_file import parse_capability_file
+from forge_bot.settings.config import CapabilityPolicy
+from tests.fakes.tool_servers import configure, unruly
+
+SECRET = "sesame-open-1234"
+
+
+def setup(
+    root: Path,
+    mode: str = "well",
+    *more: str,
+    seconds: float = 60,
+    policy: CapabilityPolicy | None = None,
+    sandbox: str = "auto",
+) -> CapabilitySetup:
+    entry = unruly(mode, *more, env={"TICKETS_TOKEN": "${TICKETS_TOKEN}"})
+    file = configure(root, {"tickets": entry})
+    return CapabilitySetup(
+        root=root,
+        tree=root,
+        config=parse_capability_file(file.read_text()),
+        policy=policy or CapabilityPolicy(seconds=seconds),
+        sandbox="off" if sandbox == "off" else "auto",
+        environ={"TICKETS_TOKEN": SECRET, "ANTHROPIC_API_KEY": "key-of-the-model"},
+    )
+
+
+def discover(given: CapabilitySetup) -> ToolCatalogue:
+    return asyncio.run(discover_capabilities(given))
+
+
+def call(given: CapabilitySetup, name: str, **params: object) -> CapabilityResult:
+    """Call a tool of a server that lists the usual ones, whatever it does in a call."""
+    usual = setup(given.root, "well")
+    configure(given.root, {"tickets": unruly("well")})
+    calls = ToolCalls(given, discover(usual))
+    wanted = CapabilityRequest(key="1.1-x", capability=name, params=json.dumps(params))
+    return calls.call(wanted, 8_000)
+
+
+def left_over(root: Path) -> list[str]:
+    """The processes that name this folder's server on their command line or work in the folder."""
+    found: list[str] = []
+    for place in Path("/proc").iterdir():
+        try:
+            if place.name.isdigit() and (place / "cwd").readlink() == root:
+                found.append((place / "cmdline").read_text().replace("\0", " "))
+        except OSError:
+            continue
+    return found
+
+
+def test_tools_are_listed_with_safe_names_their_parameters_and_their_origin(tmp_path: Path) -> None:
+    catalogue = discover(setup(tmp_path))
+    assert [spec.name for spec in catalogue.specs] == [
+        "mcp_tickets_create",
+        "mcp_tickets_echo",
+        "mcp_tickets_environment",
+        "mcp_tickets_look_up_it_all",
+    ]
+    look = catalogue.specs[3]
+    assert look.description == "[MCP:tickets] Look something up. In two lines."
+    assert [(each.name, each.kind, each.required) for each in look.parameters] == [
+        ("kind", 'one of "bug", "task"', True),
+        ("count", "integer", False),
+        ("where", "object with team: string", False),
+    ]
+    assert look.parameters[1].description == "(default 5)"
+    assert json.loads(look.example) == {"kind": "bug"}
+
+
+def test_a_tool_with_an_unusual_name_is_reached_by_its_safe_one(tmp_path: Path) -> None:
+    found = call(setup(tmp_path), "mcp_tickets_look_up_it_all", kind="bug", count=3)
+    assert (found.status, found.content) == (ResultStatus.OK, 'found {"count": 3, "kind": "bug"}')
+
+
+def test_tools_with_the_same_name_are_both_reached_and_the_collision_is_told() -> None:
+    tools = [
+        MCPToolInfo(server_name="a", tool_name="b_c"),
+        MCPToolInfo(server_name="a_b", tool_name="c"),
+    ]
+    named, problems = named_tools(tools)
+    again, _ = named_tools(tools[::-1])
+    assert sorted(each.server_name for each in named.values()) == ["a", "a_b"]
+    assert all(name.startswith("mcp_a_b_c_") for name in named)
+    assert named == again
+    assert len(problems) == 2
+
+
+@pytest.mark.parametrize("sandbox", ["auto", "off"])
+def test_a_server_sees_the_variables_that_it_was_given_and_no_others(
+    tmp_path: Path, sandbox: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "key-of-the-model")
+    found = call(setup(tmp_path, sandbox=sandbox), "mcp_tickets_environment")
+    names = set(json.loads(found.content))
+    assert "TICKETS_TOKEN" in names
+    assert "PATH" in names
+    assert "ANTHROPIC_API_KEY" not in names
+
+
+def test_the_value_of_a_placeholder_is_masked_in_what_a_server_says(tmp_path: Path) -> None:
+    assert call(setup(tmp_path), "mcp_tickets_echo", text="hi").content == "hi with [TICKETS_TOKEN]"
+
+
+def test_arguments_that_do_not_fit_are_answered_without_the_server(tmp_path: Path) -> None:
+    kept = tmp_path / "calls"
+    found = call(setup(tmp_path, "well", str(kept), sandbox="off"), "mcp_tickets_echo", words="hi")
+    assert found.status is ResultStatus.INVALID_PARAMS
+    assert found.content.startswith('"text" is a required property. It takes:\n')
+    assert not kept.exists()
+
+
+@pytest.mark.parametrize("sandbox", ["auto", "off"])
+def test_a_server_that_is_silent_in_the_handshake_ends_in_time_with_all_its_processes(
+    tmp_path: Path, sandbox: str
+) -> None:
+    began = time.monotonic()
+    catalogue = discover(setup(tmp_path, "silent", seconds=1, sandbox=sandbox))
+    assert [problem.sentence for problem in catalogue.problems] == [
+        "The server tickets did not finish within 1 seconds."
+    ]
+    assert time.monotonic() - began < 30
+    assert left_over(tmp_path) == []
+
+
+@pytest.mark.parametrize("sandbox", ["auto", "off"])
+def test_a_call_that_hangs_ends_in_time_and_leaves_no_process(tmp_path: Path, sandbox: str) -> None:
+    found = call(setup(tmp_path, "hangs", seconds=3, sandbox=sandbox), "mcp_tickets_echo", text="x")
+    assert found.status is ResultStatus.TIMEOUT
+    assert found.content == "The server tickets did not finish within 3 seconds."
+    assert left_over(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("mode", "status", "said"),
+    [
+        ("fails", ResultStatus.TOOL_ERROR, "no such ticket"),
+        (
+            "crashes",
+            ResultStatus.TOOL_ERROR,
+            "The server tickets failed: Connection closed; it ended; out of tickets.",
+        ),
+        (
+            "too-large",
+            ResultStatus.TOOL_ERROR,
+            (
+                "The server tickets failed: Connection closed; it sent a message of more than"
+                " 4,000,000 bytes."
+            ),
+        ),
+        ("invalid-text", ResultStatus.OK, "caf\ufffd au lait"),
+        ("chatty", ResultStatus.OK, "x with [TICKETS_TOKEN]"),
+        (
+            "structured",
+            ResultStatus.OK,
+            '[image, image/png, 3 bytes: not shown]\n[resource ticket 7: ticket://7]\n{"id": 7}',
+        ),
+    ],
+)
+def test_each_way_of_a_call_has_its_status_and_a_sentence(
+    tmp_path: Path, mode: str, status: ResultStatus, said: str
+) -> None:
+    found = call(setup(tmp_path, mode), "mcp_tickets_echo", text="x")
+    assert (found.status, found.content) == (status, said)
+
+
+def test_a_long_result_is_cut_where_it_arrives(tmp_path: Path) -> None:
+    found = call(setup(tmp_path, "large"), "mcp_tickets_echo", text="x")
+    assert len(found.content) == 8_000
+    assert found.truncated
+    assert found.note == "cut at 8,000 of 3,000,000 characters"
+
+
+def test_a_list_of_several_pages_is_complete(tmp_path: Path) -> None:
+    assert len(discover(setup(tmp_path, "pages")).specs) == 4
+
+
+@pytest.mark.parametrize(
+    ("mode", "said"),
+    [
+        ("endless", "The list of tools of tickets has more than 50 pages."),
+        (
+            "lies",
+            (
+                "The server tickets failed: its answer does not fit the protocol:"
+                " tools.0.inputSchema.properties: Input should be a valid dictionary."
+            ),
+        ),
+    ],
+)
+def test_a_server_that_cannot_be_listed_is_a_problem_with_its_reason(
+    tmp_path: Path, mode: str, said: str
+) -> None:
+    catalogue = discover(setup(tmp_path, mode))
+    assert catalogue.specs == ()
+    assert [(each.about, each.sentence) for each in catalogue.broken] == [("tickets", said)]
+
+
+def test_a_dead_server_leaves_the_others_in_the_catalogue(tmp_path: Path) -> None:
+    file = configure(tmp_path, {"gone": {"command": "no-such-program"}, "tickets": unruly("well")})
+    given = CapabilitySetup(
+        root=tmp_path, tree=tmp_path, config=parse_capability_file(file.read_text())
+    )
+    catalogue = discover(given)
+    assert len(catalogue.specs) == 4
+    assert [each.about for each in catalogue.broken] == ["gone"]
+
+
+def test_the_policy_takes_out_asks_and_allows_by_globs(tmp_path: Path) -> None:
+    policy = CapabilityPolicy(
+        deny=("mcp_*_environment",), allow=("mcp_tickets_cre*",), ask=("*_echo",)
+    )
+    catalogue = discover(setup(tmp_path, policy=policy))
+    assert catalogue.denied == ("mcp_tickets_environment",)
+    assert catalogue.asked == ("mcp_tickets_echo",)
+    effects = {spec.name: spec.effect.value for spec in catalogue.specs}
+    assert effects == {
+        "mcp_tickets_create": "acts",
+        "mcp_tickets_echo": "acts",
+        "mcp_tickets_look_up_it_all": "reads",
+    }
+
+
+def test_what_changes_something_is_asked_about_unless_it_is_allowed(tmp_path: Path) -> None:
+    assert discover(setup(tmp_path)).asked == ("mcp_tickets_create",)
+
+
+def test_a_call_that_is_called_off_ends_with_its_server(tmp_path: Path) -> None:
+    given = setup(tmp_path, "hangs")
+    calls = ToolCalls(given, discover(setup(tmp_path, "well")))
+    calls.call_off()
+    wanted = CapabilityRequest(key="1.1-x", capability="mcp_tickets_echo", params='{"text": "x"}')
+    assert calls.call(wanted, 8_000).content == "It was called off."
+    assert left_over(tmp_path) == []

@@ -1,0 +1,88 @@
+"""`forge-bot capabilities`: what agents may ask for in a repository, and one call by hand."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.fakes.sample import Sample
+from tests.fakes.tool_servers import configure, skill, unruly
+
+
+def test_a_repository_without_any_is_told_how_to_begin(sample: Sample) -> None:
+    said = sample.forge("capabilities")
+    assert said.code == 0
+    assert said.out.startswith("No tools and no skills are configured")
+
+
+@pytest.mark.promise("cli-capabilities")
+def test_servers_tools_and_skills_are_listed_with_what_becomes_of_a_request(sample: Sample) -> None:
+    configure(sample.path, {"tickets": unruly("well")})
+    skill(sample.path / ".forge" / "skills", "deploy")
+    said = sample.forge("capabilities")
+    assert said.code == 0
+    assert "✓ tickets in the sandbox, no network\n" in said.out
+    assert "  mcp_tickets_create a person is asked [MCP:tickets] Create a ticket.\n" in said.out
+    assert "  mcp_tickets_echo reads [MCP:tickets] Say the text again.\n" in said.out
+    assert "  skill_deploy runs in the sandbox [Skill] About deploy.\n" in said.out
+
+
+def test_a_broken_one_is_told_with_its_reason_and_makes_the_command_fail(sample: Sample) -> None:
+    configure(sample.path, {"tickets": unruly("well"), "gone": {"command": "no-such-program"}})
+    said = sample.forge("capabilities")
+    assert said.code == 5
+    assert "✗ gone The server gone failed: no-such-program: no such command" in said.out
+    assert "mcp_tickets_echo" in said.out
+
+
+def test_a_file_with_problems_shows_all_of_them(sample: Sample) -> None:
+    (sample.path / "forge-mcp.json").write_text('{"mcpServers": {"a": {}}, "x": 1}')
+    said = sample.forge("capabilities")
+    assert said.code == 5
+    assert "forge-mcp.json:1: mcpServers.a.command: Field required" in said.err
+    assert "forge-mcp.json:1: x: there is no such key" in said.err
+
+
+@pytest.mark.promise("cli-option-mcp-config", "cli-option-skills-dir")
+def test_other_files_are_named_by_options(sample: Sample, tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    file = configure(tmp_path / "there", {"tickets": unruly("well")}, skillsDirs=["own"])
+    skill(tmp_path / "there" / "own", "release")
+    skill(tmp_path / "more", "deploy")
+    words = ("--mcp-config", str(file), "--skills-dir", str(tmp_path / "more"))
+    said = sample.forge("capabilities", *words)
+    assert said.code == 0
+    assert all(name in said.out for name in ("mcp_tickets_echo", "skill_release", "skill_deploy"))
+
+
+def test_a_tool_that_reads_is_called_at_once(sample: Sample) -> None:
+    configure(sample.path, {"tickets": unruly("well")})
+    words = ("mcp_tickets_look_up_it_all", "--arg", "kind=bug", "--arg", "count=3")
+    said = sample.forge("capabilities", "try", *words)
+    assert (said.code, said.out) == (0, 'found {"count": 3, "kind": "bug"}\n')
+
+
+def test_a_tool_that_may_change_something_is_not_called_without_a_word(sample: Sample) -> None:
+    configure(sample.path, {"tickets": unruly("well")})
+    words = ("capabilities", "try", "mcp_tickets_create", "--arg", "text=a")
+    said = sample.forge(*words)
+    assert said.code == 5
+    assert "may change something. Its arguments, " in said.out
+    assert "created" not in said.out
+    assert "created a\n" in sample.forge(*words, "--yes").out
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (("mcp_tickets_nothing",), 2, "There is no capability mcp_tickets_nothing."),
+        (("mcp_tickets_echo", "--arg", "text"), 2, "text is not of the form name=value."),
+        (("mcp_tickets_echo",), 1, "mcp_tickets_echo: invalid_params"),
+    ],
+)
+def test_what_cannot_be_called_says_why(
+    sample: Sample, words: tuple[str, ...], code: int, said: str
+) -> None:
+    configure(sample.path, {"tickets": unruly("well")})
+    done = sample.forge("capabilities", "try", *words)
+    assert done.code == code
+    assert said in done.err
