@@ -4,12 +4,12 @@ import re
 
 from forge_bot.artifacts.markdown import Block, one_line
 from forge_bot.artifacts.sections import blocks_below, first_paragraph
+from forge_bot.artifacts.test_paths import belongs_to_tests
 from forge_bot.values import Frozen
 
 _NEEDS_YOU = re.compile(r"needs you\s*[:：]\s*(?P<what>\S.*)", re.IGNORECASE | re.DOTALL)
 _DEMANDS = re.compile(r"\s*\((?:R-\d+(?:\s*[,–-]\s*)?)+\)")
 _POINTER = re.compile(r"(?:see|as) (?:below|above|described)\.?", re.IGNORECASE)
-_A_TEST = re.compile(r"test|spec", re.IGNORECASE)
 
 
 class FileChange(Frozen):
@@ -21,7 +21,7 @@ class FileChange(Frozen):
     @property
     def is_test(self) -> bool:
         """Return whether the path is that of a test, by its name or a folder's."""
-        return _A_TEST.search(self.path) is not None
+        return belongs_to_tests(self.path)
 
 
 class DesignOutline(Frozen):

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 
+from forge_bot.artifacts.test_paths import belongs_to_tests
 from forge_bot.artifacts.waves import shared_file
 from forge_bot.values import Problem, TaskId, TaskMode, TaskSpec
 
@@ -29,7 +30,7 @@ def check(tasks: Sequence[TaskSpec]) -> tuple[Problem, ...]:
         )
         return (*found, Problem(place="", message=message, fatal=True))
     if unique:
-        found += [*_cycles(tasks), *_overlaps(tasks)]
+        found += [*_cycles(tasks), *_overlaps(tasks), *_lone_tests(tasks)]
     return tuple(found)
 
 
@@ -123,6 +124,24 @@ def _overlaps(tasks: Sequence[TaskSpec]) -> Iterator[Problem]:
                 " or one sequential"
             )
             yield Problem(place=place(one.id), message=message, fatal=True)
+
+
+def _lone_tests(tasks: Sequence[TaskSpec]) -> Iterator[Problem]:
+    """Yield the tasks that only test what one other task changes."""
+    codes = [task for task in tasks if not _only_tests(task)]
+    for task in tasks:
+        needed = [code for code in codes if code.id in task.depends_on]
+        if _only_tests(task) and len(needed) == 1 and needed[0].mode is not TaskMode.HUMAN_GATE:
+            message = (
+                f"it has only tests, of what task {needed[0].id} changes; test and change are one"
+                " task: move its files and criteria there"
+            )
+            yield Problem(place=place(task.id), message=message, fatal=False)
+
+
+def _only_tests(task: TaskSpec) -> bool:
+    agent = task.mode is not TaskMode.HUMAN_GATE
+    return agent and bool(task.files) and all(map(belongs_to_tests, task.files))
 
 
 def _all_needs(tasks: Sequence[TaskSpec]) -> dict[TaskId, set[TaskId]]:

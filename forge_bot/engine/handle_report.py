@@ -484,7 +484,11 @@ def _verified(pipeline: Pipeline, state: State, report: CommandsRan) -> State:
         blob=report.blob, phase=phase.id, round=state.visits.get(phase.id, 0) + 1
     )
     verification = Verification(
-        results=report.results, red=judgement.red, reasons=judgement.reasons, notes=judgement.notes
+        results=report.results,
+        red=judgement.red,
+        reasons=judgement.reasons,
+        notes=judgement.notes,
+        red_before_green=report.red_before_green,
     )
     state = state.replace(
         artifacts={**state.artifacts, report.artifact: record}, verification=verification

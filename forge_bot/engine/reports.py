@@ -18,7 +18,9 @@ from forge_bot.values import (
     RecordsPolicy,
     TaskId,
     Usage,
+    is_empty,
 )
+from forge_bot.verification.red_before_green import RedBeforeGreen
 from forge_bot.verification.unusable import UnusableCommand
 
 
@@ -140,6 +142,11 @@ class CommandsRan(_OnAction):
     artifact: str
     blob: str
     rules: int = Field(default=1, description="version of the rules the results are judged by")
+    red_before_green: RedBeforeGreen | None = Field(
+        default=None,
+        exclude_if=is_empty,
+        description="of a defect: the tests that failed before the change and pass now",
+    )
 
 
 class Published(_OnAction):

@@ -22,6 +22,7 @@ from forge_bot.values import (
     Verdict,
     is_empty,
 )
+from forge_bot.verification.red_before_green import RedBeforeGreen
 from forge_bot.verification.unusable import UnusableCommand
 
 SCHEMA_VERSION = 1
@@ -194,6 +195,11 @@ class Verification(Recorded):
     reasons: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     accepted: bool = Field(default=False, description="a person accepted a red result")
+    red_before_green: RedBeforeGreen | None = Field(
+        default=None,
+        exclude_if=is_empty,
+        description="of a defect: the tests that failed before the change and pass now",
+    )
 
 
 class State(Recorded):

@@ -7,6 +7,7 @@ from markdown_it import MarkdownIt
 from forge_bot.engine.state import State
 from forge_bot.values import CommandResult
 from forge_bot.verification.judgement import Judgement
+from forge_bot.verification.red_before_green import RedBeforeGreen
 
 HEADING = "Commands"
 
@@ -19,13 +20,20 @@ def commands_section(state: State) -> str:
     judgement = Judgement(
         red=verification.red, reasons=verification.reasons, notes=verification.notes
     )
-    return section(verification.results, state.baseline, judgement, accepted=verification.accepted)
+    return section(
+        verification.results,
+        state.baseline,
+        judgement,
+        verification.red_before_green,
+        accepted=verification.accepted,
+    )
 
 
 def section(
     results: tuple[CommandResult, ...],
     baseline: tuple[CommandResult, ...],
     judgement: Judgement,
+    proof: RedBeforeGreen | None = None,
     *,
     accepted: bool = False,
 ) -> str:
@@ -42,6 +50,7 @@ def section(
         "",
         *[f"- {reason}" for reason in judgement.reasons],
         *[f"- {note}" for note in judgement.notes],
+        *([f"- {proof.said}"] if proof is not None else []),
         "",
     ]
     for result in results:

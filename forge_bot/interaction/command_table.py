@@ -9,17 +9,28 @@ from forge_bot.interaction.folds import Paper, alert, papers
 from forge_bot.interaction.number_format import duration, head, row, several
 from forge_bot.prompts import escape
 from forge_bot.values import CommandResult
+from forge_bot.verification.red_before_green import RedBeforeGreen
 
 _NAMED = 3
 """Tests that are named in a cell."""
 
 
-def commands(results: tuple[CommandResult, ...], baseline: tuple[CommandResult, ...]) -> Flexible:
-    """A table of what ran, and of how the same commands ended before the change."""
+def commands(
+    results: tuple[CommandResult, ...],
+    baseline: tuple[CommandResult, ...],
+    proof: RedBeforeGreen | None = None,
+) -> Flexible:
+    """A table of what ran, and of how the same commands ended before the change; of a defect, the
+    tests that show it.
+    """
     before = {(result.name, result.argv): result for result in baseline}
     columns = ("", "Command", "Result", *(("Before the change",) if baseline else ()))
 
-    def line(result: CommandResult) -> str:
+    def line(result: CommandResult | RedBeforeGreen) -> str:
+        if isinstance(result, RedBeforeGreen):
+            shown = f"red before green{_named('', result.tests)}"
+            there = f"red at {escape.code_cell(result.base[:12])} with only the tests"
+            return row("✅", shown, "green", *([there] if baseline else []))
         earlier = [_before(before.get((result.name, result.argv)))] if baseline else []
         return row(
             _mark(result),
@@ -29,7 +40,7 @@ def commands(results: tuple[CommandResult, ...], baseline: tuple[CommandResult, 
         )
 
     return as_many(
-        results,
+        (*([proof] if proof is not None and proof.tests else []), *results),
         line,
         lambda count: f"_{several(count, 'more command')} found no room here._",
         before=head(*columns),

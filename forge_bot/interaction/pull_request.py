@@ -5,6 +5,7 @@ who decided, what it cost.
 from collections.abc import Mapping
 
 from forge_bot.artifacts.sections import first_paragraph
+from forge_bot.artifacts.test_paths import belongs_to_tests
 from forge_bot.engine.state import Decision, Reason, State, Verification
 from forge_bot.interaction import markers
 from forge_bot.interaction.command_table import commands, outputs, reasons, warnings
@@ -176,8 +177,8 @@ def _planned(state: State) -> tuple[Requirement, ...]:
     return tuple(
         Requirement(
             text=task.spec.title,
-            files=tuple(path for path in task.spec.files if "test" not in path.lower()),
-            tests=tuple(path for path in task.spec.files if "test" in path.lower()),
+            files=tuple(path for path in task.spec.files if not belongs_to_tests(path)),
+            tests=tuple(path for path in task.spec.files if belongs_to_tests(path)),
             state=task.status.value,
         )
         for task in state.tasks
@@ -200,9 +201,11 @@ def _checked(verification: Verification | None, state: State) -> list[str | Flex
         return ["The project's own commands have not run yet."]
     if not verification.results:
         return ["This project has no command that could check it, so nothing was run."]
+    proof = verification.red_before_green
+    unproven = [proof.said] if proof is not None and not proof.tests else []
     return [
-        commands(verification.results, state.baseline),
-        reasons((*verification.reasons, *verification.notes)),
+        commands(verification.results, state.baseline, proof),
+        reasons((*verification.reasons, *verification.notes, *unproven)),
         *outputs(verification.results),
     ]
 

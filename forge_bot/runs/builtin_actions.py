@@ -11,6 +11,7 @@ from forge_bot.errors import ForgeError, GitFailed
 from forge_bot.git import blob_id
 from forge_bot.runs.apply_output import OutputApplier, contract_of
 from forge_bot.runs.baseline_document import BASELINE, baseline_document
+from forge_bot.runs.defect_proof import red_before_green
 from forge_bot.runs.project import Project
 from forge_bot.runs.reruns import with_flaky_tests
 from forge_bot.runs.risk_signs import setup_risks
@@ -51,12 +52,12 @@ def verified(action: Exec, state: State, run: Run, project: Project) -> Commands
     checks = () if broken and without else project.check()
     results = (*broken, *with_flaky_tests(checks, state, run, project))
     judgement = judge(state.baseline, results, state.unusable)
+    proof = None if judgement.red else red_before_green(results, state, run, project)
     artifact = action.artifact or next(
         phase.writes for phase in run.pipeline.phases if isinstance(phase, VerifyPhase)
     )
-    raw = run.workspace.write(
-        artifact, f"# Final verification\n\n{section(results, state.baseline, judgement)}"
-    )
+    table = section(results, state.baseline, judgement, proof)
+    raw = run.workspace.write(artifact, f"# Final verification\n\n{table}")
     name = action.action_id
     return CommandsRan(
         key=name,
@@ -66,6 +67,7 @@ def verified(action: Exec, state: State, run: Run, project: Project) -> Commands
         artifact=artifact,
         blob=blob_id(raw),
         rules=RULES,
+        red_before_green=proof,
     )
 
 

@@ -1,0 +1,94 @@
+"""Prove that a change mends a defect: its tests fail at the base commit and pass at the end."""
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from posixpath import basename
+
+from pydantic import Field
+
+from forge_bot.values import CommandResult, Recorded
+from forge_bot.verification.judgement import UNNAMED
+from forge_bot.verification.selected_tests import select_tests
+
+_NAMES_FILES = re.compile(r"::|\.[cm]?[jt]sx? [›>] |^\w+ \([\w.]+\)")
+"""Names of tests that tell their file: of pytest, of Jest and Vitest, of unittest."""
+_NO_TEST = re.compile(
+    r"\[(?:build|setup) failed\]|_FailedTest|^setUp|^tearDown| panicked$|\(error\)$"
+)
+_SHOWN = 5
+
+
+class RedBeforeGreen(Recorded):
+    """The proof, or the reason why there is none."""
+
+    tests: tuple[str, ...] = Field(
+        default=(), description="tests that failed at the base commit and pass now"
+    )
+    files: tuple[str, ...] = Field(
+        default=(), description="the only files of the change that were applied there"
+    )
+    base: str = ""
+    head: str = ""
+    missing: str = Field(default="", description="why there is no proof, as a sentence")
+
+    @property
+    def said(self) -> str:
+        """Return the proof as a sentence, or that there is none."""
+        if not self.tests:
+            return f"Red before green was not shown. {self.missing}"
+        named = ", ".join(self.tests[:_SHOWN])
+        more = f" and {len(self.tests) - _SHOWN} more" if len(self.tests) > _SHOWN else ""
+        return (
+            f"Red before green: with only {', '.join(self.files)} of this change applied at"
+            f" {self.base[:12]}, these failed, and at {self.head[:12]} they pass: {named}{more}."
+        )
+
+
+def red_at_base(
+    before: CommandResult | None, with_tests: CommandResult, now: CommandResult
+) -> tuple[str, ...]:
+    """Return the tests that fail only because the base commit lacks the change.
+
+    They fail there with the tests of the change, not without them, and not after the change.
+    """
+    known = {*(before.failures if before is not None else ()), *now.failures, *now.flaky}
+    return tuple(
+        name
+        for name in dict.fromkeys(with_tests.failures)
+        if name not in known and name != UNNAMED and not _NO_TEST.search(name)
+    )
+
+
+def of_files(names: Sequence[str], files: Collection[str]) -> tuple[str, ...]:
+    """Return the names of tests that stand in certain files, as far as names tell files."""
+    return tuple(
+        name
+        for name in names
+        if _NAMES_FILES.search(name) is None or any(_in(name, file) for file in files)
+    )
+
+
+def _in(name: str, file: str) -> bool:
+    stem = basename(file).split(".")[0]
+    return name.startswith((f"{file}:", f"{file} ")) or stem in re.split(r"[.()\s]+", name)
+
+
+def ran_green(argv: Sequence[str], names: Sequence[str], alone: CommandResult) -> bool:
+    """Return whether a run of certain tests alone ran them all, and none failed."""
+    selection = select_tests(argv, names)
+    wanted = selection.tests if selection is not None else 0
+    return not alone.exit_code and (alone.tests or 0) >= wanted
+
+
+def why_not_red(results: Sequence[CommandResult]) -> Iterator[str]:
+    """Yield sentences about test commands that showed no red test at the base commit."""
+    for result in results:
+        words = f"`{' '.join(result.argv)}`"
+        if result.timed_out:
+            yield f"At the base commit {words} did not end in time with the tests of this change."
+        elif any(_NO_TEST.search(name) for name in result.failures):
+            yield f"At the base commit {words} could not load the tests of this change."
+        elif result.exit_code and not result.failures:
+            yield f"The output of {words} does not name its tests."
+        else:
+            yield f"At the base commit no test of this change fails with {words}."

@@ -1,0 +1,104 @@
+"""A change that mends a defect shows a test that is red without it and green with it."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from tests.fakes import script
+from tests.fakes.sample import Sample
+
+TASK = "`rota who` names somebody for days before the rota starts"
+PROVEN = "test_nobody_is_on_call (tests.test_before.BeforeTheStart.test_nobody_is_on_call)"
+FIX = script.document(*script.HEADINGS["architect"], title="fix: name nobody before the start")
+
+
+def verification(
+    sample: Sample, *edits: dict[str, str], task: str = TASK, design: Mapping[str, object] = FIX
+) -> dict[str, Any]:
+    """Lead a run to its end; its verification."""
+    model = sample.model(
+        {
+            ("architect", "*", "*"): design,
+            ("implementer", "*", "*"): script.change(*edits),
+        }
+    )
+    assert sample.forge("run", task, "--effort", "S", "--model", model).code == 3
+    done = sample.forge("approve", "--model", model)
+    assert done.code == 0, done.err
+    return json.loads(sample.forge("status", "--json").out)["verification"]
+
+
+def document(sample: Sample, name: str) -> str:
+    return (sample.workspace / name).read_text()
+
+
+def test_the_proof_stands_in_the_record_and_in_the_pull_request(sample: Sample) -> None:
+    base = sample.git("rev-parse", "main")
+    proof = verification(sample, script.GUARD, script.TEST)["redBeforeGreen"]
+    assert proof["tests"] == [PROVEN]
+    assert proof["files"] == ["tests/test_before.py"]
+    assert proof["base"] == base
+    assert sample.git("merge-base", proof["base"], proof["head"]) == base
+    assert sample.git("rev-parse", "main") == base
+    said = document(sample, "final-verification.md")
+    assert "- Red before green: with only tests/test_before.py of this change applied at" in said
+    offered = document(sample, "pull-request.md")
+    row = next(line for line in offered.splitlines() if "red before green" in line)
+    assert f"red before green: `{PROVEN}`"[:60] in row
+    assert f"| green | red at `{base[:12]}` with only the tests |" in row
+    assert sample.git("worktree", "list").count("\n") == 1, "the trees of the proof are gone"
+
+
+@pytest.mark.parametrize(
+    ("edits", "sentence"),
+    [
+        ([script.GUARD], "No test was added or changed."),
+        (
+            [
+                script.GUARD,
+                {
+                    **script.TEST,
+                    "new": script.TEST["new"]
+                    .replace("assertIsNone", "assertIsNotNone")
+                    .replace("1, 4", "1, 6"),
+                },
+            ],
+            "At the base commit no test of this change fails",
+        ),
+        (
+            [
+                script.GUARD,
+                {"path": "rota/day.py", "operation": "write", "old": "", "new": "FIRST = 4\n"},
+                {**script.TEST, "new": "import rota.day\n" + script.TEST["new"]},
+            ],
+            "could not load the tests of this change",
+        ),
+    ],
+    ids=["no test", "green before", "not loaded"],
+)
+def test_where_there_is_no_proof_record_and_pull_request_say_so(
+    sample: Sample, edits: list[dict[str, str]], sentence: str
+) -> None:
+    proof = verification(sample, *edits)["redBeforeGreen"]
+    assert sentence in proof["missing"]
+    for name in ("final-verification.md", "pull-request.md"):
+        assert f"- Red before green was not shown. {proof['missing'][:20]}" in document(
+            sample, name
+        )
+
+
+def test_a_request_that_is_no_defect_needs_no_proof(sample: Sample) -> None:
+    design = script.document(*script.HEADINGS["architect"], title="feat: show the first day")
+    found = verification(sample, script.GUARD, script.TEST, design=design)
+    assert "redBeforeGreen" not in found
+    assert "ed before green" not in document(sample, "pull-request.md")
+
+
+def test_a_request_that_says_it_is_a_defect_needs_one_whatever_the_design_says(
+    sample: Sample,
+) -> None:
+    design = script.document(*script.HEADINGS["architect"], title="refactor: guard the first day")
+    found = verification(sample, script.GUARD, script.TEST, task=f"[Bug] {TASK}", design=design)
+    assert found["redBeforeGreen"]["tests"] == [PROVEN]
