@@ -265,6 +265,13 @@ class BadConfig(SetupError):
     hint = "Correct the places named above; docs/configuration.md lists every key."
 
 
+class BadManifest(SetupError):
+    """.forge/manifest.yaml does not say what it should; every problem is listed with its place."""
+
+    code = "CONFIG-006"
+    hint = "Correct the places named above; docs/graph.md lists every key."
+
+
 class BadPipeline(SetupError):
     """A pipeline descriptor contradicts itself or its schema."""
 
@@ -405,6 +412,44 @@ class BadInput(SetupError):
 
     code = "ACTION-002"
     hint = "Correct the input in the workflow file that uses the action."
+
+
+# -- what the project's graph breaks: `graph verify` lists them and raises none
+# --------------------------------------------------------------------------------------------------
+
+
+class GraphViolation(ForgeError):
+    """A node of the project's graph breaks what the manifest or the tiers say."""
+
+    exit_code = 2
+
+
+class ManifestAndCodeDiffer(GraphViolation):
+    """The manifest names a node, a dependency or a contract that the code does not have."""
+
+    code = "VERIFY-001"
+    hint = "Change the manifest or the code so that both say the same."
+
+
+class ProposedDependencyUnresolved(GraphViolation):
+    """A proposed dependency of a node is nowhere in the graph."""
+
+    code = "VERIFY-002"
+    hint = "Write what is proposed, or take the proposal out of the manifest."
+
+
+class ProposedContractUnresolved(GraphViolation):
+    """A proposed contract of a node is nowhere in the graph."""
+
+    code = "VERIFY-003"
+    hint = "Write what is proposed, or take the proposal out of the manifest."
+
+
+class ForbiddenImport(GraphViolation):
+    """An import that a rule on tiers, or one of the manifest, does not allow."""
+
+    code = "VERIFY-004"
+    hint = "Move what is needed to where both may import it, or change the rule."
 
 
 # -- what a run can do now

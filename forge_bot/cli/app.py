@@ -2,12 +2,14 @@
 needs it.
 """
 
+import sys
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
 from forge_bot import __version__
+from forge_bot.cli.graph_commands import graph_app
 from forge_bot.cli.options import (
     ByScript,
     Ending,
@@ -36,9 +38,10 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
+app.add_typer(graph_app, name="graph")
 
 HERE = Path()
+WRONG_USE = 64
 _BY_HAND = 130  # what the option parser makes of Ctrl-C: 128 and the signal's number
 
 
@@ -640,9 +643,12 @@ def run(arguments: list[str] | None = None) -> int:
         code = _BY_HAND
     # The outermost handler: every error is shown, and the exit code says that the command failed.
     except (NobodyReads, Exception) as error:  # noqa: BLE001 - see above
-        from forge_bot.cli.error_output import print_error
+        from forge_bot.cli.error_output import USAGE, print_error
 
-        return print_error(error)
+        told = print_error(error)
+        # For `graph` 2 says that rules are broken (sysexits.h calls 64 wrong usage).
+        graph = (sys.argv[1:] if arguments is None else arguments)[:1] == ["graph"]
+        return WRONG_USE if graph and told == USAGE else told
     if code == _BY_HAND:
         from forge_bot.cli.error_output import interrupted
 

@@ -61,7 +61,7 @@ class ProjectFiles:
 
     def listing(self) -> Listing:
         """Return the files as a list with a reader of text."""
-        return Listing(tuple(self.entries), self._text)
+        return Listing(tuple(self.entries), self.text)
 
     def contents(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | None]]:
         """Yield the contents of files; None for one that this clone does not have."""
@@ -71,9 +71,10 @@ class ProjectFiles:
             found = reader.read([self.entries[path].blob for path in stored])
             yield from zip(stored, map(_data, found), strict=True)
 
-    def _text(self, path: str) -> str | None:
-        data = next(self.contents((path,)))[1]
-        return None if data is None else data.decode("utf-8", "replace")
+    def text(self, path: str) -> str:
+        """Return the text of a file; empty when there is none."""
+        data = next(self.contents((path,)))[1] if path in self.entries else None
+        return (data or b"").decode("utf-8", "replace")
 
 
 def _data(found: GitObject | None) -> bytes | None:

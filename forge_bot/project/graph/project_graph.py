@@ -89,6 +89,7 @@ class ProjectGraph:
     """All nodes and edges. What the manifest says is laid over the kinds when a node is asked for.
 
     `facts` reads what files contain; it is asked only for files whose definitions are wanted.
+    `text` reads a file; empty when there is none.
     """
 
     files: Mapping[str, FileNode]
@@ -96,6 +97,7 @@ class ProjectGraph:
     notes: tuple[str, ...]
     fingerprint: str
     facts: Callable[[Iterable[str]], Mapping[str, FileFacts]] = field(repr=False)
+    text: Callable[[str], str] = field(repr=False)
     overrides: Mapping[str, Overrides] = field(default_factory=dict[str, Overrides])
 
     @cached_property

@@ -93,6 +93,7 @@ class GraphReader:
             tuple(_promises(read)),
             files.fingerprint,
             self._lazily(files),
+            files.text,
         )
 
     def _lazily(self, files: ProjectFiles) -> Callable[[Iterable[str]], Mapping[str, FileFacts]]:
@@ -138,6 +139,7 @@ class GraphReader:
                 tuple(map(str, found["notes"])),
                 files.fingerprint,
                 self._lazily(files),
+                files.text,
             )
         except (ValueError, KeyError, TypeError, IndexError):
             return None

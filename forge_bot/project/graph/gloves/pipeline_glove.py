@@ -1,7 +1,7 @@
 """Workflows and pipelines: their phases, and the files of the repository that they name."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from posixpath import dirname, normpath
 
@@ -13,6 +13,7 @@ from forge_bot.project.lenient_config import items, string, table
 
 _PATH = re.compile(r"[\w.@-]*(?:/[\w.@-]+)+|[\w-]+\.[A-Za-z]\w{0,4}\b")
 _PIPELINE = re.compile(r"(?:^|/)(?:\.github/workflows|pipelines)/[^/]+\.ya?ml$")
+Place = tuple[int | str, ...]
 _NAME_KEYS = ("id", "step", "name")
 _MOST = 2_000
 """Words that are looked at in one phase: aliases can make a small file endless."""
@@ -28,37 +29,42 @@ def _read(path: str, data: bytes) -> FileFacts:
         return trouble
     import yaml
 
+    from forge_bot.settings.yaml_bounds import Unbounded
+    from forge_bot.settings.yaml_file import read_contents
+
     del path
+    text = data.decode("utf-8", "replace")
     try:
-        found = yaml.load(data, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506
-        return _facts(found, data.decode("utf-8", "replace").splitlines())
+        found = read_contents(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        return _facts(found.value, found.lines, text.splitlines())
+    except Unbounded as problem:
+        return FileFacts(problem=f"line {problem.line}: {problem}")
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         mark = getattr(error, "problem_mark", None)
         where = f"line {mark.line + 1}" if mark is not None else "it"
         return FileFacts(problem=f"{where} cannot be parsed as YAML")
 
 
-def _facts(found: object, text: list[str]) -> FileFacts:
-    named = dict(_named(found))
-    symbols = [
-        SymbolFact(name, "phase", at, at, text[at - 1].strip()[:160])
-        for name, at in ((name, _line_of(text, name)) for name in named)
-    ]
+def _facts(found: object, places: Mapping[Place, int], text: list[str]) -> FileFacts:
+    symbols: list[SymbolFact] = []
     lines: list[ImportLine] = []
-    for name, phase in named.items():
+    for name, place, phase in _named(found):
+        at = places.get(place, 1)
+        symbols.append(SymbolFact(name, "phase", at, at, text[at - 1].strip()[:160]))
         words = dict.fromkeys(islice(_words(phase), _MOST))
-        lines.extend(ImportLine(word, _line_of(text, word), (name,)) for word in words)
-    return FileFacts(tuple(dict.fromkeys(lines)), tuple(symbols))
+        lines.extend(ImportLine(word, _line_of(text, word, at), (name,)) for word in words)
+    return FileFacts(tuple(lines), tuple(symbols))
 
 
-def _named(found: object) -> Iterator[tuple[str, object]]:
-    """Yield the jobs of a workflow, or the phases or steps of a pipeline, by their names."""
-    yield from ((str(name), job) for name, job in table(table(found).get("jobs")).items())
+def _named(found: object) -> Iterator[tuple[str, Place, object]]:
+    """Yield the jobs of a workflow, or the phases or steps of a pipeline, with their places."""
+    for name, job in table(table(found).get("jobs")).items():
+        yield str(name), ("jobs", str(name)), job
     for key in ("phases", "steps"):
-        for phase in items(table(found).get(key)):
+        for number, phase in enumerate(items(table(found).get(key))):
             name = next((said for each in _NAME_KEYS if (said := table(phase).get(each))), None)
             if isinstance(name, str | int):
-                yield str(name), phase
+                yield str(name), (key, number), phase
 
 
 def _words(value: object) -> Iterator[str]:
@@ -72,9 +78,10 @@ def _words(value: object) -> Iterator[str]:
     yield from (found[0].removesuffix(".") for found in _PATH.finditer(string(value)))
 
 
-def _line_of(text: list[str], word: str) -> int:
+def _line_of(text: list[str], word: str, start: int) -> int:
+    """Return the first line from a phase's own on that has a word."""
     plain = word.removeprefix("../prompts/").removesuffix(".md.j2")
-    return next((at for at, line in enumerate(text, 1) if plain in line), 1)
+    return next((at for at, line in enumerate(text[start - 1 :], start) if plain in line), start)
 
 
 def _resolver(listing: Listing) -> Resolve:

@@ -1,0 +1,142 @@
+"""Prints the project's graph at the terminal: answers, the map, one node, violations."""
+
+import json
+import os
+import sys
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from pydantic import ValidationError
+from rich.markup import escape
+
+from forge_bot.cli.console import Console
+from forge_bot.errors import BadOption, registry
+from forge_bot.git import Repository
+from forge_bot.project.graph.graph_pictures import (
+    annotation,
+    mermaid_of_folders,
+    mermaid_of_node,
+    sarif,
+    violation_json,
+)
+from forge_bot.project.graph.graph_query import GraphQuestion, ask_graph, named_node
+from forge_bot.project.graph.manifest import declared, matching
+from forge_bot.project.graph.project_graph import ProjectGraph
+from forge_bot.project.graph.read_graph import GraphReader
+from forge_bot.project.graph.repo_map import repo_map
+from forge_bot.project.graph.verify_graph import newly_broken, verify
+
+BROKEN = 2
+_PROBLEMS_SHOWN = 10
+
+
+def print_answer(folder: Path, asked: Mapping[str, object], *, as_json: bool) -> int:
+    """Print the answer to a question."""
+    try:
+        question = GraphQuestion.model_validate(asked)
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = str(first["loc"][0]) if first["loc"] else ""
+        raise BadOption(f"--{name} {asked.get(name)}: {first['msg']}.") from None
+    answer = ask_graph(declared(_graph(folder))[0], question)
+    _print(answer.model_dump_json(indent=2) if as_json else answer.text)
+    return 0
+
+
+def print_map(folder: Path, about: Sequence[str], tokens: int) -> int:
+    """Print the map of the repository."""
+    graph = _graph(folder)
+    files = [path for each in about for path in matching(graph, each)]
+    said = " ".join(each for each in about if not matching(graph, each))
+    _print(repo_map(graph, tokens, files, said).rstrip("\n"))
+    return 0
+
+
+def print_node(folder: Path, name: str, *, mermaid: bool, as_json: bool) -> int:
+    """Print one node with its neighbours, or the whole graph in numbers."""
+    graph = declared(_graph(folder))[0]
+    if mermaid:
+        whole = not name or name.endswith("/")
+        picture = (
+            mermaid_of_folders(graph, name)
+            if whole
+            else mermaid_of_node(graph, named_node(graph, name).path)
+        )
+        _print(picture.rstrip("\n"))
+        return 0
+    if name:
+        return print_answer(folder, {"of": name, "limit": 100}, as_json=as_json)
+    numbers = _numbers(graph)
+    _print(json.dumps(numbers, indent=2) if as_json else _in_words(graph, numbers))
+    return 0
+
+
+def print_violations(folder: Path, base: str | None, *, as_json: bool, as_sarif: bool) -> int:
+    """Print what is broken; return 2 if anything is, else 0."""
+    reader = GraphReader(Repository.find(folder))
+    now = reader.here()
+    found = verify(now) if base is None else newly_broken(now, reader.at(base))
+    if as_sarif:
+        _print(sarif(found))
+    elif as_json:
+        _print(json.dumps([violation_json(each) for each in found], indent=2))
+    else:
+        console = Console(soft_wrap=True)
+        for each in found:
+            place = f"{each.path}:{each.line}"
+            console.print(
+                f"[bold red]✗[/] {escape(place)} {escape(each.message)} [dim]{each.code}[/]",
+                highlight=False,
+            )
+        for code in sorted({each.code for each in found}):
+            console.print(f"  [bold]→[/] {code}: {escape(registry()[code].hint)}", highlight=False)
+        if not found:
+            new = " newly" if base is not None else ""
+            console.print(f"[green]✓[/] Nothing is{new} broken: {len(now.files)} files.")
+    if os.environ.get("GITHUB_ACTIONS") == "true":
+        for each in found:
+            sys.stderr.write(annotation(each) + "\n")
+    return BROKEN if found else 0
+
+
+def _graph(folder: Path) -> ProjectGraph:
+    return GraphReader(Repository.find(folder)).here()
+
+
+def _numbers(graph: ProjectGraph) -> dict[str, object]:
+    kinds = Counter(str(node.kind) for node in graph.files.values())
+    tiers = Counter(str(node.tier) for node in graph.nodes() if node.tier is not None)
+    return {
+        "files": len(graph.files),
+        "kinds": dict(sorted(kinds.items())),
+        "tiers": dict(sorted(tiers.items())),
+        "imports": sum(len(node.imports) for node in graph.files.values()),
+        "tests": sum(len(node.tests) for node in graph.files.values()),
+        "commands": [command.id for command in graph.commands],
+        "stacks": list(graph.notes),
+        "problems": {path: node.problem for path, node in graph.files.items() if node.problem},
+        "missing": [f"{each.path}:{each.line}: {each.module}" for each in graph.missing],
+    }
+
+
+def _in_words(graph: ProjectGraph, numbers: Mapping[str, object]) -> str:
+    kinds = Counter(str(node.kind) for node in graph.files.values())
+    lines = [
+        f"{numbers['files']} files, {numbers['imports']} imports, {numbers['tests']} from tests",
+        ", ".join(f"{count} {kind}" for kind, count in kinds.most_common()),
+        *graph.notes,
+        *(command.id for command in graph.commands),
+    ]
+    problems = [f"{path}: {node.problem}" for path, node in graph.files.items() if node.problem]
+    problems += [
+        f"{each.path}:{each.line}: nothing is called {each.module}" for each in graph.missing
+    ]
+    lines += problems[:_PROBLEMS_SHOWN]
+    if len(problems) > _PROBLEMS_SHOWN:
+        lines.append(f"… {len(problems) - _PROBLEMS_SHOWN} more; --json lists them")
+    return "\n".join(lines)
+
+
+def _print(text: str) -> None:
+    Console(soft_wrap=True).print(text, markup=False, highlight=False)

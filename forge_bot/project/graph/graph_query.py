@@ -1,0 +1,262 @@
+"""Questions to the graph: nodes, their neighbours, the way between two, what a change reaches."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from fnmatch import fnmatchcase
+
+from pydantic import Field
+
+from forge_bot.errors import BadOption
+from forge_bot.project.graph.manifest import matching
+from forge_bot.project.graph.node_types import Criticality, EdgeKind, NodeKind, NodeTier
+from forge_bot.project.graph.project_graph import SEPARATOR, GraphNode, ProjectGraph
+from forge_bot.values import Frozen
+
+_NEAR = 3
+
+
+class GraphQuestion(Frozen):
+    """One question. `between`, `touches`, `used_by` and `of` each ask for edges; at most one of
+    them is given. The rest narrows the nodes of the answer.
+    """
+
+    name: str = Field(default="", description="part of an id, or a glob")
+    tier: NodeTier | None = Field(default=None, description="subtypes included")
+    kind: NodeKind | None = None
+    domain: str = ""
+    criticality: Criticality | None = Field(default=None, description="this or worse")
+    of: str = Field(default="", description="a node: what it uses and what uses it")
+    between: tuple[str, str] | None = Field(
+        default=None, description="two nodes: the shortest way of imports from one to the other"
+    )
+    touches: tuple[str, ...] = Field(
+        default=(), description="files or folders: what a change of them reaches"
+    )
+    used_by: str = Field(default="", description="a node: the pipelines that read it")
+    limit: int = Field(default=20, ge=1, le=1_000)
+
+
+class AnsweredNode(Frozen):
+    """One node of an answer; `how` says how it stands to what was asked about."""
+
+    id: str
+    kind: NodeKind
+    tier: NodeTier | None = None
+    domain: str = ""
+    criticality: Criticality = Criticality.NORMAL
+    how: str = ""
+    line: int = 0
+    problem: str = ""
+
+    @property
+    def words(self) -> str:
+        """The node in one line."""
+        about = list(dict.fromkeys((str(self.kind), str(self.tier or ""), self.domain)))
+        about.append("" if self.criticality is Criticality.NORMAL else str(self.criticality))
+        place = f":{self.line}" if self.line else ""
+        said = " ".join(part for part in about if part)
+        tail = "; ".join(part for part in (self.how, self.problem) if part)
+        return f"{self.id}{place} ({said}){f' {tail}' if tail else ''}"
+
+
+class GraphAnswer(Frozen):
+    """The nodes that answer a question, as many as were asked for, and how many there are."""
+
+    sentence: str
+    nodes: tuple[AnsweredNode, ...]
+    total: int
+
+    @property
+    def text(self) -> str:
+        """The answer in lines."""
+        left = self.total - len(self.nodes)
+        more = [f"… {left} more; narrow the question or raise the limit"] if left else []
+        return "\n".join([self.sentence, *(node.words for node in self.nodes), *more])
+
+
+def ask_graph(graph: ProjectGraph, question: GraphQuestion) -> GraphAnswer:
+    """Return the answer to a question. Raises BadOption for a node that there is not."""
+    sentence, found = _found(graph, question)
+    fitting = [(node, how) for node, how in found if _fits(node, question)]
+    if not (question.between or question.of or question.touches):
+        fitting.sort(key=lambda each: (-each[0].criticality.weight, each[0].id))
+    nodes = tuple(
+        AnsweredNode(
+            id=node.id,
+            kind=node.kind,
+            tier=node.tier,
+            domain=node.domain,
+            criticality=node.criticality,
+            how=how,
+            line=node.line,
+            problem=node.problem,
+        )
+        for node, how in fitting[: question.limit]
+    )
+    return GraphAnswer(sentence=sentence(len(fitting)), nodes=nodes, total=len(fitting))
+
+
+class _Counted:
+    """A sentence that is told how many nodes were found."""
+
+    def __init__(self, one: str, many: str) -> None:
+        self._one, self._many = one, many
+
+    def __call__(self, count: int) -> str:
+        return self._one if count == 1 else self._many.format(count or "No")
+
+
+def _found(
+    graph: ProjectGraph, asked: GraphQuestion
+) -> tuple[_Counted, Sequence[tuple[GraphNode, str]]]:
+    if sum(map(bool, (asked.of, asked.between, asked.touches, asked.used_by))) > 1:
+        raise BadOption("Ask for one thing at a time: neighbours, a way, a change, or pipelines.")
+    if asked.of:
+        node = named_node(graph, asked.of)
+        return _Counted("1 neighbour", f"{{}} neighbours of {node.id}"), _neighbours(graph, node)
+    if asked.between is not None:
+        start, end = (named_node(graph, name).path for name in asked.between)
+        way = graph.path_between(start, end)
+        said = (
+            f"A way from {start} to {end} in {{}} nodes"
+            if way
+            else f"{end} is not imported from {start}, also not through others"
+        )
+        return _Counted("It is the same node", said), [(graph.file_node(each), "") for each in way]
+    if asked.touches:
+        return _touched(graph, asked.touches)
+    if asked.used_by:
+        node = named_node(graph, asked.used_by)
+        return _Counted(
+            f"1 node of pipelines uses {node.id}", f"{{}} nodes of pipelines use {node.id}"
+        ), [*_pipelines(graph, node)]
+    symbols = bool(asked.name and SEPARATOR in asked.name) or asked.kind in {
+        NodeKind.SYMBOL,
+        NodeKind.PHASE,
+    }
+    return _Counted("1 node", "{} nodes"), [(node, "") for node in graph.nodes(symbols=symbols)]
+
+
+def _fits(node: GraphNode, asked: GraphQuestion) -> bool:
+    if asked.name and not _is_named(node.id, asked.name):
+        return False
+    return (
+        (asked.kind is None or node.kind is asked.kind)
+        and (asked.tier is None or (node.tier is not None and node.tier.within(asked.tier)))
+        and (not asked.domain or node.domain == asked.domain)
+        and (asked.criticality is None or node.criticality.weight >= asked.criticality.weight)
+    )
+
+
+def _is_named(name: str, wanted: str) -> bool:
+    if "*" in wanted:
+        return fnmatchcase(name, wanted)
+    return wanted.lower() in name.lower()
+
+
+def named_node(graph: ProjectGraph, name: str) -> GraphNode:
+    """Return the node of an id, or the only one whose id ends so."""
+    if (node := graph.node(name)) is not None:
+        return node
+    ending = [path for path in graph.files if path.endswith(f"/{name}")]
+    if len(ending) == 1:
+        return graph.file_node(ending[0])
+    like = ending or [path for path in graph.files if name.lower() in path.lower()]
+    hint = f"There are: {', '.join(like[:_NEAR])}." if like else "`graph query PART` finds ids."
+    raise BadOption(f"There is no node {name!r}.", hint=hint)
+
+
+def _neighbours(graph: ProjectGraph, node: GraphNode) -> list[tuple[GraphNode, str]]:
+    if node.kind is NodeKind.COMMAND:
+        return []
+    if SEPARATOR in node.id:
+        return [(graph.file_node(node.path), "contains it")]
+    passive = {EdgeKind.IMPORTS: "imported", EdgeKind.TESTS: "tested", EdgeKind.READS: "read"}
+    out = [
+        (
+            graph.file_node(edge.target),
+            f"{passive[edge.kind]} by it" + (f" in line {edge.line}" if edge.line else ""),
+        )
+        for edge in graph.edges_from(node.id)
+    ]
+    words = {EdgeKind.IMPORTS: "imports it", EdgeKind.TESTS: "tests it", EdgeKind.READS: "reads it"}
+    into = [(graph.file_node(edge.source), words[edge.kind]) for edge in graph.edges_to(node.id)]
+    inside = [(each, "in it") for each in graph.contained(node.id)]
+    return [*_once(into), *_once(out), *inside]
+
+
+def _once(found: Iterable[tuple[GraphNode, str]]) -> Iterator[tuple[GraphNode, str]]:
+    joined: dict[GraphNode, list[str]] = {}
+    for node, how in found:
+        joined.setdefault(node, []).append(how)
+    return ((node, ", ".join(dict.fromkeys(hows))) for node, hows in joined.items())
+
+
+def _touched(
+    graph: ProjectGraph, selectors: Sequence[str]
+) -> tuple[_Counted, list[tuple[GraphNode, str]]]:
+    changed = [
+        path
+        for each in selectors
+        for path in matching(graph, each) or (named_node(graph, each).path,)
+    ]
+    reach = reach_of(graph, changed)
+    count = Counter(bool(graph.testers.get(path)) for path in reach.code)
+    untested = f", {count[False]} of them with no test of their own" if count[False] else ""
+    said = (
+        f"{{}} nodes are reached by a change: {len(reach.code)} files of code{untested},"
+        f" {len(reach.tests)} tests"
+    )
+    nodes = [
+        (graph.file_node(path), "directly" if away == 1 else f"{away} imports away")
+        for path, away in reach.distance.items()
+    ]
+    return _Counted("1 node is reached by a change", said), nodes
+
+
+class Reach(Frozen):
+    """The files that a change reaches, with their distance; code and tests apart."""
+
+    distance: dict[str, int]
+    code: tuple[str, ...]
+    tests: tuple[str, ...]
+    untested: tuple[str, ...]
+    """Changed and reached code that no test imports."""
+
+
+def reach_of(graph: ProjectGraph, changed: Sequence[str]) -> Reach:
+    """Return what a change of files reaches."""
+    distance = graph.dependents(changed)
+    tests = [path for path in distance if graph.files[path].kind is NodeKind.TEST]
+    tests += [test for path in (*changed, *distance) for test in graph.testers.get(path, ())]
+    code = tuple(path for path in distance if graph.files[path].kind.is_code)
+    return Reach(
+        distance=distance,
+        code=code,
+        tests=tuple(dict.fromkeys(tests)),
+        untested=tuple(
+            path
+            for path in (*changed, *code)
+            if path in graph.files
+            and graph.files[path].kind.is_code
+            and not graph.testers.get(path)
+        ),
+    )
+
+
+def _pipelines(graph: ProjectGraph, node: GraphNode) -> Iterator[tuple[GraphNode, str]]:
+    for path in graph.importers.get(node.path, ()):
+        if graph.files[path].kind is not NodeKind.PIPELINE:
+            continue
+        facts = graph.facts((path,))[path]
+        yield graph.file_node(path), f"line {graph.files[path].imports[node.path]}"
+        ends = tuple(
+            line.names[0]
+            for line in facts.imports
+            if node.path.endswith(line.module.removeprefix("../").removeprefix("./"))
+        )
+        yield from (
+            (phase, "reads it")
+            for phase in graph.contained(path)
+            if phase.id.partition(SEPARATOR)[2] in ends
+        )

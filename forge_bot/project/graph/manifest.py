@@ -1,0 +1,166 @@
+"""`.forge/manifest.yaml`: what a project declares about its nodes, and the rules it holds them to.
+
+Nothing has to be declared. A node is a file (`shop/prices.py`), a folder (`shop/billing/`), or a
+glob (`shop/*/api.py`); the more exact one counts.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from functools import cache
+from typing import Any, Literal, cast
+
+from pydantic import Field, TypeAdapter, model_validator
+
+from forge_bot.errors import BadManifest
+from forge_bot.project.graph.node_types import Criticality, NodeTier
+from forge_bot.project.graph.project_graph import Overrides, ProjectGraph
+from forge_bot.values import Frozen
+
+MANIFEST = ".forge/manifest.yaml"
+_OUTSIDE = "outside:"
+
+
+class DeclaredNode(Frozen):
+    """What is declared of a node. What is left out is inferred, or nothing."""
+
+    tier: NodeTier | None = Field(default=None, description="the tier, if not that of its kind")
+    domain: str = Field(default="", description="the part of the business it belongs to")
+    criticality: Criticality | None = Field(default=None, description="what a fault would do")
+    contracts: tuple[str, ...] = Field(
+        default=(), description="nodes whose interface it keeps: shop/models.py::Order"
+    )
+    dependencies: tuple[str, ...] = Field(
+        default=(), description="nodes or outside:NAME that it imports; the code must agree"
+    )
+    proposed_dependencies: tuple[str, ...] = Field(
+        default=(), description="nodes it will import, which have to be written"
+    )
+    proposed_contracts: tuple[str, ...] = Field(
+        default=(), description="nodes whose interface it will keep, which have to be written"
+    )
+
+
+class ManifestRule(Frozen):
+    """One rule: layers, or what some nodes may or may not import, or a folder without circles.
+
+    Nodes are named as in `nodes`, or by `tier:`, `domain:` or `outside:`.
+    """
+
+    name: str = Field(min_length=1)
+    layers: tuple[tuple[str, ...], ...] = Field(
+        default=(), description="from the top; imports run down only, and not within one layer"
+    )
+    within: str = Field(
+        default="", description="a folder: layers are named inside it, and each child has a layer"
+    )
+    sources: tuple[str, ...] = Field(default=(), alias="from", description="who the rule is for")
+    may_import: tuple[str, ...] = Field(
+        default=(), description="all they may import besides selves"
+    )
+    may_not_import: tuple[str, ...] = Field(default=(), description="what they may not import")
+    through_others: bool = Field(
+        default=False, description="whether it counts too what others import for them"
+    )
+    without_circles: str = Field(
+        default="", description="a folder whose children, at every depth, import in no circle"
+    )
+
+    @model_validator(mode="after")
+    def _says_one_thing(self) -> "ManifestRule":
+        forms = (
+            bool(self.layers),
+            bool(self.sources and (self.may_import or self.may_not_import)),
+            bool(self.without_circles),
+        )
+        if sum(forms) != 1:
+            raise ValueError(
+                "a rule has either layers, or from with may_import or may_not_import, or"
+                " without_circles"
+            )
+        return self
+
+
+class Manifest(Frozen):
+    """The whole file."""
+
+    version: Literal[1] = 1
+    default_rules: bool = Field(
+        default=True, description="surface imports surface, schema, worker; no worker a surface"
+    )
+    nodes: Mapping[str, DeclaredNode] = Field(default_factory=dict[str, DeclaredNode])
+    rules: tuple[ManifestRule, ...] = ()
+
+
+def read_manifest(text: str) -> Manifest:
+    """Return what a manifest says. Raises BadManifest with each problem and its line."""
+    from forge_bot.settings.yaml_file import read_yaml
+
+    if not text.strip():
+        return Manifest()
+    return read_yaml(text, MANIFEST, _adapter(), BadManifest, _KEYS)
+
+
+def manifest_schema() -> dict[str, Any]:
+    """Return the JSON Schema of the file."""
+    return _adapter().json_schema()
+
+
+def declared(graph: ProjectGraph) -> tuple[ProjectGraph, Manifest]:
+    """Return the graph with what its manifest says, and the manifest. Raises BadManifest."""
+    manifest = read_manifest(graph.text(MANIFEST))
+    said: dict[str, Overrides] = {}
+    for name, node in sorted(manifest.nodes.items(), key=lambda each: _exactness(each[0])):
+        for path in matching(graph, name):
+            known = said.get(path, Overrides())
+            said[path] = Overrides(
+                node.tier or known.tier,
+                node.domain or known.domain,
+                node.criticality or known.criticality,
+                node.contracts or known.contracts,
+            )
+    return (replace(graph, overrides=said) if said else graph), manifest
+
+
+def matching(graph: ProjectGraph, selector: str) -> tuple[str, ...]:
+    """Return the files that a selector names; none for `outside:`."""
+    if selector in graph.files:
+        return (selector,)
+    word, colon, rest = selector.partition(":")
+    if colon and word == "tier":
+        tiers = [tier for tier in NodeTier if tier.value == rest]
+        return tuple(
+            path
+            for path in graph.files
+            if tiers and (tier := graph.file_node(path).tier) and tier.within(tiers[0])
+        )
+    if colon and word == "domain":
+        return tuple(path for path in graph.files if graph.file_node(path).domain == rest)
+    if selector.endswith("/"):
+        return tuple(path for path in graph.files if path.startswith(selector))
+    if "*" in selector:
+        return tuple(path for path in graph.files if fnmatchcase(path, selector))
+    return ()
+
+
+def outside_names(selectors: Iterable[str]) -> frozenset[str]:
+    """Return the packages outside that selectors name."""
+    return frozenset(each.removeprefix(_OUTSIDE) for each in selectors if each.startswith(_OUTSIDE))
+
+
+def _exactness(name: str) -> tuple[bool, bool, int]:
+    return ("*" not in name, not name.endswith("/"), len(name))
+
+
+@cache
+def _adapter() -> TypeAdapter[Manifest]:
+    return TypeAdapter(Manifest)
+
+
+_KEYS = (
+    "version",
+    "default_rules",
+    "nodes",
+    "rules",
+    *(f"nodes.{name}" for name in cast("dict[str, object]", DeclaredNode.model_fields)),
+)

@@ -1,0 +1,64 @@
+"""A map of a repository within a budget of tokens: the most imported files, with definitions."""
+
+from collections.abc import Collection, Iterator
+
+from forge_bot.project.graph.file_facts import SymbolFact
+from forge_bot.project.graph.page_rank import page_ranks
+from forge_bot.project.graph.project_graph import ProjectGraph
+from forge_bot.project.words import words
+
+_CHARACTERS = 4
+"""Characters of a token, as models count source text, on the careful side."""
+_MOST_LINES = 8
+_LONGEST = 110
+_BATCH = 64
+
+
+def repo_map(graph: ProjectGraph, tokens: int, about: Collection[str] = (), said: str = "") -> str:
+    """Return files with their definitions, the most important first, within `tokens`.
+
+    `about` are files from which the walk of the ranking begins. Words of `said` raise the files
+    that have them in their names.
+    """
+    room = max(tokens, 0) * _CHARACTERS
+    wanted = set(words(said))
+    begin = {*about} | {path for path in graph.files if wanted & set(words(path))}
+    ranks = page_ranks(graph, begin)
+    ranked = sorted(
+        (path for path, node in graph.files.items() if node.kind.is_code and not node.generated),
+        key=lambda path: (-ranks[path], path),
+    )
+    chosen: dict[str, str] = {}
+    for part in _parts(ranked):
+        facts = graph.facts(part)
+        for path in part:
+            lines = _definitions(facts[path].symbols) if path in facts else []
+            entry = "\n".join((path, *lines)) + "\n"
+            if len(entry) > room:
+                entry = path + "\n"
+            if len(entry) > room:
+                return _written(chosen, len(ranked))
+            room -= len(entry)
+            chosen[path] = entry
+    return _written(chosen, len(ranked))
+
+
+def _parts(paths: list[str]) -> Iterator[list[str]]:
+    for start in range(0, len(paths), _BATCH):
+        yield paths[start : start + _BATCH]
+
+
+def _definitions(symbols: tuple[SymbolFact, ...]) -> list[str]:
+    """Return the first lines of definitions that others may use."""
+    shown = [
+        f"  {each.text[:_LONGEST].rstrip(' {:')}"
+        for each in symbols
+        if each.name.count(".") == 0 and not each.name.startswith("_")
+    ]
+    return shown[:_MOST_LINES] + (["  …"] if len(shown) > _MOST_LINES else [])
+
+
+def _written(chosen: dict[str, str], count: int) -> str:
+    left = count - len(chosen)
+    more = f"… {left} more files of code\n" if left else ""
+    return "".join(chosen.values()) + more

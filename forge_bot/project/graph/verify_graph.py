@@ -1,0 +1,268 @@
+"""What in a graph breaks its manifest or the rules on tiers: each violation with code and node."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import NamedTuple
+
+from forge_bot.errors import (
+    ForbiddenImport,
+    ManifestAndCodeDiffer,
+    ProposedContractUnresolved,
+    ProposedDependencyUnresolved,
+)
+from forge_bot.project.graph.circles import circles
+from forge_bot.project.graph.manifest import (
+    MANIFEST,
+    Manifest,
+    ManifestRule,
+    declared,
+    matching,
+    outside_names,
+)
+from forge_bot.project.graph.node_types import NodeKind, NodeTier
+from forge_bot.project.graph.project_graph import ProjectGraph
+
+TIER_RULE = "tiers"
+_SURFACE_MAY = (NodeTier.SURFACE, NodeTier.SCHEMA, NodeTier.WORKER)
+_MOST_DEPENDENCIES = 20
+
+
+class Violation(NamedTuple):
+    """One violation: its code, the node that breaks, those that use it, and the place."""
+
+    code: str
+    node_id: str
+    dependency_ids: tuple[str, ...]
+    message: str
+    path: str
+    line: int
+    rule: str = ""
+    target: str = ""
+
+    @property
+    def key(self) -> tuple[str, str, str, str]:
+        """What makes it the same violation in another state of the files."""
+        return (self.code, self.node_id, self.rule, self.target)
+
+
+def verify(graph: ProjectGraph) -> tuple[Violation, ...]:
+    """Return all violations, sorted by their place. Raises BadManifest."""
+    told, manifest = declared(graph)
+    found = [*_parity(told, manifest), *_proposed(told, manifest)]
+    if manifest.default_rules:
+        found += _tiers(told)
+    for rule in manifest.rules:
+        found += _rule(told, rule)
+    unique = {violation.key: violation for violation in reversed(found)}
+    return tuple(sorted(unique.values(), key=lambda each: (each.path, each.line, each.key)))
+
+
+def newly_broken(graph: ProjectGraph, base: ProjectGraph) -> tuple[Violation, ...]:
+    """Return the violations that are not at the base, as this state's manifest sees both.
+
+    Raises BadManifest.
+    """
+    before = {each.key for each in verify(replace(base, text=graph.text))}
+    return tuple(each for each in verify(graph) if each.key not in before)
+
+
+def _violation(
+    graph: ProjectGraph,
+    code: str,
+    node: str,
+    message: str,
+    place: tuple[str, int],
+    *,
+    rule: str = "",
+    target: str = "",
+) -> Violation:
+    uses = graph.importers.get(node.partition("::")[0], ())[:_MOST_DEPENDENCIES]
+    return Violation(code, node, uses, message, *place, rule, target)
+
+
+def _there(graph: ProjectGraph, name: str) -> bool:
+    return bool(matching(graph, name)) or graph.node(name) is not None
+
+
+def _line(graph: ProjectGraph, word: str) -> tuple[str, int]:
+    """Return the place in the manifest where a word stands."""
+    lines = graph.text(MANIFEST).splitlines()
+    return MANIFEST, next((at for at, line in enumerate(lines, 1) if word in line), 1)
+
+
+def _parity(graph: ProjectGraph, manifest: Manifest) -> Iterator[Violation]:
+    code = ManifestAndCodeDiffer.code
+    for name, node in manifest.nodes.items():
+        if not _there(graph, name):
+            message = f"The manifest declares {name}, and there is no such file or folder."
+            yield _violation(graph, code, name, message, _line(graph, name))
+            continue
+        for contract in node.contracts:
+            if not _there(graph, contract):
+                message = f"{name} keeps the contract {contract}, which is nowhere in the code."
+                yield _violation(
+                    graph, code, name, message, _line(graph, contract), target=contract
+                )
+        for dependency in node.dependencies:
+            if not _imports(graph, name, dependency):
+                message = f"The manifest says that {name} imports {dependency}; the code does not."
+                yield _violation(
+                    graph, code, name, message, _line(graph, dependency), target=dependency
+                )
+    for rule in manifest.rules:
+        for selector in _selectors(rule):
+            if not selector.startswith("outside:") and not matching(graph, selector):
+                message = f"The rule {rule.name!r} names {selector}, which is nothing here."
+                yield _violation(
+                    graph, code, selector, message, _line(graph, rule.name), rule=rule.name
+                )
+
+
+def _imports(graph: ProjectGraph, name: str, dependency: str) -> bool:
+    sources = matching(graph, name)
+    if outside := outside_names((dependency,)):
+        return any(outside & graph.files[path].outside.keys() for path in sources)
+    targets = frozenset(matching(graph, dependency.partition("::")[0]))
+    return any(targets & graph.files[path].imports.keys() for path in sources)
+
+
+def _proposed(graph: ProjectGraph, manifest: Manifest) -> Iterator[Violation]:
+    for name, node in manifest.nodes.items():
+        for code, what, wanted in (
+            (ProposedDependencyUnresolved.code, "dependency", node.proposed_dependencies),
+            (ProposedContractUnresolved.code, "contract", node.proposed_contracts),
+        ):
+            for each in wanted:
+                if not _there(graph, each):
+                    message = f"{name} proposes the {what} {each}, which is not there yet."
+                    yield _violation(graph, code, name, message, _line(graph, each), target=each)
+
+
+def _tiers(graph: ProjectGraph) -> Iterator[Violation]:
+    """Yield the imports that the default rules forbid. Tests may import everything."""
+    tiers = {
+        path: graph.file_node(path).tier
+        for path, node in graph.files.items()
+        if node.kind.is_code or node.kind in {NodeKind.PIPELINE, NodeKind.PROMPT}
+    }
+    for path, tier in tiers.items():
+        if tier is None or not graph.files[path].kind.is_code:
+            continue
+        for target, line in graph.files[path].imports.items():
+            other = tiers.get(target)
+            if other is None:
+                continue
+            if tier is NodeTier.SURFACE:
+                allowed = any(other.within(each) for each in _SURFACE_MAY)
+            else:
+                allowed = not (tier.within(NodeTier.WORKER) and other.within(NodeTier.SURFACE))
+            if not allowed:
+                message = f"{path} ({tier}) imports {target} ({other}); a {tier} may not."
+                yield _forbidden(graph, path, target, line, message, f"{TIER_RULE}: {tier}")
+
+
+def _forbidden(
+    graph: ProjectGraph, path: str, target: str, line: int, message: str, rule: str
+) -> Violation:
+    return _violation(
+        graph, ForbiddenImport.code, path, message, (path, line), rule=rule, target=target
+    )
+
+
+# -- the manifest's rules
+# --------------------------------------------------------------------------------------------------
+
+
+def _selectors(rule: ManifestRule) -> Iterator[str]:
+    yield from (rule.within + each for layer in rule.layers for each in layer)
+    yield from (*rule.sources, *rule.may_import, *rule.may_not_import)
+    if rule.without_circles:
+        yield rule.without_circles
+
+
+def _rule(graph: ProjectGraph, rule: ManifestRule) -> Iterator[Violation]:
+    if rule.layers:
+        yield from _layers(graph, rule)
+    elif rule.without_circles:
+        yield from _without_circles(graph, rule)
+    else:
+        yield from _allowed(graph, rule)
+        yield from _denied(graph, rule)
+
+
+def _layers(graph: ProjectGraph, rule: ManifestRule) -> Iterator[Violation]:
+    place: dict[str, tuple[int, str]] = {}
+    for depth, layer in enumerate(rule.layers):
+        for name in layer:
+            place.update((path, (depth, name)) for path in matching(graph, rule.within + name))
+    if rule.within:
+        for path in matching(graph, rule.within):
+            own = path.removeprefix(rule.within).partition("/")[0].startswith("__init__.")
+            if path not in place and not own and graph.files[path].kind.is_code:
+                message = f"{path} has no layer in the rule {rule.name!r}."
+                yield _forbidden(graph, path, "", 1, message, rule.name)
+    for path, (depth, name) in place.items():
+        for target, line in graph.files[path].imports.items():
+            below, other = place.get(target, (depth + 1, ""))
+            if below < depth or (below == depth and other != name):
+                message = f"{name} imports {other} ({target}), which is not below it."
+                yield _forbidden(graph, path, target, line, message, rule.name)
+
+
+def _without_circles(graph: ProjectGraph, rule: ManifestRule) -> Iterator[Violation]:
+    for circle, (path, target, line) in circles(graph, rule.without_circles):
+        message = f"These import each other in a circle: {', '.join(circle)}."
+        yield _forbidden(graph, path, target, line, message, rule.name)
+
+
+def _allowed(graph: ProjectGraph, rule: ManifestRule) -> Iterator[Violation]:
+    if not rule.may_import:
+        return
+    sources = _files(graph, rule.sources)
+    allowed = {*sources, *_files(graph, rule.may_import)}
+    for path in sources:
+        for target, line in graph.files[path].imports.items():
+            if target not in allowed:
+                message = f"{path} imports {target}, which {rule.name!r} does not name."
+                yield _forbidden(graph, path, target, line, message, rule.name)
+
+
+def _denied(graph: ProjectGraph, rule: ManifestRule) -> Iterator[Violation]:
+    denied = frozenset(_files(graph, rule.may_not_import))
+    outside = outside_names(rule.may_not_import)
+    for start in _files(graph, rule.sources):
+        reached, queue = {start: start}, [start]
+        for path in queue:
+            node = graph.files[path]
+            hits = [each for each in node.imports if each in denied]
+            hits += [f"outside:{each}" for each in node.outside if _package(each, outside)]
+            for hit in hits:
+                first = start if path == start else reached[path]
+                line = (node if path == start else graph.files[start]).imports.get(
+                    hit if path == start else first, node.outside.get(hit.partition(":")[2], 1)
+                )
+                through = f" through {path}" if path != start else ""
+                message = f"{start} imports {hit}{through}, which {rule.name!r} forbids."
+                yield _forbidden(graph, start, hit, line, message, rule.name)
+            if rule.through_others:
+                for target in node.imports:
+                    if target not in reached and target not in denied:
+                        reached[target] = target if path == start else reached[path]
+                        queue.append(target)
+
+
+def _package(name: str, wanted: frozenset[str]) -> bool:
+    """Return whether a package is one of these or lies inside one."""
+    return name in wanted or any(name.startswith((f"{each}/", f"{each}.")) for each in wanted)
+
+
+def _files(graph: ProjectGraph, selectors: Iterable[str]) -> tuple[str, ...]:
+    """Return the code that selectors name, tests left out."""
+    return tuple(
+        dict.fromkeys(
+            path
+            for each in selectors
+            for path in matching(graph, each)
+            if graph.files[path].kind is not NodeKind.TEST
+        )
+    )

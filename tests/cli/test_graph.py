@@ -1,0 +1,111 @@
+"""`forge-bot graph` at the terminal: what it prints, and the codes it ends with."""
+
+import json
+import os
+
+import pytest
+
+from tests.fakes.sample import Sample
+
+
+@pytest.fixture
+def planted(sample: Sample) -> str:
+    """Plant a worker that imports a surface into the sample; return its path."""
+    package = sample.path / "shop"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    (package / "__main__.py").write_text("def main(): ...\n")
+    (package / "worker.py").write_text("import os\nimport shop.__main__\n")
+    return "shop/worker.py"
+
+
+def test_what_holds_ends_with_0(sample: Sample) -> None:
+    said = sample.forge("graph", "verify")
+    assert (said.code, said.out.startswith("✓ Nothing is broken: ")) == (0, True)
+
+
+def test_a_violation_ends_with_2_and_names_place_code_and_way_out(
+    sample: Sample, planted: str
+) -> None:
+    said = sample.forge("graph", "verify")
+    assert said.code == 2
+    assert said.out.startswith(f"✗ {planted}:2 {planted} (worker) imports ")
+    assert "VERIFY-004" in said.out
+    assert "→ VERIFY-004: Move what is needed to where both may import it" in said.out
+
+
+def test_a_violation_as_json_names_the_node_and_what_uses_it(sample: Sample, planted: str) -> None:
+    said = sample.forge("graph", "verify", "--json")
+    (found,) = json.loads(said.out)
+    assert (found["code"], found["node_id"], found["dependency_ids"]) == ("VERIFY-004", planted, [])
+    assert (found["check_class"], found["domain"], found["line"]) == (
+        "ForbiddenImport",
+        "VERIFY",
+        2,
+    )
+
+
+def test_a_violation_as_sarif_has_rule_and_place(sample: Sample, planted: str) -> None:
+    said = sample.forge("graph", "verify", "--sarif")
+    run = json.loads(said.out)["runs"][0]
+    place = run["results"][0]["locations"][0]["physicalLocation"]
+    assert [rule["id"] for rule in run["tool"]["driver"]["rules"]] == ["VERIFY-004"]
+    assert place["artifactLocation"]["uri"] == planted
+    assert place["region"]["startLine"] == 2
+
+
+def test_in_actions_a_violation_is_an_annotation_at_its_line(
+    sample: Sample, planted: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(os.environ, "GITHUB_ACTIONS", "true")
+    said = sample.forge("graph", "verify")
+    assert said.err.startswith(
+        f"::error file={planted},line=2,title=VERIFY-004::{planted} (worker)"
+    )
+
+
+def test_against_a_base_only_what_is_new_counts(sample: Sample, planted: str) -> None:
+    sample.git("add", "-A")
+    sample.git("-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qm", "planted")
+    assert sample.forge("graph", "verify", "--base", "HEAD").code == 0
+    assert sample.forge("graph", "verify", "--base", "HEAD~1").code == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("verify", "--nope"), "No such option: --nope"),
+        (("query", "--tier", "top"), "--tier top: Input should be 'surface', 'worker', 'glove'"),
+        (("query", "--of", "nowhere"), "There is no node 'nowhere'."),
+        (("walk",), "No such command 'walk'."),
+    ],
+)
+def test_wrong_use_ends_with_64_and_a_way_out(
+    sample: Sample, words: tuple[str, ...], sentence: str
+) -> None:
+    said = sample.forge("graph", *words)
+    assert said.code == 64
+    assert sentence in said.err
+    assert "→" in said.err
+
+
+def test_a_broken_manifest_is_told_with_its_lines(sample: Sample) -> None:
+    (sample.path / ".forge").mkdir()
+    (sample.path / ".forge" / "manifest.yaml").write_text("nodes:\n  a: {level: 3}\n")
+    said = sample.forge("graph", "verify")
+    assert said.code == 5
+    assert ".forge/manifest.yaml:2: nodes.a.level: there is no such key" in said.err
+    assert "docs/graph.md lists every key" in said.err
+
+
+def test_queries_maps_and_pictures_are_printed(sample: Sample, planted: str) -> None:
+    found = sample.forge("graph", "query", "worker", "--kind", "module")
+    assert found.out == f"1 node\n{planted} (module worker)\n"
+    whole = json.loads(sample.forge("graph", "query", "--limit", "1000", "--json").out)
+    assert planted in {node["id"] for node in whole["nodes"]}
+    assert planted in sample.forge("graph", "map", "--tokens", "2000").out
+    assert sample.forge("graph", "show", planted, "--mermaid").out.startswith("flowchart LR\n")
+    assert sample.forge("graph", "show", "--mermaid").code == 0
+    numbers = json.loads(sample.forge("graph", "show", "--json").out)
+    assert numbers["problems"] == {}
+    assert numbers["files"] == whole["total"] - len(numbers["commands"])

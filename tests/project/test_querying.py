@@ -1,0 +1,133 @@
+"""Questions to the graph, and its map."""
+
+from pathlib import Path
+
+import pytest
+
+from forge_bot.errors import BadOption
+from forge_bot.project.graph.graph_query import GraphQuestion, ask_graph
+from forge_bot.project.graph.manifest import declared
+from forge_bot.project.graph.project_graph import ProjectGraph
+from forge_bot.project.graph.repo_map import repo_map
+from tests.project.graph_scene import graph
+
+SHOP = {
+    "pyproject.toml": '[project]\nname = "shop"\n[project.scripts]\nshop = "shop.cli:main"\n',
+    ".forge/manifest.yaml": (
+        "nodes:\n"
+        "  shop/: {domain: SHOP}\n"
+        "  shop/taxes.py: {domain: LAW, criticality: critical, tier: registry}\n"
+        "  shop/cli.py: {criticality: low}\n"
+    ),
+    ".github/workflows/ci.yml": (
+        "jobs:\n  lint:\n    steps:\n      - run: echo\n"
+        "  test:\n    steps:\n      - run: python shop/cli.py\n"
+    ),
+    "shop/__init__.py": "",
+    "shop/cli.py": "from shop import prices\n\ndef main(): ...\n",
+    "shop/prices.py": "from shop.taxes import rate\n\ndef net(price): ...\n\ndef _inner(): ...\n",
+    "shop/taxes.py": "def rate(country): ...\n",
+    "shop/models.py": "class Order: ...\n",
+    "tests/test_prices.py": "from shop.prices import net\n",
+}
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> ProjectGraph:
+    return declared(graph(tmp_path, SHOP))[0]
+
+
+def ids(shop: ProjectGraph, **asked: object) -> list[str]:
+    answer = ask_graph(shop, GraphQuestion.model_validate(asked))
+    return [node.id for node in answer.nodes]
+
+
+def test_a_tier_includes_its_subtypes_and_what_the_manifest_declares(shop: ProjectGraph) -> None:
+    assert ids(shop, tier="schema") == ["shop/taxes.py", "shop/models.py"]
+    assert ids(shop, tier="registry") == ["shop/taxes.py"]
+    assert ids(shop, tier="surface", kind="entry") == ["shop/cli.py"]
+
+
+def test_the_worst_criticality_comes_first(shop: ProjectGraph) -> None:
+    assert ids(shop, name="shop/*.py")[0] == "shop/taxes.py"
+    assert ids(shop, name="shop/*.py")[-1] == "shop/cli.py"
+    assert ids(shop, criticality="high") == ["shop/taxes.py"]
+
+
+def test_the_more_exact_declaration_counts(shop: ProjectGraph) -> None:
+    assert ids(shop, domain="LAW") == ["shop/taxes.py"]
+    assert "shop/prices.py" in ids(shop, domain="SHOP")
+
+
+def test_names_find_files_and_definitions(shop: ProjectGraph) -> None:
+    assert ids(shop, name="price") == ["shop/prices.py", "tests/test_prices.py"]
+    assert ids(shop, name="::net") == ["shop/prices.py::net"]
+    assert ids(shop, kind="phase") == [
+        ".github/workflows/ci.yml::lint",
+        ".github/workflows/ci.yml::test",
+    ]
+
+
+def test_neighbours_say_how_they_stand_to_the_node(shop: ProjectGraph) -> None:
+    answer = ask_graph(shop, GraphQuestion(of="prices.py"))
+    assert {node.id: node.how for node in answer.nodes} == {
+        "shop/cli.py": "imports it",
+        "tests/test_prices.py": "imports it, tests it",
+        "shop/taxes.py": "imported by it in line 1",
+        "shop/prices.py::net": "in it",
+        "shop/prices.py::_inner": "in it",
+    }
+
+
+def test_the_way_between_two_is_the_shortest_or_said_not_to_be(shop: ProjectGraph) -> None:
+    way = ["shop/cli.py", "shop/prices.py", "shop/taxes.py"]
+    assert ids(shop, between=("shop/cli.py", "taxes.py")) == way
+    none = ask_graph(shop, GraphQuestion(between=("taxes.py", "shop/cli.py")))
+    assert none.text == "shop/cli.py is not imported from shop/taxes.py, also not through others"
+
+
+def test_a_change_reaches_what_imports_it_also_through_others(shop: ProjectGraph) -> None:
+    answer = ask_graph(shop, GraphQuestion(touches=("shop/taxes.py",)))
+    assert answer.text == (
+        "4 nodes are reached by a change: 2 files of code, 1 of them with no test of their own,"
+        " 1 tests\n"
+        "shop/prices.py (module worker SHOP) directly\n"
+        "shop/cli.py (entry surface SHOP low) 2 imports away\n"
+        "tests/test_prices.py (test worker) 2 imports away\n"
+        ".github/workflows/ci.yml (pipeline) 3 imports away"
+    )
+
+
+def test_pipelines_that_use_a_node_are_named_with_the_phase(shop: ProjectGraph) -> None:
+    assert ids(shop, used_by="shop/cli.py") == [
+        ".github/workflows/ci.yml",
+        ".github/workflows/ci.yml::test",
+    ]
+
+
+def test_a_node_that_there_is_not_is_an_error_with_those_that_are_like_it(
+    shop: ProjectGraph,
+) -> None:
+    with pytest.raises(BadOption) as raised:
+        ask_graph(shop, GraphQuestion(of="price"))
+    assert raised.value.message == "There is no node 'price'."
+    assert raised.value.advice == "There are: shop/prices.py, tests/test_prices.py."
+    with pytest.raises(BadOption):
+        ask_graph(shop, GraphQuestion(of="shop/cli.py", used_by="shop/cli.py"))
+
+
+def test_the_map_names_what_is_imported_most_first_and_fits_its_budget(shop: ProjectGraph) -> None:
+    assert repo_map(shop, 1_000) == (
+        "shop/taxes.py\n  def rate(country): ...\n"
+        "shop/prices.py\n  def net(price): ...\n"
+        "shop/cli.py\n  def main(): ...\n"
+        "shop/__init__.py\n"
+        "shop/models.py\n  class Order: ...\n"
+    )
+    small = repo_map(shop, 12)
+    assert small == "shop/taxes.py\n  def rate(country): ...\n… 4 more files of code\n"
+    assert repo_map(shop, 0) == "… 5 more files of code\n"
+
+
+def test_words_draw_the_map_to_the_files_that_have_them(shop: ProjectGraph) -> None:
+    assert repo_map(shop, 1_000, said="the models of orders").startswith("shop/models.py\n")
