@@ -16,8 +16,8 @@ _MOST = {
     ("--help",): 165,
     ("--version",): 165,
     ("list",): 360,
-    ("status",): 375,
-    ("show", "request.md"): 375,
+    ("status",): 385,
+    ("show", "request.md"): 385,
     ("status", "--json"): 510,
 }
 _WORKING = {
