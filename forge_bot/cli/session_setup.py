@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from forge_bot.cli.coding_agents import agent_above
 from forge_bot.cli.options import Ending
 from forge_bot.cli.progress import Progress
 from forge_bot.cli.terminal_question import (
@@ -60,22 +61,33 @@ def models_for(
 
 def at_terminal() -> bool:
     """Return whether a person can be asked here."""
-    return sys.stdin.isatty() and sys.stdout.isatty() and "CI" not in os.environ
+    return _person_types() and sys.stdout.isatty() and "CI" not in os.environ
+
+
+def _person_types() -> bool:
+    """Return whether stdin is a terminal, and none that a coding agent made for its shell."""
+    return sys.stdin.isatty() and not agent_above()
 
 
 def way_of_answer(*, by_script: bool) -> str:
     """Return how an answer given by this command came, as the record names it: a terminal on stdin,
     or a script.
     """
-    return VIA if sys.stdin.isatty() and not by_script else VIA_SCRIPT
+    return VIA if _person_types() and not by_script else VIA_SCRIPT
 
 
 def check_person(what: str, *, by_script: bool) -> None:
     """Refuse an answer that comes neither from a terminal nor with --by-script. Raises
     NeedsTerminal.
     """
-    if not by_script and not sys.stdin.isatty():
-        raise NeedsTerminal(f"{what} is a person's to say, and stdin is not a terminal.")
+    if by_script or _person_types():
+        return
+    where = (
+        f"this terminal belongs to {agent_above()}, which is an agent."
+        if sys.stdin.isatty()
+        else "stdin is not a terminal."
+    )
+    raise NeedsTerminal(f"{what} is a person's to say, and {where}")
 
 
 def session(

@@ -19,6 +19,7 @@ from forge_bot.engine.actions import Action, SpawnAgent
 from forge_bot.errors import ForgeError, ReportsDamaged
 from forge_bot.interaction.remedy_words import advice_at_terminal
 from forge_bot.mcp_server.active_run import has_runs, under_way
+from forge_bot.mcp_server.scripts_of_line import runs_answer
 from forge_bot.mcp_server.shell_words import git_calls, gives_answer
 from forge_bot.runs.snapshot_of_run import RunSnapshot
 from forge_bot.store import SPECS
@@ -32,9 +33,9 @@ _CREATES = {"-b", "-B", "-c", "-C", "--create", "--orphan"}
 _COMMITS = {"commit", "merge", "pull", "rebase", "cherry-pick", "revert", "am"}
 _FORCES = re.compile(r"--force|-[a-z]*f|\+|--mirror|--delete", re.IGNORECASE)
 _PERSON_ANSWERS = (
-    "The person answers what forge-bot asks: an agent neither types that command nor a line that"
-    " hides one. Show them the question; they answer in a terminal of their own, or you pass on"
-    " what they say as user_response of pipeline_next_action."
+    "The person answers what forge-bot asks: an agent types neither that command nor a line or a"
+    " script that hides one. Show them the question; they answer in a terminal of their own, or you"
+    " pass on what they say as user_response of pipeline_next_action."
 )
 _LOOKS_ONLY = {"Explore", "Plan"}
 """Agents of Claude Code that write nothing."""
@@ -48,10 +49,11 @@ def answer_hook(event: Event, said: TextIO | None = None) -> int:
     folders = [Path(os.environ.get(_PROJECT) or ".")]
     try:
         payload = _PAYLOAD.validate_json((said or sys.stdin).read() or "{}")
-        # Before any run is looked for: --repo and --run lead to runs elsewhere.
-        if event == "pre-tool" and gives_answer(_line(payload.get("tool_input"))):
-            return _blocked(_PERSON_ANSWERS)
         folders.append(Path(str(payload.get("cwd") or folders[0])))
+        # Before any run is looked for: --repo and --run lead to runs elsewhere.
+        line = _line(payload.get("tool_input"))
+        if event == "pre-tool" and (gives_answer(line) or runs_answer(line, folders[-1])):
+            return _blocked(_PERSON_ANSWERS)
         found = under_way(folders[-1])
         if found is None:
             return 0

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 from typing import NamedTuple
 
-_SHELLS = {"sh", "bash", "dash", "ksh", "zsh"}
+SHELLS = {"sh", "bash", "dash", "ksh", "zsh"}
 _OPERATORS = ";&|()\n"
 _INSIDE = re.compile(r"\$\(([^()]*)\)|`([^`]*)`")
 _TAKES_A_WORD = {
@@ -79,19 +79,19 @@ def git_calls(line: str, depth: int = 0) -> Iterator[GitCall]:
     """Every call of git that can be seen in a line."""
     if depth > _DEEPEST:
         return
-    for words in _commands(line):
+    for words in commands_of(line):
         for place, word in enumerate(words):
             name = PurePath(word).name.removesuffix(".exe")
             if name == "git" and (call := _call(words[place + 1 :])) is not None:
                 yield call
-            if name in _SHELLS or name == "eval":
+            if name in SHELLS or name == "eval":
                 for given in words[place + 1 :]:
                     yield from git_calls(given, depth + 1)
             for found in _INSIDE.finditer(word):
                 yield from git_calls(found[1] or found[2] or "", depth + 1)
 
 
-def _commands(line: str) -> Iterator[list[str]]:
+def commands_of(line: str) -> Iterator[list[str]]:
     """The words of each command; where quotes do not close, whatever stands between operators."""
     lexer = shlex.shlex(line.replace("\\\n", " "), posix=True, punctuation_chars=_OPERATORS)
     lexer.whitespace, lexer.whitespace_split, lexer.commenters = " \t\r", True, ""
@@ -127,7 +127,7 @@ def gives_answer(line: str) -> bool:
     understood: a copy or an alias of the program, and a command that only the shell can work out,
     count as answers.
     """
-    commands = [words for words in _commands(line) if words]
+    commands = [words for words in commands_of(line) if words]
     if not (_runs_text(line, commands) or _writes_text(line)):
         commands = [words for words in commands if not _shows_text(words)]
     tokens = [token for words in commands for token in _tokens(_without_task(words))]
@@ -187,7 +187,7 @@ def _tokens(words: Sequence[str], depth: int = 0) -> list[str]:
     found: list[str] = []
     for word in words:
         if depth < _DEEPEST and re.search(r"\s", word):
-            found += [token for inner in _commands(word) for token in _tokens(inner, depth + 1)]
+            found += [token for inner in commands_of(word) for token in _tokens(inner, depth + 1)]
         else:
             plain = re.sub(r"[\\'\"]", "", word)
             found += [token for token in _BETWEEN_TOKENS.split(plain) if token]
@@ -224,7 +224,7 @@ def _hidden(words: Sequence[str]) -> bool:
     """Return whether our program is called with a command that stands in a variable, a pattern or
     an escape.
     """
-    inner = (line for word in words if re.search(r"\s", word) for line in _commands(word))
+    inner = (line for word in words if re.search(r"\s", word) for line in commands_of(word))
     if any(_hidden(line) for line in inner):
         return True
     for place, word in enumerate(words):

@@ -367,6 +367,8 @@ CLASSES: dict[str, Class] = {
             "tests/security/test_answers.py::test_no_answer_counts_that_comes_without_a_terminal",
             "tests/security/test_answers.py::test_an_answer_of_a_script_is_recorded_as_one",
             "tests/security/test_answers.py::test_an_answer_at_a_terminal_is_recorded_as_one",
+            "tests/security/test_answers.py::test_a_terminal_that_a_coding_agent_made_is_none",
+            "tests/security/test_answers.py::test_a_hosts_shell_does_not_answer_by_a_script_that_lies_there",
             "tests/security/test_answers.py::test_a_run_that_asks_nothing_is_sent_back_without_a_terminal_and_not_as_from_one",
             "tests/security/test_answers.py::test_a_hosts_shell_does_not_answer_in_any_spelling",
             "tests/security/test_answers.py::test_a_hosts_shell_may_look_and_go_on",
@@ -375,8 +377,8 @@ CLASSES: dict[str, Class] = {
             "tests/security/test_answers.py::test_where_the_client_can_ask_its_person_decides_whether_a_question_is_passed_over",
             "tests/mcp_server/test_whole.py::test_nothing_is_posted_to_the_issue_before_a_person_says_so",
         ),
-        "an agent with a shell of its own user can make a terminal; the hook refuses the lines that"
-        " it can read, and no others",
+        "an agent whose program has a name that we do not know, or that leaves its own tree of"
+        " processes, can make a terminal; the hook refuses the lines and scripts that it can read",
         red_at="7997ad5",
     ),
     "S45": Class(

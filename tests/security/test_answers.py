@@ -93,6 +93,46 @@ def test_an_answer_at_a_terminal_is_recorded_as_one(sample: Sample) -> None:
     assert ways(sample) == [("approve", "terminal")]
 
 
+AGENT = """#!{python}
+import pty, sys
+pty.spawn([sys.executable, {script!r}])
+"""
+SCRIPT = """import os, pty, sys
+words = {words!r}
+typed = [b"approve\\n"]
+pty.spawn([sys.executable, "-m", *words], stdin_read=lambda _: typed.pop() if typed else b"")
+"""
+
+
+@pytest.mark.parametrize("command", ["approve", "resume"])
+def test_a_terminal_that_a_coding_agent_made_is_none(
+    sample: Sample, tmp_path: Path, command: str
+) -> None:
+    model = begun(sample)
+    before = reports(sample)
+    script, agent = tmp_path / "later.py", tmp_path / "bin" / "claude"
+    words = ("forge_bot", command, "--model", model)
+    script.write_text(SCRIPT.format(words=words), encoding="utf-8")
+    agent.parent.mkdir()
+    agent.write_text(AGENT.format(python=sys.executable, script=str(script)), encoding="utf-8")
+    agent.chmod(0o755)
+    environment = {name: value for name, value in os.environ.items() if name != "CI"}
+    done = subprocess.run(
+        [agent],
+        cwd=sample.path,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert reports(sample) == before, done.stdout
+    if command == "approve":
+        assert "this terminal belongs to claude, which is an agent" in done.stdout
+    else:
+        assert "forge-bot approve" in done.stdout, "the question says how to answer"
+
+
 def test_a_run_that_asks_nothing_is_sent_back_without_a_terminal_and_not_as_from_one(
     sample: Sample,
 ) -> None:
@@ -222,6 +262,44 @@ def test_a_hosts_shell_does_not_answer_in_any_spelling(tmp_path: Path) -> None:
 
 def test_a_hosts_shell_may_look_and_go_on(tmp_path: Path) -> None:
     assert [command for command in ALLOWED if judged(tmp_path, command) != 0] == []
+
+
+SCRIPTS = {
+    "a.py": "import pty\npty.spawn(['forge-bot', 'approve'])\n",
+    "b.py": "import os\nos.system('forge-bot approve 3f9c2a1b')\n",
+    "c.js": 'require("child_process").spawn("forge-bot", ["reject", "no"])\n',
+    "run": "#!/bin/sh\nscript -qc 'forge-bot approve' /dev/null\n",
+    "d.exp": "spawn forge-bot abandon\nexpect eof\n",
+}
+RUNS_SCRIPT = (
+    "python a.py",
+    "python3.12 -u ./a.py --fast",
+    "cd sub && python ../b.py",
+    "uv run a.py",
+    "node c.js",
+    "./run",
+    "bash run",
+    "sh < run",
+    "cat run | sh",
+    "source run",
+    ". run",
+    "expect d.exp",
+    "sleep 1; timeout 9 python b.py &",
+)
+READS_SCRIPT = ("cat a.py", "python -m pytest", "git add a.py", "ruff check a.py b.py", "ls run")
+HARMLESS = {
+    "ok.py": "import subprocess\nfor each in '12':\n    subprocess.run(['forge-bot', 'status'])\n    continue\n",
+    "ok.sh": "while true; do forge-bot status; done\n",
+}
+
+
+def test_a_hosts_shell_does_not_answer_by_a_script_that_lies_there(tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    for name, text in {**SCRIPTS, **HARMLESS}.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    assert [command for command in RUNS_SCRIPT if judged(tmp_path, command) != 2] == []
+    others = (*READS_SCRIPT, "python ok.py", "sh ok.sh")
+    assert [command for command in others if judged(tmp_path, command) != 0] == []
 
 
 def judged(folder: Path, command: str) -> int:
