@@ -232,7 +232,7 @@ class PushRefusal(StrEnum):
 
 
 class PushRefused(GitFailed):
-    """The remote does not take a push; `said` are its own words."""
+    """The remote does not take a push; `said` are its own words, `branch` is what it refused."""
 
     def __init__(
         self,
@@ -241,6 +241,7 @@ class PushRefused(GitFailed):
         said: str,
         *,
         hint: str,
+        branch: str = "",
         remedy: Remedy | None = None,
     ) -> None:
         """Make the error from the failed call of git."""
@@ -249,6 +250,7 @@ class PushRefused(GitFailed):
         )
         self.why = why
         self.said = said
+        self.branch = branch
 
 
 class GitMissing(SetupError):

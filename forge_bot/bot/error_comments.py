@@ -67,7 +67,10 @@ def _push_refused(
         case PushRefusal.WORKFLOWS:
             return failure_replies.workflow_push_refused(links, commands, said=error.said)
         case PushRefusal.RULES:
-            return failure_replies.branch_protected(links, commands, branch=branch, said=error.said)
+            at_fault = error.branch or branch
+            return failure_replies.branch_protected(
+                links, commands, branch=at_fault, said=error.said
+            )
         case PushRefusal.CREDENTIALS:
             return failure_replies.may_not_push(links, commands, said=error.said)
         case PushRefusal.BEHIND:

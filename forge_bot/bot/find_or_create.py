@@ -142,6 +142,7 @@ def _new_run(
         by=asked.by if asked is not None else around.wake.by or "",
         key=asked.key if asked is not None else by_label,
         base=_base(supervisor.repository),
+        records=supervisor.config.records,
     )
 
 

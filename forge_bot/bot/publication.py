@@ -6,6 +6,7 @@ import re
 
 from forge_bot.bot.comment_writer import CommentWriter
 from forge_bot.bot.comments import RunView, command_replies, failure_replies
+from forge_bot.bot.push_commits import push_offer
 from forge_bot.bot.thread import Thread
 from forge_bot.engine.gates import AUTO
 from forge_bot.engine.reports import Answer
@@ -15,7 +16,8 @@ from forge_bot.gate.command_types import Approve
 from forge_bot.github_api import GitHub, NewPullRequest, PullState
 from forge_bot.interaction.pull_request import pull_request
 from forge_bot.runs.checks.request_checks import WORKFLOWS
-from forge_bot.runs.publish import documents_of
+from forge_bot.runs.publish import PublishResult, documents_of, publish_result
+from forge_bot.runs.pull_request_branch import Offer, is_separate, offer
 from forge_bot.runs.run import Run
 
 ACTIONS = "github-actions[bot]"
@@ -32,23 +34,48 @@ class Publication:
         self.github = github
         self.desk = desk
 
-    def publish(self, run: Run, operation: str) -> tuple[str, str]:
-        """Do it; a sentence on what was done, and where it can be seen."""
+    def publish(self, run: Run, operation: str) -> PublishResult:
+        """Do it, and say what was done and where it can be seen. Raises BranchMoved, GitFailed."""
         match operation:
             case "pull-request":
                 return self._pull_request(run)
             case "post-to-source":
                 self._hand_over(run)
                 self.desk.track(self.desk.view(run))
-                return "the result is in the thread", ""
+                return PublishResult(detail="the result is in the thread")
             case _:
-                return f"the last commit of {run.state.branch} is on its way", ""
+                offered = self._offered(run)
+                detail = f"the last commit of {run.state.branch} is on its way"
+                return publish_result(run, offered, detail)
+
+    def _offered(self, run: Run) -> Offer:
+        """The branch for merge, brought up to date here and at GitHub."""
+        if not is_separate(run.state):
+            return Offer(branch=run.state.branch)
+        offered = offer(run)
+        if offered.branch and self._wanted(run, offered):
+            push_offer(run, offered)
+        return offered
+
+    def _wanted(self, run: Run, offered: Offer) -> bool:
+        """Return whether the pull request takes further commits; say what becomes of them if it
+        does not.
+        """
+        name = run.state.pull_request_branch
+        pull = self.github.pull_request_for(name) if name and run.state.pull_request else None
+        if pull is None or pull.state is PullState.OPEN:
+            return True
+        if not run.repository.contains(pull.head_sha, offered.tip):
+            view = self.desk.view(run)
+            merged = pull.state is PullState.MERGED
+            self.desk.say_once(command_replies.pull_request_over(view, merged=merged))
+        return False
 
     def refresh(self, run: Run) -> None:
         """Bring the text of an open pull request up to date, and take it out of draft once the
         verification is green.
         """
-        pull = self.github.pull_request_for(run.state.branch)
+        pull = self.github.pull_request_for(run.state.pull_request_branch or run.state.branch)
         if pull is None or pull.state is not PullState.OPEN:
             return
         wanted = pull_request(self.desk.view(run), documents_of(run))
@@ -73,14 +100,20 @@ class Publication:
         ):
             self.desk.say_once(failure_replies.checks_wait(pull_request=run.state.pull_request))
 
-    def _pull_request(self, run: Run) -> tuple[str, str]:
+    def _pull_request(self, run: Run) -> PublishResult:
+        offered = self._offered(run)
+        if not offered.branch:
+            return publish_result(run, offered, f"there is no pull request: {offered.said}")
         view: RunView = self.desk.view(run)
-        text = pull_request(view, documents_of(run))
         state = run.state
+        if is_separate(state):
+            state = state.replace(pull_request_branch=offered.branch)
+            view = view.model_copy(update={"state": state})
+        text = pull_request(view, documents_of(run))
         new = NewPullRequest(
             title=text.title,
             body=text.body,
-            head=state.branch,
+            head=offered.branch,
             base=state.base_branch,
             draft=text.draft,
         )
@@ -88,11 +121,12 @@ class Publication:
             pull = self.github.open_pull_request(new)
         except (PermissionMissing, GitHubRefused) as error:
             # The work is done and lies on the branch; a person can open it with one click.
-            url = view.links.compare(state.base_branch, state.branch)
+            url = view.links.compare(state.base_branch, offered.branch)
             self.desk.say(command_replies.pull_request_by_hand(view, url=url, said=error.message))
-            return f"the pull request has to be opened by hand: {error.message}", ""
+            detail = f"the pull request has to be opened by hand: {error.message}"
+            return publish_result(run, offered, detail)
         self.refresh(run)
-        return f"pull request #{pull.number}", pull.url
+        return publish_result(run, offered, f"pull request #{pull.number}", pull.url)
 
 
 def _checked_on_pull_requests(run: Run) -> bool:

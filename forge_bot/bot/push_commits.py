@@ -2,10 +2,13 @@
 them.
 """
 
-from contextlib import suppress
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
 
 from forge_bot.errors import BranchMoved, GitFailed, PushRefusal, PushRefused
 from forge_bot.git import Repository, Tree
+from forge_bot.runs.pull_request_branch import Offer, push_run
+from forge_bot.runs.run import Run
 
 
 def push(tree: Tree, commit: str) -> None:
@@ -14,8 +17,23 @@ def push(tree: Tree, commit: str) -> None:
 
     Raises BranchMoved where somebody else was faster, GitFailed for all else.
     """
-    try:
+    with _behind():
         tree.push(commit=commit)
+
+
+def push_offer(run: Run, offered: Offer) -> None:
+    """Push the run's branch and the one that it offers for merge, both or none, by their commits.
+
+    Raises BranchMoved where somebody else was faster, GitFailed for all else.
+    """
+    with _behind():
+        push_run(run, offered)
+
+
+@contextmanager
+def _behind() -> Generator[None]:
+    try:
+        yield
     except PushRefused as error:
         if error.why is PushRefusal.BEHIND:
             raise BranchMoved(error.message) from error

@@ -36,6 +36,7 @@ from forge_bot.gate.environment_variables import Inputs
 from forge_bot.git import Repository
 from forge_bot.github_api import GitHub
 from forge_bot.runs.outcome import Outcome
+from forge_bot.runs.pull_request_branch import keep_run
 from forge_bot.runs.resolve import RunInfo, resolve_run
 from forge_bot.runs.run import Run, open_run
 from forge_bot.settings import Config
@@ -200,6 +201,8 @@ class Supervisor:
         over = isinstance(action, Done) and action.outcome != "abandoned"
         if over and self._changed and run.state.pull_request:
             Publication(self.github, self.desk).refresh(run)
+        if isinstance(action, Done):
+            self._keep_record(run)
         self.desk.track(self.desk.view(run))
         match action:
             case Done(outcome="abandoned"):
@@ -210,6 +213,17 @@ class Supervisor:
                 return Outcome.BUDGET, None
             case Checkpoint() | HumanGate():
                 return Outcome.WAITING, None
+
+    def _keep_record(self, run: Run) -> None:
+        """Put the record of a run that is over on the branch of records, or say why it is not."""
+        kept = keep_run(run, push=True)
+        if kept.trouble:
+            view = self.desk.view(run)
+            self.desk.say_once(
+                failure_replies.record_not_kept(
+                    view.links, run=run.name, branch=run.state.branch, said=kept.trouble
+                )
+            )
 
     # -- the worker's
     # ----------------------------------------------------------------------------------------------

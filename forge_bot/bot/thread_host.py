@@ -67,9 +67,14 @@ class ThreadHost:
             )
             yield ApprovalDoubted(key=f"doubt-{uuid4().hex}", at=now(), gate=doubtful.gate, why=why)
         else:
-            detail, url = self.publication.publish(self.run, action.operation)
+            done = self.publication.publish(self.run, action.operation)
             yield Published(
-                key=action.action_id, at=now(), action_id=action.action_id, detail=detail, url=url
+                key=action.action_id,
+                at=now(),
+                action_id=action.action_id,
+                detail=done.detail,
+                url=done.url,
+                branch=done.branch,
             )
 
     async def record(self, report: Report, state: State) -> None:
@@ -87,7 +92,7 @@ class ThreadHost:
         """Close that question: the result is said in the thread anyway, and nothing more is
         posted.
         """
-        detail, _ = self.publication.publish(self.run, "post-to-source")
+        detail = self.publication.publish(self.run, "post-to-source").detail
         return Answered(
             key=f"{action.action_id}/posted",
             at=self.run.now(),

@@ -48,6 +48,7 @@ _SIGNS = (
     ),
 )
 _NOT_ATOMIC = "does not support --atomic"
+_REFUSED = re.compile(r"rejected\]\s+\S+ -> (?P<branch>\S+) \((?!atomic)")
 _REJECTED = re.compile(r"\[remote rejected\][^()]*\((?P<why>.+)\)")
 
 
@@ -147,9 +148,10 @@ def _refused(error: GitFailed, remote: str, branch: str) -> GitFailed:
     if why is None:
         return error
     remedy = Resume() if why is PushRefusal.BEHIND else None
-    return PushRefused(
-        error, why, said, hint=_HINTS[why].format(remote=remote, branch=branch), remedy=remedy
-    )
+    # Of several branches that go out together, the others are refused for the sake of one.
+    at_fault = next((each["branch"] for each in _REFUSED.finditer(error.output)), branch)
+    hint = _HINTS[why].format(remote=remote, branch=at_fault)
+    return PushRefused(error, why, said, hint=hint, branch=at_fault, remedy=remedy)
 
 
 def _words_of_remote(output: str) -> str:

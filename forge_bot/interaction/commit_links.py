@@ -70,9 +70,12 @@ class Links(Frozen):
             else f"{self.repository}/tree/{self.commit}/{quote(self.workspace)}"
         )
 
-    def branch(self, name: str) -> str:
-        """A branch, as it is when somebody looks."""
-        return f"{self.repository}/tree/{quote(name)}"
+    @property
+    def tree(self) -> str:
+        """All files at the commit, which stays when branches are deleted; the list of branches
+        where there is none.
+        """
+        return f"{self.repository}/{f'tree/{self.commit}' if self.commit else 'branches'}"
 
     def compare(self, base: str, branch: str) -> str:
         """The page that shows the change and can open a pull request from it."""

@@ -38,6 +38,15 @@ class PublishResult(Frozen):
     offer: str = ""
 
 
+def publish_result(run: Run, offered: Offer, detail: str, url: str = "") -> PublishResult:
+    """Return the result of a publication, with the branch that is offered if that is not the
+    run's.
+    """
+    if not is_separate(run.state):
+        return PublishResult(detail=detail, url=url)
+    return PublishResult(detail=detail, url=url, branch=offered.branch, offer=offered.said)
+
+
 class Publisher:
     """Performs the publications that a local run can do. Nothing leaves the machine unless a push
     was asked for.
@@ -91,12 +100,7 @@ class Publisher:
         if self.open_pr is not None and offered.branch:
             base = run.state.base_branch
             url = self.open_pr(WantedPullRequest(offered.branch, base, written, body_file(run)))
-        return self._offering(offered, detail, url)
-
-    def _offering(self, offered: Offer, detail: str, url: str = "") -> PublishResult:
-        if not is_separate(self.run.state):
-            return PublishResult(detail=detail, url=url)
-        return PublishResult(detail=detail, url=url, branch=offered.branch, offer=offered.said)
+        return publish_result(run, offered, detail, url)
 
     def _post(self) -> PublishResult:
         run = self.run
@@ -113,9 +117,9 @@ class Publisher:
         name = self.run.state.branch
         offered = offer(self.run) if is_separate(self.run.state) else Offer(branch=name)
         if not self.push:
-            return self._offering(offered, f"the work is on the branch {name}")
+            return publish_result(self.run, offered, f"the work is on the branch {name}")
         push_run(self.run, offered)
-        return self._offering(offered, f"the last commit of {name} was pushed")
+        return publish_result(self.run, offered, f"the last commit of {name} was pushed")
 
     def _why_not(self) -> str:
         if self.run.state.flags.skip_pr:

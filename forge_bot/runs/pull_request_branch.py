@@ -73,8 +73,18 @@ def offer(run: Run) -> Offer:
         tip=code.tip,
         commits=count_commits(repository.root, state.base_commit, code.tip),
         wanted=wanted if not state.pull_request_branch else name,
-        left_behind=_moved(repository, name, code.tip),
+        left_behind=_diverged(repository, name, code.tip) or _moved(repository, name, code.tip),
     )
+
+
+def _diverged(repository: Repository, branch: str, tip: str) -> str:
+    """The command for a branch whose remote's has commits that the run does not; empty if it has
+    none, as far as is known here.
+    """
+    there = _tip(repository, f"{_REMOTE}{branch}")
+    if there is None or is_ancestor(repository.root, there, tip):
+        return ""
+    return "" if is_ancestor(repository.root, tip, there) else _way(repository, branch, tip)
 
 
 def offered(run: Run) -> Offer:
@@ -102,7 +112,8 @@ def push_run(run: Run, offered: Offer) -> None:
         run.tree.push()
         return
     branches = {run.state.branch: run.tree.commit_id()}
-    if offered.branch:
+    ahead = _tip(run.repository, f"{_REMOTE}{offered.branch}") if offered.branch else None
+    if offered.branch and not (ahead and is_ancestor(run.repository.root, offered.tip, ahead)):
         branches[offered.branch] = offered.tip
     push_together(run.repository.root, "origin", branches)
 

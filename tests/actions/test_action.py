@@ -37,7 +37,7 @@ def test_a_label_leads_to_a_question_and_an_approval_to_a_pull_request(
     assert runner.state["currentPhaseStatus"] == "completed", log
     assert "Done" in done.summary
     assert runner.pull.pull is not None
-    assert (runner.pull.pull.head, runner.pull.pull.draft) == (runner.branch, False)
+    assert (runner.pull.pull.head, runner.pull.pull.draft) == (runner.offered, False)
     assert any(name.startswith(".specs/") for name in runner.files())
     passes(runner, tmp_path / "merged")
     assert SECRET not in log

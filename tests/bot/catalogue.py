@@ -71,6 +71,7 @@ def every_reply() -> list[CommentReply]:
         command_replies.pull_request_by_hand(
             works, url="https://github.com/octo/rota/compare/main...x", said="not allowed"
         ),
+        command_replies.pull_request_over(scene.delivered(), merged=True),
         command_replies.used_up(COMMANDS),
         failure_replies.key_missing(LINKS, COMMANDS, secret="ANTHROPIC_API_KEY"),
         failure_replies.key_refused(
@@ -103,6 +104,12 @@ def every_reply() -> list[CommentReply]:
             LINKS, COMMANDS, files=(".github/workflows/ci.yml",), patch="held-1.patch"
         ),
         failure_replies.checks_wait(pull_request="https://github.com/lighthouse/rota/pull/57"),
+        failure_replies.record_not_kept(
+            LINKS,
+            run="20260102-42-rota-next",
+            branch="feature/42-rota-next",
+            said="GH013: Repository rule violations found",
+        ),
         failure_replies.comment_deleted(what="the comment with my progress"),
         failure_replies.issue_locked(LINKS),
         failure_replies.issue_transferred(LINKS, to="https://github.com/lighthouse/duty/issues/7"),

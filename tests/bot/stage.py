@@ -97,9 +97,9 @@ class Stage:
         return self.job("issues", payload, by)
 
     def check(self, name: str, conclusion: str, log: str | None) -> None:
-        """A check of the branch's newest commit has ended."""
+        """A check of the newest commit of the branch for merge has ended."""
         self.repo.checks.clear()
-        self.hub.check(self.repo, self.repo.bare.head(self.branch), name, conclusion, log)
+        self.hub.check(self.repo, self.repo.bare.head(self.offered), name, conclusion, log)
 
     def checks_failed(self, event: str = "check_run") -> Job:
         """GitHub tells that a check has ended, or the suite or the run of a workflow that it is
@@ -226,7 +226,13 @@ class Stage:
 
     @property
     def branch(self) -> str:
-        return next(name for name in self.branches() if name != "main")
+        """The run's branch."""
+        return next(name for name in self.branches() if name.startswith("feature"))
+
+    @property
+    def offered(self) -> str:
+        """The branch for merge."""
+        return str(self.state["pullRequestBranch"]) or self.branch
 
     def branches(self) -> list[str]:
         return self.repo.bare.git("for-each-ref", "--format=%(refname:short)", "refs/heads").split()

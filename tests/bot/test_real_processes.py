@@ -49,7 +49,9 @@ def test_a_run_reaches_its_pull_request_with_the_model_on_a_machine_that_only_re
     assert done.code == 0, done.log
     assert stage.state["currentPhaseStatus"] == "completed", done.log
     assert stage.state["decisions"][0]["by"] == "maint"
-    assert [issue.pull.head for issue in stage.repo.issues.values() if issue.pull] == [stage.branch]
+    assert [issue.pull.head for issue in stage.repo.issues.values() if issue.pull] == [
+        stage.offered
+    ]
 
 
 @pytest.mark.promise("bot-own-code")

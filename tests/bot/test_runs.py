@@ -26,7 +26,10 @@ def test_a_label_starts_a_run_that_asks_and_an_approval_leads_to_a_pull_request(
     assert stage.state["currentPhaseStatus"] == "completed"
     pull = next(issue for issue in stage.repo.issues.values() if issue.pull is not None)
     assert pull.pull is not None
-    assert pull.pull.head == stage.branch
+    assert pull.pull.head == stage.offered != stage.branch
+    changed = stage.repo.bare.git("diff", "--name-only", f"main...{stage.offered}").split()
+    assert changed
+    assert not [name for name in changed if name.startswith(".specs/")]
     assert f"Closes #{stage.issue.number}" in (pull.body or "")
     assert len(stage.said("tracking")) == 1
     assert "return None" in stage.files()["rota/schedule.py"]
@@ -119,7 +122,7 @@ def test_a_run_can_be_abandoned_and_begun_anew(waiting: Stage) -> None:
     assert waiting.state["currentPhaseStatus"] == "abandoned"
     again = heard(waiting.say("/forge --effort S"))
     assert again.code == 0, again.log
-    assert len([name for name in waiting.branches() if name != "main"]) == 2
+    assert len([name for name in waiting.branches() if name.startswith("feature/")]) == 2
 
 
 def test_what_is_not_configured_is_said_in_the_thread_in_the_summary_and_by_the_exit_code(

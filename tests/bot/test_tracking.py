@@ -152,7 +152,7 @@ def test_a_stranger_s_title_branch_or_effort_reason_does_nothing() -> None:
     for said in (tracking(view), summary(view)):
         assert acts(said) == []
         assert len(elements(said, "details")) == 1
-    assert "feature/%28x%29-%40ann" in tracking(view)
+    assert f"[`feature/(x)-@ann`]({view.links.tree})" in tracking(view)
 
 
 def test_the_same_view_gives_the_same_bytes() -> None:

@@ -325,6 +325,7 @@ def test_branches_are_those_that_runs_make() -> None:
 @pytest.mark.parametrize("kind", ChangeType)
 def test_the_branch_of_a_pull_request_begins_with_the_type_of_its_change(kind: ChangeType) -> None:
     assert issue_of_branch(f"{kind}/42-fix-auth-timeout") == 42
+    assert issue_of_branch(f"{kind}-42-fix-auth-timeout") == 42
     assert issue_of_branch(f"{kind}er/42-fix-auth-timeout") is None
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from forge_bot.resources import templates
+from forge_bot.store import RECORD_BRANCHES
 from tests.fakes.sample import by_script
 from tests.recovery.nursery import Nursery
 from tests.recovery.play import Play
@@ -223,7 +224,7 @@ class World:
             branches={
                 branch: self.git("rev-parse", f"{branch}^{{tree}}")
                 for branch in self.git("branch", "--format=%(refname:short)").split()
-                if branch != self.branch
+                if branch not in {self.branch, *RECORD_BRANCHES}
             },
         )
 

@@ -282,11 +282,27 @@ def pull_request_by_hand(view: RunView, *, url: str, said: str) -> CommentReply:
     """GitHub did not let us open the pull request."""
     detail = (
         f"GitHub's words: {escape.code(said, 300)}. [Open it with one click]({url}); everything"
-        f" lies on {view.branch}."
+        f" lies on {escape.code(view.offered)}."
     )
     return CommentReply(
         occasion="pull-request-by-hand",
         headline="I could not open the pull request myself.",
+        detail=detail,
+        tone="warning",
+    )
+
+
+def pull_request_over(view: RunView, *, merged: bool) -> CommentReply:
+    """The pull request was merged or closed, and there are commits that it does not have."""
+    compare = view.links.compare(view.state.base_branch, view.state.branch)
+    detail = (
+        f"{pull_request_link(view)} was {'merged' if merged else 'closed'} before my last commits,"
+        f" so they are not in it, and I did not touch its branch. They are on {view.branch}:"
+        f" [look at them]({compare})."
+    )
+    return CommentReply(
+        occasion="pull-request-over",
+        headline=f"The pull request was {'merged' if merged else 'closed'} in the meantime.",
         detail=detail,
         tone="warning",
     )

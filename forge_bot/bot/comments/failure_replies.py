@@ -14,6 +14,7 @@ from forge_bot.interaction.remedy_words import advice_in_thread
 from forge_bot.prompts import escape
 from forge_bot.remedies import Resume
 from forge_bot.runs.outcome import Outcome
+from forge_bot.store import RECORD_BRANCHES
 
 _SAFE = "Nothing is lost: everything up to here is on the branch."
 
@@ -232,6 +233,21 @@ def checks_wait(*, pull_request: str) -> CommentReply:
         headline="The checks need one click of yours.",
         detail=detail,
         tone="important",
+    )
+
+
+def record_not_kept(links: Links, *, run: str, branch: str, said: str) -> CommentReply:
+    """The branch of records cannot be pushed, or somebody else made it."""
+    detail = (
+        f"The record of {escape.code(run)} stays on {escape.code(branch)}: keep that branch, or the"
+        f" [documents]({links.folder}) go with it and later runs do not recall this one."
+        f" What stood in the way: {escape.code(said, 300)}"
+    )
+    return CommentReply(
+        occasion="record-not-kept",
+        headline=f"The branch {RECORD_BRANCHES[0]} does not have the record of this run.",
+        detail=detail,
+        tone="warning",
     )
 
 

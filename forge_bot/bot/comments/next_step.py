@@ -59,9 +59,9 @@ def _completed(view: RunView) -> CommentReply:
             f" up to you.{caution}"
         )
     else:
-        compare = view.links.compare(state.base_branch, state.branch)
+        compare = view.links.compare(state.base_branch, view.offered)
         detail = (
-            f"The work is on {view.branch}; [look at the change and open a pull"
+            f"The work is on {escape.code(view.offered)}; [look at the change and open a pull"
             f" request]({compare}).{caution}"
         )
     tone = "warning" if red else "tip"

@@ -26,5 +26,10 @@ class RunView(RunFacts):
 
     @property
     def branch(self) -> str:
-        """The run's branch as a link."""
-        return f"[{escape.code(self.state.branch)}]({self.links.branch(self.state.branch)})"
+        """The run's branch, as a link to its newest commit."""
+        return f"[{escape.code(self.state.branch)}]({self.links.tree})"
+
+    @property
+    def offered(self) -> str:
+        """The branch that is offered for merge."""
+        return self.state.pull_request_branch or self.state.branch

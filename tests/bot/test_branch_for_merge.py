@@ -1,0 +1,115 @@
+"""The branch that the bot offers for merge: code only, and what becomes of it when people get there
+first.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from forge_bot.store import RECORD_BRANCHES
+from tests.bot.kept import Kept
+from tests.bot.stage import Stage, heard
+from tests.fakes import script
+
+RECORDS = RECORD_BRANCHES[0]
+ANN = "ann <ann@x.example>"
+
+
+def _code(stage: Stage) -> list[str]:
+    return stage.repo.bare.git("diff", "--name-only", f"main...{stage.offered}").split()
+
+
+def test_with_records_in_branch_the_pull_request_comes_from_the_branch_of_the_run(
+    stage: Stage,
+) -> None:
+    settings: dict[str, str | bytes | None] = {".forge/config.yml": "records: in-branch\n"}
+    stage.hub.commit(stage.repo, "main", settings)
+    assert stage.label().code == 0
+    assert heard(stage.say("/approve")).code == 0
+    assert stage.pull.pull is not None
+    assert stage.pull.pull.head == stage.branch == stage.offered
+    assert sorted(stage.branches()) == [stage.branch, "main"]
+    assert any(name.startswith(".specs/") for name in _code(stage))
+
+
+@pytest.mark.xdist_group("over")
+def test_one_commit_a_task_names_the_commit_of_the_run_and_the_record_has_both(
+    over: Kept, tmp_path: Path
+) -> None:
+    stage = over.again(tmp_path)
+    bare = stage.repo.bare
+    assert bare.git("rev-list", "--count", f"main..{stage.offered}").strip() == "1"
+    form = "--format=%(trailers:key=Forge-Landed,valueonly)"
+    made_from = bare.git("log", "-1", form, stage.offered).strip()
+    assert bare.contains(stage.branch, made_from)
+    parents = bare.git("log", "-1", "--format=%P", RECORDS).split()
+    assert parents[1:] == [bare.head(stage.branch), bare.head(stage.offered)]
+    assert stage.said("reply occasion=record-not-kept") == []
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("over")
+def test_what_failed_checks_lead_to_is_a_further_commit_of_the_same_branch(
+    over: Kept, tmp_path: Path
+) -> None:
+    stage = over.again(tmp_path)
+    first = stage.repo.bare.head(stage.offered)
+    more = {"path": "rota/more.py", "operation": "write", "old": "", "new": "MORE = 1\n"}
+    stage.model({("implementer", "*", "*"): script.change(more)})
+    stage.check("test", "failure", "E  assert 1 == 2")
+    assert stage.checks_failed().code == 0
+    assert stage.state["currentPhaseStatus"] == "completed"
+    assert stage.repo.bare.contains(stage.offered, first)
+    assert stage.repo.bare.git("rev-list", "--count", f"{first}..{stage.offered}").strip() == "1"
+    assert not [name for name in _code(stage) if name.startswith(".specs/")]
+    parents = stage.repo.bare.git("log", "-1", "--format=%P", RECORDS).split()
+    assert parents[1:] == [stage.repo.bare.head(stage.branch), stage.repo.bare.head(stage.offered)]
+
+
+def test_a_protected_branch_for_merge_is_named_and_neither_branch_moves(waiting: Stage) -> None:
+    name = waiting.branch.replace("feature/", "chore/", 1)
+    waiting.hub.protect(waiting.repo, name)
+    job = heard(waiting.say("/approve"))
+    assert job.code != 0
+    said = "".join(waiting.said("tracking"))
+    assert f"`{name}`" in said
+    assert waiting.repo.bare.head(name) == ""
+    waiting.repo.protections.clear()
+    assert heard(waiting.say("/retry")).code == 0
+    assert waiting.state["currentPhaseStatus"] == "completed"
+    assert waiting.offered == name
+
+
+@pytest.mark.xdist_group("over")
+@pytest.mark.parametrize("merged", [True, False])
+def test_a_pull_request_that_is_over_gets_no_further_commits_and_that_is_said(
+    over: Kept, tmp_path: Path, *, merged: bool
+) -> None:
+    stage = over.again(tmp_path)
+    pull, offered = stage.pull.pull, stage.offered
+    assert pull is not None
+    pull.last_head = stage.repo.bare.head(offered)
+    stage.pull.state, stage.pull.closed = "closed", stage.hub.clock.tick()
+    pull.merged = stage.pull.closed if merged else None
+    stage.repo.bare.set_ref(f"refs/heads/{offered}", "")
+    assert heard(stage.say("/retry final-commit")).code == 0
+    assert stage.repo.bare.head(offered) == "", "nothing new, so nothing is made or said"
+    assert stage.said("reply occasion=pull-request-over") == []
+    stage.repo.bare.commit(
+        stage.branch, {"more.txt": "more\n"}, "More", ANN, stage.hub.clock.tick()
+    )
+    assert heard(stage.say("/retry final-commit")).code == 0
+    assert stage.repo.bare.head(offered) == ""
+    (said,) = stage.said("reply occasion=pull-request-over")
+    assert ("merged" if merged else "closed") in said
+    assert stage.branch in said
+
+
+def test_a_records_branch_of_somebody_else_is_left_alone_and_that_is_said(waiting: Stage) -> None:
+    theirs = waiting.repo.bare.commit(
+        RECORDS, {"mine.txt": "mine\n"}, "Mine", ANN, waiting.hub.clock.tick()
+    )
+    assert heard(waiting.say("/approve")).code == 0
+    assert waiting.repo.bare.head(RECORDS) == theirs
+    (said,) = waiting.said("reply occasion=record-not-kept")
+    assert waiting.branch in said
