@@ -41,8 +41,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Keep the tests of one shard: each test is in one by a checksum of its name, and those that
-    share a group are in the same.
+    share a group are in the same. Coverage is not measured in tests of properties: they run the
+    same lines some hundred times, and being watched takes them twice as long.
     """
+    for item in items:
+        if item.get_closest_marker("hypothesis"):
+            item.add_marker(pytest.mark.no_cover)
     shard: tuple[int, int] = config.option.shard
     number, of = shard
     kept = [item for item in items if zlib.crc32(_group(item).encode()) % of == number - 1]
