@@ -6,6 +6,7 @@ from pydantic import Field
 
 from forge_bot.agent.limits import WorkLimits
 from forge_bot.agent.model_answers import AnswerKind, Change, Document
+from forge_bot.agent.tries import TryOutcome
 from forge_bot.remedies import ModelTrouble
 from forge_bot.values import Frozen, PhaseId, TaskId, Tier, Usage
 
@@ -75,6 +76,9 @@ class WorkResult(Frozen):
     turns: int = 0
     complaints: tuple[str, ...] = Field(
         default=(), description="what was wrong with the last answer that was sent back"
+    )
+    tries: tuple[TryOutcome, ...] = Field(
+        default=(), description="what the project's commands said of its edits, oldest first"
     )
     message: str = Field(default="", description="one sentence for people, unless answered")
     trouble: ModelTrouble | None = Field(default=None, description="why no model could be asked")

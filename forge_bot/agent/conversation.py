@@ -3,7 +3,10 @@
 It receives events and returns the next effect.
 
 begin ──► AskModel ──► replied ─┬─► Fetch ──► fetched ──► AskModel …
-                                ├─► Judge ──► judged ─┬─► Stop(answered)
+                                ├─► Judge ──► judged ─┬─► Try ──► tried ─┬─► Stop(answered)
+                                │                     │                  └─► AskModel, with
+                                │                     │                      what is newly red
+                                │                     ├─► Stop(answered)
                                 │                     └─► AskModel, with the complaints
                                 ├─► AskModel, with what was wrong
                                 └─► Stop
@@ -18,7 +21,14 @@ from forge_bot.agent.assignment import Assignment, StopReason
 from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult, ResultStatus, place
 from forge_bot.agent.capability_requests import sort_requests
 from forge_bot.agent.limits import WorkLimits
-from forge_bot.agent.model_answers import AnswerKind, Explore, Malformed, Work, parse_answer
+from forge_bot.agent.model_answers import (
+    AnswerKind,
+    Change,
+    Explore,
+    Malformed,
+    Work,
+    parse_answer,
+)
 from forge_bot.agent.models.base import (
     ChatMessage,
     FinishReason,
@@ -26,6 +36,7 @@ from forge_bot.agent.models.base import (
     ModelReply,
     prompt_tokens,
 )
+from forge_bot.agent.tries import TryOutcome
 from forge_bot.remedies import ModelTrouble
 from forge_bot.values import Frozen, Usage
 
@@ -57,6 +68,18 @@ class Judge(Frozen):
     answer: Work
 
 
+class Try(Frozen):
+    """Run the project's commands on the edits of this answer; report with `tried`.
+
+    `step` is that of the question it answers. With `last`, what is red does not go back any more.
+    """
+
+    step: str
+    answer: Change
+    seconds: float
+    last: bool
+
+
 class Stop(Frozen):
     """End the conversation."""
 
@@ -74,7 +97,7 @@ class Failure(Frozen):
     trouble: ModelTrouble | None = None
 
 
-Effect = AskModel | Fetch | Judge | Stop
+Effect = AskModel | Fetch | Judge | Try | Stop
 
 
 class Conversation(Frozen):
@@ -99,6 +122,8 @@ class Conversation(Frozen):
     )
     notes: tuple[str, ...] = ()
     candidate: Work | None = None
+    to_try: Change | None = Field(default=None, description="passed its check, was not tried yet")
+    tries: tuple[TryOutcome, ...] = ()
     rejected: Work | None = None
     complaints: tuple[str, ...] = ()
     stop: Stop | None = None
@@ -124,6 +149,10 @@ def next_effect(x: Conversation, elapsed: float = 0.0) -> Effect:
         return x.stop
     if x.candidate is not None:
         return Judge(answer=x.candidate)
+    if x.to_try is not None:
+        left = x.limits.try_seconds - sum(each.seconds for each in x.tries)
+        last = _sent_back_red(x) >= x.limits.tries
+        return Try(step=_step(x), answer=x.to_try, seconds=left, last=last)
     if elapsed >= x.limits.seconds:
         return Stop(
             reason=StopReason.DEADLINE,
@@ -133,8 +162,7 @@ def next_effect(x: Conversation, elapsed: float = 0.0) -> Effect:
         return Fetch(wanted=x.wanted)
     if x.usage.input_tokens + prompt_tokens(x.messages) > x.limits.total_input_tokens:
         return Stop(reason=StopReason.TOKEN_BUDGET, message="The tokens for this work are used up.")
-    step = str(x.turn) if x.attempt == 1 else f"{x.turn}~{x.attempt}"
-    return AskModel(step=step, turn=x.turn, messages=x.messages)
+    return AskModel(step=_step(x), turn=x.turn, messages=x.messages)
 
 
 def replied(x: Conversation, reply: ModelReply | Failure) -> Conversation:
@@ -187,11 +215,46 @@ def judged(x: Conversation, complaints: tuple[str, ...]) -> Conversation:
     """Return the conversation after a Judge. Without complaints the work is done."""
     answer = x.candidate
     x = x.model_copy(update={"candidate": None})
-    if not complaints:
-        return x.model_copy(update={"stop": Stop(reason=StopReason.ANSWERED, answer=answer)})
-    return _sent_back(
-        x.model_copy(update={"rejected": answer}), StopReason.MODEL_MALFORMED, complaints
-    )
+    if complaints:
+        # An answer that passed before and was only red is better than this one.
+        kept = x.rejected if x.tries else answer
+        return _sent_back(
+            x.model_copy(update={"rejected": kept}), StopReason.MODEL_MALFORMED, complaints
+        )
+    if isinstance(answer, Change) and _is_tried(x, answer):
+        return x.model_copy(update={"to_try": answer})
+    return _answered(x, answer)
+
+
+def tried(x: Conversation, outcome: TryOutcome) -> Conversation:
+    """Return the conversation after a Try. What is newly red goes back a few times at most."""
+    answer, sent = x.to_try, _sent_back_red(x)
+    x = x.model_copy(update={"to_try": None, "tries": (*x.tries, outcome)})
+    if not outcome.red or sent >= x.limits.tries:
+        return _answered(x, answer)
+    told = model_feedback.newly_red(outcome.words, x.kind)
+    x = x.model_copy(update={"rejected": answer, "complaints": (), "attempt": x.attempt + 1})
+    return _ask(x, told, last=x.last)
+
+
+def _is_tried(x: Conversation, answer: Change) -> bool:
+    """Return whether commands run on the edits. The same edits again are not run again."""
+    before = x.rejected if x.tries else None
+    again = isinstance(before, Change) and before.edits == answer.edits
+    left = sum(each.seconds for each in x.tries) < x.limits.try_seconds
+    return x.limits.tries > 0 and bool(answer.edits) and left and not again
+
+
+def _sent_back_red(x: Conversation) -> int:
+    return sum(bool(each.red) for each in x.tries)
+
+
+def _answered(x: Conversation, answer: Work | None) -> Conversation:
+    return x.model_copy(update={"stop": Stop(reason=StopReason.ANSWERED, answer=answer)})
+
+
+def _step(x: Conversation) -> str:
+    return str(x.turn) if x.attempt == 1 else f"{x.turn}~{x.attempt}"
 
 
 def _explored(x: Conversation, answer: Explore) -> Conversation:
@@ -243,7 +306,8 @@ def _idle_note(shown: list[CapabilityResult], idle: int) -> tuple[str, ...]:
 
 def _sent_back(x: Conversation, reason: StopReason, complaints: tuple[str, ...]) -> Conversation:
     x = x.model_copy(update={"complaints": complaints})
-    if x.attempt > x.limits.corrections:
+    # Answers that were only red are no corrections.
+    if x.attempt - _sent_back_red(x) > x.limits.corrections:
         return _stopped(
             x, reason, f"After {x.attempt} tries: {model_feedback.printable(complaints[0], 300)}"
         )
@@ -287,6 +351,7 @@ def _stopped(
             "wanted": (),
             "known": (),
             "candidate": None,
+            "to_try": None,
         }
     )
 

@@ -2,7 +2,8 @@
 
 So nothing is paid or done twice. A line is one JSON object, written in one piece and synced.
 `started` precedes a call, `finished` or `failed` follows it; `begun` precedes a request that runs
-commands, `observed` follows every lookup. The file lies outside git: it holds whole prompts and
+commands, `observed` follows every lookup, `tried` every run of commands on an
+answer's edits. The file lies outside git: it holds whole prompts and
 answers.
 """
 
@@ -19,6 +20,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult
 from forge_bot.agent.models.base import ChatMessage, FinishReason, ModelReply
 from forge_bot.agent.redaction import redactor
+from forge_bot.agent.tries import TryOutcome
 from forge_bot.store import full, without_room
 from forge_bot.values import Frozen, Usage
 
@@ -75,7 +77,15 @@ class Begun(Frozen):
     params: str
 
 
-AnyEntry = Started | Ended | Failed | Begun | Observed
+class Tried(Frozen):
+    """The project's commands ran on an answer's edits."""
+
+    entry: Literal["tried"] = "tried"
+    key: str
+    outcome: TryOutcome
+
+
+AnyEntry = Started | Ended | Failed | Begun | Observed | Tried
 Entry = Annotated[AnyEntry, Field(discriminator="entry")]
 _ENTRY: TypeAdapter[AnyEntry] = TypeAdapter(Entry)
 
@@ -92,6 +102,7 @@ class Journal:
         self.damaged = 0
         self._ends: dict[tuple[str, str], Ended] = {}
         self._observations: dict[str, CapabilityResult] = {}
+        self._tries: dict[str, TryOutcome] = {}
         self._open: dict[tuple[str, str], list[Decimal]] = {}
         self._writing = threading.Lock()
         self._read()
@@ -104,6 +115,10 @@ class Journal:
     def observed(self, key: str) -> CapabilityResult | None:
         """Return the result under this key, if it is in the journal."""
         return self._observations.get(key)
+
+    def tried(self, key: str) -> TryOutcome | None:
+        """Return the outcome of a try under this key, if it is in the journal."""
+        return self._tries.get(key)
 
     def take_lost(self, prefix: str) -> Decimal:
         """Return the reservations of earlier processes that were never settled, once.
@@ -165,6 +180,13 @@ class Journal:
         self._observations[key] = kept
         return kept
 
+    def tried_now(self, key: str, outcome: TryOutcome) -> TryOutcome:
+        """Record the outcome of a try. As with `finished`, use the returned value."""
+        entry = Tried(key=key, outcome=outcome.redacted(self.strike))
+        self._append(entry)
+        self._remember(entry)
+        return entry.outcome
+
     def _append(self, entry: AnyEntry) -> None:
         line = json.dumps(entry.model_dump(mode="json"), ensure_ascii=False) + "\n"
         with self._writing:
@@ -212,6 +234,8 @@ class Journal:
                 pass
             case Observed():
                 self._observations[entry.key] = entry.observation
+            case Tried():
+                self._tries[entry.key] = entry.outcome
 
     def _close(self, key: str, prompt: str) -> None:
         reserved = self._open.get((key, prompt))

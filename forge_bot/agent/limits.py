@@ -29,4 +29,8 @@ class WorkLimits(Frozen):
     command_seconds: float = Field(
         default=3_600.0, gt=0, description="time for one request that runs commands"
     )
+    tries: int = Field(
+        default=0, ge=0, description="times that edits may go back because commands are newly red"
+    )
+    try_seconds: float = Field(default=900.0, gt=0, description="time for all of these commands")
     seconds: float = Field(default=1_800.0, gt=0, description="time for all of it, in this process")

@@ -15,11 +15,13 @@ from forge_bot.agent.conversation import (
     Fetch,
     Judge,
     Stop,
+    Try,
     begin,
     fetched,
     judged,
     next_effect,
     replied,
+    tried,
 )
 from forge_bot.agent.journal import Journal
 from forge_bot.agent.ledger import Ledger
@@ -42,6 +44,7 @@ from forge_bot.agent.progress_events import (
     Notice,
     RequestStarted,
 )
+from forge_bot.agent.tries import TryOutcome
 from forge_bot.errors import ContextTooLong, ForgeError, ModelUnavailable, QuestionRejected
 from forge_bot.store import is_full
 
@@ -49,6 +52,7 @@ from forge_bot.store import is_full
 _SIDE_BY_SIDE = 4
 
 Check = Callable[[Work], Sequence[str]]
+RunCommands = Callable[[Try], TryOutcome]
 
 
 class ContextPort(Protocol):
@@ -67,13 +71,15 @@ async def work(
     journal: Journal,
     ledger: Ledger,
     check: Check,
+    run_commands: RunCommands | None = None,
     notice: Callable[[Notice], None],
     now: Callable[[], float],
 ) -> WorkResult:
     """Ask, look up and ask again until `check` accepts an answer or a limit is reached.
 
     Entries of the journal are neither asked nor looked up again. `check` returns complaints that
-    the model can act on. `now` is a clock in seconds. Set-up errors (no key, unknown model) and an
+    the model can act on; `run_commands` says what the project's commands say of edits, for limits
+    that allow it. `now` is a clock in seconds. Set-up errors (no key, unknown model) and an
     exhausted record are raised; every other failure of a model is a stop reason.
     """
     run = _AssignmentRun(assignment, model, context, journal, ledger, notice, now)
@@ -89,6 +95,8 @@ async def work(
             case Judge():
                 complaints = tuple(await asyncio.to_thread(check, effect.answer))
                 x = run.notify_rejection(x, judged(x, complaints))
+            case Try():
+                x = tried(x, await run.try_edits(effect, run_commands))
             case Stop():
                 return _finished(x, effect, lost + run.unanswered)
 
@@ -106,6 +114,7 @@ def _finished(x: Conversation, stop: Stop, lost: Decimal) -> WorkResult:
         usage=usage,
         turns=x.turn,
         complaints=x.complaints,
+        tries=x.tries,
         message=stop.message,
         trouble=stop.trouble,
     )
@@ -161,6 +170,15 @@ class _AssignmentRun:
         if isinstance(reply, ModelReply):
             self.notice(ModelAnswered(usage=reply.usage, cost=reply.usage.cost))
         return reply
+
+    async def try_edits(self, effect: Try, run_commands: RunCommands | None) -> TryOutcome:
+        """Return the outcome of a try, from the journal if it is there."""
+        key = f"{self.assignment.prefix}{effect.step}/tried"
+        if (known := self.journal.tried(key)) is not None:
+            return known
+        if run_commands is None:
+            return TryOutcome()
+        return self.journal.tried_now(key, await asyncio.to_thread(run_commands, effect))
 
     async def look_up(self, wanted: tuple[CapabilityRequest, ...]) -> tuple[CapabilityResult, ...]:
         """Look up the requests in parallel; return the results in order."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from forge_bot.errors import GitFailed
+from forge_bot.git import files_at
 from forge_bot.git.commits import Trailers, message_text, read_trailers
 from forge_bot.git.process import LONG, git
 from forge_bot.git.revisions import HEADS, branch_ref, commit_id, ref_target, tree_id
@@ -16,6 +17,7 @@ from forge_bot.git.revisions import HEADS, branch_ref, commit_id, ref_target, tr
 GONE = "000000"
 """The mode of a file that a commit removed, as git writes it."""
 
+_PLAIN, _LINK = "100644", "120000"
 _FORM = "%x02%H%n%P%n%an%n%ae%n%ad%n%cn%n%ce%n%cd%n%B"
 _MARK = "\x02"
 
@@ -198,6 +200,38 @@ def make_commit(
 def commit_at(root: Path, commit: str) -> CommitInfo:
     """Return one commit that has a parent. Raises GitFailed."""
     return first_parents(root, f"{commit}^", commit)[-1]
+
+
+def commit_on(
+    root: Path,
+    base: str,
+    files: Sequence[tuple[str, bytes | None]],
+    modes: Mapping[str, str] | None = None,
+) -> str:
+    """Return the id of a commit after `base` that has these files, None for those that go. It is on
+    no branch.
+
+    A file keeps its mode where `modes` does not name another one.
+    """
+    known = {
+        path: about.split(" ")[0]
+        for path, about in files_at.objects(root, base, [path for path, _ in files]).items()
+    } | dict(modes or {})
+    versions = [
+        FileVersion(path, GONE, "")
+        if data is None
+        else FileVersion(path, mode := known.get(path, _PLAIN), _kept(root, path, data, mode))
+        for path, data in files
+    ]
+    tree = tree_with(root, tree_id(root, base), versions)
+    ours = ("forge-bot", "forge-bot@users.noreply.github.com", "@0 +0000")
+    return make_commit(root, tree, (base,), "Edits to be tried", (), Signature(ours, ours))
+
+
+def _kept(root: Path, path: str, data: bytes, mode: str) -> str:
+    """Put a file into git as `git add` would; its object id. A link holds its target as it is."""
+    how = "--no-filters" if mode == _LINK else f"--path={path}"
+    return git(root, "hash-object", "-w", "--stdin", how, stdin=data, seconds=LONG).line
 
 
 def point(root: Path, ref: str, commit: str) -> None:

@@ -17,6 +17,7 @@ _BESIDE_CODE = re.compile(
     r"|\.(?:md|rst|txt|adoc)$",
     re.IGNORECASE,
 )
+_ENDING = re.compile(r"\.(?:[cm]?[jt]sx?|h|hh|hpp)$")
 _FIRST = 40
 _NEIGHBOURS = 4
 _LINKED = 0.15
@@ -47,10 +48,7 @@ class LikelyFiles:
         for path, found in blocks.items():
             for block in found:
                 self._places.setdefault(block.name, []).append((path, block))
-        stems: dict[str, list[str]] = {}
-        for path in self._paths:
-            stems.setdefault(_stem(path), []).append(path)
-        self._links = {path: _linked(path, texts[path], stems) for path in self._paths}
+        self._links = file_links(texts)
 
     def definitions(self, name: str) -> list[tuple[str, int]]:
         """Return the files and lines that define a name; of `Class.method`, the method there."""
@@ -87,6 +85,14 @@ class LikelyFiles:
         return tuple(ranked[:limit])
 
 
+def file_links(texts: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    """Return the files that each file imports, and those that its name pairs it with."""
+    stems: dict[str, list[str]] = {}
+    for path in texts:
+        stems.setdefault(_stem(path), []).append(path)
+    return {path: _linked(path, text, stems) for path, text in texts.items()}
+
+
 def _document(path: str, text: str, blocks: Sequence[CodeBlock]) -> list[str]:
     symbols = " ".join(block.name for block in blocks)
     own = words(text[:_CHARACTERS])
@@ -103,10 +109,15 @@ def _stem(path: str) -> str:
     return basename(path.rpartition("/")[0]) if name in {"__init__", "index", "mod"} else name
 
 
+def _without_ending(quoted: str) -> str:
+    return _ENDING.sub("", quoted)
+
+
 def _linked(path: str, text: str, stems: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
     """Return the files that this one imports, and those that its name pairs it with."""
     modules = {
-        re.split(r"[./:]+", next(part for part in parts if part))[-1]
+        # What is quoted is a file: its ending is none of its name.
+        re.split(r"[./:]+", next(filter(None, (*parts[:3], *map(_without_ending, parts[3:])))))[-1]
         for parts in _IMPORT.findall(text[:_CHARACTERS])
         if any(parts)
     }

@@ -9,16 +9,19 @@ from contextlib import AsyncExitStack
 
 from forge_bot.agent.assignment import Assignment, StopReason, WorkResult
 from forge_bot.agent.capabilities import Effect
+from forge_bot.agent.conversation import Try
 from forge_bot.agent.journal import Journal
 from forge_bot.agent.ledger import Ledger
 from forge_bot.agent.limits import WorkLimits
 from forge_bot.agent.loop import work
-from forge_bot.agent.model_answers import AnswerKind
+from forge_bot.agent.model_answers import AnswerKind, Change, Document
 from forge_bot.agent.models.base import Model
 from forge_bot.agent.progress_events import ModelAsked
 from forge_bot.agent.progress_events import Notice as ModelNotice
+from forge_bot.agent.tries import HEADING, TryOutcome, section
 from forge_bot.engine import SpawnAgent
 from forge_bot.engine.reports import AgentFailed, ArtifactWritten, FailureReason
+from forge_bot.engine.verification_report import without_section
 from forge_bot.errors import ModelUnavailable
 from forge_bot.git import MergeConflict
 from forge_bot.prompts.environment import Environment
@@ -27,6 +30,7 @@ from forge_bot.runs.agent_worktree import AgentWorktree, AgentWorktrees
 from forge_bot.runs.apply_output import OutputApplier, artifact_contract
 from forge_bot.runs.capability_descriptions import describe_capability
 from forge_bot.runs.clock import now
+from forge_bot.runs.edit_tries import EditTries
 from forge_bot.runs.notifications import Message, Notify, PhaseBegan, PromptSent, Thinking
 from forge_bot.runs.project import Project
 from forge_bot.runs.prompt_context import PromptContext
@@ -64,6 +68,7 @@ class Agents:
         self.journal = Journal(run.places.journal, environ)
         self.ledger = Ledger(run.state.budget)
         self.landing = OutputApplier(run)
+        self.tries = EditTries(run, project, tell)
         self.spots = AgentWorktrees(run, project, self._past_runs)
         entries = self.spots.catalogue().catalogue()
         capabilities = [describe_capability(entry) for entry in entries]
@@ -149,6 +154,7 @@ class Agents:
             journal=self.journal,
             ledger=self.ledger,
             check=lambda answer: self.landing.complaints(answer, contract, spot.tree),
+            run_commands=lambda effect: self._try(action, task, effect, spot),
             notice=lambda notice: self._thinking(notice, task),
             now=time.monotonic,
         )
@@ -157,6 +163,19 @@ class Agents:
             # there again.
             raise ModelUnavailable(finished.message, trouble=finished.trouble)
         return finished
+
+    def _try(
+        self, action: SpawnAgent, task: TaskId | None, effect: Try, spot: AgentWorktree
+    ) -> TryOutcome:
+        """Run the project's commands on the edits of a task, but for those that wait for a
+        person.
+        """
+        files = self.landing.planned(effect.answer, spot.tree)
+        if task is None or not files or self.landing.is_held(files, spot.tree):
+            return TryOutcome()
+        outcome = self.tries.outcome((task,), spot.commit, files, effect.seconds)
+        self.tries.say((task,), outcome, action.agent, last=effect.last)
+        return outcome
 
     def _assignment(
         self, action: SpawnAgent, task: TaskId | None, prompt: Prompt, material: Material
@@ -182,6 +201,8 @@ class Agents:
                 requests_per_turn=settings.requests_per_turn,
                 total_input_tokens=settings.input_tokens,
                 output_tokens=settings.output_tokens,
+                tries=self.run.config.tries.most if self.tries.possible and implementing else 0,
+                try_seconds=self.run.config.tries.seconds,
                 seconds=settings.seconds,
             ),
         )
@@ -189,7 +210,7 @@ class Agents:
     def _landed(
         self, action: SpawnAgent, task: TaskId | None, finished: WorkResult, spot: AgentWorktree
     ) -> Landed:
-        answer = finished.answer or finished.rejected
+        answer = _with_tries(finished)
         if answer is None or self.landing.unplaceable(answer, spot.tree):
             reason = (
                 FailureReason.UNFIT
@@ -226,6 +247,15 @@ class Agents:
 
     def _past_runs(self, query: str) -> str:
         return self.briefing.past_runs(query)
+
+
+def _with_tries(finished: WorkResult) -> Document | Change | None:
+    """Return the answer, with what our own process saw of its edits in its document."""
+    answer, told = finished.answer or finished.rejected, section(finished.tries)
+    if answer is None or not told:
+        return answer
+    text = without_section(answer.artifact_markdown, HEADING).rstrip()
+    return answer.model_copy(update={"artifact_markdown": f"{text}\n\n{told}"})
 
 
 async def _ended(agents: "list[asyncio.Task[WorkResult]]") -> None:

@@ -125,6 +125,15 @@ class OutputApplier:
         """Why the answer's edits cannot be made at all; a document can always be written."""
         return self._plan(answer, tree).problems if isinstance(answer, Change) else ()
 
+    def planned(self, answer: Change, tree: Tree) -> Files:
+        """Return the files as the answer's edits leave them in a tree."""
+        return self._plan(answer, tree).files
+
+    def is_held(self, files: Files, tree: Tree) -> bool:
+        """Return whether files would wait for a person before they are written into a tree."""
+        before, after = Folder(tree.path), dict(files)
+        return bool(self._risky(tuple(after), lambda path: (before.read(path), after[path])))
+
     def _plan(self, answer: Change, tree: Tree) -> EditPlan:
         return plan_edits(Folder(tree.path).read, answer.edits)
 

@@ -5,7 +5,8 @@ codes.
 import re
 import tempfile
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from forge_bot.errors import CannotJudge, NoTestCommand, SetupNotWalled
@@ -213,6 +214,27 @@ class Project:
             finally:
                 self.tidy(place)
 
+    @contextmanager
+    def trial(self, commit: str) -> Generator[Tree]:
+        """Show a commit where commands judge, for one caller at a time; it may be on no branch."""
+        with self._judging:
+            place = self._installation.show(commit)
+            self.tidy(place)
+            try:
+                yield place
+            finally:
+                self.tidy(place)
+                if not self.profile.commands.setup:
+                    self.repository.remove_tree(place.path)
+
+    def run_in(
+        self, place: Tree, name: CommandName, argv: tuple[str, ...], seconds: float
+    ) -> tuple[CommandResult, str]:
+        """Run a command in a tree that `trial` shows, for at most so long; its result and its whole
+        output.
+        """
+        return self._one(name, argv, place, seconds=seconds)
+
     # -- for a model that asks
     # ----------------------------------------------------------------------------------------------
 
@@ -290,13 +312,22 @@ class Project:
         return self._one(name, (*command.plain, *more), place)
 
     def _one(
-        self, name: CommandName, argv: tuple[str, ...], place: Tree, *, network: bool = False
+        self,
+        name: CommandName,
+        argv: tuple[str, ...],
+        place: Tree,
+        *,
+        network: bool = False,
+        seconds: float | None = None,
     ) -> tuple[CommandResult, str]:
         words = tuple(word.replace(ENV, str(self.spots.environment)) for word in argv)
         # The placeholder is what people and records see: the folder differs from machine to
         # machine.
         self.tell(CommandBegan(name=name, argv=argv))
         box = self._box(place, setting_up=name is CommandName.SETUP, network=network)
+        if seconds is not None:
+            limits = ResourceLimits(seconds=min(seconds, self.config.command_seconds))
+            box = box.model_copy(update={"limits": limits})
         outcome = run(self.backend, box, words, called_off=self._called_off)
         if outcome.exit_code != 0 and outcome.cannot_judge:
             raise CannotJudge(

@@ -101,6 +101,15 @@ class CapabilityPolicy(Frozen):
     )
 
 
+class TrySettings(Frozen):
+    """Limits on running the project's commands right after a task's edits."""
+
+    most: int = Field(
+        default=3, ge=0, le=10, description="times that edits go back; 0 runs nothing"
+    )
+    seconds: float = Field(default=900, gt=0, description="of all commands of one task together")
+
+
 class Config(Frozen):
     """The keys of .forge/config.yml."""
 
@@ -139,6 +148,7 @@ class Config(Frozen):
     )
     agent: AgentSettings = AgentSettings()
     capabilities: CapabilityPolicy = CapabilityPolicy()
+    tries: TrySettings = TrySettings()
     documents_by_model: bool = Field(
         default=False, description="a model writes every document, also those that need none"
     )
@@ -159,6 +169,7 @@ _KEYS = (
     *Config.model_fields,
     *(f"agent.{name}" for name in AgentSettings.model_fields),
     *(f"capabilities.{name}" for name in CapabilityPolicy.model_fields),
+    *(f"tries.{name}" for name in TrySettings.model_fields),
     *(f"commands.{name}" for name in CommandSettings.model_fields),
 )
 

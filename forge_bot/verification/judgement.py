@@ -109,6 +109,18 @@ def judge(
     return Judgement(red=bool(reasons), reasons=tuple(reasons), notes=tuple(notes))
 
 
+def newly_failing(before: CommandResult, now: CommandResult) -> tuple[str, ...]:
+    """Return what surely fails now and did not before; empty also where that cannot be told."""
+    if not _fails(now) or now.timed_out or cause_of(now) is Cause.MISSING_TOOL:
+        return ()
+    if not _fails(before):
+        return now.failures or (f"exit code {now.exit_code}",)
+    if not _readable(before):
+        return ()
+    new = Counter(now.failures) - Counter(before.failures)
+    return tuple(name for name in new.elements() if name != UNNAMED)
+
+
 Pair = tuple[CommandResult | None, CommandResult | None]
 
 _BEFORE = {

@@ -141,12 +141,15 @@ class Stage:
         )
 
     def go_on(
-        self, talker: Talker, first: Callable[[Run], Report | None] | None = None
+        self,
+        talker: Talker,
+        first: Callable[[Run], Report | None] | None = None,
+        config: Config | None = None,
     ) -> tuple[Outcome, Run]:
         repository = Repository.find(self.path)
         session = Session(
             repository,
-            Config(),
+            config or Config(),
             lambda: dict.fromkeys(Tier, talker),
             self.notices.append,
             lambda _question: None,

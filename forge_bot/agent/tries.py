@@ -1,0 +1,62 @@
+"""The outcome of running the project's commands right after a task's edits."""
+
+from collections.abc import Callable, Sequence
+
+from pydantic import Field
+
+from forge_bot.values import Frozen
+
+HEADING = "Tests After the Edits"
+_NAMED = 10
+
+
+class TryOutcome(Frozen):
+    """What the project's commands said of some edits, compared with the commit they are made on."""
+
+    red: tuple[str, ...] = Field(default=(), description="what is newly red and goes back")
+    summary: str = Field(default="", description="in a few words: `tests are red: 2 of 84`")
+    words: str = Field(default="", description="what the commands said about it")
+    elsewhere: tuple[str, ...] = Field(
+        default=(), description="what is newly red and belongs to another task of the plan"
+    )
+    untold: str = Field(default="", description="why some command tells nothing, a sentence")
+    seconds: float = Field(default=0.0, description="how long the commands took")
+
+    def redacted(self, strike: Callable[[str], str]) -> "TryOutcome":
+        """Return the outcome with secrets struck out of the commands' words."""
+        return self.model_copy(
+            update={
+                "red": tuple(map(strike, self.red)),
+                "words": strike(self.words),
+                "elsewhere": tuple(map(strike, self.elsewhere)),
+            }
+        )
+
+
+def section(tries: Sequence[TryOutcome]) -> str:
+    """Return the section of a task's document about its tries; empty if nothing was ever red."""
+    told = [each for each in tries if each.red or each.elsewhere]
+    if not told:
+        return ""
+    last = tries[-1]
+    lines = [f"## {HEADING}", "", "Our own process ran the project's commands on the edits.", ""]
+    back = [each for each in tries[: -1 if last.red else None] if each.red]
+    lines += [f"- Went back to the implementer: {each.summary}." for each in back]
+    if last.red:
+        lines += [f"- Still newly red: {named(last.red)}."]
+    elif back:
+        lines += ["- Nothing is newly red after the last edits."]
+    if last.elsewhere:
+        lines += [
+            f"- Newly red, in files of other tasks that are not done yet: {named(last.elsewhere)}."
+        ]
+    if last.red:
+        lines += ["", "What the commands say:", "", last.words]
+    return "\n".join(lines) + "\n"
+
+
+def named(items: Sequence[str]) -> str:
+    """Return names of tests as code, the first of many."""
+    shown = ", ".join(f"`{item.replace('`', chr(39))}`" for item in items[:_NAMED])
+    more = len(items) - _NAMED
+    return f"{shown} and {more} more" if more > 0 else shown

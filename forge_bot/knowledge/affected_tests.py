@@ -1,0 +1,161 @@
+"""Find the tests that a set of edited files affects, and the command line that runs only them."""
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import pairwise
+from posixpath import basename, dirname
+
+from forge_bot.knowledge.lenient_config import json_object, string, table
+from forge_bot.knowledge.likely_files import file_links
+
+_TEST = re.compile(
+    r"(?:^|/)(?:test_[^/]*|[^/]*_test|tests?)\.py$|_test\.go$"
+    r"|[.\-_](?:test|spec)\.[cm]?[jt]sx?$|(?:^|/)__tests__/[^/]+\.[cm]?[jt]sx?$"
+)
+_LANGUAGE = re.compile(r"\.(?:(?P<py>py)|(?P<go>go)|(?P<js>[cm]?[jt]sx?)|(?P<rs>rs))$")
+_MODULE = re.compile(r"[A-Za-z_]\w*(?:/[A-Za-z_]\w*)*\.py")
+_SETS_UP = {"conftest.py", "setup.py", "noxfile.py"}
+_TAKES_VALUE = {"-c", "-k", "-m", "-n", "-o", "-p", "-r", "-W", "--rootdir", "--maxfail", "--cov"}
+_SCRIPTS = {
+    "jest": ("--runTestsByPath",),
+    "vitest": (),
+}
+"""Runners of a package's test script, with what stands before the files that they are to run."""
+
+
+def is_test(path: str) -> bool:
+    """Return whether a file holds tests, by its name."""
+    return _TEST.search(path) is not None
+
+
+def is_code(path: str) -> bool:
+    """Return whether a file is read for its imports."""
+    return _LANGUAGE.search(path) is not None
+
+
+def affected_tests(edited: Collection[str], texts: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the test files that are edited, or import an edited file over any number of others.
+
+    `texts` has the code as it is after the edits. It is empty where an edited file is no code, or
+    one that sets tests up: then any test may be affected.
+    """
+    named = [path for path in edited if not path.endswith((".md", ".rst", ".txt"))]
+    if any(not is_code(path) or basename(path) in _SETS_UP for path in named):
+        return ()
+    links = file_links({**dict.fromkeys(named, ""), **texts})
+    return tuple(
+        path for path in sorted(texts) if is_test(path) and reaches(path, set(named), links)
+    )
+
+
+def reaches(start: str, wanted: Collection[str], links: Mapping[str, Sequence[str]]) -> bool:
+    """Return whether a file is one of the wanted ones, or imports one over any number of others.
+
+    Files of one folder are one package in Go.
+    """
+    seen, left = {start}, [start]
+    while left:
+        path = left.pop()
+        if path in wanted:
+            return True
+        near = links.get(path, ())
+        if path.endswith(".go"):
+            near = [other for other in links if dirname(other) == dirname(path)]
+        fresh = {other for other in near if other not in seen and not is_test(other)}
+        seen |= fresh
+        left += fresh
+    return False
+
+
+def selected(
+    argv: Sequence[str], tests: Collection[str], files: Collection[str], package: str = ""
+) -> tuple[str, ...] | None:
+    """Return a test command that runs only some test files; None if that cannot be told.
+
+    `files` are all files of the tree; `package` is the text of its package.json. A command that
+    would run all that it runs anyway is none.
+    """
+    if not tests:
+        return None
+    words = [*argv]
+    every = {path for path in files if is_test(path)}
+    if (place := _pytest(words)) is not None:
+        own = _of(tests, "py")
+        if not own or own >= _of(every, "py"):
+            return None
+        return (*words[: place + 1], *_without_paths(words[place + 1 :], files), *sorted(own))
+    if "unittest" in words and words[words.index("unittest") - 1] == "-m":
+        return _unittest(words, tests, every)
+    if words[:1] == ["go"] and "test" in words and "-C" not in words:
+        return _go(words, tests, every)
+    return _script(words, tests, every, package)
+
+
+def _of(paths: Collection[str], language: str) -> set[str]:
+    return {
+        path
+        for path in paths
+        if (match := _LANGUAGE.search(path)) is not None and match[language] is not None
+    }
+
+
+def _pytest(words: Sequence[str]) -> int | None:
+    names = [basename(word) for word in words]
+    return next((place for place, name in enumerate(names) if name in {"pytest", "py.test"}), None)
+
+
+def _without_paths(words: Sequence[str], files: Collection[str]) -> Iterator[str]:
+    """Yield the words of a command but for the files and folders that it runs."""
+    folders = {path[: place.start()] for path in files for place in re.finditer("/", path)}
+    before = ""
+    for word in words:
+        plain = word.split("::")[0].removeprefix("./").rstrip("/")
+        is_path = plain in files or plain in folders or word in {".", "./"}
+        if word.startswith("-") or before in _TAKES_VALUE or not is_path:
+            yield word
+        before = word
+
+
+def _unittest(
+    words: Sequence[str], tests: Collection[str], every: Collection[str]
+) -> tuple[str, ...] | None:
+    """Name the modules in the place of a discovery that begins at the top folder."""
+    place = words.index("unittest")
+    options = words[place + 1 :]
+    own, all_ = _of(tests, "py"), _of(every, "py")
+    if options[:1] != ["discover"] or not own or own >= all_:
+        return None
+    given = dict(pairwise(options))
+    start = given.get("-s", ".")
+    top = given.get("-t", start)
+    if top != "." or not all(map(_MODULE.fullmatch, own)):
+        return None
+    quiet = [word for word in options if word in {"-v", "-q", "-b"}]
+    modules = [path.removesuffix(".py").replace("/", ".") for path in sorted(own)]
+    return (*words[: place + 1], *quiet, *modules)
+
+
+def _go(
+    words: Sequence[str], tests: Collection[str], every: Collection[str]
+) -> tuple[str, ...] | None:
+    packages = {f"./{dirname(path)}".rstrip("/") for path in _of(tests, "go")}
+    all_ = {f"./{dirname(path)}".rstrip("/") for path in _of(every, "go")}
+    wide = [word for word in words if word.endswith("/...")]
+    if not packages or packages >= all_ or wide != ["./..."]:
+        return None
+    place = words.index("./...")
+    return (*words[:place], *sorted(packages), *words[place + 1 :])
+
+
+def _script(
+    words: Sequence[str], tests: Collection[str], every: Collection[str], package: str
+) -> tuple[str, ...] | None:
+    """Hand files to the runner that is the whole of a package's test script."""
+    own = _of(tests, "js")
+    if not own or own >= _of(every, "js") or basename(words[-1]) != "test" or "--prefix" in words:
+        return None
+    line = string(table(json_object(package).get("scripts")).get("test")).split()
+    if not line or line[0] not in _SCRIPTS or set(line) & {"&&", "||", ";", "|", "watch"}:
+        return None
+    divider = ("--",) if words[0] == "npm" else ()
+    return (*words, *divider, *_SCRIPTS[line[0]], *sorted(own))

@@ -1,0 +1,350 @@
+"""Runs the project's commands right after a task's edits, before a reviewer is asked.
+
+The edits are made in the tree where commands judge, as a commit that is on no branch. What is newly
+red, compared with the run's baseline, goes back to whoever made them.
+"""
+
+import re
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import PurePosixPath
+
+from forge_bot.agent.model_feedback import fenced
+from forge_bot.agent.tries import TryOutcome, named
+from forge_bot.artifacts.waves import shared_file
+from forge_bot.engine.state import TaskStatus
+from forge_bot.errors import CannotJudge, Interrupted
+from forge_bot.git import Tree
+from forge_bot.git.commit_objects import commit_on
+from forge_bot.knowledge.affected_tests import (
+    affected_tests,
+    is_code,
+    is_test,
+    reaches,
+    selected,
+)
+from forge_bot.knowledge.likely_files import file_links
+from forge_bot.runs.notifications import Message, Notify
+from forge_bot.runs.project import Project
+from forge_bot.runs.run import Run
+from forge_bot.store import SPECS
+from forge_bot.values import CommandName, CommandResult, TaskId
+from forge_bot.verification.judgement import UNNAMED, newly_failing
+from forge_bot.verification.shown_output import (
+    TAIL_CHARACTERS,
+    TAIL_LINES,
+    about,
+    failure_blocks,
+    shown_output,
+    without_tables,
+)
+from forge_bot.verification.unusable import Cause, cause_of
+
+Files = Sequence[tuple[str, bytes | None]]
+"""Files by name as the edits leave them; None for those that go."""
+
+_MOST_FILES_READ = 3_000
+_LEAST_SECONDS = 60
+_TIMES_AS_LONG = 10
+"""A command gets this much of the time that it took before the edits."""
+_OF_THE_TIME = 2
+"""A command that does not end is red only if it took less than this part of its limit before."""
+_DONE = {TaskStatus.PASSED, TaskStatus.SKIPPED}
+_SUBJECT = {
+    CommandName.SETUP: "the setup is",
+    CommandName.BUILD: "the build is",
+    CommandName.TEST: "tests are",
+    CommandName.LINT: "linters are",
+}
+
+
+class EditTries:
+    """Tries the edits of one run's tasks, one after the other."""
+
+    def __init__(self, run: Run, project: Project, tell: Notify) -> None:
+        self.run = run
+        self.project = project
+        self.tell = tell
+        self._at_base: dict[tuple[str, tuple[str, ...]], CommandResult] = {}
+
+    @property
+    def possible(self) -> bool:
+        """Return whether some test command told something before the change."""
+        return self.run.config.tries.most > 0 and any(
+            result.name is CommandName.TEST for result in self._baseline()
+        )
+
+    def _baseline(self) -> list[CommandResult]:
+        """Return the results before the change that edits can be compared with."""
+        state = self.run.state
+        return [
+            result
+            for result in state.baseline
+            if cause_of(result) is None and not any(each.covers(result) for each in state.unusable)
+        ]
+
+    def outcome(
+        self,
+        tasks: Sequence[TaskId],
+        base: str,
+        files: Files,
+        seconds: float,
+        *,
+        modes: dict[str, str] | None = None,
+    ) -> TryOutcome:
+        """Run the commands on the edits of some tasks, made at a commit; at most for so long.
+
+        Raises Interrupted where the commands were called off, and DiskFull.
+        """
+        if any(result.exit_code != 0 for result in self.project.set_up()):
+            return TryOutcome(untold="The setup failed.")
+        repository = self.run.repository
+        base = repository.commit_id(base)
+        made = commit_on(repository.root, base, files, modes)
+        began = time.monotonic()
+        try:
+            with self.project.trial(made) as place:
+                edits = _Edits(self, place, made, dict(files), began + seconds)
+                found = [*edits.all_red(self._baseline())]
+            found = [self._surely(red, tasks, base, edits) for red in found]
+        except CannotJudge as error:
+            return TryOutcome(untold=error.message)
+        if self.project.called_off:
+            raise Interrupted("The commands were ended while they ran on a task's edits.")
+        others = _Others(self.run, tasks, edits)
+        told = _told([others.without_theirs(red) for red in found])
+        spent = round(time.monotonic() - began, 3)
+        return told.model_copy(
+            update={
+                "elsewhere": tuple(others.theirs),
+                "untold": " ".join(edits.untold),
+                "seconds": spent,
+            }
+        )
+
+    def _surely(self, red: "_Red", tasks: Sequence[TaskId], base: str, edits: "_Edits") -> "_Red":
+        """Return a command without what is red without the edits as well.
+
+        That can be so where an earlier task left it red, or where the project is not installed but
+        used as it lies in the run's own tree. A task that mends something has to mend it.
+        """
+        mends = any(state is not None and state.origin for state in map(self.run.state.task, tasks))
+        same = self.project.profile.commands.setup and not self._changed_since_start(base)
+        took, left = red.before.duration_ms / 1000, edits.until - time.monotonic()
+        if mends or same or red.now.timed_out or took >= left:
+            return red
+        key = (base, red.before.argv)
+        if key not in self._at_base:
+            with self.project.trial(base) as place:
+                found, _ = self.project.run_in(place, red.before.name, red.before.argv, left)
+            self._at_base[key] = found
+        new = newly_failing(self._at_base[key], red.now)
+        return replace(red, failing=tuple(item for item in red.failing if item in new))
+
+    def _changed_since_start(self, base: str) -> bool:
+        paths = self.run.tree.changed(self.run.state.base_commit, base)
+        return any(not path.startswith(f"{SPECS}/") for path in paths)
+
+    def say(self, tasks: Sequence[TaskId], outcome: TryOutcome, agent: str, *, last: bool) -> None:
+        """Tell a person what came of a try, if that is more than that all is green."""
+        whose = f"task{'s' if len(tasks) > 1 else ''} {', '.join(tasks)}"
+        if outcome.red:
+            then = "the reviewer is told" if last else f"sent back to the {agent}"
+            text = outcome.summary.replace(" red", f" red after the edits of {whose}", 1)
+            self.tell(Message(text=f"{text}; {then}"))
+        if outcome.elsewhere:
+            text = (
+                f"red after the edits of {whose}, in files of tasks that are not done yet:"
+                f" {named(outcome.elsewhere).replace('`', '')}; the reviewer is told"
+            )
+            self.tell(Message(text=text))
+        if outcome.untold:
+            self.tell(Message(text=f"after the edits of {whose}: {outcome.untold}"))
+
+
+@dataclass(frozen=True)
+class _Red:
+    """A command that is newly red: before and after the edits, what fails, the output's lines."""
+
+    before: CommandResult
+    now: CommandResult
+    failing: tuple[str, ...]
+    lines: tuple[str, ...]
+
+    def words_on(self, item: str) -> str:
+        """Return what the command says about one failing test."""
+        blocks = failure_blocks(without_tables(self.lines))
+        return "\n\n".join(block.text for block in blocks if about(item, block))
+
+    def words(self) -> str:
+        """Return what the command says about what is newly red."""
+        found = dict.fromkeys(words for item in self.failing if (words := self.words_on(item)))
+        text = "\n\n".join(found)[:TAIL_CHARACTERS]
+        return text or shown_output(self.lines, TAIL_CHARACTERS, TAIL_LINES)
+
+
+@dataclass
+class _Edits:
+    """The edits of one try, in the tree where commands judge."""
+
+    tries: EditTries
+    place: Tree
+    made: str
+    files: dict[str, bytes | None]
+    until: float
+    untold: list[str] = field(default_factory=list[str])
+
+    def all_red(self, baseline: Sequence[CommandResult]) -> Iterator[_Red]:
+        """Yield the commands that are newly red: a build alone, else tests and linters."""
+        for before in (each for each in baseline if each.name is CommandName.BUILD):
+            if (red := self._red(before, before.argv)) is not None:
+                yield red
+                return
+        for before in (each for each in baseline if each.name is CommandName.TEST):
+            red = self._red_among_affected(before) or self._red(before, before.argv)
+            if red is not None:
+                yield red
+        for before in (each for each in baseline if each.name is CommandName.LINT):
+            if (red := self._red(before, before.argv)) is not None:
+                yield red
+
+    def _red_among_affected(self, before: CommandResult) -> _Red | None:
+        tests = affected_tests(tuple(self.files), self.texts)
+        raw = self.tries.run.repository.read(self.made, "package.json") or b""
+        package = raw.decode("utf-8", "replace")
+        argv = selected(before.argv, tests, frozenset(self.listed), package)
+        return self._red(before, argv) if argv is not None else None
+
+    def _red(self, before: CommandResult, argv: tuple[str, ...]) -> _Red | None:
+        """Run a command as before the edits, or only a part of its tests."""
+        part = argv != before.argv
+        left = min(self.until - time.monotonic(), self.tries.run.config.command_seconds)
+        took = before.duration_ms / 1000
+        if left <= 0 or (not part and took >= left):
+            self._untold(before)
+            return None
+        # Edits that never end should not take the time of the next ones.
+        limit = min(left, max(_LEAST_SECONDS, took * _TIMES_AS_LONG))
+        now, output = self.tries.project.run_in(self.place, before.name, argv, limit)
+        if now.timed_out:
+            return self._endless(before, now, limit)
+        if part and cause_of(now) in {Cause.USAGE_ERROR, Cause.NO_TESTS}:
+            # The selection was wrong, not the edits.
+            return None
+        failing = newly_failing(before, now)
+        return _Red(before, now, failing, tuple(output.splitlines())) if failing else None
+
+    def _endless(self, before: CommandResult, now: CommandResult, limit: float) -> _Red | None:
+        """Return a command that did not end in time; nothing where it needed most of it before."""
+        if before.duration_ms / 1000 * _OF_THE_TIME > limit:
+            self._untold(before)
+            return None
+        return _Red(before, now, (f"it did not end within {limit:.0f} seconds",), ())
+
+    def _untold(self, before: CommandResult) -> None:
+        limit = self.tries.run.config.tries.seconds
+        words = " ".join(before.argv)
+        self.untold.append(f"`{words}` did not run: the {limit:g} seconds for it are too few.")
+
+    @cached_property
+    def texts(self) -> dict[str, str]:
+        """The code as it is after the edits; nothing where it is too much to be read."""
+        repository = self.tries.run.repository
+        names = [path for path in self.listed if is_code(path)]
+        if len(names) > _MOST_FILES_READ:
+            return {}
+        found = repository.read_many(self.made, names)
+        return {path: raw.decode("utf-8", "replace") for path, raw in found.items()}
+
+    @cached_property
+    def listed(self) -> tuple[str, ...]:
+        """All files after the edits."""
+        return self.tries.run.repository.list_files(self.made)
+
+
+class _Others:
+    """The tasks of the plan that are not done yet, beside those whose edits are tried.
+
+    What fails in a file that one of them declares is its work. So is what fails in a test of these
+    edits that uses such a file.
+    """
+
+    def __init__(self, run: Run, tasks: Sequence[TaskId], edits: _Edits) -> None:
+        self.edits = edits
+        self.theirs: list[str] = []
+        self.specs = [
+            task.spec
+            for task in run.state.tasks
+            if task.spec.id not in tasks and task.status not in _DONE and task.spec.files
+        ]
+
+    def without_theirs(self, red: _Red) -> _Red:
+        """Return the command without what is another task's; that is kept aside."""
+        if not self.specs:
+            return red
+        theirs = [item for item in red.failing if self._is_theirs(item, red.words_on(item))]
+        self.theirs += theirs
+        return replace(red, failing=tuple(item for item in red.failing if item not in theirs))
+
+    def _is_theirs(self, item: str, words: str) -> bool:
+        path = self._place(item, words)
+        if not path:
+            return False
+        if path not in self.edits.files:
+            return self._declares(path)
+        if not is_test(path):
+            return False
+        wanted = self._wanted
+        stems = "|".join(re.escape(PurePosixPath(each).stem) for each in wanted)
+        return reaches(path, wanted, self._links) or (
+            bool(stems) and re.search(rf"\b(?:{stems})\b", words) is not None
+        )
+
+    def _place(self, item: str, words: str) -> str:
+        """Return the file of a failing test or a complaint: named in its name, or in its words."""
+        here = sorted(self.edits.texts, key=lambda path: (not is_test(path), path))
+        named_in_it = (
+            path
+            for path in here
+            if path in item or path.rpartition(".")[0].replace("/", ".") in item
+        )
+        told = (path for path in here if is_test(path) and PurePosixPath(path).name in words)
+        return next(named_in_it, "") or next(told, "")
+
+    def _declares(self, path: str) -> bool:
+        return any(shared_file((path,), spec.files) is not None for spec in self.specs)
+
+    @cached_property
+    def _wanted(self) -> frozenset[str]:
+        named_there = {path for spec in self.specs for path in spec.files if is_code(path)}
+        there = {path for path in self.edits.texts if self._declares(path)}
+        return frozenset((named_there | there) - set(self.edits.files))
+
+    @cached_property
+    def _links(self) -> dict[str, tuple[str, ...]]:
+        return file_links({**dict.fromkeys(self._wanted, ""), **self.edits.texts})
+
+
+def _told(found: Sequence[_Red]) -> TryOutcome:
+    """Return what goes back of the commands that are newly red."""
+    reds = [red for red in found if red.failing]
+    parts = [
+        f"`{' '.join(red.now.argv)}` ended with exit code {red.now.exit_code}; newly red:"
+        f" {named(red.failing)}\n\n{fenced(red.words())}"
+        for red in reds
+    ]
+    return TryOutcome(
+        red=tuple(item for red in reds for item in red.failing),
+        summary="; ".join(_summary(red) for red in reds),
+        words="\n\n".join(parts),
+    )
+
+
+def _summary(red: _Red) -> str:
+    count, total = sum(item != UNNAMED for item in red.failing), red.now.tests
+    if red.now.timed_out:
+        return f"{_SUBJECT[red.now.name]} red: {red.failing[0]}"
+    of = f" of {total}" if red.now.name is CommandName.TEST and total and total >= count else ""
+    return f"{_SUBJECT[red.now.name]} red: {count}{of}"

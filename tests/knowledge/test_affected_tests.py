@@ -1,0 +1,103 @@
+"""Which tests a set of edited files affects, and how a runner is told to run only these."""
+
+import pytest
+
+from forge_bot.knowledge.affected_tests import affected_tests, selected
+
+PYTHON = {
+    "src/shop/__init__.py": "",
+    "src/shop/price.py": "VAT = 19\n",
+    "src/shop/cart.py": "from shop.price import VAT\n",
+    "src/shop/mail.py": "import smtplib\n",
+    "tests/test_cart.py": "from shop.cart import total\n",
+    "tests/test_mail.py": "from shop import mail\n",
+    "tests/test_other.py": "import os\n",
+}
+GO = {
+    "clock/clock.go": "package clock\n",
+    "clock/clock_test.go": "package clock\n",
+    "text/text.go": "package text\n",
+    "text/text_test.go": "package text\n",
+}
+WEB = {
+    "src/cart.js": 'import { price } from "./price.js"\n',
+    "src/price.js": "export const price = 1\n",
+    "test/cart.test.js": 'import { cart } from "../src/cart"\n',
+    "test/mail.test.js": 'import { mail } from "../src/mail"\n',
+}
+
+
+@pytest.mark.parametrize(
+    ("edited", "texts", "tests"),
+    [
+        (["src/shop/price.py"], PYTHON, ("tests/test_cart.py",)),
+        (["src/shop/mail.py"], PYTHON, ("tests/test_mail.py",)),
+        (["tests/test_other.py", "README.md"], PYTHON, ("tests/test_other.py",)),
+        (["clock/clock.go"], GO, ("clock/clock_test.go",)),
+        (["src/price.js"], WEB, ("test/cart.test.js",)),
+        (["docs/use.md"], PYTHON, ()),
+    ],
+)
+def test_tests_that_use_an_edited_file_over_others_are_affected(
+    edited: list[str], texts: dict[str, str], tests: tuple[str, ...]
+) -> None:
+    assert affected_tests(edited, texts) == tests
+
+
+@pytest.mark.parametrize("edited", ["tests/conftest.py", "pyproject.toml", "src/shop/names.json"])
+def test_a_file_that_any_test_may_read_affects_no_test_in_particular(edited: str) -> None:
+    assert affected_tests([edited], PYTHON) == ()
+
+
+PYTEST = ("{env}/bin/python", "-m", "pytest", "-q", "-rfE")
+UNITTEST = ("python3", "-m", "unittest", "discover", "-v", "-s", "tests", "-t", ".")
+MAIL = ("tests/test_mail.py",)
+
+
+@pytest.mark.parametrize(
+    ("argv", "tests", "chosen"),
+    [
+        (PYTEST, MAIL, (*PYTEST, *MAIL)),
+        ((*PYTEST, "tests", "-m", "not slow"), MAIL, (*PYTEST, "-m", "not slow", *MAIL)),
+        ((*PYTEST, "-c", "tests"), MAIL, (*PYTEST, "-c", "tests", *MAIL)),
+        (UNITTEST, MAIL, ("python3", "-m", "unittest", "-v", "tests.test_mail")),
+        ((*UNITTEST[:-1], "src"), MAIL, None),
+        (PYTEST, [path for path in PYTHON if "test_" in path], None),
+        (PYTEST, (), None),
+        (("make", "test"), MAIL, None),
+        (("tox",), MAIL, None),
+    ],
+)
+def test_a_python_runner_gets_the_files(
+    argv: tuple[str, ...], tests: list[str], chosen: tuple[str, ...] | None
+) -> None:
+    assert selected(argv, tests, PYTHON) == chosen
+
+
+def test_go_gets_the_packages_in_the_place_of_all() -> None:
+    wide, one = ("go", "test", "./..."), ["clock/clock_test.go"]
+    assert selected(wide, one, GO) == ("go", "test", "./clock")
+    assert selected(("go", "test", "./clock"), one, GO) is None
+
+
+@pytest.mark.parametrize(
+    ("argv", "script", "chosen"),
+    [
+        (("npm", "test"), "jest --ci", ("npm", "test", "--", "--runTestsByPath")),
+        (("yarn", "test"), "jest", ("yarn", "test", "--runTestsByPath")),
+        (("pnpm", "test"), "vitest run", ("pnpm", "test")),
+        (("npm", "test"), "eslint . && jest", None),
+        (("npm", "test"), "mocha test", None),
+        (("npm", "--prefix", "web", "test"), "jest", None),
+    ],
+)
+def test_the_runner_of_a_test_script_gets_the_files_behind_it(
+    argv: tuple[str, ...], script: str, chosen: tuple[str, ...] | None
+) -> None:
+    package = f'{{"scripts": {{"test": "{script}"}}}}'
+    files = ["test/cart.test.js"]
+    assert selected(argv, files, WEB, package) == (chosen and (*chosen, *files))
+
+
+def test_a_package_json_that_cannot_be_read_selects_nothing() -> None:
+    assert selected(("npm", "test"), ["test/cart.test.js"], WEB, "{") is None

@@ -1,0 +1,343 @@
+"""An implementer's edits are run by the project's own commands before anybody reads them, and what is
+newly red goes back to it.
+"""
+
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from forge_bot.agent.models.base import ModelCall
+from forge_bot.engine.reports import Answer as PersonsAnswer
+from forge_bot.errors import ModelUnavailable
+from forge_bot.runs.notifications import CommandBegan, Message
+from forge_bot.runs.outcome import Outcome
+from forge_bot.runs.run import Run
+from forge_bot.runs.session import PersonAnswer, answer
+from forge_bot.settings.config import CommandSettings, Config, TrySettings
+from tests.runs.wave_scene import Answer, Planned, Stage, Talker, done, replaced, task_of, wrote
+
+TEST = """\
+import unittest
+
+from lib.{module} import {name}
+
+
+class Works(unittest.TestCase):
+    def test_{name}(self):
+        self.assertEqual({name}(2), {value}, "two is not {name}d")
+
+    def test_nothing(self):
+        self.assertEqual({name}(0), 0)
+"""
+FILES = {
+    "lib/__init__.py": "",
+    "lib/double.py": "def double(x):\n    return 2 * x\n",
+    "lib/triple.py": "def triple(x):\n    return 3 * x\n",
+    "tests/__init__.py": "",
+    "tests/test_double.py": TEST.format(module="double", name="double", value=4),
+    "tests/test_triple.py": TEST.format(module="triple", name="triple", value=6),
+}
+ONE = (Planned("1", ("lib/double.py",)),)
+WRONG = replaced("lib/double.py", "2 * x", "x")
+RIGHT = replaced("lib/double.py", "2 * x", "x + x")
+
+
+@pytest.fixture(autouse=True)
+def state_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+
+
+def stage(tmp_path: Path, more: Mapping[str, str] | None = None) -> Stage:
+    made = Stage.made(tmp_path / "repo", {**FILES, **(more or {})})
+    made.start()
+    return made
+
+
+def talker(*answers: Answer, tasks: Sequence[Planned] = ONE) -> Talker:
+    """A model whose implementer gives these answers in turn, and then the last one for ever."""
+    left = [*answers]
+
+    async def implement(call: ModelCall) -> Answer:
+        del call
+        return left.pop(0) if len(left) > 1 else left[0]
+
+    return Talker(tasks, implement)
+
+
+def commands(here: Stage) -> list[str]:
+    """The commands that ran, in order."""
+    return [" ".join(each.argv) for each in here.notices if isinstance(each, CommandBegan)]
+
+
+def said(here: Stage) -> list[str]:
+    return [each.text for each in here.notices if isinstance(each, Message)]
+
+
+def document(here: Stage, task: str = "1") -> str:
+    name = here.git("ls-tree", "-r", "--name-only", here.branch, "--", ".specs").splitlines()[0]
+    return here.git("show", f"{here.branch}:{name.rpartition('/')[0]}/impl-{task}.md")
+
+
+def test_edits_that_break_a_test_go_back_in_the_same_conversation_with_the_tests_own_words(
+    tmp_path: Path,
+) -> None:
+    here, model = stage(tmp_path), talker(done(WRONG), done(RIGHT))
+    assert here.go_on(model)[0] is Outcome.DONE
+    first, second = model.asked("1")
+    assert second.messages[: len(first.messages)] == first.messages
+    told = second.messages[-1].text
+    assert "AssertionError: 2 != 4 : two is not doubled" in told
+    assert "test_double (tests.test_double.Works" in told
+    assert "triple" not in told
+    assert "\x1b" not in told
+    assert here.files()["lib/double.py"] == "def double(x):\n    return x + x"
+    assert "tests are red after the edits of task 1: 1 of 2; sent back to the implementer" in said(
+        here
+    )
+    assert "- Went back to the implementer: tests are red: 1 of 2." in document(here)
+    assert "Nothing is newly red after the last edits." in document(here)
+
+
+def test_edits_that_break_nothing_cost_no_further_call_and_leave_no_word(tmp_path: Path) -> None:
+    here, model = stage(tmp_path), talker(done(RIGHT))
+    assert here.go_on(model)[0] is Outcome.DONE
+    assert len(model.asked("1")) == 1
+    assert "Tests After the Edits" not in document(here)
+    assert here.git("worktree", "list", "--porcelain").count("worktree ") == 2
+
+
+def test_the_affected_tests_run_first_and_all_only_where_these_are_green(tmp_path: Path) -> None:
+    here, model = stage(tmp_path), talker(done(WRONG), done(RIGHT))
+    here.go_on(model)
+    every = "python3 -m unittest discover -v -s tests -t ."
+    affected = "python3 -m unittest -v tests.test_double"
+    # The baseline, the first edits and the base beside them, the second edits.
+    assert commands(here) == [every, affected, every, affected, every]
+
+
+def test_what_stays_red_goes_back_three_times_and_then_to_the_reviewer(tmp_path: Path) -> None:
+    here = stage(tmp_path)
+    model = talker(*(done(replaced("lib/double.py", "2 * x", f"{n}")) for n in range(5, 11)))
+    assert here.go_on(model)[0] is Outcome.DONE
+    assert len(model.asked("1")) == 4
+    assert "return 8" in here.files()["lib/double.py"]
+    assert document(here).count("Went back to the implementer") == 3
+    assert "- Still newly red: `test_double (tests.test_double.Works" in document(here)
+    assert "AssertionError: 8 != 4" in document(here)
+    assert said(here)[-1].endswith("2 of 2; the reviewer is told")
+
+
+def test_the_same_edits_again_are_taken_as_they_are(tmp_path: Path) -> None:
+    here, model = stage(tmp_path), talker(done(WRONG))
+    assert here.go_on(model)[0] is Outcome.DONE
+    assert len(model.asked("1")) == 2
+    assert commands(here).count("python3 -m unittest -v tests.test_double") == 1
+    assert "Still newly red" in document(here)
+
+
+def test_a_number_of_times_can_be_set_and_none_runs_nothing(tmp_path: Path) -> None:
+    here, model = stage(tmp_path), talker(done(WRONG))
+    assert here.go_on(model, config=Config(tries=TrySettings(most=0)))[0] is Outcome.DONE
+    assert len(model.asked("1")) == 1
+    assert len(commands(here)) == 1
+
+
+def test_without_a_test_command_nothing_is_tried(tmp_path: Path) -> None:
+    here, model = stage(tmp_path), talker(done(WRONG))
+    config = Config(commands=CommandSettings(test=(), lint=(("false",),)))
+    here.go_on(model, config=config)
+    here.go_on(model, _approved, config=config)
+    assert len(model.asked("1")) == 1
+    assert commands(here) == ["false"]
+
+
+def test_a_baseline_that_tells_nothing_is_no_measure_for_edits(tmp_path: Path) -> None:
+    here, model = stage(tmp_path), talker(done(WRONG))
+    config = Config(commands=CommandSettings(test=(("false",),)))
+    here.go_on(model, config=config)
+    here.go_on(model, _approved, config=config)
+    assert len(model.asked("1")) == 1
+    assert commands(here) == ["false"]
+
+
+def test_a_linter_that_complains_about_the_edits_goes_back_too(tmp_path: Path) -> None:
+    script = (
+        "import pathlib, sys\n"
+        "bad = [p for p in sorted(pathlib.Path('lib').glob('*.py')) if 'print' in p.read_text()]\n"
+        "[print(f'{p}:1:1: T201 print found') for p in bad]\n"
+        "sys.exit(bool(bad))\n"
+    )
+    here = stage(tmp_path, {"lint.py": script})
+    prints = replaced("lib/double.py", "return", "print(x); return")
+    model = talker(done(prints), done(RIGHT))
+    tests = ("python3", "-m", "unittest", "discover", "-v", "-s", "tests", "-t", ".")
+    config = Config(commands=CommandSettings(test=(tests,), lint=(("python3", "lint.py"),)))
+    assert here.go_on(model, config=config)[0] is Outcome.DONE
+    assert "lib/double.py:1:1: T201 print found" in model.asked("1")[1].messages[-1].text
+    assert "linters are red after the edits of task 1: 1; sent back to the implementer" in said(
+        here
+    )
+
+
+def test_what_was_red_before_the_edits_does_not_go_back(tmp_path: Path) -> None:
+    broken = TEST.format(module="triple", name="triple", value=7)
+    here, model = stage(tmp_path, {"tests/test_triple.py": broken}), talker(done(RIGHT))
+    assert here.go_on(model)[0] is Outcome.DONE
+    assert len(model.asked("1")) == 1
+
+
+def test_what_an_earlier_task_left_red_does_not_go_back_to_a_later_one(tmp_path: Path) -> None:
+    tasks = (*ONE, Planned("2", ("lib/triple.py",), needs=("1",)))
+    here = stage(tmp_path)
+
+    async def implement(call: ModelCall) -> Answer:
+        right = replaced("lib/triple.py", "3 * x", "x + x + x")
+        return done(WRONG) if task_of(call) == "1" else done(right)
+
+    model = Talker(tasks, implement)
+    assert here.go_on(model)[0] is Outcome.DONE
+    assert len(model.asked("1")) == 2
+    assert len(model.asked("2")) == 1
+
+
+@pytest.mark.parametrize("missing", [True, False])
+def test_a_test_that_needs_another_task_of_the_wave_goes_to_the_reviewer(
+    tmp_path: Path, *, missing: bool
+) -> None:
+    """The file of the other task may be missing before the wave, or be about to change."""
+    module = "half" if missing else "triple"
+    test = TEST.format(module=module, name=module, value=1)
+    code = f"def {module}(x):\n    return x // 2\n"
+    tasks = (Planned("1", (f"lib/{module}.py",)), Planned("2", (f"tests/test_new_{module}.py",)))
+    here = stage(tmp_path, {"tests/test_triple.py": ""})
+
+    async def implement(call: ModelCall) -> Answer:
+        source, added = f"lib/{module}.py", f"tests/test_new_{module}.py"
+        return done(wrote(source, code) if task_of(call) == "1" else wrote(added, test))
+
+    model = Talker(tasks, implement)
+    assert here.go_on(model)[0] is Outcome.DONE
+    assert [len(model.asked(task)) for task in "12"] == [1, 1]
+    assert "- Newly red, in files of other tasks that are not done yet:" in document(here, "2")
+    assert "Tests After the Edits" not in document(here, "1")
+
+
+def test_a_test_that_another_task_is_to_change_is_not_sent_to_this_one(tmp_path: Path) -> None:
+    tasks = (*ONE, Planned("2", ("tests/test_double.py",)))
+    here = stage(tmp_path)
+    new = TEST.format(module="double", name="double", value=2)
+
+    async def implement(call: ModelCall) -> Answer:
+        return done(WRONG) if task_of(call) == "1" else done(wrote("tests/test_double.py", new))
+
+    model = Talker(tasks, implement)
+    assert here.go_on(model)[0] is Outcome.DONE
+    assert [len(model.asked(task)) for task in "12"] == [1, 1]
+
+
+def test_a_change_that_waits_for_a_person_is_not_run(tmp_path: Path) -> None:
+    here = stage(tmp_path)
+    model = talker(done(WRONG, wrote(".github/workflows/ci.yml", "on: push\n")))
+    assert here.go_on(model)[0] is Outcome.WAITING
+    assert len(model.asked("1")) == 1
+    assert len(commands(here)) == 1
+
+
+def test_edits_that_never_end_go_back_as_such(tmp_path: Path) -> None:
+    here = stage(tmp_path)
+    endless = replaced("lib/double.py", "return 2 * x", "while True: pass")
+    config = Config(tries=TrySettings(seconds=6))
+    model = talker(done(endless), done(RIGHT))
+    assert here.go_on(model, config=config)[0] is Outcome.DONE
+    assert len(model.asked("1")) == 2
+    assert "did not end within 6 seconds" in model.asked("1")[1].messages[-1].text
+    # The time for all tries is over, so these edits are taken as they are.
+    assert "x + x" in here.files()["lib/double.py"]
+    assert len(commands(here)) == 2
+
+
+def test_tests_that_need_more_time_than_there_is_are_left_to_the_verification(
+    tmp_path: Path,
+) -> None:
+    here, model = stage(tmp_path), talker(done(WRONG))
+    config = Config(tries=TrySettings(seconds=0.01))
+    assert here.go_on(model, config=config)[0] is Outcome.DONE
+    assert len(model.asked("1")) == 1
+    assert any("the 0.01 seconds for it are too few" in text for text in said(here))
+
+
+HOSTILE = """\
+import pathlib, socket, sys, unittest
+from lib.double import double
+
+class Works(unittest.TestCase):
+    def test_double(self):
+        if double(2) == 2:
+            for _ in range(2_000):
+                print("\\x1b[31m" + "noise " * 8_000)
+            for path in pathlib.Path("lib").glob("*.py"):
+                path.write_text("changed by a test")
+            pathlib.Path("left.txt").write_text("left")
+            self.assertRaises(OSError, open, "/dev/tty")
+            with self.assertRaises(OSError):
+                socket.create_connection(("192.0.2.1", 9), 1)
+        self.assertEqual(double(2), 4, "after all that")
+"""
+
+
+def test_a_test_that_prints_a_lot_changes_files_and_wants_terminal_and_network_harms_nothing(
+    tmp_path: Path,
+) -> None:
+    here = stage(tmp_path, {"tests/test_double.py": HOSTILE})
+    model = talker(done(WRONG), done(RIGHT))
+    assert here.go_on(model)[0] is Outcome.DONE
+    told = model.asked("1")[1].messages[-1].text
+    assert "after all that" in told
+    assert len(told) < 10_000
+    assert "\x1b" not in told
+    files = here.files()
+    assert "left.txt" not in files
+    assert files["lib/triple.py"] == FILES["lib/triple.py"].strip()
+
+
+def test_an_outcome_is_read_and_not_made_again_when_the_model_was_gone_meanwhile(
+    tmp_path: Path,
+) -> None:
+    here = stage(tmp_path)
+    gone = True
+
+    async def implement(call: ModelCall) -> Answer:
+        if len(call.messages) == 2:
+            return done(WRONG)
+        if gone:
+            raise ModelUnavailable("The model is asleep.")
+        return done(RIGHT)
+
+    model = Talker(ONE, implement)
+    with pytest.raises(ModelUnavailable):
+        here.go_on(model)
+    ran = len(commands(here))
+    gone = False
+    assert here.go_on(model)[0] is Outcome.DONE
+    assert len(commands(here)) == ran + 2
+    assert [len(call.messages) for call in model.asked("1")] == [2, 4, 4]
+    assert model.asked("1")[1].messages == model.asked("1")[2].messages
+
+
+def test_a_budget_that_ends_between_keeps_the_edits_and_says_that_they_are_red(
+    tmp_path: Path,
+) -> None:
+    here = Stage.made(tmp_path / "repo", FILES)
+    here.start(budget=Decimal("0.60"))
+    model = talker(done(WRONG), done(RIGHT))
+    model.name, model.cost = "anthropic:claude-sonnet-4-5", Decimal("0.25")
+    here.go_on(model)
+    assert len(model.asked("1")) == 1
+    assert "return x" in here.files()["lib/double.py"]
+    assert "Still newly red" in document(here)
+
+
+def _approved(run: Run) -> object:
+    return answer(run, PersonAnswer(answer=PersonsAnswer.APPROVE), "terminal")
