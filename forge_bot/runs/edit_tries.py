@@ -51,6 +51,7 @@ _TIMES_AS_LONG = 10
 """A command gets this much of the time that it took before the edits."""
 _OF_THE_TIME = 2
 """A command that does not end is red only if it took less than this part of its limit before."""
+_PACKAGE = "package.json"
 _DONE = {TaskStatus.PASSED, TaskStatus.SKIPPED}
 _SUBJECT = {
     CommandName.SETUP: "the setup is",
@@ -212,9 +213,12 @@ class _Edits:
 
     def _red_among_affected(self, before: CommandResult) -> _Red | None:
         tests = affected_tests(tuple(self.files), self.texts)
-        raw = self.tries.run.repository.read(self.made, "package.json") or b""
-        package = raw.decode("utf-8", "replace")
-        argv = selected(before.argv, tests, frozenset(self.listed), package)
+        package = b""
+        if _PACKAGE in self.listed:
+            package = self.tries.run.repository.read(self.made, _PACKAGE) or b""
+        argv = selected(
+            before.argv, tests, frozenset(self.listed), package.decode(errors="replace")
+        )
         return self._red(before, argv) if argv is not None else None
 
     def _red(self, before: CommandResult, argv: tuple[str, ...]) -> _Red | None:

@@ -217,15 +217,20 @@ class Project:
     @contextmanager
     def trial(self, commit: str) -> Generator[Tree]:
         """Show a commit where commands judge, for one caller at a time; it may be on no branch."""
+        path = self._installation.path
         with self._judging:
-            place = self._installation.show(commit)
-            self.tidy(place)
+            if self.profile.commands.setup:
+                place = self._installation.show(commit)
+                self.tidy(place)
+            else:
+                place = self.repository.detached_tree(path, commit)
             try:
                 yield place
             finally:
-                self.tidy(place)
-                if not self.profile.commands.setup:
-                    self.repository.remove_tree(place.path)
+                if self.profile.commands.setup:
+                    self.tidy(place)
+                else:
+                    self.repository.remove_tree(path)
 
     def run_in(
         self, place: Tree, name: CommandName, argv: tuple[str, ...], seconds: float
