@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 
 from pydantic import Field
 
+from forge_bot.engine.verification_report import without_section
 from forge_bot.values import Frozen
 
 HEADING = "Tests After the Edits"
@@ -33,7 +34,13 @@ class TryOutcome(Frozen):
         )
 
 
-def section(tries: Sequence[TryOutcome]) -> str:
+def with_tries(markdown: str, tries: Sequence[TryOutcome]) -> str:
+    """Return a task's document with what our own process saw, in place of any such words in it."""
+    told = _section(tries)
+    return f"{without_section(markdown, HEADING).rstrip()}\n\n{told}" if told else markdown
+
+
+def _section(tries: Sequence[TryOutcome]) -> str:
     """Return the section of a task's document about its tries; empty if nothing was ever red."""
     told = [each for each in tries if each.red or each.elsewhere]
     if not told:

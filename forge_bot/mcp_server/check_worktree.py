@@ -4,15 +4,18 @@ client's.
 
 import threading
 from collections.abc import Callable
+from typing import TypeVar
 
-from forge_bot.engine.reports import Report
 from forge_bot.errors import Interrupted
+from forge_bot.git import Tree
 from forge_bot.mcp_server.agent_prompts import AgentPrompts
 from forge_bot.mcp_server.served_folders import RunLocation
 from forge_bot.runs.installation import foundation
 from forge_bot.runs.notifications import Notify
 from forge_bot.runs.project import Project
 from forge_bot.runs.run import Run
+
+Result = TypeVar("Result")
 
 
 class CheckWorktree:
@@ -41,8 +44,8 @@ class CheckWorktree:
                     project.call_off()
 
     def beside(
-        self, run: Run, spot: RunLocation, tell: Notify, do: Callable[[Project], Report]
-    ) -> Report:
+        self, run: Run, spot: RunLocation, tell: Notify, do: Callable[[Project], Result]
+    ) -> Result:
         """Run project commands at the run's last commit; what they leave behind is no affair of the
         client's tree.
 
@@ -50,6 +53,23 @@ class CheckWorktree:
         """
         repository, home = spot.root.repository, run.places.home
         tree = repository.detached_tree(home / "checks", run.tree.head().commit)
+        try:
+            return self.with_project(run, spot, tree, tell, do)
+        finally:
+            repository.remove_tree(home / "checks")
+
+    def with_project(
+        self,
+        run: Run,
+        spot: RunLocation,
+        tree: Tree,
+        tell: Notify,
+        do: Callable[[Project], Result],
+    ) -> Result:
+        """The same, about a tree that is there already. Commands must not run in it where it is
+        the client's.
+        """
+        repository, home = spot.root.repository, run.places.home
         apart = {"environment": home / "checks-environment", "judged": home / "checks-judged"}
         spots = run.places.model_copy(update=apart)
         profile = self.prompting.profile(repository, run.state.base_commit, run.config)
@@ -58,16 +78,15 @@ class CheckWorktree:
             self._check_open()
             self._running.append((spot, project))
         try:
-            report = do(project)
+            result = do(project)
         finally:
             with self._lock:
                 self._running.remove((spot, project))
-            repository.remove_tree(home / "checks")
         self._check_open()
         # What a command that was called off returned says nothing about the project.
         if project.called_off:
             raise Interrupted("The run was ended while the project's commands ran.")
-        return report
+        return result
 
     def _check_open(self) -> None:
         if self._closed:

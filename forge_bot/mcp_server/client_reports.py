@@ -4,10 +4,12 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from forge_bot.agent.tries import with_tries
 from forge_bot.artifacts.waves import normal_path, shared_file
 from forge_bot.engine import Exec, SpawnAgent, WriteFile
 from forge_bot.engine.reports import ActionFailed, AgentFailed, ArtifactWritten, FailureReason
 from forge_bot.errors import ActionUnnamed, ArtifactUnfit, NothingVisible, WrongAction
+from forge_bot.mcp_server.client_tries import ClientTries, sent_back
 from forge_bot.mcp_server.dispatch import (
     Dispatch,
     check_bounds,
@@ -24,7 +26,7 @@ from forge_bot.runs.builtin_actions import written
 from forge_bot.runs.clock import now
 from forge_bot.runs.publish import PULL_REQUEST
 from forge_bot.runs.run import Run
-from forge_bot.values import TaskId, Usage, Verdict
+from forge_bot.values import Severity, TaskId, Usage, Verdict
 
 PUSH = ".push"
 """What is added to an action's id for the step that only prepares the publication."""
@@ -49,7 +51,7 @@ class ReportOutcome(NamedTuple):
     message: str = ""
 
 
-def report(run: Run, said: Previous) -> ReportOutcome | None:
+def report(run: Run, said: Previous, tries: ClientTries) -> ReportOutcome | None:
     """Tell the engine what the client did; None if there is nothing to tell, as when the same
     report comes again.
 
@@ -64,7 +66,9 @@ def report(run: Run, said: Previous) -> ReportOutcome | None:
     match action:
         case SpawnAgent():
             return (
-                _agent_failed(run, action, said) if said.error else _agent_worked(run, action, said)
+                _agent_failed(run, action, said)
+                if said.error
+                else _agent_worked(run, action, said, tries)
             )
         case WriteFile():
             return _file_written(run, action, said)
@@ -79,16 +83,15 @@ def _is_known(run: Run, name: str) -> bool:
     return any(key == plain or key.startswith(f"{plain}/") for key in run.state.seen)
 
 
-def _usages(said: Previous, count: int) -> tuple[Usage, ...]:
+def _usages(said: Previous, count: int, before: Usage | None = None) -> tuple[Usage, ...]:
     """Return the usage of each of several reports: the client counts for all of them together, so
-    the first has it all.
+    the first has it all, with what was used `before` for the same action.
     """
     # The price is the client's own affair; zero would claim that it cost nothing.
     other = Usage(calls=1, cost=None, model=said.model)
-    return (
-        other.model_copy(update={"input_tokens": said.tokens, "duration_ms": said.duration_ms}),
-        *(other,) * (count - 1),
-    )
+    first = other.model_copy(update={"input_tokens": said.tokens, "duration_ms": said.duration_ms})
+    whole = before + first if before is not None and before.calls else first
+    return (whole, *(other,) * (count - 1))
 
 
 # -- agents
@@ -120,7 +123,9 @@ def _agent_failed(run: Run, action: SpawnAgent, said: Previous) -> ReportOutcome
     )
 
 
-def _agent_worked(run: Run, action: SpawnAgent, said: Previous) -> ReportOutcome | None:
+def _agent_worked(
+    run: Run, action: SpawnAgent, said: Previous, tries: ClientTries
+) -> ReportOutcome | None:
     dispatch = dispatched(run, action)
     tasks: tuple[TaskId | None, ...] = action.parallel_task_ids or (None,)
     names = dict(zip(tasks, outputs_of(action), strict=True))
@@ -147,7 +152,13 @@ def _agent_worked(run: Run, action: SpawnAgent, said: Previous) -> ReportOutcome
     check_bounds(run, changed, implementing=implementing)
     texts = {task: _fit(run, action, dispatch, names[task]) for task in there}
     shares = _shared_out(run, there, changed, texts) if implementing else {}
-    usages = dict(zip(there, _usages(said, len(there)), strict=True))
+    if implementing:
+        dispatch, back = _tried(run, action, said, tries, dispatch, shares)
+        if back is not None:
+            return back
+        outcomes = [each.outcome for each in dispatch.tries]
+        texts = {task: with_tries(text, outcomes) for task, text in texts.items()}
+    usages = dict(zip(there, _usages(said, len(there), dispatch.spent), strict=True))
     reports = [
         _land(run, action, task, texts[task], usages[task], shares.get(task, ())) for task in there
     ]
@@ -158,6 +169,43 @@ def _agent_worked(run: Run, action: SpawnAgent, said: Previous) -> ReportOutcome
         action,
         reports,
         (*left, *(f"{path} is new and belongs to no commit of the run" for path in stray[:5])),
+    )
+
+
+def _tried(
+    run: Run,
+    action: SpawnAgent,
+    said: Previous,
+    tries: ClientTries,
+    dispatch: Dispatch,
+    shares: dict[TaskId | None, tuple[str, ...]],
+) -> tuple[Dispatch, ReportOutcome | None]:
+    """Run the project's commands on what was changed, and the report's outcome if that is red and
+    may still go back.
+    """
+    tasks = tuple(task for task in shares if task is not None)
+    paths = tuple(sorted({path for own in shares.values() for path in own}))
+    before = sent_back(dispatch)
+    dispatch = tries.tried(run, action, dispatch, tasks, paths)
+    if sent_back(dispatch) == before or before >= run.config.tries.most:
+        return dispatch, None
+    outcome = dispatch.tries[-1].outcome
+    spent = dispatch.spent + _usages(said, 1)[0]
+    note(run, dispatch.model_copy(update={"spent": spent}))
+    label = run.pipeline.phase(action.phase).label
+    return dispatch, ReportOutcome(
+        updated=False,
+        findings=tuple(
+            ReportedFinding(severity=Severity.CRITICAL, description=f"newly red: {item}")
+            for item in outcome.red
+        ),
+        hint="revision_required",
+        warning=(
+            "nothing is recorded yet: the project's commands ran on the edits, which stay in the"
+            f" tree; mend what is newly red and report {action.action_id} again:"
+            f"\n\n{outcome.words}"
+        ),
+        message=f"{label}: {outcome.summary}",
     )
 
 

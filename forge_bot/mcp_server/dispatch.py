@@ -6,17 +6,25 @@ import os
 
 from pydantic import ValidationError
 
+from forge_bot.agent.tries import TryOutcome
 from forge_bot.engine import Action, SpawnAgent, WriteFile
 from forge_bot.errors import OutOfBounds
 from forge_bot.git import blob_id
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_paths import RunPaths
 from forge_bot.store import write_whole
-from forge_bot.values import Frozen
+from forge_bot.values import Frozen, Usage
 
 _FILE = "dispatch.json"
 _GONE = ""
 _SHOWN = 10
+
+
+class EditsTried(Frozen):
+    """What the project's commands said of the files that a report was about."""
+
+    digest: str
+    outcome: TryOutcome
 
 
 class Dispatch(Frozen):
@@ -26,6 +34,8 @@ class Dispatch(Frozen):
     dirty: dict[str, str]
     outputs: dict[str, str]
     refused: int = 0
+    tries: tuple[EditsTried, ...] = ()
+    spent: Usage = Usage()
 
 
 def outputs_of(action: Action) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ from forge_bot.mcp_server.check_worktree import CheckWorktree
 from forge_bot.mcp_server.client_actions import ClientAction, next_for_client
 from forge_bot.mcp_server.client_reports import ReportOutcome, report
 from forge_bot.mcp_server.client_run import Turns, client_run
+from forge_bot.mcp_server.client_tries import ClientTries
 from forge_bot.mcp_server.confirm import Call, Confirmations
 from forge_bot.mcp_server.folder_prefix import placed
 from forge_bot.mcp_server.init import handle_init
@@ -38,7 +39,7 @@ from forge_bot.mcp_server.wire import (
     ReportResult,
     Resumed,
 )
-from forge_bot.runs.notifications import Notify
+from forge_bot.runs.notifications import Notice, Notify
 from forge_bot.runs.run import Run
 from forge_bot.runs.session import PersonAnswer
 from forge_bot.store import SPECS
@@ -146,7 +147,7 @@ class Service:
         said = Previous.model_validate(given)
         spot = self.roots.spot(workspace)
         with client_run(spot, self.turns) as run:
-            told = self._told(run, said) if said.is_report else None
+            told = self._told(run, spot, said, tell) if said.is_report else None
             warning = ""
             if said.user_response.strip():
                 if asks_itself and isinstance(run.action, Checkpoint | HumanGate):
@@ -204,15 +205,21 @@ class Service:
                         warning=f"{phase} is complete already; {action.action_id} is outstanding",
                     )
                 raise WrongAction(f"{phase} was reported, but {action.action_id} is outstanding.")
-            told = self._told(run, said)
+            told = self._told(run, spot, said, _show_nothing)
             return _phase_report(told)
 
-    def _told(self, run: Run, said: Previous) -> ReportOutcome | None:
+    def _told(
+        self, run: Run, spot: RunLocation, said: Previous, tell: Notify
+    ) -> ReportOutcome | None:
         if isinstance(run.action, Checkpoint | HumanGate) and not said.action_id:
             return None
         if said.action_id and is_answered(run, said.action_id):
             return None
-        return report(run, said)
+        return report(run, said, ClientTries(spot, self.workshop, tell))
+
+
+def _show_nothing(_notice: Notice) -> None:
+    """Show no progress: this call has no way to."""
 
 
 def _with_result(

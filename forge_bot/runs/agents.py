@@ -18,10 +18,9 @@ from forge_bot.agent.model_answers import AnswerKind, Change, Document
 from forge_bot.agent.models.base import Model
 from forge_bot.agent.progress_events import ModelAsked
 from forge_bot.agent.progress_events import Notice as ModelNotice
-from forge_bot.agent.tries import HEADING, TryOutcome, section
+from forge_bot.agent.tries import TryOutcome, with_tries
 from forge_bot.engine import SpawnAgent
 from forge_bot.engine.reports import AgentFailed, ArtifactWritten, FailureReason
-from forge_bot.engine.verification_report import without_section
 from forge_bot.errors import ModelUnavailable
 from forge_bot.git import MergeConflict
 from forge_bot.prompts.environment import Environment
@@ -251,11 +250,11 @@ class Agents:
 
 def _with_tries(finished: WorkResult) -> Document | Change | None:
     """Return the answer, with what our own process saw of its edits in its document."""
-    answer, told = finished.answer or finished.rejected, section(finished.tries)
-    if answer is None or not told:
+    answer = finished.answer or finished.rejected
+    if answer is None or not finished.tries:
         return answer
-    text = without_section(answer.artifact_markdown, HEADING).rstrip()
-    return answer.model_copy(update={"artifact_markdown": f"{text}\n\n{told}"})
+    text = with_tries(answer.artifact_markdown, finished.tries)
+    return answer.model_copy(update={"artifact_markdown": text})
 
 
 async def _ended(agents: "list[asyncio.Task[WorkResult]]") -> None:

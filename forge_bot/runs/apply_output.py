@@ -176,13 +176,17 @@ class OutputApplier:
         """
         inspection = artifact_contract(self.run, action).inspect(text)
         report = self._written(action, task, text, inspection, usage)
-        committed = self.run.repository.read_many(self.run.ref, touched)
-        risky = self._risky(touched, lambda path: (committed.get(path), self._in_git(path)))
+        risky = self.risky_here(touched)
         if not risky or inspection.problems:
             return report, tuple(path for path in touched if path not in risky)
         patch = self.run.tree.patch(touched)
         self.run.tree.discard(touched)
         return self._held(report, patch, risky, task or TaskId("")), ()
+
+    def risky_here(self, touched: tuple[str, ...]) -> tuple[str, ...]:
+        """Return which of the paths that an agent wrote in the run's tree wait for a person."""
+        committed = self.run.repository.read_many(self.run.ref, touched)
+        return self._risky(touched, lambda path: (committed.get(path), self.in_git(path)))
 
     def _written(
         self,
@@ -262,7 +266,7 @@ class OutputApplier:
         file = inside(self.run.tree.path, path)
         return file.read_bytes() if file.is_file() else None
 
-    def _in_git(self, path: str) -> bytes | None:
+    def in_git(self, path: str) -> bytes | None:
         """Return what git would keep of a file in the work tree: of a link its target."""
         file = self.run.tree.path / path
         if file.is_symlink():

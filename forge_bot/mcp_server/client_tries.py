@@ -1,0 +1,88 @@
+"""Runs the project's commands on what a client's agents have changed, when they report it."""
+
+import hashlib
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from forge_bot.agent.tries import TryOutcome
+from forge_bot.engine import SpawnAgent
+from forge_bot.git import blob_id
+from forge_bot.mcp_server.check_worktree import CheckWorktree
+from forge_bot.mcp_server.dispatch import Dispatch, EditsTried
+from forge_bot.mcp_server.served_folders import RunLocation
+from forge_bot.runs.apply_output import OutputApplier
+from forge_bot.runs.edit_tries import EditTries
+from forge_bot.runs.notifications import Notify
+from forge_bot.runs.project import Project
+from forge_bot.runs.run import Run
+from forge_bot.values import TaskId
+
+_LINK, _PROGRAM, _PLAIN = "120000", "100755", "100644"
+
+
+class ClientTries(NamedTuple):
+    """Where the edits of a client's agents are tried."""
+
+    spot: RunLocation
+    shop: CheckWorktree
+    tell: Notify
+
+    def tried(
+        self,
+        run: Run,
+        action: SpawnAgent,
+        dispatch: Dispatch,
+        tasks: Sequence[TaskId],
+        paths: tuple[str, ...],
+    ) -> Dispatch:
+        """Return the dispatch with what the commands say of the files as they are now.
+
+        The same bytes are not run again. What waits for a person is not run.
+        """
+        applier, config = OutputApplier(run), run.config.tries
+        if config.most == 0 or not paths or applier.risky_here(paths):
+            return dispatch
+        if any((run.tree.path / path).is_dir() for path in paths):
+            # A repository inside of this one.
+            return dispatch
+        files = tuple((path, applier.in_git(path)) for path in paths)
+        modes = {path: _mode(run, path) for path, data in files if data is not None}
+        digest = _digest(files, modes)
+        known = next((each for each in dispatch.tries if each.digest == digest), None)
+        left = config.seconds - sum(each.outcome.seconds for each in dispatch.tries)
+        if known is None and left <= 0:
+            return dispatch
+        last = sent_back(dispatch) >= config.most
+
+        def run_commands(project: Project) -> TryOutcome:
+            tries = EditTries(run, project, self.tell)
+            if not tries.possible:
+                return TryOutcome()
+            outcome = tries.outcome(tasks, run.ref, files, left, modes=modes)
+            tries.say(tasks, outcome, action.agent, last=last)
+            return outcome
+
+        outcome = (
+            known.outcome.model_copy(update={"seconds": 0.0})
+            if known is not None
+            else self.shop.with_project(run, self.spot, run.tree, self.tell, run_commands)
+        )
+        tries = (*dispatch.tries, EditsTried(digest=digest, outcome=outcome))
+        return dispatch.model_copy(update={"tries": tries})
+
+
+def sent_back(dispatch: Dispatch) -> int:
+    """Return how often reports for an action were red."""
+    return sum(bool(each.outcome.red) for each in dispatch.tries)
+
+
+def _digest(files: Sequence[tuple[str, bytes | None]], modes: dict[str, str]) -> str:
+    said = [(path, modes.get(path), data is not None and blob_id(data)) for path, data in files]
+    return hashlib.sha256(repr(said).encode()).hexdigest()
+
+
+def _mode(run: Run, path: str) -> str:
+    file = run.tree.path / path
+    if file.is_symlink():
+        return _LINK
+    return _PROGRAM if file.stat().st_mode & 0o100 else _PLAIN

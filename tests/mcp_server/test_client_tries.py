@@ -1,0 +1,107 @@
+"""What a client's agents changed is run by the project's commands when it is reported, and goes back
+while it is red.
+"""
+
+from collections.abc import Mapping
+
+from tests.fakes import script
+from tests.fakes.sample import Sample
+from tests.mcp_server.host import Host, Json, hosting, two_tasks
+from tests.mcp_server.test_tree import at, files
+
+
+def says(*edits: Mapping[str, str]) -> script.Answer:
+    return script.change(*(dict(edit) for edit in edits))
+
+
+async def reported(host: Host, action: Json, tokens: int = 0) -> Json:
+    return await host.next(
+        previous_action_complete=True, action_id=action["action_id"], previous_tokens=tokens
+    )
+
+
+async def test_edits_that_break_a_test_come_back_and_are_taken_when_they_are_mended(
+    sample: Sample,
+) -> None:
+    async with hosting(sample) as host:
+        host.answers = {
+            **script.usual(),
+            ("implementer", "*", "task 1, 1"): says(script.GUARD, script.TEST, script.BREAKS),
+        }
+        host.perform(action := await at(host, "implementer"))
+        before = host.git("rev-parse", "HEAD")
+        again = await reported(host, action, tokens=600)
+        assert (again["type"], again["action_id"]) == ("spawn_agent", action["action_id"])
+        result = again["report_result"]
+        assert result["next_action_hint"] == "revision_required"
+        assert "test_" in result["findings"][0]["description"]
+        assert "AssertionError" in result["warning"]
+        assert "\x1b" not in result["warning"]
+        assert host.git("rev-parse", "HEAD") == before
+        assert "return self.people[0]" in (sample.path / "rota/schedule.py").read_text("utf-8")
+        mended = (sample.path / "rota/schedule.py").read_text("utf-8")
+        (sample.path / "rota/schedule.py").write_text(
+            mended.replace(script.MENDS["old"], script.MENDS["new"]), "utf-8"
+        )
+        after = await reported(host, again, tokens=100)
+        assert after["phase"] != "phase-5"
+        assert files(host) == {"rota/schedule.py", "tests/test_before.py"}
+        document = (sample.path / host.workspace / "impl-1.md").read_text("utf-8")
+        assert "- Went back to the implementer: tests are red:" in document
+        assert "Nothing is newly red after the last edits." in document
+        state = (sample.path / host.workspace / "reports.jsonl").read_text("utf-8")
+        assert '"inputTokens":700' in state.replace(" ", "")
+        assert host.git("worktree", "list").count("\n") == 0
+
+
+async def test_the_same_red_files_come_back_three_times_and_run_once(sample: Sample) -> None:
+    async with hosting(sample) as host:
+        host.answers = {
+            **script.usual(),
+            ("implementer", "*", "*"): says(script.GUARD, script.TEST, script.BREAKS),
+        }
+        host.perform(action := await at(host, "implementer"))
+        for _ in range(3):
+            action = await reported(host, action)
+            assert action["report_result"]["next_action_hint"] == "revision_required"
+        after = await reported(host, action)
+        assert after["phase"] != "phase-5"
+        document = (sample.path / host.workspace / "impl-1.md").read_text("utf-8")
+        assert "- Still newly red:" in document
+
+
+async def test_a_server_that_starts_anew_knows_what_was_red(sample: Sample) -> None:
+    async with hosting(sample) as host:
+        host.answers = {
+            **script.usual(),
+            ("implementer", "*", "*"): says(script.GUARD, script.TEST, script.BREAKS),
+        }
+        host.perform(action := await at(host, "implementer"))
+        first = await reported(host, action)
+        workspace = host.workspace
+    async with hosting(sample) as host:
+        host.workspace = workspace
+        second = await reported(host, action)
+        assert second["report_result"] == first["report_result"]
+
+
+async def test_tasks_that_are_reported_together_are_tried_together(sample: Sample) -> None:
+    async with hosting(sample) as host:
+        host.answers = {**script.usual(), **two_tasks()}
+        host.perform(action := await at(host, "implementer", "M"))
+        review = await reported(host, action)
+        assert (review["phase"], review["parallel_task_ids"]) == ("phase-6", ["1", "2"])
+        for task in "12":
+            document = (sample.path / host.workspace / f"impl-{task}.md").read_text("utf-8")
+            assert "Tests After the Edits" not in document
+
+
+async def test_a_change_that_waits_for_a_person_is_not_run(sample: Sample) -> None:
+    async with hosting(sample) as host:
+        host.answers = {
+            **script.usual(),
+            ("implementer", "*", "*"): says(script.BREAKS, script.WORKFLOW),
+        }
+        host.perform(action := await at(host, "implementer"))
+        asked = await reported(host, action)
+        assert (asked["type"], asked["name"]) == ("checkpoint", "checkpoint-c")
