@@ -5,7 +5,7 @@ order.
 import asyncio
 import time
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 
 from forge_bot.agent.assignment import Assignment, StopReason, WorkResult
 from forge_bot.agent.capabilities import Effect
@@ -209,7 +209,7 @@ class Agents:
     def _landed(
         self, action: SpawnAgent, task: TaskId | None, finished: WorkResult, spot: AgentWorktree
     ) -> Landed:
-        answer = _with_tries(finished)
+        answer = self._with_tries(finished, task, spot)
         if answer is None or self.landing.unplaceable(answer, spot.tree):
             reason = (
                 FailureReason.UNFIT
@@ -225,6 +225,20 @@ class Agents:
                 f" as they are now. {conflict}"
             )
             return _failed(action, task, finished, FailureReason.CONFLICT, words.strip()), ()
+
+    def _with_tries(
+        self, finished: WorkResult, task: TaskId | None, spot: AgentWorktree
+    ) -> Document | Change | None:
+        """Return the answer, with what our own process saw of its edits in its document."""
+        answer, tries = finished.answer or finished.rejected, finished.tries
+        if answer is None or not tries:
+            return answer
+        if tries[-1].elsewhere and isinstance(answer, Change) and task is not None:
+            with suppress(MergeConflict):
+                files = self.landing.merged(answer, spot.tree)
+                tries = (*tries[:-1], self.tries.beside_others(task, spot.commit, files, tries))
+        text = with_tries(answer.artifact_markdown, tries)
+        return answer.model_copy(update={"artifact_markdown": text})
 
     def _thinking(self, notice: ModelNotice, task: TaskId | None) -> None:
         if (
@@ -246,15 +260,6 @@ class Agents:
 
     def _past_runs(self, query: str) -> str:
         return self.briefing.past_runs(query)
-
-
-def _with_tries(finished: WorkResult) -> Document | Change | None:
-    """Return the answer, with what our own process saw of its edits in its document."""
-    answer = finished.answer or finished.rejected
-    if answer is None or not finished.tries:
-        return answer
-    text = with_tries(answer.artifact_markdown, finished.tries)
-    return answer.model_copy(update={"artifact_markdown": text})
 
 
 async def _ended(agents: "list[asyncio.Task[WorkResult]]") -> None:

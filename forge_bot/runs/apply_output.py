@@ -154,7 +154,7 @@ class OutputApplier:
         """
         inspection = artifact_contract(self.run, action).inspect(answer.artifact_markdown)
         files = (
-            self._merged(answer, tree)
+            self.merged(answer, tree)
             if isinstance(answer, Change) and not inspection.problems
             else None
         )
@@ -216,8 +216,8 @@ class OutputApplier:
             risks=self._risks(text) if isinstance(phase, AgentPhase) and phase.shows_risks else (),
         )
 
-    def _merged(self, answer: Change, tree: Tree) -> Files:
-        """The files as they are to be in the run's tree."""
+    def merged(self, answer: Change, tree: Tree) -> Files:
+        """The files as they are to be in the run's tree. Raises MergeConflict."""
         files = self._plan(answer, tree).files
         if tree.path == self.run.tree.path:
             return files
