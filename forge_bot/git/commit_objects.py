@@ -13,6 +13,7 @@ from forge_bot.git import files_at
 from forge_bot.git.commits import Trailers, message_text, read_trailers
 from forge_bot.git.process import LONG, git
 from forge_bot.git.revisions import HEADS, branch_ref, commit_id, ref_target, tree_id
+from forge_bot.git.snapshot import APPLY
 
 GONE = "000000"
 """The mode of a file that a commit removed, as git writes it."""
@@ -47,6 +48,11 @@ class Signature:
             for role, values in (("AUTHOR", self.author), ("COMMITTER", self.committer))
             for part, value in zip(parts, values, strict=True)
         }
+
+
+_TRIED = "Edits to be tried"
+_NOBODY = ("forge-bot", "forge-bot@users.noreply.github.com", "@0 +0000")
+_OURS = Signature(_NOBODY, _NOBODY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,8 +230,18 @@ def commit_on(
         for path, data in files
     ]
     tree = tree_with(root, tree_id(root, base), versions)
-    ours = ("forge-bot", "forge-bot@users.noreply.github.com", "@0 +0000")
-    return make_commit(root, tree, (base,), "Edits to be tried", (), Signature(ours, ours))
+    return make_commit(root, tree, (base,), _TRIED, (), _OURS)
+
+
+def commit_of_patch(root: Path, base: str, patch: bytes, without: Sequence[str] = ()) -> str:
+    """Return the id of a commit after `base` with a patch applied, but for the files that `without`
+    names by wildcards. It is on no branch. Raises GitFailed when the patch does not fit.
+    """
+    left_out = [f"--exclude={pattern}" for pattern in without]
+    with _index(root, tree_id(root, base)) as env:
+        git(root, "apply", "--cached", *APPLY, *left_out, "-", stdin=patch, env=env)
+        tree = git(root, "write-tree", env=env, seconds=LONG).line
+    return make_commit(root, tree, (base,), _TRIED, (), _OURS)
 
 
 def _kept(root: Path, path: str, data: bytes, mode: str) -> str:

@@ -18,7 +18,7 @@ from forge_bot.git.diff import between, patch_bytes
 from forge_bot.git.process import LONG, GitResult, git
 from forge_bot.git.revisions import commit_id, is_ref, ref_target, tree_id
 
-_APPLY = ("--whitespace=nowarn", "--no-ignore-whitespace")
+APPLY = ("--whitespace=nowarn", "--no-ignore-whitespace")
 _WILD = re.compile(r"[\\*?\[\]]")
 
 
@@ -130,7 +130,7 @@ def apply(
         f"--include={pattern}" for pattern in only
     ]
     if text.strip():
-        git(folder, "apply", *_APPLY, *left_out, "-", stdin=text.encode(errors="surrogateescape"))
+        git(folder, "apply", *APPLY, *left_out, "-", stdin=text.encode(errors="surrogateescape"))
 
 
 def patched(folder: Path, commit: str, raw: bytes, paths: Sequence[str]) -> dict[str, str] | None:
@@ -144,7 +144,7 @@ def patched(folder: Path, commit: str, raw: bytes, paths: Sequence[str]) -> dict
     with scratch(folder, keep=False) as copy:
         git(folder, "read-tree", commit_id(folder, commit), env=copy.env)
         try:
-            git(folder, "apply", "--cached", *_APPLY, *only, "-", stdin=raw, env=copy.env)
+            git(folder, "apply", "--cached", *APPLY, *only, "-", stdin=raw, env=copy.env)
         except GitFailed:
             return None
         rows = git(

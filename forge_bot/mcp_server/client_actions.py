@@ -8,6 +8,7 @@ from typing import NamedTuple, assert_never
 
 from pydantic import JsonValue
 
+from forge_bot.agent.tries import TryOutcome
 from forge_bot.engine import (
     Action,
     Checkpoint,
@@ -41,11 +42,12 @@ from forge_bot.mcp_server.wire import (
     WriteFileAction,
 )
 from forge_bot.runs.builtin_actions import applied, not_done, prepared, verified
+from forge_bot.runs.edit_tries import EditTries
 from forge_bot.runs.notifications import Notify, PhaseBegan
 from forge_bot.runs.project import Project
 from forge_bot.runs.question import Question, gate_shown, open_question
 from forge_bot.runs.run import Run
-from forge_bot.values import PhaseId
+from forge_bot.values import PhaseId, TaskId
 
 _HINTS = {
     "spawn_agent": (
@@ -164,10 +166,16 @@ class _ClientHost:
                     action, lambda project: verified(action, state, self.run, project)
                 )
             case "apply-held":
-                report, self._paths = applied(action, state, self.run)
+                report, self._paths = applied(action, state, self.run, self._try_patch)
                 return report
             case "pull-request" | "post-to-source" | "final-commit":
                 raise AssertionError(action.operation)
+
+    def _try_patch(self, task: TaskId) -> TryOutcome:
+        def run_commands(project: Project) -> TryOutcome:
+            return EditTries(self.run, project, self.tell).patch(task)
+
+        return self.shop.with_project(self.run, self.spot, self.run.tree, self.tell, run_commands)
 
     def _beside(self, action: Exec, do: Callable[[Project], Report]) -> Report:
         label = self.run.pipeline.phase(action.phase).label

@@ -58,7 +58,7 @@ class ClientTries(NamedTuple):
             tries = EditTries(run, project, self.tell)
             if not tries.possible:
                 return TryOutcome()
-            outcome = tries.outcome(tasks, run.ref, files, left, modes=modes)
+            outcome = tries.edits(tasks, run.ref, files, left, modes)
             tries.say(tasks, outcome, action.agent, last=last)
             return outcome
 

@@ -172,7 +172,7 @@ class Agents:
         files = self.landing.planned(effect.answer, spot.tree)
         if task is None or not files or self.landing.is_held(files, spot.tree):
             return TryOutcome()
-        outcome = self.tries.outcome((task,), spot.commit, files, effect.seconds)
+        outcome = self.tries.edits((task,), spot.commit, files, effect.seconds)
         self.tries.say((task,), outcome, action.agent, last=effect.last)
         return outcome
 

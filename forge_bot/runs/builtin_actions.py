@@ -2,6 +2,9 @@
 patches, ready-made documents.
 """
 
+from collections.abc import Callable
+
+from forge_bot.agent.tries import TryOutcome, with_tries
 from forge_bot.engine import Exec, State, WriteFile
 from forge_bot.engine.next_action import held_patch_name
 from forge_bot.engine.pipeline import AnsweringPhase, VerifyPhase
@@ -72,10 +75,15 @@ def verified(action: Exec, state: State, run: Run, project: Project) -> Commands
 
 
 def applied(
-    action: Exec, state: State, run: Run, withheld: tuple[str, ...] = ()
+    action: Exec,
+    state: State,
+    run: Run,
+    try_patch: Callable[[TaskId], TryOutcome],
+    withheld: tuple[str, ...] = (),
 ) -> tuple[ArtifactWritten, tuple[str, ...]]:
     """The patch a person approved, applied but for what is withheld; with the paths it touched.
-    Raises GitFailed if it does not fit.
+    What the project's commands say of it stands in the task's document, for its reviewer. Raises
+    GitFailed if it does not fit.
     """
     task = action.task or TaskId("")
     name = held_patch_name(task)
@@ -86,8 +94,14 @@ def applied(
             " belongs into a commit of yours."
         )
         raise GitFailed(f"{name} is not the patch that was approved.", hint=hint)
-    paths = OutputApplier(run).apply_held(task, withheld)
+    outcome = try_patch(task)
     artifact = run.pipeline.implementation.writes.replace("{task}", task)
+    before = run.workspace.read(artifact)
+    text = with_tries(before, (outcome,))
+    blob = state.artifacts[artifact].blob
+    if text != before:
+        blob = blob_id(run.workspace.write(artifact, text))
+    paths = OutputApplier(run).apply_held(task, withheld)
     report = ArtifactWritten(
         key=f"{action.action_id}/{task}",
         at=run.now(),
@@ -95,7 +109,7 @@ def applied(
         phase=action.phase,
         task=task,
         artifact=artifact,
-        blob=state.artifacts[artifact].blob,
+        blob=blob,
     )
     return report, paths
 

@@ -14,10 +14,11 @@ from pathlib import PurePosixPath
 from forge_bot.agent.model_feedback import fenced
 from forge_bot.agent.tries import TryOutcome, named
 from forge_bot.artifacts.waves import shared_file
+from forge_bot.engine.next_action import held_patch_name
 from forge_bot.engine.state import TaskStatus
 from forge_bot.errors import CannotJudge, Interrupted
 from forge_bot.git import Tree
-from forge_bot.git.commit_objects import commit_on
+from forge_bot.git.commit_objects import commit_of_patch, commit_on
 from forge_bot.knowledge.affected_tests import (
     affected_tests,
     is_code,
@@ -86,28 +87,47 @@ class EditTries:
             if cause_of(result) is None and not any(each.covers(result) for each in state.unusable)
         ]
 
-    def outcome(
+    def edits(
         self,
         tasks: Sequence[TaskId],
         base: str,
         files: Files,
         seconds: float,
-        *,
         modes: dict[str, str] | None = None,
     ) -> TryOutcome:
         """Run the commands on the edits of some tasks, made at a commit; at most for so long.
 
         Raises Interrupted where the commands were called off, and DiskFull.
         """
-        if any(result.exit_code != 0 for result in self.project.set_up()):
-            return TryOutcome(untold="The setup failed.")
         repository = self.run.repository
         base = repository.commit_id(base)
-        made = commit_on(repository.root, base, files, modes)
+        return self.outcome(tasks, base, commit_on(repository.root, base, files, modes), seconds)
+
+    def patch(self, task: TaskId, without: Sequence[str] = ()) -> TryOutcome:
+        """Run the commands on the patch of a task that a person approved. Raises GitFailed where it
+        does not fit any more.
+        """
+        if not self.possible:
+            return TryOutcome()
+        repository, base = self.run.repository, self.run.tree.head().commit
+        raw = self.run.workspace.read_bytes(held_patch_name(task)) or b""
+        made = commit_of_patch(repository.root, base, raw, without)
+        outcome = self.outcome((task,), base, made, self.run.config.tries.seconds)
+        self.say((task,), outcome, "", last=True)
+        return outcome
+
+    def outcome(self, tasks: Sequence[TaskId], base: str, made: str, seconds: float) -> TryOutcome:
+        """Run the commands on a commit that holds the edits of some tasks; at most for so long.
+
+        Raises Interrupted where the commands were called off, and DiskFull.
+        """
+        if any(result.exit_code != 0 for result in self.project.set_up()):
+            return TryOutcome(untold="The setup failed.")
+        paths = frozenset(self.run.tree.changed(base, made))
         began = time.monotonic()
         try:
             with self.project.trial(made) as place:
-                edits = _Edits(self, place, made, dict(files), began + seconds)
+                edits = _Edits(self, place, made, paths, began + seconds)
                 found = [*edits.all_red(self._baseline())]
             found = [self._surely(red, tasks, base, edits) for red in found]
         except CannotJudge as error:
@@ -134,7 +154,7 @@ class EditTries:
         last, left = tries[-1], self.run.config.tries.seconds - sum(each.seconds for each in tries)
         if left <= 0 or self.run.repository.commit_id(base) == self.run.tree.head().commit:
             return last
-        now = self.outcome((task,), self.run.ref, files, left)
+        now = self.edits((task,), self.run.ref, files, left)
         still = {*now.red, *now.elsewhere}
         kept = last.elsewhere if now.untold else [each for each in last.elsewhere if each in still]
         return last.model_copy(update={"elsewhere": tuple(kept)})
@@ -207,7 +227,7 @@ class _Edits:
     tries: EditTries
     place: Tree
     made: str
-    files: dict[str, bytes | None]
+    paths: frozenset[str]
     until: float
     untold: list[str] = field(default_factory=list[str])
 
@@ -226,7 +246,7 @@ class _Edits:
                 yield red
 
     def _red_among_affected(self, before: CommandResult) -> _Red | None:
-        tests = affected_tests(tuple(self.files), self.texts)
+        tests = affected_tests(self.paths, self.texts)
         package = b""
         if _PACKAGE in self.listed:
             package = self.tries.run.repository.read(self.made, _PACKAGE) or b""
@@ -310,7 +330,7 @@ class _Others:
         path = self._place(item, words)
         if not path:
             return False
-        if path not in self.edits.files:
+        if path not in self.edits.paths:
             return self._declares(path)
         if not is_test(path):
             return False
@@ -338,7 +358,7 @@ class _Others:
     def _wanted(self) -> frozenset[str]:
         named_there = {path for spec in self.specs for path in spec.files if is_code(path)}
         there = {path for path in self.edits.texts if self._declares(path)}
-        return frozenset((named_there | there) - set(self.edits.files))
+        return frozenset((named_there | there) - self.edits.paths)
 
     @cached_property
     def _links(self) -> dict[str, tuple[str, ...]]:

@@ -242,12 +242,20 @@ def test_a_test_that_another_task_is_to_change_is_not_sent_to_this_one(tmp_path:
     assert [len(model.asked(task)) for task in "12"] == [1, 1]
 
 
-def test_a_change_that_waits_for_a_person_is_not_run(tmp_path: Path) -> None:
+def test_a_change_that_waits_for_a_person_is_run_when_it_was_approved(tmp_path: Path) -> None:
     here = stage(tmp_path)
     model = talker(done(WRONG, wrote(".github/workflows/ci.yml", "on: push\n")))
     assert here.go_on(model)[0] is Outcome.WAITING
     assert len(model.asked("1")) == 1
     assert len(commands(here)) == 1
+    assert "Tests After the Edits" not in document(here)
+    outcome, run = here.go_on(model, _approved)
+    assert outcome is Outcome.DONE
+    assert len(model.asked("1")) == 1
+    assert commands(here)[1] == "python3 -m unittest discover -v -s tests -t ."
+    assert "- Still newly red: `test_double (tests.test_double.Works" in document(here)
+    assert here.files()["lib/double.py"] == "def double(x):\n    return x"
+    assert run.workspace.load(run.pipeline).refolded == ""
 
 
 def test_edits_that_never_end_go_back_as_such(tmp_path: Path) -> None:
