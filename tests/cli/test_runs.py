@@ -59,6 +59,8 @@ def test_a_medium_run_works_off_revise_fail_and_a_red_verification(sample: Sampl
             ),
             ("implementer", "*", "1/1.2"): change(GUARD, TEST),
             ("implementer", "*", "1/2.1"): change(BREAKS),
+            # The same again when it comes back red: then the verification finds it.
+            ("implementer", "*", "1/2.1~2"): change(BREAKS),
             ("implementer", "*", "fix-1/1.1"): change(MENDS),
         }
     )
