@@ -5,8 +5,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
 from posixpath import basename, dirname
 
-from forge_bot.knowledge.lenient_config import json_object, string, table
 from forge_bot.knowledge.likely_files import file_links
+from forge_bot.project.lenient_config import json_object, string, table
 
 _TEST = re.compile(
     r"(?:^|/)(?:test_[^/]*|[^/]*_test|tests?)\.py$|_test\.go$"

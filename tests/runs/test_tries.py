@@ -10,6 +10,7 @@ import pytest
 
 from forge_bot.agent.models.base import ModelCall
 from forge_bot.engine.reports import Answer as PersonsAnswer
+from forge_bot.engine.reports import Report
 from forge_bot.errors import ModelUnavailable
 from forge_bot.runs.notifications import CommandBegan, Message
 from forge_bot.runs.outcome import Outcome
@@ -352,5 +353,5 @@ def test_a_budget_that_ends_between_keeps_the_edits_and_says_that_they_are_red(
     assert "Still newly red" in document(here)
 
 
-def _approved(run: Run) -> object:
+def _approved(run: Run) -> Report:
     return answer(run, PersonAnswer(answer=PersonsAnswer.APPROVE), "terminal")
