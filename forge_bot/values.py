@@ -177,6 +177,21 @@ class CommandResult(Recorded):
     )
 
 
+class Unneeded(StrEnum):
+    """The reason why a request needs no change."""
+
+    ALREADY_WORKS = "already works"
+    NOT_REPRODUCED = "cannot be reproduced"
+    UNCLEAR = "not enough said"
+
+
+class NothingToDo(Recorded):
+    """A finding that a request needs no change, and its evidence as it was written."""
+
+    why: Unneeded
+    evidence: str
+
+
 class Inspection(Frozen):
     """The facts read from an artifact. A report carries them instead of the text."""
 
@@ -196,6 +211,9 @@ class Inspection(Frozen):
         default_factory=dict[str, str],
         exclude_if=is_empty,
         description="texts that documents of our own process repeat, by heading",
+    )
+    nothing_to_do: NothingToDo | None = Field(
+        default=None, exclude_if=is_empty, description="the document says that no change is needed"
     )
 
     @property

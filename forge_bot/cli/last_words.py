@@ -44,6 +44,9 @@ def _done(run: Run, progress: Progress, ending: Ending) -> None:
     separate = is_separate(state)
     kept = recorded_on(run.repository).get(run.name, "").removeprefix(HEADS) if separate else ""
     code = offered(run) if separate else Offer(branch=state.branch)
+    if state.nothing_to_do is not None:
+        progress.line(f"There was nothing to do: {state.nothing_to_do.why.value}.\n")
+        code = Offer()
     if code.branch:
         count = f", {several(code.commits, 'commit')}" if separate else ""
         begins = escape(state.base_branch)

@@ -10,7 +10,14 @@ from forge_bot.engine.next_action import action_id
 from forge_bot.engine.pipeline import GatePhase, Pipeline, PublishPhase
 from forge_bot.engine.reports import Answer, Answered
 from forge_bot.engine.state import OpenGate, Reason, RunStatus, State, TaskState, TaskStatus
-from forge_bot.engine.transitions import add_fix, add_note, complete, go_back, hand_out
+from forge_bot.engine.transitions import (
+    add_fix,
+    add_note,
+    complete,
+    end_unchanged,
+    go_back,
+    hand_out,
+)
 from forge_bot.values import Finding, Severity
 
 
@@ -92,6 +99,9 @@ def _approved(pipeline: Pipeline, state: State, gate: OpenGate, answer: Answered
         case Reason.VERIFICATION_RED if state.verification is not None:
             verification = state.verification.model_copy(update={"accepted": True})
             return state.replace(verification=verification, attempts=0)
+        case Reason.NOTHING_TO_DO if gate.report is not None:
+            unneeded = gate.report.inspection.nothing_to_do
+            return end_unchanged(pipeline, state.replace(nothing_to_do=unneeded), answer.at)
         case Reason.UNVERIFIED_APPROVAL:
             return state
         case Reason.CHECKS_RED:

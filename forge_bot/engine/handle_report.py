@@ -210,6 +210,10 @@ def accept(
     phase = pipeline.phase(state.current_phase)
     if isinstance(phase, AgentPhase) and phase.tasks:
         state = state.replace(tasks=tuple(TaskState(spec=spec) for spec in report.inspection.tasks))
+    unneeded = report.inspection.nothing_to_do
+    if isinstance(phase, AgentPhase) and phase.may_end_run and unneeded is not None:
+        said = f"{phase.label}: {unneeded.why.value}."
+        return open_decision(pipeline, state, Reason.NOTHING_TO_DO, said, report=report)
     if not isinstance(phase, ReviewPhase):
         return complete(pipeline, state, report.at)
     verdict = _verdict(phase, report)

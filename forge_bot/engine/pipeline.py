@@ -121,6 +121,10 @@ class AgentPhase(AnsweringPhase):
         default=False,
         description="signs of risk in the document are shown to the person at the next question",
     )
+    may_end_run: bool = Field(
+        default=False,
+        description="the document may say that nothing is to be done; a person is asked",
+    )
 
 
 class ReviewPhase(AnsweringPhase):

@@ -19,7 +19,7 @@ from forge_bot.engine.pipeline import (
 )
 from forge_bot.engine.state import ArtifactRecord, State, TaskState, TaskStatus
 from forge_bot.engine.transitions import is_left_out
-from forge_bot.values import Verdict
+from forge_bot.values import NothingToDo, Unneeded, Verdict
 
 _TASK_PARTS = ("Changes", "Test Strategy")
 """Sections that the one task names, where the document has them."""
@@ -34,6 +34,8 @@ def is_by_process(pipeline: Pipeline, state: State, phase: AnsweringPhase) -> bo
     has one whose document our process could not make whole.
     """
     if isinstance(phase, AgentPhase) and phase.stand_in and is_left_out(pipeline, state, phase):
+        return True
+    if state.nothing_to_do is not None:
         return True
     if state.attempts or any(note.phase == phase.id for note in state.notes):
         return False
@@ -76,6 +78,8 @@ def process_document(pipeline: Pipeline, state: State, phase: AnsweringPhase) ->
 
             bodies = {"Summary": _green(state), _REQUIREMENTS: _requirements(pipeline, state)}
             return _filled(phase, "Final verification", bodies) + "\n" + commands_section(state)
+        case _ if state.nothing_to_do is not None:
+            return _filled(phase, state.title, _unneeded(state.nothing_to_do))
         case _:
             plan = _plan(pipeline, state)
             title = plan.title if plan is not None and plan.title else state.title
@@ -202,6 +206,32 @@ def _requirements(pipeline: Pipeline, state: State) -> str:
         return "The reviews say what was asked for and where it is."
     name, text = found
     return f"{text}\n\nThis table is that of `{name}`."
+
+
+UNNEEDED = {
+    Unneeded.ALREADY_WORKS: (
+        "This already works as asked, so nothing was changed. If something else was meant, please"
+        " say what you expect and what you see; a new run then looks again."
+    ),
+    Unneeded.NOT_REPRODUCED: (
+        "This could not be reproduced, so nothing was changed. If you still see it, please say with"
+        " which version and by which steps; a new run then looks again."
+    ),
+    Unneeded.UNCLEAR: (
+        "The request does not say enough to decide what to change, so nothing was changed. With"
+        " answers to what is open below, a new run can begin."
+    ),
+}
+"""What the person who asked is told."""
+
+
+def _unneeded(found: NothingToDo) -> dict[str, str]:
+    return {
+        "Summary": f"{UNNEEDED[found.why]}\n\nA person has read the evidence and agreed:\n\n"
+        f"{found.evidence}",
+        "Changes": "None.",
+        "Verification": "Nothing was changed, so there was nothing to verify.",
+    }
 
 
 def _of_summary(pipeline: Pipeline, state: State) -> dict[str, str]:

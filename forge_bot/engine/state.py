@@ -13,6 +13,7 @@ from forge_bot.values import (
     CommandResult,
     Effort,
     Finding,
+    NothingToDo,
     PhaseId,
     Recorded,
     RecordsPolicy,
@@ -59,6 +60,7 @@ class Reason(StrEnum):
     AGENT_FAILED = "agent_failed"
     SETUP_FAILED = "setup_failed"
     BASELINE = "baseline"
+    NOTHING_TO_DO = "nothing_to_do"
     ACTION_FAILED = "action_failed"
     UNVERIFIED_APPROVAL = "unverified_approval"
     CHECKS_RED = "checks_red"
@@ -245,6 +247,11 @@ class State(Recorded):
         default=(), description="commands of the baseline that tell nothing; not judged by"
     )
     verification: Verification | None = None
+    nothing_to_do: NothingToDo | None = Field(
+        default=None,
+        exclude_if=is_empty,
+        description="why the run ends without a change, as a person agreed",
+    )
     budget: Budget = Budget()
     first_cap: Decimal | None = None
     usage: Usage = Usage()

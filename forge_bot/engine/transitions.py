@@ -62,6 +62,23 @@ def complete(pipeline: Pipeline, state: State, at: datetime) -> State:
     return enter(pipeline, fresh, pipeline.position(state.current_phase) + 1, at)
 
 
+def end_unchanged(pipeline: Pipeline, state: State, at: datetime) -> State:
+    """Return the run at its summary, or at its end; all that would change code is skipped."""
+    here = pipeline.position(state.current_phase)
+    writing = [
+        place
+        for place, phase in enumerate(pipeline.phases)
+        if isinstance(phase, AgentPhase) and phase.writes == pipeline.summary and place > here
+    ]
+    ends = [place for place, phase in enumerate(pipeline.phases) if isinstance(phase, EndPhase)]
+    target = (*writing, *ends)[0]
+    done = (*state.completed_phases, state.current_phase)
+    state = state.replace(completed_phases=done, attempts=0, notes=())
+    for phase in pipeline.phases[here + 1 : target]:
+        state = _skipped(state, phase)
+    return enter(pipeline, state, target, at)
+
+
 def enter(pipeline: Pipeline, state: State, position: int, at: datetime) -> State:
     """Return the run at the first phase from `position` on that needs an action."""
     for phase in pipeline.phases[position:]:
@@ -134,6 +151,7 @@ def go_back(
         "wave": None,
         "gate": None,
         "verification": None,
+        "nothing_to_do": None,
         "notes": tuple(
             note for note in state.notes if note.phase == target or note.phase not in later
         ),

@@ -9,6 +9,7 @@ from forge_bot.agent.edits import EditPlan, Folder, plan_edits
 from forge_bot.agent.model_answers import Change, Document
 from forge_bot.agent.protected_changes import Versions, protected_changes
 from forge_bot.artifacts.inspection import inspect
+from forge_bot.artifacts.nothing_to_do import read_nothing_to_do
 from forge_bot.artifacts.sections import document_facts
 from forge_bot.engine import SpawnAgent
 from forge_bot.engine.next_action import held_patch_name
@@ -50,6 +51,7 @@ class ArtifactContract(Frozen):
     rules: Rules = Rules()
     plans: bool = False
     carries: tuple[str, ...] = ()
+    may_end_run: bool = False
 
     def inspect(self, text: str) -> Inspection:
         """Return the values read from the artifact, and its problems.
@@ -65,6 +67,10 @@ class ArtifactContract(Frozen):
         found = found.model_copy(
             update=document_facts(text, plans=self.plans, carries=self.carries)
         )
+        if self.may_end_run:
+            unneeded, lacking = read_nothing_to_do(text)
+            changes = {"nothing_to_do": unneeded, "problems": (*found.problems, *lacking)}
+            found = found.model_copy(update=changes)
         unseen = (
             what_is_hidden(text) if not any(problem.fatal for problem in found.problems) else ""
         )
@@ -101,6 +107,7 @@ def contract_of(run: Run, phase: AnyPhase, headings: tuple[str, ...]) -> Artifac
         rules=run.rules if isinstance(phase, AgentPhase) and phase.tasks else Rules(),
         plans=plan is not None and phase.id == plan.id,
         carries=phase.carries if isinstance(phase, AnsweringPhase) else (),
+        may_end_run=isinstance(phase, AgentPhase) and phase.may_end_run,
     )
 
 

@@ -106,6 +106,10 @@ _WHAT = {
         "The project's own commands tell nothing before the change. No model was asked yet.",
         "go on and judge without these commands; the pull request says so",
     ),
+    Reason.NOTHING_TO_DO: (
+        "The analysis says that nothing is to be done; its evidence is below.",
+        "end the run without a change; the summary tells the evidence",
+    ),
     Reason.UNVERIFIED_APPROVAL: (
         "This was approved where it cannot be checked who did it.",
         "approve it here, so that the pull request can be opened",
@@ -231,6 +235,8 @@ def _meaning(run: Run, asked: Checkpoint) -> tuple[str, str, str]:
         )
     if asked.reason is Reason.BASELINE:
         reject = "run setup and these commands once more, for example with another configuration"
+    if asked.reason is Reason.NOTHING_TO_DO:
+        reject = "analyse once more, with your notes, and go on"
     return (*_WHAT[asked.reason], reject)
 
 

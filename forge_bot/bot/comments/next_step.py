@@ -3,11 +3,13 @@
 from forge_bot.bot.comments.reply import CommentReply
 from forge_bot.bot.comments.run_view import RunView
 from forge_bot.engine.pipeline import GatePhase, PublishPhase, TaskReviewPhase, TasksPhase
+from forge_bot.engine.process_documents import UNNEEDED
 from forge_bot.engine.state import OpenGate, Reason, RunStatus
 from forge_bot.interaction.commit_links import short
 from forge_bot.interaction.number_format import money, several
 from forge_bot.prompts import escape
 from forge_bot.runs.outcome import Outcome
+from forge_bot.values import NothingToDo
 
 
 def next_move(view: RunView) -> CommentReply:
@@ -47,6 +49,8 @@ def pull_request_link(view: RunView, *, begins: bool = True) -> str:
 
 def _completed(view: RunView) -> CommentReply:
     state = view.state
+    if state.nothing_to_do is not None:
+        return _unneeded(view, state.nothing_to_do)
     red = state.verification is not None and state.verification.red
     caution = (
         " **The verification is red** and was accepted by a person; the pull request says so."
@@ -70,6 +74,24 @@ def _completed(view: RunView) -> CommentReply:
         headline="Done.",
         detail=detail,
         tone=tone,
+        reaction="rocket",
+        outcome=Outcome.DONE,
+    )
+
+
+def _unneeded(view: RunView, found: NothingToDo) -> CommentReply:
+    """Return the end of a run that changed nothing, with its evidence."""
+    summary = view.links.named(view.pipeline.summary) if view.pipeline.summary else ""
+    told = f" {summary} has it as a document." if summary else ""
+    detail = (
+        f"{UNNEEDED[found.why]}\n\n{escape.document(found.evidence).text}\n\n"
+        f"Nothing was changed, and there is no pull request.{told} Thank you for the request."
+    )
+    return CommentReply(
+        occasion="completed",
+        headline="Done: there is nothing to do.",
+        detail=detail,
+        tone="tip",
         reaction="rocket",
         outcome=Outcome.DONE,
     )

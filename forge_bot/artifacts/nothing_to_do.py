@@ -1,0 +1,41 @@
+"""Read from a document that its request needs no change."""
+
+import re
+
+from forge_bot.artifacts.markdown import BlockKind, one_line, read_blocks
+from forge_bot.artifacts.sections import read_section
+from forge_bot.values import NothingToDo, Problem, Unneeded
+
+HEADING = "Nothing to Do"
+_SAID = re.compile(r"nothing to (?:do|change)\s*(?:[:：–—-]\s*(?P<why>.*))?", re.IGNORECASE)
+_LEVEL = 2
+
+
+def read_nothing_to_do(markdown: str) -> tuple[NothingToDo | None, tuple[Problem, ...]]:
+    """Return what the section `## Nothing to Do: already works` says, and what it lacks.
+
+    Anything but one of the known reasons with its evidence is a problem, never a yes.
+    """
+    found = [
+        one_line(block.text)
+        for block in read_blocks(markdown)
+        if block.kind is BlockKind.HEADING and not block.quoted and block.level <= _LEVEL
+    ]
+    said = [(text, match) for text in found if (match := _SAID.match(text)) is not None]
+    if not said:
+        return None, ()
+    forms = ", ".join(f"`## {HEADING}: {why.value}`" for why in Unneeded)
+    if len(said) > 1:
+        return None, (_problem(f"say it once: {forms}"),)
+    text, match = said[0]
+    words = (match["why"] or "").strip(" .*_`").casefold()
+    if words not in set(Unneeded):
+        return None, (_problem(f"the heading has to say why, as one of {forms}"),)
+    evidence = read_section(markdown, text.strip(" :.#*_"))
+    if not evidence:
+        return None, (_problem("give the evidence below the heading, in at most 4,000 characters"),)
+    return NothingToDo(why=Unneeded(words), evidence=evidence), ()
+
+
+def _problem(message: str) -> Problem:
+    return Problem(place=HEADING, message=message, fatal=False)

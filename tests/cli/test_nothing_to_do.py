@@ -1,0 +1,158 @@
+"""Requests that need no change bring none: an analyst says why, a person agrees, the run ends."""
+
+import json
+from typing import Any
+
+import pytest
+
+from forge_bot.artifacts.nothing_to_do import read_nothing_to_do
+from forge_bot.values import NothingToDo, Unneeded
+from tests.fakes import script
+from tests.fakes.sample import Sample
+from tests.mcp_server.host import hosting
+
+SOLVED, ABSENT, UNCLEAR = Unneeded.ALREADY_WORKS, Unneeded.NOT_REPRODUCED, Unneeded.UNCLEAR
+ANALYST = "situation-analyst-investigator"
+REQUESTS = [
+    ("`rota who` should print the person on call for a day", SOLVED, "`rota/cli.py` prints it."),
+    ("`rota week` should show seven days", SOLVED, "`tests/test_cli.py` asserts seven lines."),
+    ("Read the rota from a file", SOLVED, "`rota/cli.py` opens FILE."),
+    ("Exit with 2 on a wrong call", SOLVED, "The usage ends with 2 today."),
+    ("It crashes", ABSENT, "All commands were followed with the sample file; none raises."),
+    ("`rota week` loses Sundays on my machine", ABSENT, "Seven days are listed for each week."),
+    ("Wrong person after new year", ABSENT, "The shift at 2026-01-01 follows that of 2025-12-31."),
+    ("Make it better", UNCLEAR, "- What is not good enough, and how would one see it?"),
+    ("Same as last time", UNCLEAR, "- Which change was that? No earlier run is recorded."),
+    ("Support the other format", UNCLEAR, "- Which format: iCalendar, CSV, or another?"),
+]
+
+
+def analysis(why: str, evidence: str) -> script.Answer:
+    document = str(script.document(*script.HEADINGS[ANALYST])["artifact_markdown"])
+    return {"artifact_markdown": f"{document}\n## Nothing to Do: {why}\n\n{evidence}\n"}
+
+
+def status(sample: Sample) -> dict[str, Any]:
+    return json.loads(sample.forge("status", "--json").out)
+
+
+def branches(sample: Sample) -> set[str]:
+    return set(sample.git("branch", "--format=%(refname:short)").splitlines())
+
+
+@pytest.mark.parametrize(
+    ("request_", "why", "evidence"), REQUESTS, ids=[each[0] for each in REQUESTS]
+)
+def test_a_solved_or_unclear_request_ends_without_a_change(
+    sample: Sample, request_: str, why: Unneeded, evidence: str
+) -> None:
+    model = sample.model({(ANALYST, "*", "*"): analysis(why.value, evidence)})
+    asked = sample.forge("run", request_, "--effort", "S", "--auto", "--model", model)
+    assert asked.code == 3, asked.err
+    assert "nothing is to be done" in asked.out
+    assert why.value in asked.out
+    assert evidence.strip("-` ")[:20] in asked.out
+    assert status(sample)["gate"]["reason"] == "nothing_to_do"
+
+    done = sample.forge("approve", "--model", model)
+    assert done.code == 0, done.err
+    assert "There was nothing to do" in done.out
+    assert "git merge" not in done.out
+    state = status(sample)
+    assert state["currentPhaseStatus"] == "completed"
+    assert state["usage"]["calls"] == 1, "no further model was paid"
+    assert state["nothingToDo"] == {"why": why.value, "evidence": evidence}
+    assert state["pullRequest"] == ""
+    assert state["verification"] is None
+    assert "phase-5" in state["skippedPhases"]
+    assert not any(name.startswith(("fix/", "feat/", "chore/")) for name in branches(sample))
+    changed = (
+        sample.git("diff", "--name-only", "main", state["branch"], "--", ".", ":!.specs")
+        if state["branch"] in branches(sample)
+        else ""
+    )
+    assert changed == ""
+    summary = sample.forge("show", "summary.md").out
+    assert "nothing was changed" in summary
+    assert evidence in summary
+
+
+def test_a_no_goes_on_with_the_notes(sample: Sample) -> None:
+    again = script.document(*script.HEADINGS[ANALYST])
+    model = sample.model(
+        {(ANALYST, "*", "1"): analysis(SOLVED.value, "It is there."), (ANALYST, "*", "2"): again}
+    )
+    assert sample.forge("run", "Show Sundays", "--effort", "S", "--model", model).code == 3
+    said = sample.forge("reject", "not on Windows", "--model", model)
+    assert said.code == 3, said.err
+    state = status(sample)
+    assert state["gate"]["name"] == "checkpoint-a"
+    assert "nothingToDo" not in state
+    assert sample.forge("approve", "--model", model).code == 0
+    assert sample.offered
+
+
+def test_a_retry_after_such_an_end_analyses_anew(sample: Sample) -> None:
+    again = script.document(*script.HEADINGS[ANALYST])
+    model = sample.model(
+        {(ANALYST, "*", "1"): analysis(SOLVED.value, "It is there."), (ANALYST, "*", "2"): again}
+    )
+    sample.forge("run", "Show Sundays", "--effort", "S", "--model", model)
+    assert sample.forge("approve", "--model", model).code == 0
+    said = sample.forge("retry", "phase-1", "--notes", "it is not", "--model", model)
+    assert said.code == 3, said.err
+    assert status(sample)["gate"]["name"] == "checkpoint-a"
+
+
+async def test_an_mcp_client_is_asked_and_the_run_ends(sample: Sample) -> None:
+    async with hosting(sample) as host:
+        host.answers = {**script.usual(), (ANALYST, "*", "*"): analysis(SOLVED.value, "It is so.")}
+        await host.begin("Show Sundays")
+        gate = await host.drive(await host.next())
+        assert (gate["type"], gate["name"]) == ("checkpoint", "checkpoint-c")
+        assert "nothing is to be done" in gate["present_to_user"]
+        assert "It is so." in gate["present_to_user"]
+        done = await host.drive(await host.next(user_response="approve"))
+        assert done["type"] == "done"
+        assert "nothing was changed" in (host.path / done["summary_path"]).read_text()
+        assert host.git("diff", "--name-only", "main", "--", ".", ":!.specs") == ""
+
+
+# -- reading
+# --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("heading", "why"),
+    [
+        ("## Nothing to Do: already works", SOLVED),
+        ("## nothing to do – **Cannot be reproduced.**", ABSENT),
+        ("# Nothing to change: not enough said", UNCLEAR),
+    ],
+)
+def test_the_three_reasons_are_read(heading: str, why: Unneeded) -> None:
+    text = f"# Analysis\n\nWords.\n\n{heading}\n\nBecause.\n\n## More\n\nx\n"
+    assert read_nothing_to_do(text) == (NothingToDo(why=why, evidence="Because."), ())
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("## Nothing to Do\n\nIt works.\n", "the heading has to say why"),
+        ("## Nothing to Do: too hard\n\nIt is.\n", "the heading has to say why"),
+        ("## Nothing to Do: already works\n\n## More\n\nx\n", "give the evidence"),
+        (
+            "## Nothing to Do: already works\n\na\n\n## Nothing to Do: not enough said\n\nb\n",
+            "say it once",
+        ),
+    ],
+)
+def test_anything_else_is_asked_again_and_never_a_yes(text: str, said: str) -> None:
+    found, problems = read_nothing_to_do(text)
+    assert found is None
+    assert [said in problem.message for problem in problems] == [True]
+
+
+def test_a_document_without_the_section_and_a_quoted_one_say_nothing() -> None:
+    assert read_nothing_to_do("# A\n\n## Risks\n\nNothing to do: already works\n") == (None, ())
+    assert read_nothing_to_do("> ## Nothing to Do: already works\n>\n> x\n") == (None, ())
