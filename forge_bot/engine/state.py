@@ -248,9 +248,7 @@ class State(Recorded):
     )
     verification: Verification | None = None
     nothing_to_do: NothingToDo | None = Field(
-        default=None,
-        exclude_if=is_empty,
-        description="why the run ends without a change, as a person agreed",
+        default=None, description="why the run ends without a change, as a person agreed"
     )
     budget: Budget = Budget()
     first_cap: Decimal | None = None

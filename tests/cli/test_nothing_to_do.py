@@ -87,7 +87,7 @@ def test_a_no_goes_on_with_the_notes(sample: Sample) -> None:
     assert said.code == 3, said.err
     state = status(sample)
     assert state["gate"]["name"] == "checkpoint-a"
-    assert "nothingToDo" not in state
+    assert state["nothingToDo"] is None
     assert sample.forge("approve", "--model", model).code == 0
     assert sample.offered
 
