@@ -10,6 +10,9 @@ from pydantic.alias_generators import to_camel
 PhaseId = NewType("PhaseId", str)
 TaskId = NewType("TaskId", str)
 
+_TESTS_SHOWN = 5
+"""Tests that a sentence names."""
+
 
 class Frozen(BaseModel):
     """An immutable value without unknown fields."""
@@ -175,6 +178,34 @@ class CommandResult(Recorded):
     tail: str = Field(
         default="", description="the output, or the failing tests' words and the end of a long one"
     )
+
+
+class RedBeforeGreen(Recorded):
+    """The proof that a change mends a defect, or the reason why there is none."""
+
+    tests: tuple[str, ...] = Field(
+        default=(), description="tests that failed at the base commit and pass now"
+    )
+    files: tuple[str, ...] = Field(
+        default=(), description="the only files of the change that were applied there"
+    )
+    base: str = ""
+    head: str = ""
+    missing: str = Field(default="", description="why there is no proof, as a sentence")
+
+    @property
+    def said(self) -> str:
+        """Return the proof as a sentence, or that there is none."""
+        if not self.tests:
+            return f"Red before green was not shown. {self.missing}"
+        named = ", ".join(self.tests[:_TESTS_SHOWN])
+        more = (
+            f" and {len(self.tests) - _TESTS_SHOWN} more" if len(self.tests) > _TESTS_SHOWN else ""
+        )
+        return (
+            f"Red before green: with only {', '.join(self.files)} of this change applied at"
+            f" {self.base[:12]}, these failed, and at {self.head[:12]} they pass: {named}{more}."
+        )
 
 
 class Unneeded(StrEnum):

@@ -16,11 +16,11 @@ from forge_bot.values import (
     Inspection,
     PhaseId,
     RecordsPolicy,
+    RedBeforeGreen,
     TaskId,
     Usage,
     is_empty,
 )
-from forge_bot.verification.red_before_green import RedBeforeGreen
 from forge_bot.verification.unusable import UnusableCommand
 
 

@@ -17,13 +17,13 @@ from forge_bot.values import (
     PhaseId,
     Recorded,
     RecordsPolicy,
+    RedBeforeGreen,
     TaskId,
     TaskSpec,
     Usage,
     Verdict,
     is_empty,
 )
-from forge_bot.verification.red_before_green import RedBeforeGreen
 from forge_bot.verification.unusable import UnusableCommand
 
 SCHEMA_VERSION = 1

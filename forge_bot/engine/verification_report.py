@@ -5,9 +5,8 @@ did.
 from markdown_it import MarkdownIt
 
 from forge_bot.engine.state import State
-from forge_bot.values import CommandResult
+from forge_bot.values import CommandResult, RedBeforeGreen
 from forge_bot.verification.judgement import Judgement
-from forge_bot.verification.red_before_green import RedBeforeGreen
 
 HEADING = "Commands"
 

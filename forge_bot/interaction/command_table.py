@@ -8,8 +8,7 @@ from forge_bot.interaction.fit_comment import Flexible, as_many
 from forge_bot.interaction.folds import Paper, alert, papers
 from forge_bot.interaction.number_format import duration, head, row, several
 from forge_bot.prompts import escape
-from forge_bot.values import CommandResult
-from forge_bot.verification.red_before_green import RedBeforeGreen
+from forge_bot.values import CommandResult, RedBeforeGreen
 
 _NAMED = 3
 """Tests that are named in a cell."""

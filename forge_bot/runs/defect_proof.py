@@ -17,9 +17,8 @@ from forge_bot.runs.notifications import Message
 from forge_bot.runs.project import Project
 from forge_bot.runs.reruns import BaseTree
 from forge_bot.runs.run import Run
-from forge_bot.values import CommandName, CommandResult
+from forge_bot.values import CommandName, CommandResult, RedBeforeGreen
 from forge_bot.verification.red_before_green import (
-    RedBeforeGreen,
     of_files,
     ran_green,
     red_at_base,

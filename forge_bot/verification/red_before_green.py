@@ -4,9 +4,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from posixpath import basename
 
-from pydantic import Field
-
-from forge_bot.values import CommandResult, Recorded
+from forge_bot.values import CommandResult
 from forge_bot.verification.judgement import UNNAMED
 from forge_bot.verification.selected_tests import select_tests
 
@@ -15,33 +13,6 @@ _NAMES_FILES = re.compile(r"::|\.[cm]?[jt]sx? [›>] |^\w+ \([\w.]+\)")
 _NO_TEST = re.compile(
     r"\[(?:build|setup) failed\]|_FailedTest|^setUp|^tearDown| panicked$|\(error\)$"
 )
-_SHOWN = 5
-
-
-class RedBeforeGreen(Recorded):
-    """The proof, or the reason why there is none."""
-
-    tests: tuple[str, ...] = Field(
-        default=(), description="tests that failed at the base commit and pass now"
-    )
-    files: tuple[str, ...] = Field(
-        default=(), description="the only files of the change that were applied there"
-    )
-    base: str = ""
-    head: str = ""
-    missing: str = Field(default="", description="why there is no proof, as a sentence")
-
-    @property
-    def said(self) -> str:
-        """Return the proof as a sentence, or that there is none."""
-        if not self.tests:
-            return f"Red before green was not shown. {self.missing}"
-        named = ", ".join(self.tests[:_SHOWN])
-        more = f" and {len(self.tests) - _SHOWN} more" if len(self.tests) > _SHOWN else ""
-        return (
-            f"Red before green: with only {', '.join(self.files)} of this change applied at"
-            f" {self.base[:12]}, these failed, and at {self.head[:12]} they pass: {named}{more}."
-        )
 
 
 def red_at_base(
