@@ -15,7 +15,8 @@ from tests.recovery.world import World
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Keep tests that stand on one performance of a script in one process: it takes a while."""
     for item in (each for each in items if Path(__file__).parent in each.path.parents):
-        script = "long" if "long" in getattr(item, "fixturenames", ()) else "short"
+        names = getattr(item, "fixturenames", ())
+        script = next((name for name in ("long", "red") if name in names), "short")
         item.add_marker(pytest.mark.xdist_group(f"recovery-{script}"))
 
 
@@ -49,6 +50,15 @@ def short(nursery: Nursery, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     """
     with Play() as play:
         made = World(tmp_path_factory.mktemp("short"), nursery, play)
+        made.build()
+        yield made, undisturbed(made, SHORT)
+
+
+@pytest.fixture(scope="session")
+def red(nursery: Nursery, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Told]:
+    """The short script, with an implementer that breaks a test at first."""
+    with Play(red_first=True) as play:
+        made = World(tmp_path_factory.mktemp("red"), nursery, play)
         made.build()
         yield made, undisturbed(made, SHORT)
 

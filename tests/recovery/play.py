@@ -61,7 +61,9 @@ def _design_reviewer(text: str) -> script.Answer:
     )
 
 
-def _implementer(text: str) -> script.Answer:
+def _implementer(text: str, *, red_first: bool) -> script.Answer:
+    if red_first and "this is newly red" not in text:
+        return script.change(script.GUARD, script.BREAKS)
     if "Task 2: A note for readers" in _own_part(text):
         return script.change(_NOTE)
     return (
@@ -95,7 +97,7 @@ def _look(*requests: tuple[str, dict[str, object]]) -> script.Answer:
     return {"requests": wanted, "actions": []}
 
 
-def answer_to(question: Question) -> script.Answer:
+def answer_to(question: Question, *, red_first: bool = False) -> script.Answer:
     """What the play says to a question."""
     agent, phase = role_of(question)
     messages = question.body["messages"]
@@ -115,7 +117,7 @@ def answer_to(question: Question) -> script.Answer:
         case "task-decomposer":
             return {"artifact_markdown": _TASKS}
         case "implementer":
-            return _implementer(text)
+            return _implementer(text, red_first=red_first)
         case "impl-reviewer":
             return _impl_reviewer(text)
         case _:
@@ -135,6 +137,8 @@ class Play(ModelServer):
     taken: int = 0
     down_for: str = ""
     """Words of a task for whose implementer the provider is down."""
+    red_first: bool = False
+    """Whether the implementer breaks a test at first."""
     _given: int = 0
     _at: tuple[str, int] = ("", 0)
     _then: Callable[[], None] = field(default=lambda: None)
@@ -184,7 +188,8 @@ class Play(ModelServer):
         if silent is not None:
             self._reached.set()
             silent.wait(60)
-        return Says(json.dumps(answer_to(question)), input_tokens=1000, output_tokens=100)
+        answer = answer_to(question, red_first=self.red_first)
+        return Says(json.dumps(answer), input_tokens=1000, output_tokens=100)
 
     def answered(self) -> None:
         with self._one:

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from tests.recovery.conftest import Told
-from tests.recovery.trials import KINDS, Boundary, Kind, spread, survives
+from tests.recovery.trials import KINDS, Boundary, Kind, between, spread, survives
 
 _CLOSE: dict[Kind, int] = {
     "git before": 70,
@@ -33,6 +33,35 @@ def test_a_run_that_is_killed_again_and_again_ends_the_same(
 ) -> None:
     world, parts = short
     assert survives(world, parts[part], boundaries) == len(boundaries)
+
+
+_THE_TRY = 1
+"""The number of the implementer's first question after the design was approved: its edits are tried
+before the next one."""
+
+
+def test_a_run_that_is_killed_while_edits_are_tried_runs_them_again_and_asks_nothing_twice(
+    red: Told,
+) -> None:
+    world, parts = red
+    tries = between(world, parts[1], _THE_TRY)
+    assert len([each for each in tries if each.kind == "git before"]) > 10
+    for boundary in random.Random(1).sample(tries, 2):  # noqa: S311
+        assert survives(world, parts[1], (boundary,)) == 1
+
+
+def test_a_run_that_is_killed_after_a_try_reads_what_came_of_it(red: Told) -> None:
+    world, parts = red
+    assert survives(world, parts[1], (Boundary("model before", _THE_TRY + 1),)) == 1
+    assert world.printed.count("sent back to the implementer") == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("share", range(8))
+def test_a_run_that_is_killed_at_any_boundary_of_a_try_ends_the_same(red: Told, share: int) -> None:
+    world, parts = red
+    for boundary in between(world, parts[1], _THE_TRY)[share::8]:
+        survives(world, parts[1], (boundary,))
 
 
 @pytest.mark.promise("cli-nothing-lost")

@@ -102,6 +102,7 @@ def _compare(world: World, whole: Undisturbed) -> None:
     assert now.reports == then.reports
     assert now.commits == then.commits
     assert now.uncommitted == then.uncommitted
+    assert now.work_trees == then.work_trees
     assert world.leftovers() == []
 
 
@@ -118,6 +119,32 @@ def _counted(world: World, words: Sequence[str]) -> tuple[int, dict[Kind, int]]:
         "model": world.play.taken,
     }
     return code, {kind: seen[kind.split()[0]] for kind in KINDS}
+
+
+def between(world: World, whole: Undisturbed, first: int) -> list[Boundary]:
+    """Return the boundaries of a part between its question number `first` and the next one."""
+    found = dict[str, range]()
+    for kind in ("git", "file"):
+        ends = [_counted_until(world, whole, question)[kind] for question in (first, first + 1)]
+        found[kind] = range(ends[0] + 1, ends[1] + 1)
+    kinds: tuple[tuple[Kind, str], ...] = (
+        ("git before", "git"),
+        ("git after", "git"),
+        ("file", "file"),
+        ("power", "file"),
+    )
+    return [Boundary(kind, number) for kind, counted in kinds for number in found[counted]]
+
+
+def _counted_until(world: World, whole: Undisturbed, question: int) -> dict[str, int]:
+    """Perform a part: how many boundaries there were when a question came."""
+    world.back(str(whole.number))
+    world.play.fresh()
+    calls, seen = GitCalls(world.root / "shim", "never", 0), dict[str, int]()
+    with FileEvents(_folders(world), 0, lambda: None) as files:
+        world.play.count("before", question, lambda: seen.update(git=calls.count, file=files.count))
+        world.nursery.wait(world.start(whole.part.words, calls.environment))
+    return seen
 
 
 def killed_at(world: World, words: Sequence[str], at: Boundary | None) -> int:

@@ -40,6 +40,7 @@ class Standing:
     uncommitted: Sequence[str]
     branches: Mapping[str, str]
     """The trees of the other branches: the base and the one for merge."""
+    work_trees: int
 
 
 @dataclass
@@ -226,6 +227,7 @@ class World:
                 for branch in self.git("branch", "--format=%(refname:short)").split()
                 if branch not in {self.branch, *RECORD_BRANCHES}
             },
+            work_trees=self.git("worktree", "list", "--porcelain").count("worktree "),
         )
 
     def leftovers(self) -> list[str]:
