@@ -157,7 +157,7 @@ async def test_a_pipeline_that_cannot_be_read_is_listed_as_such_and_its_error_ha
         assert listed["forge://pipeline/develop"] == "a pipeline as data"
         assert listed["forge://pipeline/broken"].startswith("cannot be read: CONFIG-002:")
         assert (
-            ".forge/pipelines/broken.yaml:1: phases.title: Field required"
+            ".forge/pipelines/broken.yaml:1: title: Field required"
             in listed["forge://pipeline/broken"]
         )
         assert "no run is made of it" in listed["forge://pipeline/scaffold"]
