@@ -133,6 +133,13 @@ class UnknownArtifact(RequestError):
     usual_remedy = ShowStatus()
 
 
+class UnknownNode(RequestError):
+    """The project's graph has no node of that name."""
+
+    code = "REQUEST-008"
+    hint = "forge_graph, or `forge-bot graph query PART`, finds the ids of nodes."
+
+
 class BadOption(RequestError):
     """An option has a value that it cannot have."""
 

@@ -325,7 +325,7 @@ MCP = {
     ),
     "mcp-strict": "Arguments that do not exist are refused.",
     "mcp-bounds": "Too much is refused before it is read.",
-    "mcp-tools": "There are twelve tools, and their list costs a model at most 1,500 tokens.",
+    "mcp-tools": "There are thirteen tools, and their list costs a model at most 1,500 tokens.",
     "mcp-orient": "Orientation is a status of some twenty tokens with a link to the rest.",
     "mcp-stdout": "Nothing but the protocol stands on standard output.",
     "mcp-vanished": "A client that vanishes in the middle of a call loses nothing.",
@@ -371,6 +371,7 @@ CLI = {
         "Write what is missing of a commented .forge/config.yml and, on GitHub, the workflow for"
         " the bot."
     ),
+    "cli-graph": "The project as a graph: what uses what, and which rules hold.",
     "cli-doctor": "Check whether a run could start here, and say what is missing.",
     "cli-capabilities": "List the tools and skills that agents may ask for here, or call one.",
     "cli-work": (
@@ -633,7 +634,7 @@ SAID: dict[str, dict[str, tuple[str, ...]]] = {
         "The tree must be clean now.": ("mcp-clean",),
         "Asked again without a report, the same action comes again": ("mcp-asked-again",),
         "A report counts once.": ("mcp-effect",),
-        "Twelve, by `tools/list` at most 1,500 tokens.": ("mcp-tools",),
+        "Thirteen, by `tools/list` at most 1,500 tokens.": ("mcp-tools",),
         "a status of some twenty tokens": ("mcp-orient",),
         "Arguments that do not exist are refused.": ("mcp-strict",),
         "It listens on this machine only. Each request shows the token": ("mcp-http",),

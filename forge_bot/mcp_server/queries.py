@@ -3,13 +3,14 @@ schemas, and this server itself.
 """
 
 from collections.abc import Callable
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from pydantic import JsonValue, TypeAdapter
 
 from forge_bot.engine import State
 from forge_bot.engine.phase_rows import rows
-from forge_bot.errors import UnknownArtifact, UnknownRun, registry
+from forge_bot.errors import BadManifest, UnknownArtifact, UnknownRun, registry
 from forge_bot.interaction.remedy_words import advice_for_client
 from forge_bot.mcp_server.pipeline_resources import address, described, pipeline_at, pipelines
 from forge_bot.mcp_server.served_folders import RunLocation, ServedFolder, ServedFolders, in_several
@@ -20,16 +21,9 @@ from forge_bot.runs.resolve import RunInfo
 from forge_bot.runs.snapshot_of_run import RunSnapshot, raw_file, run_snapshot
 from forge_bot.store import read_request
 
-TIERS: dict[str, str] = {
-    "surface": "what a client sees: tools, resources, prompts",
-    "worker": "what our own process does without a model: setup, verification, commits",
-    "glove": "a worker for one stack: how Python, JavaScript, Go and others are set up and tested",
-    "gate": "a question to a person, and the forms of its answers",
-    "schema": "typed values: actions, reports, state, errors",
-    "registry": "a schema looked up by name: error codes, pipelines, toolchains",
-    "pipeline": "a descriptor of phases, executed by the engine",
-}
-_PARENTS = {"glove": "worker", "registry": "schema"}
+if TYPE_CHECKING:
+    from forge_bot.mcp_server.graph_answers import GraphAnswers
+
 _RUNS_SHOWN = 20
 
 
@@ -38,6 +32,13 @@ class Queries:
 
     def __init__(self, roots: ServedFolders) -> None:
         self.roots = roots
+
+    @cached_property
+    def graphs(self) -> "GraphAnswers":
+        """The projects' graphs; what reads them is imported when somebody asks."""
+        from forge_bot.mcp_server.graph_answers import GraphAnswers
+
+        return GraphAnswers(self.roots)
 
     # -- runs
     # ----------------------------------------------------------------------------------------------
@@ -152,8 +153,16 @@ class Queries:
             f"{f'Branch `{branch}`' if branch else 'No branch is checked out'}. {languages}",
             "## Commands\n\n" + ("\n".join(commands) or "None was found."),
             "## Runs under way\n\n" + ("\n".join(known) or "None. pipeline_init begins one."),
+            "## Structure\n\n" + (self._structure(root) or "Not read yet; forge_graph reads it."),
         ]
         return "\n\n".join(parts) + "\n"
+
+    def _structure(self, root: ServedFolder) -> str:
+        """Return the project's graph in a few lines; a manifest that cannot be read says so."""
+        try:
+            return self.graphs.summary(root)
+        except BadManifest as error:
+            return f"{error.code}: {error.message}"
 
     def shelf(self) -> tuple[tuple[str, str, str, str], ...]:
         """Return the resources of the list by address: the served repositories, their pipelines,
@@ -254,13 +263,17 @@ def errors_schema() -> JsonValue:
 
 
 def taxonomy() -> JsonValue:
-    """The kinds of parts this server is made of, and which is a kind of which."""
-    return {
-        "tiers": [
-            {"tier": name, "what": what, "subtype_of": _PARENTS.get(name)}
-            for name, what in TIERS.items()
-        ]
-    }
+    """Return the tiers, kinds of nodes and edges of a project's graph."""
+    from forge_bot.mcp_server.graph_answers import taxonomy as of_graphs
+
+    return of_graphs()
+
+
+def manifest_schema() -> JsonValue:
+    """JSON Schema of .forge/manifest.yaml."""
+    from forge_bot.project.graph.manifest import manifest_schema as of_file
+
+    return of_file()
 
 
 def state_schema() -> JsonValue:
@@ -279,4 +292,5 @@ SCHEMAS: dict[str, Callable[[], JsonValue]] = {
     "actions": actions_schema,
     "errors": errors_schema,
     "taxonomy": taxonomy,
+    "manifest/v1": manifest_schema,
 }

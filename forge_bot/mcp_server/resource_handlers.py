@@ -22,6 +22,7 @@ _FOR_MODELS = Annotations(audience=["assistant"], priority=0.5)
 def add_resources(server: ForgeServer, desk: LazyService) -> None:
     """All resources and templates."""
     _about_projects(server, desk)
+    _about_graphs(server, desk)
     _about_runs(server, desk)
     _about_forge(server, desk)
 
@@ -41,6 +42,30 @@ def _about_projects(server: ForgeServer, desk: LazyService) -> None:
     async def project_runs(id: str) -> str:  # noqa: A002 - the name in the address
         """The runs of a repository."""
         return await _json(lambda: desk().looking.runs(id))
+
+
+def _about_graphs(server: ForgeServer, desk: LazyService) -> None:
+    @server.resource("forge://project/{id}/manifest", mime_type=JSON)
+    async def manifest(id: str) -> str:  # noqa: A002 - the name in the address
+        """The nodes of a project with tiers and imports, and its rules."""
+        return await _json(lambda: desk().looking.graphs.manifest(id))
+
+    @server.resource("forge://project/{id}/annotations", mime_type=JSON)
+    async def annotations(id: str) -> str:  # noqa: A002 - the name in the address
+        """What is found in a project's graph as it is now."""
+        return await _json(lambda: desk().looking.graphs.annotations(id))
+
+    @server.resource("forge://project/{id}/node/{node}", mime_type=JSON)
+    async def node(id: str, node: str) -> str:  # noqa: A002 - the name in the address
+        """One node with its neighbours; slashes are written %2F."""
+        return await _json(lambda: desk().looking.graphs.node(id, node))
+
+    @server.resource("forge://glove/{kind}/{stack}", mime_type=JSON)
+    async def glove(kind: str, stack: str) -> str:
+        """What is read of one stack."""
+        from forge_bot.mcp_server.graph_answers import glove as described_glove
+
+        return await _json(lambda: described_glove(kind, stack))
 
 
 def _about_runs(server: ForgeServer, desk: LazyService) -> None:
@@ -80,10 +105,14 @@ def _about_forge(server: ForgeServer, desk: LazyService) -> None:
         ("state", "JSON Schema of state.json"),
         ("actions", "JSON Schema of the actions"),
         ("errors", "every error, with its way out"),
-        ("taxonomy", "the kinds of parts forge-bot is made of"),
+        ("taxonomy", "tiers and kinds of a project's nodes"),
+        ("manifest/v1", "JSON Schema of .forge/manifest.yaml"),
     ):
         server.resource(
-            f"forge://schema/{name}", name=f"schema-{name}", description=what, mime_type=JSON
+            f"forge://schema/{name}",
+            name=f"schema-{name.replace('/', '-')}",
+            description=what,
+            mime_type=JSON,
         )(_schema(name))
 
     @server.resource("forge://mcp/roots", mime_type=JSON)

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from pydantic import ConfigDict, JsonValue
+from pydantic import ConfigDict, Field, JsonValue
 from pydantic.alias_generators import to_camel
 
 from forge_bot.values import Frozen
@@ -22,6 +22,14 @@ class Orientation(Frozen):
     branch: str = ""
     under_way: tuple[dict[str, JsonValue], ...] = ()
     context: str = ""
+
+
+class GraphResult(Frozen):
+    """An answer about the project's graph, in lines; `links` lead to more."""
+
+    text: str
+    count: int = 0
+    links: tuple[str, ...] = Field(default=(), exclude=True)
 
 
 class ResumeInfo(Frozen):

@@ -1,5 +1,6 @@
-"""The eight tools beside the loop."""
+"""The nine tools beside the loop."""
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 from mcp.server.mcpserver import Context
@@ -35,6 +36,32 @@ def add_looking(server: ForgeServer, desk: LazyService) -> None:
                 "resource_links": [found.context_link, *found.other_contexts],
             },
         )
+
+    @server.tool(annotations=READS, structured_output=False)
+    async def forge_graph(
+        operation: Literal["query", "map", "verify", "scan"],
+        name: str = "",
+        tier: str = "",
+        kind: str = "",
+        domain: str = "",
+        of: str = "",
+        used_by: str = "",
+        touches: Sequence[str] = (),
+        between: Sequence[str] = (),
+        project: str = "",
+    ) -> CallToolResult:
+        """The project's files as a graph: nodes by name, tier, kind or domain; neighbours `of` a
+        node; pipelines it is `used_by`; what a change `touches`; the imports `between` two; what
+        breaks rules.
+        """
+        narrowed = {"name": name, "tier": tier, "kind": kind, "domain": domain}
+        edges = {"of": of, "used_by": used_by, "touches": touches, "between": between}
+        asked = {key: value for key, value in {**narrowed, **edges}.items() if value}
+        found = await in_thread(lambda: desk().looking.graphs.answer(operation, asked, project))
+        meta: dict[str, JsonValue] = {"resource_links": [*found.links]}
+        if operation in {"verify", "scan"}:
+            meta["annotations"] = {"findings": found.count}
+        return answered(found, meta=meta)
 
     @server.tool(annotations=READS, structured_output=False)
     async def state_resume_info(workspace: str) -> CallToolResult:

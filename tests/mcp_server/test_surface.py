@@ -39,13 +39,13 @@ async def read_json(host: Host, uri: str) -> Any:
 
 @pytest.mark.promise("mcp-tools")
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
-async def test_the_tools_are_twelve_and_cost_a_model_at_most_1500_tokens(
+async def test_the_tools_are_thirteen_and_cost_a_model_at_most_1500_tokens(
     sample: Sample, mode: str
 ) -> None:
     async with hosting(sample, mode=mode) as host:
         tools = (await host.client.list_tools()).tools
     assert [tool.name for tool in tools] == sorted(tool.name for tool in tools)
-    assert len(tools) == 12
+    assert len(tools) == 13
     seen = [
         {"name": tool.name, "description": tool.description, "input_schema": tool.input_schema}
         for tool in tools
@@ -111,7 +111,7 @@ async def test_schemas_pipelines_and_the_server_describe_themselves(sample: Samp
         assert "SpawnAgentAction" in (await read_json(host, "forge://schema/actions"))["$defs"]
         assert (await read_json(host, "forge://pipeline/develop"))["phases"][1]["id"] == "phase-1"
         surface = await read_json(host, "forge://mcp/surface")
-        assert len(surface["tools"]) == 12
+        assert len(surface["tools"]) == 13
         assert surface["prompts"] == ["forge/start", "forge/audit"]
         assert "forge://pipeline/{id}" in surface["templates"]
         assert (await read_json(host, "forge://mcp/roots"))["roots"] == [

@@ -43,6 +43,15 @@ class GraphCache:
 
         return self._with(read, {}) if keys else {}
 
+    def count(self, keys: Sequence[str]) -> int:
+        """Return how many of the keys are known."""
+
+        def read(store: sqlite3.Connection) -> int:
+            known = {key for (key,) in store.execute("SELECT key FROM facts")}
+            return sum(key in known for key in keys)
+
+        return self._with(read, 0)
+
     def keep_facts(self, facts: Mapping[str, bytes]) -> None:
         """Keep facts; the oldest go when there are too many."""
         self._keep("facts", facts.items(), _MOST_FACTS)

@@ -59,6 +59,10 @@ class ProjectFiles:
             digest.update(f"{entry.mode} {entry.blob} {path}\0".encode(errors="surrogateescape"))
         return digest.hexdigest()
 
+    def blob(self, path: str) -> str:
+        """Return git's id of a file's contents; empty when there is none."""
+        return self.entries[path].blob if path in self.entries else ""
+
     def listing(self) -> Listing:
         """Return the files as a list with a reader of text."""
         return Listing(tuple(self.entries), self.text)

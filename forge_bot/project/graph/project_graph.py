@@ -89,7 +89,7 @@ class ProjectGraph:
     """All nodes and edges. What the manifest says is laid over the kinds when a node is asked for.
 
     `facts` reads what files contain; it is asked only for files whose definitions are wanted.
-    `text` reads a file; empty when there is none.
+    `text` reads a file, and `blob` gives git's id of it; both are empty when there is none.
     """
 
     files: Mapping[str, FileNode]
@@ -98,6 +98,7 @@ class ProjectGraph:
     fingerprint: str
     facts: Callable[[Iterable[str]], Mapping[str, FileFacts]] = field(repr=False)
     text: Callable[[str], str] = field(repr=False)
+    blob: Callable[[str], str] = field(repr=False)
     overrides: Mapping[str, Overrides] = field(default_factory=dict[str, Overrides])
 
     @cached_property

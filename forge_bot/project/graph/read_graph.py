@@ -31,6 +31,7 @@ _MANIFESTS = frozenset(
     {"pyproject.toml", "setup.cfg", "package.json", "tsconfig.json", "jsconfig.json", "go.mod"}
 )
 _PARTS = 2_000
+_QUICK = 400
 
 
 class GraphReader:
@@ -48,6 +49,19 @@ class GraphReader:
     def here(self) -> ProjectGraph:
         """Return the graph of the work tree as it lies there."""
         return self._graph(ProjectFiles.here(self._repository))
+
+    def if_quick(self) -> ProjectGraph | None:
+        """Return the graph of the work tree; None if more than some hundred files would have to be
+        read for it that no process has read before.
+        """
+        files = ProjectFiles.here(self._repository)
+        keys = [
+            _key(path, entry.blob) for path, entry in files.entries.items() if _is_read(path, entry)
+        ]
+        new = [key for key in keys if key not in self._facts]
+        if len(new) > _QUICK and len(new) - self._cache.count(new) > _QUICK:
+            return None
+        return self._graph(files)
 
     def at(self, ref: str) -> ProjectGraph:
         """Return the graph of a commit. Raises GitFailed for an unknown one."""
@@ -94,6 +108,7 @@ class GraphReader:
             files.fingerprint,
             self._lazily(files),
             files.text,
+            files.blob,
         )
 
     def _lazily(self, files: ProjectFiles) -> Callable[[Iterable[str]], Mapping[str, FileFacts]]:
@@ -140,6 +155,7 @@ class GraphReader:
                 files.fingerprint,
                 self._lazily(files),
                 files.text,
+                files.blob,
             )
         except (ValueError, KeyError, TypeError, IndexError):
             return None

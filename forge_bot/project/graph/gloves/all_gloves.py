@@ -13,6 +13,12 @@ GLOVES = (PYTHON, JAVASCRIPT, GO, RUST, JAVA, RUBY, PIPELINES)
 _BY_ENDING = {ending: glove for glove in GLOVES for ending in glove.endings}
 
 
+def glove_named(stack: str) -> Glove | None:
+    """Return the glove of a stack by its word in addresses; `typescript` is JavaScript's."""
+    word = "javascript" if stack.lower() == "typescript" else stack.lower()
+    return next((glove for glove in GLOVES if glove.slug == word), None)
+
+
 def glove_for(path: str) -> Glove | None:
     """Return the glove that reads a file; None if none does."""
     return PIPELINES if is_pipeline(path) else _BY_ENDING.get(splitext(path)[1])

@@ -30,3 +30,8 @@ class Glove:
     resolver: Callable[[Listing], Resolve] | None
     promise: str
     form: int = 1
+
+    @property
+    def slug(self) -> str:
+        """The stack in one word, for addresses."""
+        return self.stack.split(" ", 1)[0].lower()

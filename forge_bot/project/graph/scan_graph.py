@@ -1,0 +1,66 @@
+"""What a look at the graph finds without any rule: files that cannot be read whole, imports of
+nothing, circles, and critical code without a test.
+"""
+
+from collections.abc import Iterator
+
+from forge_bot.project.graph.circles import circles
+from forge_bot.project.graph.node_types import Criticality
+from forge_bot.project.graph.project_graph import ProjectGraph
+from forge_bot.values import Frozen
+
+
+class GraphFinding(Frozen):
+    """One finding at a node; `dependency_ids` are the files that import it."""
+
+    code: str
+    node: str
+    message: str
+    path: str
+    line: int = 1
+    dependency_ids: tuple[str, ...] = ()
+
+    @property
+    def words(self) -> str:
+        """The finding in one line."""
+        return f"{self.code} {self.path}:{self.line} {self.message}"
+
+
+def scan(graph: ProjectGraph) -> list[GraphFinding]:
+    """Return what is found, sorted by its place."""
+    found = [*_unread(graph), *_missing(graph), *_circles(graph), *_untested(graph)]
+    return sorted(found, key=lambda each: (each.path, each.line, each.code))
+
+
+def _finding(graph: ProjectGraph, code: str, path: str, message: str, line: int) -> GraphFinding:
+    uses = graph.importers.get(path, ())
+    return GraphFinding(
+        code=code, node=path, message=message, path=path, line=line, dependency_ids=uses
+    )
+
+
+def _unread(graph: ProjectGraph) -> Iterator[GraphFinding]:
+    for path, node in graph.files.items():
+        if node.problem:
+            yield _finding(graph, "SCAN-001", path, f"is not read whole: {node.problem}", 1)
+
+
+def _missing(graph: ProjectGraph) -> Iterator[GraphFinding]:
+    for each in graph.missing:
+        message = f"imports {each.module}, which is not there"
+        yield _finding(graph, "SCAN-002", each.path, message, each.line)
+
+
+def _circles(graph: ProjectGraph) -> Iterator[GraphFinding]:
+    for circle, (path, _, line) in circles(graph, ""):
+        message = f"closes a circle of imports: {', '.join(circle)}"
+        yield _finding(graph, "SCAN-003", path, message, line)
+
+
+def _untested(graph: ProjectGraph) -> Iterator[GraphFinding]:
+    for path, said in graph.overrides.items():
+        node = graph.files[path]
+        high = said.criticality.weight >= Criticality.HIGH.weight
+        if high and node.kind.is_code and not graph.testers.get(path):
+            message = f"is of {said.criticality} criticality, and no test imports it"
+            yield _finding(graph, "SCAN-004", path, message, 1)
