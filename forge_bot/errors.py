@@ -277,7 +277,7 @@ class BadConfig(SetupError):
 class BadManifest(SetupError):
     """.forge/manifest.yaml does not say what it should; every problem is listed with its place."""
 
-    code = "CONFIG-006"
+    code = "CONFIG-008"
     hint = "Correct the places named above; docs/graph.md lists every key."
 
 

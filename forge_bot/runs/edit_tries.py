@@ -27,12 +27,15 @@ from forge_bot.knowledge.affected_tests import (
     selected,
 )
 from forge_bot.knowledge.likely_files import file_links
+from forge_bot.runs.known_flaky import remember_flaky
 from forge_bot.runs.notifications import Message, Notify
 from forge_bot.runs.project import Project
 from forge_bot.runs.run import Run
 from forge_bot.store import SPECS
 from forge_bot.values import CommandName, CommandResult, TaskId
+from forge_bot.verification.flaky_tests import MOST_RERUN
 from forge_bot.verification.judgement import UNNAMED, newly_failing
+from forge_bot.verification.selected_tests import select_tests
 from forge_bot.verification.shown_output import (
     TAIL_CHARACTERS,
     TAIL_LINES,
@@ -271,8 +274,36 @@ class _Edits:
         if part and cause_of(now) in {Cause.USAGE_ERROR, Cause.NO_TESTS}:
             # The selection was wrong, not the edits.
             return None
-        failing = newly_failing(before, now)
+        failing = self._without_flaky(now, newly_failing(before, now), limit)
         return _Red(before, now, failing, tuple(output.splitlines())) if failing else None
+
+    def _without_flaky(
+        self, now: CommandResult, failing: tuple[str, ...], limit: float
+    ) -> tuple[str, ...]:
+        """Return the tests without those that pass when they run again on the same edits.
+
+        They run alone first. What passes alone may still fail together with the others.
+        """
+        names = [name for name in failing if name != UNNAMED]
+        alone = select_tests(now.argv, names) if 0 < len(names) <= MOST_RERUN else None
+        if now.name is not CommandName.TEST or alone is None:
+            return failing
+        flaky = self._passing(names, alone.argv, limit)
+        if flaky:
+            flaky = self._passing(flaky, now.argv, limit)
+            remember_flaky(self.tries.run.repository, flaky)
+        return tuple(name for name in failing if name not in flaky)
+
+    def _passing(self, names: list[str], argv: tuple[str, ...], limit: float) -> list[str]:
+        """Run a command again; the tests of these that it shows to pass now."""
+        seconds = min(limit, self.until - time.monotonic())
+        if seconds <= 0:
+            return []
+        again, _ = self.tries.project.run_in(self.place, CommandName.TEST, argv, seconds)
+        if again.timed_out or not again.tests or UNNAMED in again.failures:
+            return []
+        red = bool(again.exit_code) and not again.failures
+        return [] if red else [name for name in names if name not in again.failures]
 
     def _endless(self, before: CommandResult, now: CommandResult, limit: float) -> _Red | None:
         """Return a command that did not end in time; nothing where it needed most of it before."""

@@ -10,7 +10,7 @@ TASK = "`rota who` names somebody for days before the rota starts"
 FLAKY = "test_now_and_then (tests.test_flaky.Flaky.test_now_and_then)"
 
 
-def with_flaky_test(sample: Sample, counter: Path, outcomes: str) -> None:
+def with_flaky_test(sample: Sample, counter: Path, outcomes: str, config: str = "") -> None:
     """Add a test with these outcomes, `F` for a failure, in the order of its runs."""
     (sample.path / "tests" / "test_flaky.py").write_text(
         "import os, unittest\nfrom pathlib import Path\n\n\n"
@@ -22,7 +22,7 @@ def with_flaky_test(sample: Sample, counter: Path, outcomes: str) -> None:
     )
     (sample.path / ".forge").mkdir()
     (sample.path / ".forge" / "config.yml").write_text(
-        f"sandbox: 'off'\nenvironment:\n  COUNTER: {counter}\n"
+        f"sandbox: 'off'\nenvironment:\n  COUNTER: {counter}\n{config}"
     )
     sample.git("add", "-A")
     sample.git("-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qm", "flaky")
@@ -38,15 +38,15 @@ def test_a_flaky_test_is_named_in_every_document_and_remembered(
     sample: Sample, tmp_path: Path
 ) -> None:
     counter = tmp_path / "counter"
-    # The baseline, after the change, then alone: after, before, after.
-    with_flaky_test(sample, counter, ".F.." + "F")
+    # The baseline, after the edits, the verification, then alone: after, before, after.
+    with_flaky_test(sample, counter, "..F.." + "F")
     model = sample.model()
     assert verified(sample, model) == 0
     state = json.loads(sample.forge("status", "--json").out)
     assert state["verification"]["red"] is False
     (result,) = state["verification"]["results"]
     assert result["flaky"] == [FLAKY]
-    assert counter.read_text() == "....."
+    assert counter.read_text() == "......"
 
     document = (sample.workspace / "final-verification.md").read_text()
     assert "but for 1 flaky test" in document
@@ -65,13 +65,13 @@ def test_what_is_known_to_be_flaky_is_run_again_once_and_a_broken_memory_is_no_e
     sample: Sample, tmp_path: Path
 ) -> None:
     counter = tmp_path / "counter"
-    with_flaky_test(sample, counter, ".F.")
+    with_flaky_test(sample, counter, "..F.")
     kept = sample.path / ".git" / "forge-bot" / "flaky-tests.json"
     kept.parent.mkdir(exist_ok=True)
     kept.write_text(json.dumps([FLAKY]))
     model = sample.model()
     assert verified(sample, model) == 0
-    assert counter.read_text() == "..."
+    assert counter.read_text() == "...."
 
     kept.write_text("{")
     counter.write_text("")
@@ -81,7 +81,8 @@ def test_what_is_known_to_be_flaky_is_run_again_once_and_a_broken_memory_is_no_e
 def test_a_regression_beside_a_flaky_test_is_found_and_goes_back(
     sample: Sample, tmp_path: Path
 ) -> None:
-    with_flaky_test(sample, tmp_path / "counter", ".F.." + "F" + "." * 40)
+    outcomes = ".F.." + "F" + "." * 40
+    with_flaky_test(sample, tmp_path / "counter", outcomes, "tries:\n  most: 0\n")
     model = sample.model({("implementer", "*", "*"): script.change(script.BREAKS)})
     verified(sample, model)
     state = json.loads(sample.forge("status", "--json").out)
@@ -94,3 +95,27 @@ def test_a_regression_beside_a_flaky_test_is_found_and_goes_back(
     assert result["flaky"] == [FLAKY]
     assert {*result["failures"]} > {FLAKY}
     assert any(task["origin"] for task in state["tasks"]), "the regression went back"
+
+
+def test_a_test_that_is_flaky_after_edits_is_not_sent_back_to_the_implementer(
+    sample: Sample, tmp_path: Path
+) -> None:
+    counter = tmp_path / "counter"
+    # The baseline, after the edits, alone, with the others, and the verification.
+    with_flaky_test(sample, counter, ".F...")
+    assert verified(sample, sample.model()) == 0
+    assert counter.read_text() == "....."
+    state = json.loads(sample.forge("status", "--json").out)
+    assert [task["rounds"] for task in state["tasks"]] == [0]
+    kept = sample.path / ".git" / "forge-bot" / "flaky-tests.json"
+    assert json.loads(kept.read_text()) == [FLAKY]
+
+
+def test_a_test_that_fails_each_time_after_edits_goes_back_beside_a_flaky_one(
+    sample: Sample, tmp_path: Path
+) -> None:
+    with_flaky_test(sample, tmp_path / "counter", ".F" + "." * 60)
+    model = sample.model({("implementer", "*", "*"): script.change(script.BREAKS)})
+    assert sample.forge("run", TASK, "--effort", "S", "--model", model).code == 3
+    said = sample.forge("approve", "--model", model)
+    assert "sent back to the implementer" in said.out + said.err

@@ -25,6 +25,7 @@ def test_what_holds_ends_with_0(sample: Sample) -> None:
     assert (said.code, said.out.startswith("✓ Nothing is broken: ")) == (0, True)
 
 
+@pytest.mark.promise("cli-graph")
 def test_a_violation_ends_with_2_and_names_place_code_and_way_out(
     sample: Sample, planted: str
 ) -> None:
