@@ -43,8 +43,10 @@ from forge_bot.mcp_server.wire import (
 )
 from forge_bot.runs.builtin_actions import applied, not_done, prepared, verified
 from forge_bot.runs.edit_tries import EditTries
+from forge_bot.runs.ended_records import KeptRecord
 from forge_bot.runs.notifications import Notify, PhaseBegan
 from forge_bot.runs.project import Project
+from forge_bot.runs.pull_request_branch import keep_run
 from forge_bot.runs.question import Question, gate_shown, open_question
 from forge_bot.runs.run import Run
 from forge_bot.values import PhaseId, TaskId
@@ -220,24 +222,27 @@ def _handed_out(
             path = (
                 f"{run.workspace.relative}/{action.summary_path}" if action.summary_path else None
             )
+            run.keep_record()
             done = DoneAction(
                 action_id=action.action_id,
                 summary=action.summary,
                 summary_path=path,
-                display_message=_last(run),
+                display_message=_last(run, keep_run(run, push=False)),
             )
             return ClientAction(done, run.name)
         case _:
             assert_never(action)
 
 
-def _last(run: Run) -> str:
-    ahead = run.state.pull_request and not run.repository.pushed(run.state.branch)
-    return (
-        f"git push once more publishes the last record of {run.state.branch}."
-        if ahead
-        else f"The work is on {run.state.branch}."
-    )
+def _last(run: Run, kept: KeptRecord) -> str:
+    branch = run.state.branch
+    said = [f"The work is on {run.state.pull_request_branch or branch}."]
+    if run.state.pull_request and not run.repository.pushed(branch):
+        more = f" origin {branch} {kept.branch}" if kept.branch else " once more"
+        said = [f"git push{more} publishes the last record of {branch}."]
+    if kept.trouble:
+        said.append(f"Its record stays on {branch}: {kept.trouble}.")
+    return " ".join(said)
 
 
 def _spawn(run: Run, shop: CheckWorktree, action: SpawnAgent) -> SpawnAgentAction:

@@ -19,12 +19,13 @@ from forge_bot.mcp_server.dispatch import (
     outputs_of,
     touched,
 )
-from forge_bot.mcp_server.publish_steps import done_by_client
+from forge_bot.mcp_server.publish_steps import done_by_client, is_pushed
 from forge_bot.mcp_server.wire import Hint, Previous, ReportedFinding
 from forge_bot.runs.apply_output import OutputApplier, artifact_contract
 from forge_bot.runs.builtin_actions import written
 from forge_bot.runs.clock import now
 from forge_bot.runs.publish import PULL_REQUEST
+from forge_bot.runs.pull_request_branch import is_separate
 from forge_bot.runs.run import Run
 from forge_bot.values import Severity, TaskId, Usage, Verdict
 
@@ -375,9 +376,10 @@ def _executed(run: Run, action: Exec, said: Previous) -> ReportOutcome | None:
     if said.error:
         return _not_done(run, action, said.error)
     if said.action_id.endswith(PUSH) or action.operation == "final-commit":
-        if not run.repository.pushed(run.state.branch):
+        if not is_pushed(run):
             raise NothingVisible(f"{run.state.branch} is not at its remote as it is here.")
-        if said.action_id.endswith(PUSH) and action.operation != "final-commit":
+        last = action.operation == "final-commit" and not is_separate(run.state)
+        if said.action_id.endswith(PUSH) and not last:
             return ReportOutcome(updated=False, hint="setup_continue", message=f"{label}: pushed")
     found = _URL.search(said.output)
     if action.operation == "pull-request" and found is None:
@@ -387,6 +389,6 @@ def _executed(run: Run, action: Exec, said: Previous) -> ReportOutcome | None:
         )
     url = found[0] if found is not None and action.operation == "pull-request" else ""
     detail = f"opened {url}" if url else f"{label} was done by the client"
-    run.tell(done_by_client(action, detail, url))
+    run.tell(done_by_client(run, action, detail, url))
     artifacts = (PULL_REQUEST,) if action.operation == "pull-request" else ()
     return ReportOutcome(updated=True, artifacts=artifacts, message=f"{label}: {detail}")

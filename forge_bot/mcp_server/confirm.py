@@ -52,7 +52,7 @@ from forge_bot.runs.snapshot_of_run import raw_file
 from forge_bot.runs.standing_rules import rules_at
 from forge_bot.settings import load_pipeline
 from forge_bot.store import SPECS
-from forge_bot.values import Effort, Frozen, Tier
+from forge_bot.values import Effort, Frozen, RecordsPolicy, Tier
 
 _ANSWERS = "## Discussion Answers"
 _MAIN = {"", "main", "master"}
@@ -290,7 +290,14 @@ def _beginning(root: ServedFolder, told: _Told, chosen: Confirmation) -> NewRun:
         ),
         budget=flags.budget or root.config.budget,
         by=local_user(),
+        # In the client's own branch there is no other place for the record.
+        records=None if chosen.use_current_branch else _apart(root),
     )
+
+
+def _apart(root: ServedFolder) -> RecordsPolicy | None:
+    separate = root.config.records is RecordsPolicy.SEPARATE
+    return RecordsPolicy.SEPARATE if separate else None
 
 
 def _planned(

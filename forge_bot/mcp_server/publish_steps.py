@@ -9,6 +9,7 @@ from forge_bot.engine.post_to_source import can_be_posted, may_post
 from forge_bot.engine.reports import PublicationAsked, Published
 from forge_bot.runs.clock import now
 from forge_bot.runs.publish import PULL_REQUEST, comment_text, pull_request_text
+from forge_bot.runs.pull_request_branch import Offer, is_separate, offer
 from forge_bot.runs.run import Run
 
 
@@ -33,26 +34,44 @@ def publish_step(run: Run, action: Exec) -> PublishStep | Published | Publicatio
 
 
 def _pull_request(run: Run, action: Exec) -> PublishStep | Published:
-    state = run.state
-    written = pull_request_text(run)
+    offered = _offered(run)
+    written = pull_request_text(run, offered)
     run.workspace.write(PULL_REQUEST, f"# {written.title}\n\n{written.body}")
+    text = f"its text is {PULL_REQUEST}"
+    if not offered.branch:
+        return _published(run, action, f"there is no pull request: {offered.said}")
     if run.repository.remote_url() is None:
-        return _published(
-            action, f"there is no remote to open a pull request at; its text is {PULL_REQUEST}"
-        )
-    if not run.repository.pushed(state.branch):
+        return _published(run, action, f"there is no remote to open a pull request at; {text}")
+    if not is_pushed(run):
         return _push(run)
-    where = ("--head", state.branch, "--base", state.base_branch)
+    where = ("--head", offered.branch, "--base", run.state.base_branch)
     return PublishStep(
         ("gh", "pr", "create", *where, "--title", written.title, "--body", written.body)
     )
+
+
+def _offered(run: Run) -> Offer:
+    """The branch for merge, brought up to date in the client's repository; its checkout stays."""
+    return offer(run) if is_separate(run.state) else Offer(branch=run.state.branch)
+
+
+def _going_out(run: Run) -> tuple[str, ...]:
+    """Return the branches that are to be at the remote. One that was not moved is the client's."""
+    offered = _offered(run)
+    named = (run.state.branch, "" if offered.left_behind else offered.branch)
+    return tuple(dict.fromkeys(filter(None, named)))
+
+
+def is_pushed(run: Run) -> bool:
+    """Return whether the remote has the branches of the run as they are here."""
+    return all(run.repository.pushed(branch) for branch in _going_out(run))
 
 
 def _post(run: Run, action: Exec) -> PublishStep | Published | PublicationAsked:
     source = run.state.source
     if run.state.flags.skip_pr:
         return _published(
-            action, f"the result was not posted to {source.url}: the run was begun with --nopr"
+            run, action, f"the result was not posted to {source.url}: the run was begun with --nopr"
         )
     if can_be_posted(run.pipeline, run.state):
         if not may_post(run.pipeline, run.state):
@@ -61,6 +80,7 @@ def _post(run: Run, action: Exec) -> PublishStep | Published | PublicationAsked:
             )
         return PublishStep(("gh", "issue", "comment", source.url, "--body", comment_text(run)))
     return _published(
+        run,
         action,
         f"the result was not posted to {source.url}: post"
         f" {run.workspace.relative}/{run.pipeline.summary} there by hand",
@@ -68,23 +88,41 @@ def _post(run: Run, action: Exec) -> PublishStep | Published | PublicationAsked:
 
 
 def _last_push(run: Run, action: Exec) -> PublishStep | Published:
-    if run.state.pull_request and not run.repository.pushed(run.state.branch):
+    offered = _offered(run)
+    if not run.state.pull_request:
+        place = offered.branch or run.state.branch
+        return _published(run, action, f"the work is on the branch {place}")
+    if not is_pushed(run):
         return _push(run)
-    return _published(action, f"the work is on the branch {run.state.branch}")
+    if not is_separate(run.state):
+        return _published(run, action, f"the work is on the branch {run.state.branch}")
+    written = pull_request_text(run, offered)
+    text = ("--title", written.title, "--body", written.body)
+    return PublishStep(("gh", "pr", "edit", run.state.pull_request, *text))
 
 
 def _push(run: Run) -> PublishStep:
+    names = _going_out(run)
+    together = ("--atomic",) if len(names) > 1 else ()
     return PublishStep(
-        ("git", "push", "--set-upstream", "origin", run.state.branch), setup_only=True
+        ("git", "push", *together, "--set-upstream", "origin", *names), setup_only=True
     )
 
 
-def _published(action: Exec, detail: str, url: str = "") -> Published:
+def _published(run: Run, action: Exec, detail: str, url: str = "") -> Published:
+    branch = run.state.pull_request_branch
+    if action.operation == "pull-request" and is_separate(run.state):
+        branch = _offered(run).branch
     return Published(
-        key=action.action_id, at=now(), action_id=action.action_id, detail=detail, url=url
+        key=action.action_id,
+        at=now(),
+        action_id=action.action_id,
+        detail=detail,
+        url=url,
+        branch=branch,
     )
 
 
-def done_by_client(action: Exec, detail: str, url: str) -> Published:
+def done_by_client(run: Run, action: Exec, detail: str, url: str) -> Published:
     """The report that the client took the last step."""
-    return _published(action, detail, url)
+    return _published(run, action, detail, url)

@@ -416,16 +416,26 @@ async def test_a_wave_is_one_action_for_several_agents(sample: Sample) -> None:
         assert "# Task 2\n" in action["prompt"]
 
 
+@pytest.mark.parametrize("records", ["separate", "in-branch"])
 async def test_a_publication_is_an_argument_list_for_the_host(
-    sample: Sample, tmp_path: Path
+    sample: Sample, tmp_path: Path, records: str
 ) -> None:
     remote(sample, tmp_path)
+    (sample.path / ".forge").mkdir()
+    (sample.path / ".forge" / "config.yml").write_text(f"records: {records}\n", encoding="utf-8")
+    sample.git("add", ".forge")
+    sample.git("commit", "-qm", "Settings")
     async with hosting(sample) as host:
         ready = await host.begin(TASK, "S")
         await host.drive(await host.next())
         push = await host.drive(await host.next(user_response="approve"))
         assert set(push) == ACTION | {"phase", "commands", "setup_only"}
-        assert push["commands"] == ["git", "push", "--set-upstream", "origin", ready["branch"]]
+        heads = host.git("branch", "--format=%(refname:short)").split()
+        (offered,) = [each for each in heads if each not in {"main", ready["branch"]}] or [""]
+        assert (offered != "") == (records == "separate")
+        together = ["--atomic"] if offered else []
+        names = [ready["branch"], *([offered] if offered else [])]
+        assert push["commands"] == ["git", "push", *together, "--set-upstream", "origin", *names]
         assert (push["type"], push["phase"], push["setup_only"]) == ("exec", "pr-creation", True)
         with pytest.raises(Refusal, match="not at its remote"):
             await host.next(previous_action_complete=True, action_id=push["action_id"])
@@ -434,7 +444,7 @@ async def test_a_publication_is_an_argument_list_for_the_host(
             previous_action_complete=True, previous_setup_only=True, action_id=push["action_id"]
         )
         assert create["report_result"]["next_action_hint"] == "setup_continue"
-        assert create["commands"][:3] == ["gh", "pr", "create"]
+        assert create["commands"][:5] == ["gh", "pr", "create", "--head", names[-1]]
         assert create["commands"][-4:-1:2] == ["--title", "--body"]
         assert create["setup_only"] is False
         with pytest.raises(Refusal, match="MCP-006"):

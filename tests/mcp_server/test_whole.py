@@ -25,6 +25,7 @@ with open({{log!r}}, "a", encoding="utf-8") as log:
 answers = {{{{
     ("issue", "view"): json.dumps({{{{"labels": [{{{{"name": "bug"}}}}], "title": {TITLE!r}, "body": {BODY!r}}}}}),
     ("pr", "create"): {f"Creating pull request for x into main in acme/rota{chr(10)}{chr(10)}{PULL}"!r},
+    ("pr", "edit"): {PULL!r},
     ("issue", "comment"): {f"{ISSUE}#issuecomment-1"!r},
 }}}}
 print(answers[tuple(sys.argv[1:3])])
@@ -130,9 +131,15 @@ async def test_an_issue_becomes_a_pull_request_at_effort_m(sample: Sample, shell
             "phase-1", "phase-2", "phase-3", "phase-3b", "checkpoint-a", "phase-4", "phase-5", "phase-6", "phase-7",
             "final-verification", "pr-creation", "final-summary", "post-to-source", "final-commit", "done",
         ]  # fmt: skip
-    view, create, comment = shell.asked
+    view, create, comment, edit = shell.asked
+    head = create[3]
+    assert (head.partition("/")[2], head.startswith("feature/")) == ("42-before-the-start", False)
+    assert host.git("diff", "--name-only", f"main...{head}", "--", ".specs") == ""
+    assert host.git("rev-parse", head) == host.git("rev-parse", f"origin/{head}")
+    assert host.git("symbolic-ref", "--short", "HEAD") == ready["branch"]
+    assert edit[:4] == ["pr", "edit", PULL, "--title"]
     assert view == ["issue", "view", ISSUE, "--json", "labels,title,body"]
-    assert create[:7] == ["pr", "create", "--head", ready["branch"], "--base", "main", "--title"]
+    assert create[:7] == ["pr", "create", "--head", head, "--base", "main", "--title"]
     assert "Closes #42" in create[-1]
     assert comment[:4] == ["issue", "comment", ISSUE, "--body"]
     summary = (host.path / done["summary_path"]).read_text(encoding="utf-8")
@@ -154,10 +161,10 @@ async def test_an_issue_becomes_a_pull_request_at_effort_m(sample: Sample, shell
         f"{host.workspace}/reports.jsonl",
         f"{host.workspace}/state.json",
     ]
-    assert (
-        done["display_message"]
-        == f"git push once more publishes the last record of {ready['branch']}."
-    )
+    together = f"{ready['branch']} forge-bot/records"
+    assert done["display_message"].startswith(f"git push origin {together} publishes the last")
+    host.git("push", "-q", "origin", *together.split())
+    assert host.git("diff", "--stat", "HEAD", "origin/forge-bot/records", "--", ".specs") == ""
 
 
 async def test_a_discussion_shapes_the_request_of_the_whole_run(
