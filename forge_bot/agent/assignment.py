@@ -4,6 +4,7 @@ from enum import StrEnum
 
 from pydantic import Field
 
+from forge_bot.agent.capabilities import CapabilityRequest
 from forge_bot.agent.limits import WorkLimits
 from forge_bot.agent.model_answers import AnswerKind, Change, Document
 from forge_bot.agent.tries import TryOutcome
@@ -62,6 +63,7 @@ class StopReason(StrEnum):
     MODEL_UNAVAILABLE = "model_unavailable"
     BUDGET = "budget"
     CONTEXT_WINDOW = "context_window"
+    CALLS_STAND = "calls_stand"
 
 
 class WorkResult(Frozen):
@@ -71,6 +73,9 @@ class WorkResult(Frozen):
     answer: Document | Change | None = None
     rejected: Document | Change | None = Field(
         default=None, description="the last answer that did not pass its check"
+    )
+    calls: tuple[CapabilityRequest, ...] = Field(
+        default=(), description="calls that are not made within the conversation"
     )
     usage: Usage = Usage()
     turns: int = 0

@@ -26,6 +26,8 @@ class ResultStatus(StrEnum):
     UNKNOWN_CAPABILITY = "unknown_capability"
     DENIED = "denied"
     SKIPPED_DUPLICATE = "skipped_duplicate"
+    STANDS = "stands"
+    """It may change something: it is done outside of the conversation, if at all."""
 
 
 class Effect(StrEnum):

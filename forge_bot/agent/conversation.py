@@ -87,6 +87,7 @@ class Stop(Frozen):
     answer: Work | None = None
     message: str = ""
     trouble: ModelTrouble | None = None
+    calls: tuple[CapabilityRequest, ...] = ()
 
 
 class Failure(Frozen):
@@ -208,6 +209,11 @@ def fetched(x: Conversation, observations: tuple[CapabilityResult, ...]) -> Conv
     """
     found = {item.key: item for item in observations}
     looked = tuple(_kept(found.get(item.key) or _missing(item), x.limits) for item in x.wanted)
+    standing = {item.key for item in looked if item.status is ResultStatus.STANDS}
+    if standing:
+        calls = tuple(item for item in x.wanted if item.key in standing)
+        stop = Stop(reason=StopReason.CALLS_STAND, calls=calls)
+        return x.model_copy(update={"stop": stop, "wanted": (), "known": ()})
     return _turn_over(x, looked)
 
 

@@ -109,6 +109,7 @@ def _finished(x: Conversation, stop: Stop, lost: Decimal) -> WorkResult:
     )
     return WorkResult(
         stop=stop.reason,
+        calls=stop.calls,
         answer=stop.answer,
         rejected=None if stop.answer else x.rejected,
         usage=usage,

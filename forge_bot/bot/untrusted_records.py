@@ -12,6 +12,9 @@ from forge_bot.engine.reports import (
     ArtifactChanged,
     ArtifactWritten,
     Asked,
+    CallBegun,
+    CallEnded,
+    CallsRequested,
     CommandsRan,
     Prepared,
     RunStarted,
@@ -24,7 +27,16 @@ from forge_bot.store import SPECS
 from forge_bot.values import TaskId
 
 WORKERS = (
-    Prepared | ArtifactWritten | AgentFailed | CommandsRan | ActionFailed | ArtifactChanged | Asked
+    Prepared
+    | ArtifactWritten
+    | AgentFailed
+    | CallsRequested
+    | CallBegun
+    | CallEnded
+    | CommandsRan
+    | ActionFailed
+    | ArtifactChanged
+    | Asked
 )
 """What a worker may report. What people say, and what is published, its supervisor records."""
 

@@ -59,13 +59,20 @@ class Exec(_Action):
 
     type: Literal["exec"] = "exec"
     operation: Literal[
-        "prepare", "apply-held", "verify", "pull-request", "post-to-source", "final-commit"
+        "prepare",
+        "apply-held",
+        "call-tools",
+        "verify",
+        "pull-request",
+        "post-to-source",
+        "final-commit",
     ]
     commands: tuple[str, ...]
     setup_only: bool = False
     task: TaskId | None = None
     artifact: str | None = Field(
-        default=None, description="the patch to apply, or the artifact the results go into"
+        default=None,
+        description="the patch to apply, the calls to make, or the artifact the results go into",
     )
 
 

@@ -21,6 +21,9 @@ from forge_bot.engine.reports import (
     ArtifactWritten,
     Asked,
     BudgetRaised,
+    CallBegun,
+    CallEnded,
+    CallsRequested,
     ChecksFailed,
     CommandsRan,
     EffortChanged,
@@ -125,6 +128,9 @@ def _after(pipeline: Pipeline, state: State, report: Report) -> State:
             Prepared()
             | ArtifactWritten()
             | AgentFailed()
+            | CallsRequested()
+            | CallBegun()
+            | CallEnded()
             | CommandsRan()
             | Published()
             | PublicationAsked()
@@ -174,16 +180,20 @@ def _after(pipeline: Pipeline, state: State, report: Report) -> State:
 
 def _worked(pipeline: Pipeline, state: State, report: handle_report.OnAction) -> State:
     after = handle_report.handle_work_report(pipeline, state, report)
-    usage = report.usage if isinstance(report, ArtifactWritten | AgentFailed) else None
-    task = report.task if isinstance(report, ArtifactWritten | AgentFailed) else None
-    phase = (
-        report.phase if isinstance(report, ArtifactWritten | AgentFailed) else state.current_phase
+    by_agent = (
+        report if isinstance(report, ArtifactWritten | AgentFailed | CallsRequested) else None
     )
+    costing = report if isinstance(report, CallEnded) else by_agent
+    usage = costing.usage if costing is not None else None
+    task = by_agent.task if by_agent is not None else None
+    phase = by_agent.phase if by_agent is not None else state.current_phase
     entry = LogEntry(
         at=report.at, phase=phase, event=handle_report.log_line(report), task=task, usage=usage
     )
     after = _spent(after, usage or Usage()).replace(log=(*after.log, entry))
-    return after if _still_out(state, after) else _moved(after)
+    # The end of a call is reported on the action that began it.
+    begun = isinstance(report, CallBegun)
+    return after if begun or _still_out(state, after) else _moved(after)
 
 
 def _from_outside(

@@ -3,14 +3,24 @@
 from datetime import datetime
 from typing import assert_never
 
+from forge_bot.engine import call_records
 from forge_bot.engine.external_events import CHECKS
 from forge_bot.engine.gates import check_answer, record_decision
-from forge_bot.engine.handle_report import accept, task_after_work
+from forge_bot.engine.handle_report import accept, after_calls, task_after_work
 from forge_bot.engine.next_action import action_id
 from forge_bot.engine.pipeline import GatePhase, Pipeline, PublishPhase
 from forge_bot.engine.reports import Answer, Answered
-from forge_bot.engine.state import OpenGate, Reason, RunStatus, State, TaskState, TaskStatus
+from forge_bot.engine.state import (
+    CallStatus,
+    OpenGate,
+    Reason,
+    RunStatus,
+    State,
+    TaskState,
+    TaskStatus,
+)
 from forge_bot.engine.transitions import (
+    PROCESS,
     add_fix,
     add_note,
     complete,
@@ -104,10 +114,24 @@ def _approved(pipeline: Pipeline, state: State, gate: OpenGate, answer: Answered
             return end_unchanged(pipeline, state.replace(nothing_to_do=unneeded), answer.at)
         case Reason.UNVERIFIED_APPROVAL:
             return state
+        case Reason.TOOL_APPROVAL:
+            name = gate.files[0].name
+            cleared = call_records.settled(state, name, CallStatus.CLEARED, answer.by)
+            return cleared if task is None else cleared.with_task(_freed(task))
+        case Reason.OUTCOME_UNKNOWN:
+            noted = call_records.noted(state, gate, PROCESS, _TAKEN_AS_MADE)
+            return after_calls(pipeline, noted, answer.at)
         case Reason.CHECKS_RED:
             return state.replace(current_phase_status=RunStatus.COMPLETED)
         case _:
             return complete(pipeline, state, answer.at)
+
+
+_TAKEN_AS_MADE = "A person takes the call whose outcome is unknown as made."
+
+
+def _freed(task: TaskState) -> TaskState:
+    return task.model_copy(update={"stuck": None, "attempts": 0})
 
 
 def _accepted(task: TaskState, reason: Reason) -> TaskState:
@@ -133,6 +157,8 @@ def _rejected(pipeline: Pipeline, state: State, gate: OpenGate, answer: Answered
     if isinstance(phase, GatePhase):
         state = go_back(pipeline, state, phase.sends_back_to)
         return add_note(state, phase.sends_back_to, answer.by, answer.notes)
+    if gate.reason in {Reason.TOOL_APPROVAL, Reason.OUTCOME_UNKNOWN}:
+        return _call_declined(pipeline, state, gate, answer)
     task = state.task(gate.task) if gate.task is not None else None
     if task is not None:
         return _task_again(pipeline, state, task, answer)
@@ -158,6 +184,25 @@ def _rejected(pipeline: Pipeline, state: State, gate: OpenGate, answer: Answered
         )
     # The phase runs once more, with the notes and with its counters at zero.
     return add_note(state, state.current_phase, answer.by, answer.notes).replace(attempts=0)
+
+
+def _call_declined(pipeline: Pipeline, state: State, gate: OpenGate, answer: Answered) -> State:
+    """Return the state in which the agent is asked anew, with the person's words.
+
+    A call with an unknown outcome is forgotten: if it is asked for again, a person decides again.
+    """
+    phase, task_id = call_records.place(state, gate)
+    unknown = gate.reason is Reason.OUTCOME_UNKNOWN
+    state = (
+        call_records.without_unknown(state, gate.files[0].name)
+        if unknown
+        else call_records.settled(state, gate.files[0].name, CallStatus.DECLINED, answer.by)
+    )
+    task = state.task(task_id) if task_id is not None else None
+    if task is not None:
+        state = state.with_task(_freed(task))
+    state = add_note(state, phase, answer.by, answer.notes, task_id).replace(attempts=0)
+    return after_calls(pipeline, state, answer.at)
 
 
 def _task_again(pipeline: Pipeline, state: State, task: TaskState, answer: Answered) -> State:

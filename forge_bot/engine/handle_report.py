@@ -3,6 +3,7 @@
 from datetime import datetime
 from typing import assert_never
 
+from forge_bot.engine import call_records
 from forge_bot.engine.gates import open_decision
 from forge_bot.engine.next_action import action_id
 from forge_bot.engine.pipeline import (
@@ -20,6 +21,10 @@ from forge_bot.engine.reports import (
     ActionFailed,
     AgentFailed,
     ArtifactWritten,
+    CallBegun,
+    CallEnded,
+    CallOutcome,
+    CallsRequested,
     CommandsRan,
     FailureReason,
     Prepared,
@@ -52,6 +57,9 @@ OnAction = (
     Prepared
     | ArtifactWritten
     | AgentFailed
+    | CallsRequested
+    | CallBegun
+    | CallEnded
     | CommandsRan
     | Published
     | PublicationAsked
@@ -69,6 +77,12 @@ def handle_work_report(pipeline: Pipeline, state: State, report: OnAction) -> St
             return _artifact(pipeline, state, report)
         case AgentFailed():
             return _failed(pipeline, state, report)
+        case CallsRequested():
+            return _calls_requested(pipeline, state, report)
+        case CallBegun():
+            return call_records.begun(state, report)
+        case CallEnded():
+            return _call_ended(pipeline, state, report)
         case CommandsRan():
             return _verified(pipeline, state, report)
         case Published():
@@ -93,6 +107,12 @@ def log_line(report: OnAction) -> str:
             )
         case AgentFailed():
             return f"no answer ({report.reason.value}): {report.message}"
+        case CallsRequested():
+            return "asked for " + ", ".join(call.capability for call in report.calls)
+        case CallBegun():
+            return f"call {report.index + 1} of {report.artifact} begun"
+        case CallEnded():
+            return f"call {report.index + 1} of {report.artifact} ended: {report.outcome.value}"
         case CommandsRan():
             return "commands ran: " + ", ".join(
                 f"{result.name.value} {result.exit_code}" for result in report.results
@@ -310,6 +330,61 @@ def _risks(state: State, report: ArtifactWritten) -> tuple[str, ...]:
     return tuple(
         dict.fromkeys((*(risk for risk in state.risks if risk not in over), *report.risks))
     )
+
+
+# -- calls of tools
+# --------------------------------------------------------------------------------------------------
+
+
+def _calls_requested(pipeline: Pipeline, state: State, report: CallsRequested) -> State:
+    """Return the state with the calls recorded, and the question if a person has to agree.
+
+    The agent is asked anew when they are made, or declined.
+    """
+    task = state.task(report.task) if report.task is not None else None
+    state = call_records.requested(state, report)
+    shown = (ShownVersion(name=report.artifact, blob=report.blob),)
+    subject = call_records.subject(report.calls)
+    if task is None:
+        if not report.asks:
+            return state
+        return open_decision(pipeline, state, Reason.TOOL_APPROVAL, subject, files=shown)
+    wave = state.wave
+    if wave is None or task.spec.id not in wave.remaining:
+        raise WrongReport(f"Task {task.spec.id} is not being worked on.")
+    state = _remove_from_wave(state, task.spec.id)
+    if report.asks:
+        stuck = Stuck(reason=Reason.TOOL_APPROVAL, subject=subject, review=wave.review, files=shown)
+        state = state.with_task(task.model_copy(update={"stuck": stuck}))
+    return hand_out(pipeline, state, report.at)
+
+
+def _call_ended(pipeline: Pipeline, state: State, report: CallEnded) -> State:
+    """Return the state after a call; when the last is over, the agent that asked goes on."""
+    state = call_records.ended(state, report)
+    if report.outcome is CallOutcome.UNKNOWN:
+        call = call_records.of(state, report)
+        shown = tuple(
+            ShownVersion(name=name, blob=state.artifacts[name].blob)
+            for name in (report.artifact, report.result)
+        )
+        return open_decision(
+            pipeline,
+            state,
+            Reason.OUTCOME_UNKNOWN,
+            f"{call.capability} was begun, and no answer came back.",
+            files=shown,
+            task=call.task,
+        )
+    return after_calls(pipeline, state, report.at)
+
+
+def after_calls(pipeline: Pipeline, state: State, at: datetime) -> State:
+    """Return the run where its agents go on, if no call is left to be made."""
+    waiting_tasks = isinstance(pipeline.phase(state.current_phase), TasksPhase | TaskReviewPhase)
+    if call_records.outstanding_call(state) is not None or not waiting_tasks:
+        return state
+    return hand_out(pipeline, state, at)
 
 
 # -- tasks

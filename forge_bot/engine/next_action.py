@@ -11,6 +11,7 @@ from forge_bot.engine.actions import (
     SpawnAgent,
     WriteFile,
 )
+from forge_bot.engine.call_records import outstanding_call
 from forge_bot.engine.pipeline import (
     AgentPhase,
     AnsweringPhase,
@@ -46,6 +47,15 @@ def next_action(pipeline: Pipeline, state: State) -> Action:
         return _question(state, state.gate)
     phase = pipeline.phase(state.current_phase)
     name = action_id(state)
+    if (call := outstanding_call(state)) is not None:
+        return Exec(
+            action_id=name,
+            phase=state.current_phase,
+            operation="call-tools",
+            commands=_commands_by_hand(state),
+            task=call.task,
+            artifact=call.artifact,
+        )
     match phase:
         case SetupPhase():
             return Exec(
@@ -221,6 +231,8 @@ def inputs(
         else:
             names.append(name)
     names.append(phase.writes.replace("{task}", task.spec.id) if task is not None else phase.writes)
+    here = {(phase.id, task.spec.id if task is not None else None)}
+    names += [call.result for call in state.calls if (call.phase, call.task) in here]
     names += [
         review.writes
         for review in pipeline.phases

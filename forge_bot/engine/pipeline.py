@@ -11,6 +11,8 @@ from pydantic import Field, model_validator
 from forge_bot.values import Effort, Frozen, PhaseId, Tier, Verdict
 
 LOOKING_AROUND = ("read_file", "search_code", "list_files", "git_log", "git_diff", "past_runs")
+FROM_OUTSIDE = ("mcp_*",)
+"""The tools that a repository configures, if it does."""
 
 
 Recalled = Literal["similar", "patterns", "friction"]
@@ -75,7 +77,8 @@ class AnsweringPhase(Phase):
         default="none", description="the diff the agent is shown from the start"
     )
     providers: tuple[str, ...] = Field(
-        default=LOOKING_AROUND, description="what the agent may ask to be shown"
+        default=(*LOOKING_AROUND, *FROM_OUTSIDE),
+        description="what the agent may ask for, by name; `*` stands for any characters",
     )
     recalls: tuple[Recalled, ...] = Field(
         default=(), description="what the agent is told of past runs"

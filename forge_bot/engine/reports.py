@@ -15,6 +15,7 @@ from forge_bot.values import (
     Frozen,
     Inspection,
     PhaseId,
+    Recorded,
     RecordsPolicy,
     RedBeforeGreen,
     TaskId,
@@ -131,6 +132,54 @@ class AgentFailed(_OnAction):
     task: TaskId | None = None
     reason: FailureReason
     message: str
+    usage: Usage = Usage()
+
+
+class RequestedCall(Recorded):
+    """A call of a tool or skill that may change something, with its exact arguments as JSON."""
+
+    capability: str
+    params: str
+
+
+class CallsRequested(_OnAction):
+    """An agent ended its turn with calls that are not made within a conversation."""
+
+    type: Literal["calls_requested"] = "calls_requested"
+    phase: PhaseId
+    task: TaskId | None = None
+    calls: tuple[RequestedCall, ...] = Field(min_length=1)
+    asks: bool = Field(description="a person has to agree first")
+    artifact: str = Field(description="the document with exactly these calls")
+    blob: str
+    usage: Usage = Usage()
+
+
+class CallBegun(_OnAction):
+    """A call is about to be made. Whatever comes after this, it is not made again."""
+
+    type: Literal["call_begun"] = "call_begun"
+    artifact: str
+    index: int = Field(ge=0)
+
+
+class CallOutcome(StrEnum):
+    """The outcome of a call."""
+
+    DONE = "done"
+    FAILED = "failed"
+    UNKNOWN = "unknown"
+
+
+class CallEnded(_OnAction):
+    """A call ended, or it is not known whether it was made. `result` is the document with it."""
+
+    type: Literal["call_ended"] = "call_ended"
+    artifact: str
+    index: int = Field(ge=0)
+    outcome: CallOutcome
+    result: str
+    blob: str
     usage: Usage = Usage()
 
 
@@ -304,6 +353,9 @@ Report = Annotated[
     | Prepared
     | ArtifactWritten
     | AgentFailed
+    | CallsRequested
+    | CallBegun
+    | CallEnded
     | CommandsRan
     | Published
     | PublicationAsked

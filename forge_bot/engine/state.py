@@ -64,6 +64,8 @@ class Reason(StrEnum):
     ACTION_FAILED = "action_failed"
     UNVERIFIED_APPROVAL = "unverified_approval"
     CHECKS_RED = "checks_red"
+    TOOL_APPROVAL = "tool_approval"
+    OUTCOME_UNKNOWN = "outcome_unknown"
 
 
 class ShownVersion(Recorded):
@@ -122,6 +124,32 @@ class TaskState(Recorded):
     def settled(self) -> bool:
         """Return whether the tasks that depend on it may start."""
         return self.status in {TaskStatus.PASSED, TaskStatus.SKIPPED}
+
+
+class CallStatus(StrEnum):
+    """The status of a call that may change something."""
+
+    WAITING = "waiting"
+    CLEARED = "cleared"  # approved, or allowed by the configuration, and not begun
+    BEGUN = "begun"
+    DONE = "done"
+    FAILED = "failed"
+    UNKNOWN = "unknown"
+    DECLINED = "declined"
+
+
+class CallRecord(Recorded):
+    """A call that may change something, in the order in which it was asked for."""
+
+    capability: str
+    params: str
+    artifact: str = Field(description="the document that a person is shown")
+    index: int
+    phase: PhaseId
+    task: TaskId | None = None
+    status: CallStatus
+    result: str = Field(default="", description="the document with its result")
+    by: str = Field(default="", description="who agreed to it; empty if the configuration did")
 
 
 class Wave(Recorded):
@@ -238,6 +266,7 @@ class State(Recorded):
     artifacts: dict[str, ArtifactRecord] = Field(default_factory=dict[str, ArtifactRecord])
     tasks: tuple[TaskState, ...] = ()
     wave: Wave | None = None
+    calls: tuple[CallRecord, ...] = Field(default=(), exclude_if=is_empty)
     notes: tuple[Note, ...] = ()
     gate: OpenGate | None = None
     decisions: tuple[Decision, ...] = ()

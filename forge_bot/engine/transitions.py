@@ -4,6 +4,7 @@ from datetime import datetime
 from itertools import count
 
 from forge_bot.artifacts.waves import next_human, ready
+from forge_bot.engine.call_records import outstanding_call
 from forge_bot.engine.gates import (
     is_approved_by_auto,
     open_decision,
@@ -22,6 +23,7 @@ from forge_bot.engine.pipeline import (
     TasksPhase,
 )
 from forge_bot.engine.state import (
+    CallStatus,
     LogEntry,
     Note,
     RunStatus,
@@ -35,6 +37,9 @@ from forge_bot.values import Finding, PhaseId, Severity, TaskId, TaskMode, TaskS
 
 PROCESS = "forge-bot"
 """The author of a note that our own process made."""
+
+
+_NOT_BEGUN = frozenset({CallStatus.WAITING, CallStatus.CLEARED})
 
 
 def is_left_out(pipeline: Pipeline, state: State, phase: AnyPhase) -> bool:
@@ -152,6 +157,8 @@ def go_back(
         "gate": None,
         "verification": None,
         "nothing_to_do": None,
+        # What was not begun is not done any more; an agent may ask for it again.
+        "calls": tuple(call for call in state.calls if call.status not in _NOT_BEGUN),
         "notes": tuple(
             note for note in state.notes if note.phase == target or note.phase not in later
         ),
@@ -232,7 +239,7 @@ def hand_out(pipeline: Pipeline, state: State, at: datetime) -> State:
     )
     if stuck := next((task for task in state.tasks if task.stuck is not None), None):
         return _ask_about(pipeline, state, stuck)
-    if any(task.status is TaskStatus.CLEARED for task in state.tasks):
+    if any(task.status is TaskStatus.CLEARED for task in state.tasks) or outstanding_call(state):
         return state
     if implemented := _ids(state, TaskStatus.IMPLEMENTED):
         return state.replace(

@@ -2,6 +2,8 @@
 goes over the wire.
 """
 
+import asyncio
+import os
 import re
 from collections.abc import AsyncGenerator, Callable
 from typing import NamedTuple, assert_never
@@ -45,10 +47,12 @@ from forge_bot.runs.builtin_actions import applied, not_done, prepared, verified
 from forge_bot.runs.edit_tries import EditTries
 from forge_bot.runs.ended_records import KeptRecord
 from forge_bot.runs.notifications import Notify, PhaseBegan
+from forge_bot.runs.outside_capabilities import OutsideCapabilities
 from forge_bot.runs.project import Project
 from forge_bot.runs.pull_request_branch import keep_run
 from forge_bot.runs.question import Question, gate_shown, open_question
 from forge_bot.runs.run import Run
+from forge_bot.runs.tool_effects import next_call
 from forge_bot.values import PhaseId, TaskId
 
 _HINTS = {
@@ -131,7 +135,13 @@ class _ClientHost:
         self._paths: tuple[str, ...] = ()
 
     async def perform(self, state: State, action: WorkAction) -> AsyncGenerator[Report]:
-        if isinstance(action, Exec):
+        if isinstance(action, Exec) and action.operation == "call-tools":
+            # A run that began elsewhere, whose calls a person has agreed to.
+            outside = OutsideCapabilities(self.run, os.environ, self.tell)
+            asyncio.run(outside.discover())
+            for made in next_call(action, state, self.run, outside.calls):
+                yield made
+        elif isinstance(action, Exec):
             try:
                 yield self._executed(state, action)
             except GitFailed as error:
@@ -170,7 +180,7 @@ class _ClientHost:
             case "apply-held":
                 report, self._paths = applied(action, state, self.run, self._try_patch)
                 return report
-            case "pull-request" | "post-to-source" | "final-commit":
+            case "call-tools" | "pull-request" | "post-to-source" | "final-commit":
                 raise AssertionError(action.operation)
 
     def _try_patch(self, task: TaskId) -> TryOutcome:

@@ -367,7 +367,7 @@ def _not_done(run: Run, action: WriteFile | Exec, error: str) -> ReportOutcome:
 
 
 def _executed(run: Run, action: Exec, said: Previous) -> ReportOutcome | None:
-    if action.operation in {"prepare", "verify", "apply-held"}:
+    if action.operation in {"prepare", "verify", "apply-held", "call-tools"}:
         # Our own process does these, whatever a client claims.
         return None
     if not said.action_id:

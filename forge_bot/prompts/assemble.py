@@ -43,6 +43,7 @@ class StaticContext(Frozen):
     headings: tuple[str, ...]
     verdicts: tuple[str, ...]
     capabilities: tuple[Capability, ...]
+    menu_notes: tuple[str, ...]
     limits: tuple[int, int]
 
 
@@ -179,6 +180,7 @@ def _facts_for_template(
             )
             for each in capabilities
         ),
+        menu_notes=tuple(one_line(each) for each in material.menu_notes),
         limits=material.limits,
     )
 

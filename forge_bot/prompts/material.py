@@ -107,6 +107,10 @@ class Material(Frozen):
             " too. Empty: the agent's own"
         ),
     )
+    menu_notes: tuple[str, ...] = Field(
+        default=(),
+        description="what the list of capabilities leaves out: names only, or why one is missing",
+    )
     answer: Literal["Document", "Change"] = "Document"
     limits: tuple[int, int] = Field(
         default=(8, 8), description="turns, and requests and actions a turn"

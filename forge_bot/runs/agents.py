@@ -18,9 +18,11 @@ from forge_bot.agent.model_answers import AnswerKind, Change, Document
 from forge_bot.agent.models.base import Model
 from forge_bot.agent.progress_events import ModelAsked
 from forge_bot.agent.progress_events import Notice as ModelNotice
+from forge_bot.agent.tools.tool_context import ToolContext
 from forge_bot.agent.tries import TryOutcome, with_tries
 from forge_bot.engine import SpawnAgent
-from forge_bot.engine.reports import AgentFailed, ArtifactWritten, FailureReason
+from forge_bot.engine.pipeline import AnsweringPhase
+from forge_bot.engine.reports import AgentFailed, ArtifactWritten, CallsRequested, FailureReason
 from forge_bot.errors import ModelUnavailable
 from forge_bot.git import MergeConflict
 from forge_bot.prompts.environment import Environment
@@ -31,12 +33,14 @@ from forge_bot.runs.capability_descriptions import describe_capability
 from forge_bot.runs.clock import now
 from forge_bot.runs.edit_tries import EditTries
 from forge_bot.runs.notifications import Message, Notify, PhaseBegan, PromptSent, Thinking
+from forge_bot.runs.outside_capabilities import OutsideCapabilities
 from forge_bot.runs.project import Project
-from forge_bot.runs.prompt_context import PromptContext
+from forge_bot.runs.prompt_context import PromptContext, names
 from forge_bot.runs.run import Run
+from forge_bot.runs.tool_effects import calls_requested, settled_calls
 from forge_bot.values import TaskId, Tier
 
-Landed = tuple[ArtifactWritten | AgentFailed, tuple[str, ...]]
+Landed = tuple[ArtifactWritten | AgentFailed | CallsRequested, tuple[str, ...]]
 """A report, and the paths outside the workspace that belong to its commit."""
 
 _WHY: Mapping[StopReason, FailureReason] = {
@@ -69,9 +73,10 @@ class Agents:
         self.landing = OutputApplier(run)
         self.tries = EditTries(run, project, tell)
         self.spots = AgentWorktrees(run, project, self._past_runs)
+        self.outside = OutsideCapabilities(run, environ, tell)
         entries = self.spots.catalogue().catalogue()
         capabilities = [describe_capability(entry) for entry in entries]
-        self.running = tuple(entry.name for entry in entries if entry.effect is Effect.RUNS)
+        self._running = tuple(entry.name for entry in entries if entry.effect is Effect.RUNS)
         self._command_seconds = project.most_seconds()
         self.briefing = PromptContext(run, project.profile, templates, capabilities)
         self._unpriced = False
@@ -82,6 +87,7 @@ class Agents:
         """
         tasks = action.parallel_task_ids or (None,)
         self._began(action, tasks)
+        await self._discover()
         async with AsyncExitStack() as trees:
             spots = [await self._spot(action, task, trees) for task in tasks]
             agents = [
@@ -100,6 +106,13 @@ class Agents:
                     yield await asyncio.to_thread(self._landed, action, task, finished, spot)
             if failure is not None:
                 raise failure
+
+    async def _discover(self) -> None:
+        """Offer the tools and skills that are configured, in the prompts of all agents."""
+        await self.outside.discover()
+        inside = [each for each in self.briefing.capabilities if each.kind == "provider"]
+        self.briefing.capabilities = (*inside, *self.outside.menu)
+        self.briefing.menu_notes = self.outside.menu_notes
 
     async def _spot(
         self, action: SpawnAgent, task: TaskId | None, trees: AsyncExitStack
@@ -149,7 +162,7 @@ class Agents:
         finished = await work(
             self._assignment(action, task, prompt, material),
             model=self.models[action.tier],
-            context=spot.context,
+            context=ToolContext(spot.context, self.outside.calls, settled_calls(self.run.state)),
             journal=self.journal,
             ledger=self.ledger,
             check=lambda answer: self.landing.complaints(answer, contract, spot.tree),
@@ -192,8 +205,8 @@ class Agents:
             user=prompt.user,
             seams=prompt.seams,
             kind=AnswerKind.CHANGE if implementing else AnswerKind.DOCUMENT,
-            providers=tuple(entry.name for entry in material.capabilities),
-            running=self.running,
+            providers=self._offered(action, material),
+            running=(*self._running, *self.outside.running),
             limits=WorkLimits(
                 command_seconds=self._command_seconds,
                 turns=settings.turns,
@@ -206,9 +219,30 @@ class Agents:
             ),
         )
 
+    def _offered(self, action: SpawnAgent, material: Material) -> tuple[str, ...]:
+        """Return the names that an agent may ask for, those too that a long menu only names."""
+        phase = self.run.pipeline.phase(action.phase)
+        globs = phase.providers if isinstance(phase, AnsweringPhase) else ()
+        more = (name for name in self.outside.undescribed if names(globs, name))
+        return (*(entry.name for entry in material.capabilities), *more)
+
     def _landed(
         self, action: SpawnAgent, task: TaskId | None, finished: WorkResult, spot: AgentWorktree
     ) -> Landed:
+        if finished.calls:
+            asked = {call.capability for call in finished.calls} & {*self.outside.catalogue.asked}
+            place = (action.phase, task)
+            return (
+                calls_requested(
+                    self.run,
+                    action.action_id,
+                    place,
+                    finished.calls,
+                    asks=bool(asked),
+                    usage=finished.usage,
+                ),
+                (),
+            )
         answer = self._with_tries(finished, task, spot)
         if answer is None or self.landing.unplaceable(answer, spot.tree):
             reason = (

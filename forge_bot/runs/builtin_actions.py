@@ -14,10 +14,11 @@ from forge_bot.errors import ForgeError, GitFailed
 from forge_bot.git import blob_id
 from forge_bot.runs.apply_output import OutputApplier, contract_of
 from forge_bot.runs.baseline_document import BASELINE, baseline_document
+from forge_bot.runs.capability_setup import capability_setup
 from forge_bot.runs.defect_proof import red_before_green
 from forge_bot.runs.project import Project
 from forge_bot.runs.reruns import with_flaky_tests
-from forge_bot.runs.risk_signs import setup_risks
+from forge_bot.runs.risk_signs import capability_risks, setup_risks
 from forge_bot.runs.run import Run
 from forge_bot.values import TaskId
 from forge_bot.verification.judgement import RULES, judge
@@ -31,7 +32,10 @@ def prepared(action: Exec, run: Run, project: Project) -> Prepared:
     checks = project.check() if ready else ()
     # On a machine without a sandbox, a project without commands is no error.
     needed = bool(results or checks) or project.config.sandbox == "off"
-    risks = setup_risks(project.profile, project.backend if needed else None)
+    risks = (
+        *setup_risks(project.profile, project.backend if needed else None),
+        *capability_risks(capability_setup(run.repository.root, run.config)),
+    )
     found = unusable((*results, *checks))
     document = baseline_document((*results, *checks), found, project.profile.commands)
     raw = run.workspace.write(BASELINE, document) if found else b""

@@ -4,8 +4,10 @@ stands.
 
 import json
 
+from forge_bot.agent.capabilities import CapabilityType, Effect
 from forge_bot.agent.providers.catalogue import CapabilitySpec, Parameter
 from forge_bot.prompts.material import Capability
+from forge_bot.prompts.untrusted import clean
 
 _EXAMPLES: dict[str, dict[str, object]] = {
     "git_diff": {"path": "src/app.py", "base": "v1.2"},
@@ -23,7 +25,7 @@ list back."""
 
 def describe_capability(entry: CapabilitySpec) -> Capability:
     """The entry for the menu of a prompt."""
-    sample = _EXAMPLES.get(entry.name, {})
+    sample = _sample(entry)
     unseen = [parameter for parameter in entry.parameters if parameter.name not in sample]
     free = [f"`{each.name}`" for each in entry.parameters if not each.required and each in unseen]
     needed = "; ".join(_told(each) for each in unseen if each.required)
@@ -31,9 +33,26 @@ def describe_capability(entry: CapabilitySpec) -> Capability:
     said += [f"Takes {', '.join(free)} too."] if free else []
     return Capability(
         name=entry.name,
-        description=" ".join((entry.description, *said)),
+        description=" ".join((_clean(entry), *said)),
         parameters=json.dumps(sample, ensure_ascii=False),
+        kind=entry.kind.value,
     )
+
+
+def _sample(entry: CapabilitySpec) -> dict[str, object]:
+    return json.loads(entry.example) if entry.example else _EXAMPLES.get(entry.name, {})
+
+
+def _clean(entry: CapabilitySpec) -> str:
+    """Return the description; of what comes from outside only what a reader would see."""
+    if entry.kind is CapabilityType.PROVIDER:
+        return entry.description
+    way = {
+        Effect.READS: "",
+        Effect.RUNS: "",
+        Effect.ACTS: " It may change something: it is done after your turn, and you begin anew.",
+    }
+    return f"{clean(entry.description).text}{way[entry.effect]}"
 
 
 def _told(parameter: Parameter) -> str:

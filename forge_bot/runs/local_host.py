@@ -28,6 +28,7 @@ from forge_bot.runs.open_pull_request import OpenPullRequest
 from forge_bot.runs.project import Project
 from forge_bot.runs.publish import Post, Publisher
 from forge_bot.runs.run import Run
+from forge_bot.runs.tool_effects import next_call
 from forge_bot.values import TaskId, Tier
 
 Recorded = Callable[[Report], Awaitable[None]]
@@ -105,6 +106,12 @@ class LocalHost:
                         async for report, paths in landings:
                             self._paths = paths
                             yield report
+                case Exec(operation="call-tools"):
+                    self._began(action, (action.task,) if action.task is not None else ())
+                    await self.agents.outside.discover()
+                    calls = next_call(action, state, self.run, self.agents.outside.calls)
+                    while (made := await asyncio.to_thread(next, calls, None)) is not None:
+                        yield made
                 case Exec():
                     self._began(action, (action.task,) if action.task is not None else ())
                     yield await asyncio.to_thread(self._reported, self._execute, state, action)
@@ -115,6 +122,7 @@ class LocalHost:
             # Also where a signal comes as itself and not as a cancellation: a command that goes on
             # would keep the process waiting.
             self.project.call_off()
+            self.agents.outside.call_off()
             raise
 
     def ask(self, state: State, action: PersonAction) -> AsyncGenerator[Report]:
@@ -152,7 +160,7 @@ class LocalHost:
                 try_patch = partial(self.agents.tries.patch, without=self.withheld)
                 report, self._paths = applied(action, state, self.run, try_patch, self.withheld)
                 return report
-            case "pull-request" | "post-to-source" | "final-commit":
+            case "call-tools" | "pull-request" | "post-to-source" | "final-commit":
                 raise AssertionError(action.operation)
 
     def _publish(self, publisher: Publisher, _state: State, action: Exec) -> Report:
@@ -172,5 +180,5 @@ class LocalHost:
                     url=done.url,
                     branch=done.branch,
                 )
-            case "prepare" | "verify" | "apply-held":
+            case "prepare" | "verify" | "apply-held" | "call-tools":
                 raise AssertionError(action.operation)

@@ -1,6 +1,7 @@
 """From an action to a prompt: artifacts, diff, files, profile and what earlier runs teach."""
 
 from collections.abc import Sequence
+from fnmatch import fnmatchcase
 from functools import lru_cache
 
 from forge_bot.engine import SpawnAgent
@@ -26,6 +27,7 @@ from forge_bot.runs.change_inputs import ChangeInputs
 from forge_bot.runs.past_run_index import history_at
 from forge_bot.runs.prompt_files import PromptFiles
 from forge_bot.runs.run import Run
+from forge_bot.runs.tool_effects import CALLS
 from forge_bot.store import SPECS
 from forge_bot.values import TaskId
 
@@ -52,6 +54,7 @@ class PromptContext:
         self.profile = profile
         self.environment = environment
         self.capabilities = tuple(capabilities)
+        self.menu_notes: tuple[str, ...] = ()
 
     def prompt(
         self, action: SpawnAgent, task: TaskId | None, turns: tuple[int, int], budget: int, at: str
@@ -105,8 +108,9 @@ class PromptContext:
             ),
             patterns=tuple(_said(entry) for entry in recall.patterns),
             friction=recall.friction,
-            capabilities=tuple(entry for entry in self.capabilities if entry.name in wanted),
+            capabilities=tuple(entry for entry in self.capabilities if names(wanted, entry.name)),
             offered=self._offered(),
+            menu_notes=self.menu_notes,
             answer="Change" if phase.id == self.run.pipeline.implementation.id else "Document",
             limits=turns,
         )
@@ -114,8 +118,8 @@ class PromptContext:
     def _offered(self) -> tuple[Capability, ...]:
         """Return the requests that any agent of the pipeline may make."""
         phases = (each for each in self.run.pipeline.phases if isinstance(each, AnsweringPhase))
-        named = {name for phase in phases for name in phase.providers}
-        return tuple(entry for entry in self.capabilities if entry.name in named)
+        named = tuple(name for phase in phases for name in phase.providers)
+        return tuple(entry for entry in self.capabilities if names(named, entry.name))
 
     def _few_files(self) -> tuple[str, ...]:
         return _few_files(self.run.repository, self.run.state.base_commit)
@@ -277,10 +281,12 @@ class PromptContext:
                     name=name, text=f"# {text}{labels}", untrusted=request.source.type != "text"
                 )
             )
-        # Logs of checks quote whatever ran there.
+        # Logs of checks and results of calls quote whatever ran there.
         return self._quoted(
             InputFile(
-                name=name, text=self.run.workspace.read(name), untrusted=name.startswith(CHECKS)
+                name=name,
+                text=self.run.workspace.read(name),
+                untrusted=name.startswith((CHECKS, CALLS)),
             )
         )
 
@@ -328,6 +334,11 @@ class PromptContext:
             "\n".join(f"- {entry.name}: {entry.title}. {entry.summary}" for entry in found)
             or "No past run is like this."
         )
+
+
+def names(globs: Sequence[str], name: str) -> bool:
+    """Return whether a list of a pipeline names a capability; `*` stands for any characters."""
+    return any(fnmatchcase(name, glob) for glob in globs)
 
 
 def _said(entry: Pattern) -> str:

@@ -114,6 +114,14 @@ _WHAT = {
         "This was approved where it cannot be checked who did it.",
         "approve it here, so that the pull request can be opened",
     ),
+    Reason.TOOL_APPROVAL: (
+        "An agent asks for calls that may change something outside of this repository.",
+        "make exactly these calls, once, and go on",
+    ),
+    Reason.OUTCOME_UNKNOWN: (
+        "A call was begun and no answer came back. It may have been made, and is not made again.",
+        "take it as made and go on",
+    ),
     Reason.CHECKS_RED: (
         "The checks of the pull request are red, and the rounds are used up.",
         "leave the pull request as it is",
@@ -237,6 +245,10 @@ def _meaning(run: Run, asked: Checkpoint) -> tuple[str, str, str]:
         reject = "run setup and these commands once more, for example with another configuration"
     if asked.reason is Reason.NOTHING_TO_DO:
         reject = "analyse once more, with your notes, and go on"
+    if asked.reason is Reason.TOOL_APPROVAL:
+        reject = "make none of them, and ask the agent anew with your notes"
+    if asked.reason is Reason.OUTCOME_UNKNOWN:
+        reject = "it was not made, or does not count: ask the agent anew with your notes"
     return (*_WHAT[asked.reason], reject)
 
 

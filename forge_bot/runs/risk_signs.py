@@ -5,8 +5,11 @@ set up.
 import re
 from collections.abc import Collection, Sequence
 
+from forge_bot.agent.tools.placeholders import variables_of
+from forge_bot.agent.tools.setup import CapabilitySetup
 from forge_bot.knowledge import Profile
 from forge_bot.sandbox import BackendName
+from forge_bot.settings.capability_file import MCPHttpServerConfig
 from forge_bot.settings.protected_paths import protected
 
 _PATH = re.compile(r"`([\w./@+-]+)`")
@@ -48,6 +51,26 @@ def _line_of(pattern: re.Pattern[str], text: str) -> str | None:
             words = " ".join(line.split()).lstrip("-*# ")
             return words if len(words) <= _LONGEST_LINE else f"{words[:_LONGEST_LINE].rstrip()}…"
     return None
+
+
+def capability_risks(setup: CapabilitySetup) -> tuple[str, ...]:
+    """Risk flags of the configured servers: each that can reach something outside, and what it is
+    given. They are configured, not started, to say so.
+    """
+    found: list[str] = []
+    from forge_bot.agent.tools.server_start import boxes_work
+
+    for name, server in setup.config.mcp_servers.items():
+        if server.disabled:
+            continue
+        given = f", with {', '.join(each)}" if (each := variables_of(server)) else ""
+        if isinstance(server, MCPHttpServerConfig):
+            found.append(f"the server {name} is asked over the network{given}")
+        elif name in setup.policy.network:
+            found.append(f"the server {name} may use the network{given}")
+        elif setup.sandbox in {"off", "landlock"} or not boxes_work():
+            found.append(f"the server {name} runs without a sandbox{given}")
+    return tuple(found)
 
 
 def setup_risks(profile: Profile, backend: BackendName | None) -> tuple[str, ...]:

@@ -13,7 +13,12 @@ class ProviderResult(Frozen):
 
 
 class Declined(Exception):
-    """Nothing can be shown. The sentence tells the model why."""
+    """Nothing can be shown. The sentence tells the model why.
+
+    `sent` if a call was on its way, so that it may have been made.
+    """
+
+    sent = False
 
     def __init__(self, status: ResultStatus, why: str) -> None:
         super().__init__(why)

@@ -72,11 +72,18 @@ async def execute_mcp_tool(
     setup: CapabilitySetup, tool: MCPToolInfo, arguments: Mapping[str, object], limit: int
 ) -> ProviderResult:
     """Return the result of one call. Raises Declined, also for an error that the tool reports."""
+    sent = False
 
     async def called(client: "Client") -> "CallToolResult":
+        nonlocal sent
+        sent = True
         return await client.call_tool(tool.tool_name, dict(arguments))
 
-    result = await _with_server(setup, tool.server_name, called)
+    try:
+        result = await _with_server(setup, tool.server_name, called)
+    except Declined as declined:
+        declined.sent = sent
+        raise
     text = redactor_of(server_secrets(setup, tool.server_name))(_text(result))
     shown = head(text or "It returned nothing.", limit)
     if result.is_error:

@@ -22,14 +22,10 @@ class ToolCalls:
     def __init__(self, setup: CapabilitySetup, catalogue: ToolCatalogue) -> None:
         self.setup = setup
         self.catalogue = catalogue
-        self._specs = {spec.name: spec for spec in catalogue.specs}
+        self.specs = {spec.name: spec for spec in catalogue.specs}
         self._under_way: set[tuple[asyncio.AbstractEventLoop, asyncio.Task[Any]]] = set()
         self._lock = threading.Lock()
         self._called_off = False
-
-    def knows(self, name: str) -> bool:
-        """Return whether the catalogue has this name."""
-        return name in self._specs
 
     def complaint(self, wanted: CapabilityRequest) -> CapabilityResult | None:
         """Return the answer to arguments that do not fit the schema; no server is started."""
@@ -37,20 +33,35 @@ class ToolCalls:
         faults = faults_of(tool.input_schema if tool else SKILL_SCHEMA, wanted.params)
         if not faults:
             return None
-        said = f"{'; '.join(faults)}. It takes:\n{self._specs[wanted.capability].line}"
+        said = f"{'; '.join(faults)}. It takes:\n{self.specs[wanted.capability].line}"
         return result_of(wanted, ResultStatus.INVALID_PARAMS, said)
 
     def call(self, wanted: CapabilityRequest, limit: int) -> CapabilityResult:
         """Return the result of one call of a tool. Every failure is a status."""
         if (complaint := self.complaint(wanted)) is not None:
             return complaint
-        tool = self.catalogue.mcp_tools[wanted.capability]
-        arguments = json.loads(wanted.params)
         try:
-            found = self._run(execute_mcp_tool(self.setup, tool, arguments, limit))
+            found = self._run(self._executed(wanted, limit))
         except Declined as declined:
             return result_of(wanted, declined.status, declined.why)
         return result_of(wanted, ResultStatus.OK, found.content, found)
+
+    def act(self, wanted: CapabilityRequest, limit: int) -> tuple[CapabilityResult, bool]:
+        """Make a call that may change something; also return whether its outcome is unknown."""
+        if wanted.capability not in self.specs:
+            said = f"There is no capability {wanted.capability} any more."
+            return result_of(wanted, ResultStatus.UNKNOWN_CAPABILITY, said), False
+        if (complaint := self.complaint(wanted)) is not None:
+            return complaint, False
+        try:
+            found = self._run(self._executed(wanted, limit))
+        except Declined as declined:
+            return result_of(wanted, declined.status, declined.why), declined.sent
+        return result_of(wanted, ResultStatus.OK, found.content, found), False
+
+    async def _executed(self, wanted: CapabilityRequest, limit: int) -> ProviderResult:
+        tool = self.catalogue.mcp_tools[wanted.capability]
+        return await execute_mcp_tool(self.setup, tool, json.loads(wanted.params), limit)
 
     def call_off(self) -> None:
         """End what is under way, with its servers; nothing starts any more."""
@@ -72,7 +83,9 @@ class ToolCalls:
             try:
                 return await task
             except asyncio.CancelledError:
-                raise Declined(ResultStatus.TOOL_ERROR, "It was called off.") from None
+                declined = Declined(ResultStatus.TOOL_ERROR, "It was called off.")
+                declined.sent = True
+                raise declined from None
             finally:
                 with self._lock:
                     self._under_way.discard(entry)

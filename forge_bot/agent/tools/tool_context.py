@@ -1,0 +1,38 @@
+"""Everything that an agent may ask for in one work tree: the providers, and what is configured."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult, Effect, ResultStatus
+from forge_bot.agent.limits import WorkLimits
+from forge_bot.agent.providers.context import ProviderContext
+from forge_bot.agent.tools.tool_calls import ToolCalls, result_of
+
+
+@dataclass(frozen=True)
+class ToolContext:
+    """Fulfils requests by the catalogue, whatever the model calls them.
+
+    `settled` has the results of calls that the run has made or refused, by name and parameters:
+    what may change something is never done twice.
+    """
+
+    providers: ProviderContext
+    calls: ToolCalls
+    settled: Mapping[tuple[str, str], CapabilityResult] = field(
+        default_factory=dict[tuple[str, str], CapabilityResult]
+    )
+
+    def fetch(self, wanted: CapabilityRequest, limits: WorkLimits) -> CapabilityResult:
+        """Return the result of one request, or that it has to stand before a person first."""
+        spec = self.calls.specs.get(wanted.capability)
+        if spec is None:
+            return self.providers.fetch(wanted, limits)
+        if spec.effect is not Effect.ACTS:
+            return self.calls.call(wanted, limits.result_chars)
+        if (complaint := self.calls.complaint(wanted)) is not None:
+            return complaint
+        before = self.settled.get((wanted.capability, wanted.params))
+        if before is not None:
+            return before.model_copy(update={"key": wanted.key})
+        return result_of(wanted, ResultStatus.STANDS, "It stands before it is done.")

@@ -1,0 +1,156 @@
+"""The tools and skills of one run: discovered once, told when something is missing, and offered in
+an order that fits the request.
+"""
+
+import asyncio
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from forge_bot.agent.capabilities import Effect
+from forge_bot.agent.tools.setup import CapabilitySetup
+from forge_bot.agent.tools.tool_calls import ToolCalls
+from forge_bot.agent.tools.tool_catalogue import ToolCatalogue, discover_capabilities
+from forge_bot.errors import CapabilityMissing
+from forge_bot.prompts.material import Capability
+from forge_bot.prompts.untrusted import clean
+from forge_bot.runs.capability_descriptions import describe_capability
+from forge_bot.runs.capability_setup import capability_setup
+from forge_bot.runs.notifications import Message, Notify
+from forge_bot.runs.run import Run
+from forge_bot.store import write_whole
+from forge_bot.values import Frozen
+
+_MOST_DESCRIBED = 30
+
+
+class _Kept(Frozen):
+    """What an earlier process of this run discovered, and the configuration that it had."""
+
+    configured: str
+    catalogue: ToolCatalogue
+
+
+class OutsideCapabilities:
+    """What a run may ask for besides the providers. Nothing is started before it is needed."""
+
+    def __init__(self, run: Run, environ: Mapping[str, str], tell: Notify) -> None:
+        self.run = run
+        self.tell = tell
+        self.environ = environ
+        self.catalogue = ToolCatalogue()
+        self.menu: tuple[Capability, ...] = ()
+        self.menu_notes: tuple[str, ...] = ()
+        self.undescribed: tuple[str, ...] = ()
+        self._ready = False
+        self._lock = asyncio.Lock()
+
+    @cached_property
+    def setup(self) -> CapabilitySetup:
+        """Return the configuration. Raises BadCapabilities."""
+        run = self.run
+        return capability_setup(
+            run.repository.root, run.config, tree=run.tree.path, environ=self.environ
+        )
+
+    @cached_property
+    def calls(self) -> ToolCalls:
+        """Return what makes the calls of this run."""
+        return ToolCalls(self.setup, self.catalogue)
+
+    @property
+    def running(self) -> tuple[str, ...]:
+        """Return the names of those that run commands."""
+        return tuple(spec.name for spec in self.catalogue.specs if spec.effect is not Effect.READS)
+
+    async def discover(self) -> None:
+        """Ask all servers and read all skills, once. Raises BadCapabilities, CapabilityMissing."""
+        async with self._lock:
+            if not self._ready and not self.setup.empty:
+                self.catalogue = self._kept() or await discover_capabilities(self.setup)
+                self._tell_problems()
+                self._keep()
+                self._order()
+            self._ready = True
+
+    def call_off(self) -> None:
+        """End the calls that are under way, with their servers."""
+        if "calls" in vars(self):
+            self.calls.call_off()
+
+    def _kept(self) -> ToolCatalogue | None:
+        """Return what this run discovered before: the same prompts are then made again."""
+        try:
+            kept = _Kept.model_validate_json(self._place.read_bytes())
+        except (OSError, ValidationError):
+            return None
+        return kept.catalogue if kept.configured == self._configured else None
+
+    def _keep(self) -> None:
+        if not self.catalogue.broken:
+            kept = _Kept(configured=self._configured, catalogue=self.catalogue)
+            write_whole(self._place, kept.model_dump_json().encode())
+
+    @cached_property
+    def _place(self) -> Path:
+        return self.run.places.home / "capabilities.json"
+
+    @cached_property
+    def _configured(self) -> str:
+        setup = self.setup
+        skills = [
+            (str(file), file.stat().st_mtime_ns)
+            for folder in setup.skill_folders
+            for file in sorted(folder.glob("*/SKILL.md"))
+        ]
+        said = [setup.config.model_dump_json(), setup.policy.model_dump_json(), skills]
+        return hashlib.sha256(json.dumps(said).encode()).hexdigest()
+
+    def _tell_problems(self) -> None:
+        for problem in self.catalogue.problems:
+            text = f"{problem.about}: {problem.sentence}"
+            self.tell(Message(text=text, kind="warning"))
+        broken = {problem.about.rpartition("/")[2]: problem for problem in self.catalogue.broken}
+        there = {spec.name for spec in self.catalogue.specs}
+        there |= {tool.server_name for tool in self.catalogue.mcp_tools.values()}
+        missing = [name for name in self.setup.policy.required if name not in there]
+        if missing:
+            raise CapabilityMissing(
+                f"This run needs {', '.join(missing)}, which cannot be used.",
+                details=tuple(
+                    f"{name}: {broken[key].sentence}"
+                    for name in missing
+                    if (key := name.removeprefix("skill_")) in broken
+                ),
+            )
+
+    def _order(self) -> None:
+        """Describe what fits the request best; of the rest a long list has the names only."""
+        specs = self.catalogue.specs
+        described = [describe_capability(spec) for spec in specs]
+        if len(specs) > _MOST_DESCRIBED:
+            best = self._best(described)
+            self.undescribed = tuple(each.name for each in described if each.name not in best)
+            described = [each for each in described if each.name in best]
+            named = ", ".join(f"`{name}`" for name in self.undescribed)
+            self.menu_notes = (f"Also, by name; what one takes is told when you ask it: {named}.",)
+        self.menu = tuple(described)
+        self.menu_notes += tuple(
+            f"Not available now: {clean(problem.about).text}." for problem in self.catalogue.broken
+        )
+
+    def _best(self, described: Sequence[Capability]) -> set[str]:
+        """Return the names of those that share most words with the request, filled up in order."""
+        from forge_bot.knowledge.search_index import Ranking
+        from forge_bot.project.words import words
+
+        request = self.run.request
+        ranking = Ranking([words(f"{each.name} {each.description}") for each in described])
+        asked = words(f"{request.title}\n{request.text}")
+        ranked = [described[place].name for place, _ in ranking.best(asked, _MOST_DESCRIBED)]
+        every = (*ranked, *(each.name for each in described))
+        return set(tuple(dict.fromkeys(every))[:_MOST_DESCRIBED])

@@ -1,0 +1,154 @@
+"""Calls that may change something: shown as a document, made once, with their results in documents
+for the agent that asked.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+
+from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult, ResultStatus
+from forge_bot.agent.tools.tool_calls import ToolCalls, result_of
+from forge_bot.engine import Exec, State
+from forge_bot.engine.call_records import outstanding_call
+from forge_bot.engine.reports import (
+    CallBegun,
+    CallEnded,
+    CallOutcome,
+    CallsRequested,
+    RequestedCall,
+)
+from forge_bot.engine.state import CallRecord, CallStatus
+from forge_bot.git import blob_id
+from forge_bot.runs.run import Run
+from forge_bot.values import PhaseId, TaskId, Usage
+
+CALLS = "calls-"
+"""The beginning of the names of these documents."""
+
+_RESULT_CHARACTERS = 8_000
+
+
+def calls_requested(
+    run: Run,
+    action_id: str,
+    place: tuple[PhaseId, TaskId | None],
+    wanted: Sequence[CapabilityRequest],
+    *,
+    asks: bool,
+    usage: Usage,
+) -> CallsRequested:
+    """Write the document that shows the calls, and return the report that they stand."""
+    phase, task = place
+    calls = tuple(RequestedCall(capability=each.capability, params=each.params) for each in wanted)
+    number = sum(name.startswith(CALLS) for name in run.state.artifacts) + 1
+    name = f"{CALLS}{number}.json"
+    raw = run.workspace.write(name, document(calls))
+    return CallsRequested(
+        key=f"{action_id}/{task}" if task is not None else action_id,
+        at=run.now(),
+        action_id=action_id,
+        phase=phase,
+        task=task,
+        calls=calls,
+        asks=asks,
+        artifact=name,
+        blob=blob_id(raw),
+        usage=usage,
+    )
+
+
+def document(calls: Sequence[RequestedCall | CallRecord]) -> str:
+    """Return the document of exactly these calls: every argument, in full."""
+    shown = [
+        {"capability": call.capability, "arguments": json.loads(call.params)} for call in calls
+    ]
+    return json.dumps(shown, indent=2, ensure_ascii=False) + "\n"
+
+
+def next_call(
+    action: Exec, state: State, run: Run, calls: ToolCalls
+) -> Iterator[CallBegun | CallEnded]:
+    """Make the next call: yield that it begins, and go on only when that is recorded.
+
+    One that an earlier process began is not made again.
+    """
+    call = outstanding_call(state)
+    if call is None:
+        return
+    if call.status is CallStatus.BEGUN:
+        said = "The process that made this call died before an answer came."
+        yield _ended(action, run, call, CallOutcome.UNKNOWN, said)
+        return
+    yield CallBegun(
+        key=f"{action.action_id}/begun",
+        at=run.now(),
+        action_id=action.action_id,
+        artifact=call.artifact,
+        index=call.index,
+    )
+    shown = [each for each in state.calls if each.artifact == call.artifact]
+    if run.workspace.read(call.artifact) != document(shown):
+        said = f"{call.artifact} does not show what was to be called, so nothing was called."
+        yield _ended(action, run, call, CallOutcome.FAILED, said)
+        return
+    wanted = CapabilityRequest(
+        key=f"{call.artifact}/{call.index}", capability=call.capability, params=call.params
+    )
+    found, unknown = calls.act(wanted, _RESULT_CHARACTERS)
+    done = CallOutcome.DONE if found.status is ResultStatus.OK else CallOutcome.FAILED
+    outcome = CallOutcome.UNKNOWN if unknown else done
+    yield _ended(action, run, call, outcome, found.content, found.note)
+
+
+def _ended(
+    action: Exec, run: Run, call: CallRecord, outcome: CallOutcome, text: str, note: str = ""
+) -> CallEnded:
+    name = f"{call.artifact.removesuffix('.json')}-{call.index + 1}.md"
+    told = f"{outcome.value} ({note})" if note else outcome.value
+    raw = run.workspace.write(
+        name,
+        f"# {call.capability}: {told}\n\n## Arguments\n\n{_block(call.params)}\n\n## Result\n\n"
+        f"{_block(text)}\n",
+    )
+    return CallEnded(
+        key=action.action_id,
+        at=run.now(),
+        action_id=action.action_id,
+        artifact=call.artifact,
+        index=call.index,
+        outcome=outcome,
+        result=name,
+        blob=blob_id(raw),
+    )
+
+
+def _block(text: str) -> str:
+    """Return the text in a fence that nothing in it closes."""
+    fence = "```"
+    while fence in text:
+        fence += "`"
+    return f"{fence}text\n{text}\n{fence}"
+
+
+def settled_calls(state: State) -> Mapping[tuple[str, str], CapabilityResult]:
+    """Return the answers to calls that are over: none of them is made a second time."""
+    found: dict[tuple[str, str], CapabilityResult] = {}
+    for call in state.calls:
+        said = {
+            CallStatus.DONE: (
+                ResultStatus.SKIPPED_DUPLICATE,
+                f"It was made, once. {call.result} has the result.",
+            ),
+            CallStatus.FAILED: (
+                ResultStatus.SKIPPED_DUPLICATE,
+                f"It failed, and is not made again as it is. {call.result} says why.",
+            ),
+            CallStatus.UNKNOWN: (
+                ResultStatus.DENIED,
+                "Whether it was made is not known, so it is not made again.",
+            ),
+            CallStatus.DECLINED: (ResultStatus.DENIED, "A person declined it."),
+        }.get(call.status)
+        if said is not None:
+            wanted = CapabilityRequest(key="", capability=call.capability, params=call.params)
+            found[call.capability, call.params] = result_of(wanted, *said)
+    return found

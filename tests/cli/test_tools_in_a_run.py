@@ -1,0 +1,229 @@
+"""Tools of MCP servers in a run: what reads is called at once, what may change something stands
+before a person and is made once.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.fakes.sample import Said, Sample
+from tests.fakes.script import Answer
+from tests.fakes.tool_servers import configure, unruly
+
+ANALYST = ("situation-analyst-investigator", "phase-1")
+CREATE = ("mcp_tickets_create", {"text": "a ticket"})
+
+
+def asks(*calls: tuple[str, Mapping[str, object]]) -> Answer:
+    """An answer that asks for tools, as actions."""
+    actions = [
+        {
+            "capability": name,
+            "capability_type": "provider",  # a wrong type, which does not matter
+            "params_json": json.dumps(params),
+            "reasoning": "to know",
+        }
+        for name, params in calls
+    ]
+    return {"requests": [], "actions": actions}
+
+
+def start(sample: Sample, rounds: Mapping[str, Answer], mode: str = "well") -> Said:
+    """Begin a run whose analyst answers like this, with a server that notes its calls."""
+    # Without a sandbox it can keep the notes where the test reads them.
+    (sample.path / ".forge").mkdir(exist_ok=True)
+    if not (sample.path / ".forge" / "config.yml").exists():
+        (sample.path / ".forge" / "config.yml").write_text("sandbox: off\n")
+    configure(sample.path, {"tickets": unruly(mode, str(notes(sample)))})
+    model = sample.model({(*ANALYST, round_): answer for round_, answer in rounds.items()})
+    return sample.forge("run", "Say who is next", "--effort", "S", "--yes", "--model", model)
+
+
+def notes(sample: Sample) -> Path:
+    return sample.path.parent / "calls.txt"
+
+
+def made(sample: Sample) -> list[Any]:
+    """The calls that reached the server."""
+    file = notes(sample)
+    return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
+
+
+def state(sample: Sample) -> dict[str, Any]:
+    return json.loads(sample.forge("status", "--json").out)
+
+
+def prompts(sample: Sample) -> str:
+    """Everything that was sent to a model, from the run's journal."""
+    home = next(sample.path.parent.rglob("journal.jsonl"))
+    return home.read_text()
+
+
+def test_what_reads_is_called_and_told_in_the_order_of_the_requests(sample: Sample) -> None:
+    said = start(
+        sample,
+        {
+            "1.1": asks(
+                ("mcp_tickets_look_up_it_all", {"kind": "bug"}),
+                ("mcp_tickets_echo", {"text": "second"}),
+                ("mcp_tickets_echo", {"words": 1}),
+            )
+        },
+    )
+    assert said.code == 3
+    sent = prompts(sample)
+    first = [json.loads(line) for line in sent.splitlines()]
+    told = next(
+        message["text"]
+        for line in first
+        for message in line.get("messages", [])
+        if "second" in message["text"] and "found" in message["text"]
+    )
+    assert told.index("found") < told.index("second") < told.index("is a required property")
+    assert sorted(name for name, _ in made(sample)) == ["echo", "look up.it/all"]
+
+
+def test_a_call_that_may_change_something_stands_with_its_arguments_and_is_made_once(
+    sample: Sample,
+) -> None:
+    said = start(sample, {"1.1": asks(CREATE), "2.1": asks(CREATE)})
+    assert said.code == 3
+    assert "An agent asks for calls that may change something" in said.out
+    assert '"text": "a ticket"' in said.out
+    assert made(sample) == []
+    gate = state(sample)["gate"]
+    assert (gate["name"], gate["reason"]) == ("checkpoint-c", "tool_approval")
+    assert [file["name"] for file in gate["files"]] == ["calls-1.json"]
+    done = sample.forge(
+        "approve", gate["digest"][:12], "--model", sample.model({(*ANALYST, "2.1"): asks(CREATE)})
+    )
+    assert done.code == 3
+    assert made(sample) == [["create", {"text": "a ticket"}]]
+    now = state(sample)
+    assert now["gate"]["name"] == "checkpoint-a"
+    (call,) = now["calls"]
+    assert (call["status"], call["result"]) == ("done", "calls-1-1.md")
+    assert "created a ticket" in sample.forge("show", "calls-1-1.md").out
+    assert "It was made, once. calls-1-1.md has the result." in prompts(sample)
+
+
+def test_a_declined_call_is_not_made_and_the_agent_is_told(sample: Sample) -> None:
+    start(sample, {"1.1": asks(CREATE)})
+    model = sample.model({(*ANALYST, "2.1"): asks(CREATE)})
+    done = sample.forge("reject", "No tickets, please", "--model", model)
+    assert done.code == 3
+    assert made(sample) == []
+    assert state(sample)["calls"][0]["status"] == "declined"
+    assert "A person declined it." in prompts(sample)
+    assert "No tickets, please" in prompts(sample)
+
+
+def test_an_approval_of_another_version_makes_no_call(sample: Sample) -> None:
+    start(sample, {"1.1": asks(CREATE)})
+    done = sample.forge("approve", "0" * 12, "--model", sample.model())
+    assert done.code == 5
+    assert made(sample) == []
+
+
+def test_what_the_configuration_allows_is_made_without_a_person_and_once(sample: Sample) -> None:
+    (sample.path / ".forge").mkdir()
+    (sample.path / ".forge" / "config.yml").write_text(
+        "sandbox: off\ncapabilities: {allow: [mcp_tickets_create]}\n"
+    )
+    said = start(sample, {"1.1": asks(CREATE), "2.1": asks(CREATE)})
+    assert said.code == 3
+    assert state(sample)["gate"]["name"] == "checkpoint-a"
+    assert made(sample) == [["create", {"text": "a ticket"}]]
+
+
+def test_calls_with_different_arguments_are_made_in_order_after_one_approval(
+    sample: Sample,
+) -> None:
+    other = ("mcp_tickets_create", {"text": "another"})
+    start(sample, {"1.1": asks(CREATE, other)})
+    done = sample.forge("approve", "--model", sample.model())
+    assert done.code == 3
+    assert [arguments["text"] for _, arguments in made(sample)] == ["a ticket", "another"]
+    assert [call["result"] for call in state(sample)["calls"]] == ["calls-1-1.md", "calls-1-2.md"]
+
+
+def test_a_call_without_an_answer_is_asked_about_and_not_made_again(sample: Sample) -> None:
+    start(sample, {"1.1": asks(CREATE)}, mode="well")
+    configure(sample.path, {"tickets": unruly("crashes", str(notes(sample)))})
+    model = sample.model({(*ANALYST, "2.1"): asks(CREATE)})
+    done = sample.forge("approve", "--model", model)
+    assert done.code == 3
+    gate = state(sample)["gate"]
+    assert (gate["reason"], gate["options"]) == ("outcome_unknown", ["approve", "reject"])
+    assert "It may have been made, and is not made again." in done.out
+    assert "out of tickets" in sample.forge("show", "calls-1-1.md").out
+    assert len(made(sample)) == 1
+    after = sample.forge("approve", "--model", model)
+    assert after.code == 3
+    assert state(sample)["gate"]["name"] == "checkpoint-a"
+    assert len(made(sample)) == 1
+
+
+def test_a_tool_that_reports_an_error_has_failed_and_is_not_repeated(sample: Sample) -> None:
+    start(sample, {"1.1": asks(CREATE)})
+    configure(sample.path, {"tickets": unruly("fails", str(notes(sample)))})
+    model = sample.model({(*ANALYST, "2.1"): asks(CREATE)})
+    assert sample.forge("approve", "--model", model).code == 3
+    assert state(sample)["calls"][0]["status"] == "failed"
+    assert len(made(sample)) == 1
+
+
+def test_a_server_that_is_missing_is_told_and_the_run_goes_on(sample: Sample) -> None:
+    configure(sample.path, {"gone": {"command": "no-such-program"}})
+    model = sample.model()
+    said = sample.forge("run", "Say who is next", "--effort", "S", "--yes", "--model", model)
+    assert said.code == 3
+    assert "gone: The server gone failed" in said.out + said.err
+    assert "- Not available now: gone." in prompts(sample)
+
+
+def test_a_run_does_not_begin_without_what_it_requires(sample: Sample) -> None:
+    (sample.path / ".forge").mkdir()
+    (sample.path / ".forge" / "config.yml").write_text("capabilities: {required: [gone]}\n")
+    configure(sample.path, {"gone": {"command": "no-such-program"}})
+    model = sample.model()
+    said = sample.forge("run", "Say who is next", "--effort", "S", "--yes", "--model", model)
+    assert said.code == 5
+    assert "This run needs gone, which cannot be used." in said.err
+    assert list(sample.path.parent.rglob("journal.jsonl")) == []
+
+
+def test_a_long_list_describes_what_fits_the_request_and_names_the_rest(sample: Sample) -> None:
+    configure(sample.path, {"tickets": unruly("many")})
+    model = sample.model({(*ANALYST, "1.1"): asks(("mcp_tickets_tool_59", {"text": "x"}))})
+    task = "Show the weather of the harbour beside who is next"
+    assert sample.forge("run", task, "--effort", "S", "--yes", "--model", model).code == 3
+    sent = prompts(sample)
+    assert "The weather of the harbour." in sent
+    assert "About tool_3." in sent
+    assert "About tool_59." not in sent
+    assert re.search(r"Also, by name; [^.]*`mcp_tickets_tool_59`", sent)
+    assert "There is no capability of that name" not in sent
+
+
+def test_the_first_question_says_what_a_server_may_reach(sample: Sample) -> None:
+    (sample.path / ".forge").mkdir()
+    (sample.path / ".forge" / "config.yml").write_text("capabilities: {network: [tickets]}\n")
+    entry = {**unruly("well"), "env": {"T": "${TICKETS_TOKEN:-none}"}}
+    configure(sample.path, {"tickets": entry})
+    model = sample.model()
+    said = sample.forge("run", "Say who is next", "--effort", "S", "--yes", "--model", model)
+    assert "the server tickets may use the network, with TICKETS_TOKEN" in said.out
+
+
+@pytest.mark.parametrize("name", ["forge-mcp.json"])
+def test_a_bad_file_stops_a_run_before_a_model_is_asked(sample: Sample, name: str) -> None:
+    (sample.path / name).write_text('{"mcpServers": 7}')
+    model = sample.model()
+    said = sample.forge("run", "Say who is next", "--effort", "S", "--yes", "--model", model)
+    assert said.code == 5
+    assert f"{name}:1: mcpServers: Input should be a valid dictionary" in said.err
