@@ -150,7 +150,7 @@ class BadOption(RequestError):
 class UnknownCapability(RequestError):
     """No tool and no skill has that name."""
 
-    code = "REQUEST-008"
+    code = "REQUEST-010"
     hint = "`forge-bot capabilities` lists all that there are."
 
 
