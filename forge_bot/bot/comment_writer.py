@@ -64,6 +64,8 @@ class CommentWriter:
         self._edited_at: float | None = None
         self.told: set[str] = set()
         """The occasions for which somebody was answered in this job."""
+        self._lines: dict[int, set[str]] = {}
+        """The comments that are answered in this job, and their lines that have an answer."""
 
     def view(self, run: Run, trouble: CommentReply | None = None) -> RunView:
         """The run as comments show it."""
@@ -202,12 +204,26 @@ class CommentWriter:
         )
 
     def say(self, reply: CommentReply, to: ThreadCommand | None = None) -> None:
-        """Answer a command once, where it was given; or say something to everybody in the issue."""
+        """Answer a command once, where it was given; or say something to everybody in the issue.
+
+        Several commands of one comment have an answer each.
+        """
         if to is None:
             self.write(self.thread.number, reply.comment())
             return
         self.told.add(reply.occasion)
-        self.answer(to.comment, to.number, reply.reaction, reply.comment(str(to.comment.id)))
+        text = reply.comment(str(to.comment.id))
+        if not self.thread.answered(to.comment):
+            self.answer(to.comment, to.number, reply.reaction, text)
+        elif not self._has_answer(to, reply.occasion):
+            self.write(to.number, text)
+        self._lines.setdefault(to.comment.id, set()).add(to.key)
+
+    def _has_answer(self, to: ThreadCommand, occasion: str) -> bool:
+        """Return whether this line of a comment was answered, here or by an earlier job."""
+        if to.comment.id in self._lines:
+            return to.key in self._lines[to.comment.id]
+        return self.thread.written("reply", occasion=occasion, to=str(to.comment.id)) is not None
 
     def answer(self, comment: Comment, number: int, reaction: str, text: str) -> None:
         """Answer a comment where it was written, unless it was answered."""

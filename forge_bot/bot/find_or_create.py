@@ -20,6 +20,9 @@ from forge_bot.settings import load_pipeline
 if TYPE_CHECKING:
     from forge_bot.bot.supervisor import Supervisor
 
+_TOLD_IN_THREAD = frozenset({"workflow files", "run"})
+"""Subjects of warnings about the task itself; others stand in the job's log."""
+
 
 def find_or_create_run(supervisor: "Supervisor") -> RunInfo | CommentReply | None:
     """The run to carry on; None where there is none and nobody asked for one, which the thread is
@@ -177,7 +180,7 @@ def _looked_around(supervisor: "Supervisor", beginning: NewRun) -> tuple[str, ..
     for each in found.advice:
         outputs.warning(f"{each.sentence} {each.way_out}")
     return tuple(
-        f"{each.sentence} {each.way_out}" for each in found.advice if each.what == "workflow files"
+        f"{each.sentence} {each.way_out}" for each in found.advice if each.what in _TOLD_IN_THREAD
     )
 
 

@@ -32,6 +32,28 @@ def test_a_question_is_answered_in_the_thread_and_the_run_stands_where_it_stood(
     assert waiting.document("reports.jsonl").count('"type":"asked"') == 1
 
 
+def test_each_command_of_one_comment_is_answered(waiting: Stage) -> None:
+    waiting.model({("inquiry", "*", "*"): ANSWER})
+    asked = heard(waiting.say("/status\n/cost\n/approve 0000000\n/ask Why are days counted?"))
+    assert asked.code == 0, asked.log
+    occasions = ("status", "cost", "stale-approval", "answer")
+    said = {name: len(waiting.said(f"reply occasion={name} ")) for name in occasions}
+    assert said == dict.fromkeys(occasions, 1), waiting.said("reply")
+    heard(waiting.say("/status"))
+    assert len(waiting.said("reply occasion=status ")) == 2
+    assert len(waiting.said("reply occasion=cost ")) == 1
+
+
+def test_a_task_that_names_a_run_begins_another_one_and_the_thread_is_told(waiting: Stage) -> None:
+    run = waiting.state["run"]
+    body = f"Do for swaps what `.specs/{run}` does for days."
+    waiting.issue = waiting.hub.issue(waiting.repo, "Swaps as well", body, by="maint")
+    job = heard(waiting.label("forge"))
+    assert job.code == 0, job.log
+    (told,) = waiting.said("reply occasion=asked-too-much")
+    assert f"The task names the run {run}, which exists; this begins another one." in told
+
+
 @pytest.mark.slow
 def test_effort_notes_and_money_can_be_changed_from_the_thread(waiting: Stage) -> None:
     assert heard(waiting.say("/effort L\n/continue +$5\n/effort XXL")).result == "mistyped"
