@@ -112,6 +112,10 @@ class Journal:
         end = self._ends.get((key, prompt))
         return end and ModelReply(text=end.text, usage=end.usage, finish=end.finish)
 
+    def has_reply(self, prefix: str) -> bool:
+        """Return whether the journal has a reply of this conversation."""
+        return any(key.startswith(prefix) for key, _ in self._ends)
+
     def observed(self, key: str) -> CapabilityResult | None:
         """Return the result under this key, if it is in the journal."""
         return self._observations.get(key)

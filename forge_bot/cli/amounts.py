@@ -15,3 +15,8 @@ def money(cost: Decimal | None) -> str:
 def tokens(usage: Usage) -> str:
     """Tokens in and out for people."""
     return f"{usage.input_tokens + usage.output_tokens:,} tokens"
+
+
+def paid(usage: Usage) -> str:
+    """Tokens and money for people."""
+    return f"{tokens(usage)}, {money(usage.cost)}"

@@ -7,6 +7,7 @@ from uuid import uuid4
 
 from rich.markup import escape
 
+from forge_bot.cli.amounts import paid
 from forge_bot.cli.console import Console
 from forge_bot.cli.last_words import print_result
 from forge_bot.cli.options import Ending
@@ -163,6 +164,14 @@ def repair(folder: Path, name: str | None) -> int:
         console.print(f"Lost with the damaged one ({len(done.lost)}):", highlight=False)
     for line in done.lost:
         console.print(f"  {escape(line)}", highlight=False)
+    if done.counted.calls or done.counted.cost:
+        console.print(f"Their cost still counts: {paid(done.counted)}.", highlight=False)
+    if done.known.calls or done.known.cost:
+        console.print(
+            f"Replies worth {paid(done.known)} are in this machine's journal. They count when"
+            " the run asks the same again, and are not paid twice.",
+            highlight=False,
+        )
     if done.rescued:
         console.print(f"What was not committed is kept at {escape(done.rescued)}", highlight=False)
     console.print(

@@ -26,6 +26,7 @@ from forge_bot.engine.reports import (
     CallsRequested,
     ChecksFailed,
     CommandsRan,
+    CostCounted,
     EffortChanged,
     GateShown,
     Prepared,
@@ -114,8 +115,9 @@ def _apply(pipeline: Pipeline, state: State, report: Report) -> State:
         isinstance(report, RetryAsked | ChecksFailed)
         and state.current_phase_status is RunStatus.COMPLETED
     )
-    # A question about a run that is over also costs money. It changes nothing else.
-    if state.ended and not reopened and not isinstance(report, Asked):
+    # A question about a run that is over also costs money, and so did what was lost. It changes
+    # nothing else.
+    if state.ended and not reopened and not isinstance(report, Asked | CostCounted):
         raise RunEnded(f"The run is over: {state.current_phase_status.value}.")
     return _after(pipeline, state, report).replace(updated_at=report.at)
 
@@ -165,7 +167,12 @@ def _after(pipeline: Pipeline, state: State, report: Report) -> State:
         case RequestRefreshed() | EffortChanged() | ApprovalDoubted() | ChecksFailed():
             return _from_outside(pipeline, state, report)
         case Asked():
-            return _asked(state, report)
+            # The log omits the words of the question: agents are shown this log, and a question to
+            # one model is no instruction to the others.
+            event = f"question asked by {report.by} via {report.via}"
+            return _paid(state, report, report.phase, event)
+        case CostCounted():
+            return _paid(state, report, state.current_phase, "the cost of lost reports counted")
         case Abandoned():
             after = state.replace(current_phase_status=RunStatus.ABANDONED, gate=None, wave=None)
             return _logged(
@@ -237,15 +244,8 @@ def _still_out(before: State, after: State) -> bool:
     return set(after.wave.remaining) < set(before.wave.remaining)
 
 
-def _asked(state: State, report: Asked) -> State:
-    # The log omits the words of the question: agents are shown this log, and a question to one
-    # model is no instruction to the others.
-    entry = LogEntry(
-        at=report.at,
-        phase=report.phase,
-        event=f"question asked by {report.by} via {report.via}",
-        usage=report.usage,
-    )
+def _paid(state: State, report: Asked | CostCounted, phase: PhaseId, event: str) -> State:
+    entry = LogEntry(at=report.at, phase=phase, event=event, usage=report.usage)
     return _spent(state, report.usage).replace(log=(*state.log, entry))
 
 

@@ -339,6 +339,14 @@ class Asked(_Report):
     via: str
 
 
+class CostCounted(_Report):
+    """Money was paid for work whose report is lost; it counts all the same."""
+
+    type: Literal["cost_counted"] = "cost_counted"
+    usage: Usage
+    what: str = Field(description="the reports that are lost, for people")
+
+
 class Abandoned(_Report):
     """A person ends the run."""
 
@@ -370,6 +378,7 @@ Report = Annotated[
     | ApprovalDoubted
     | ChecksFailed
     | Asked
+    | CostCounted
     | Abandoned,
     Field(discriminator="type"),
 ]

@@ -13,6 +13,7 @@ from forge_bot.engine.reports import (
     BudgetRaised,
     ChecksFailed,
     CommandsRan,
+    CostCounted,
     EffortChanged,
     RequestRefreshed,
     RetryAsked,
@@ -32,6 +33,7 @@ _SAID: dict[type[object], str] = {
     EffortChanged: "another effort",
     ApprovalDoubted: "an approval is asked again",
     ChecksFailed: "checks failed",
+    CostCounted: "the cost of lost reports counts",
 }
 
 

@@ -1,22 +1,28 @@
 """Restore the record of a run that cannot be read, from the commits of its branch."""
 
+import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, cast
 
+from pydantic import ValidationError
+
+from forge_bot.agent.journal import Journal
+from forge_bot.engine import REPORT
+from forge_bot.engine.reports import AgentFailed, ArtifactWritten, Asked, CostCounted, Report
 from forge_bot.errors import ReportsDamaged
 from forge_bot.git import Repository, Tree
 from forge_bot.remedies import StartRun
 from forge_bot.runs.last_known_head import LastKnownHead
 from forge_bot.runs.resolve import RunInfo
-from forge_bot.runs.run import held_tree
+from forge_bot.runs.run import Run, held_tree, open_run
 from forge_bot.runs.snapshot_of_run import folded
 from forge_bot.settings import Config
 from forge_bot.store import SPECS, Content
 from forge_bot.store.run_folder import REPORTS
-from forge_bot.values import Frozen
+from forge_bot.values import Frozen, Usage
 
 _SHORT = 12
 
@@ -27,6 +33,10 @@ class Repaired(Frozen):
     commit: str = ""
     lost: tuple[str, ...] = ()
     rescued: str = ""
+    counted: Usage = Usage()
+    """The cost of lost reports that the record counts by one more report."""
+    known: Usage = Usage()
+    """The cost of replies in the journal, which counts when the run asks the same again."""
 
 
 def repair(repository: Repository, info: RunInfo, config: Config) -> Repaired:
@@ -34,8 +44,8 @@ def repair(repository: Repository, info: RunInfo, config: Config) -> Repaired:
     that commit.
 
     What is uncommitted is kept under a ref, and files that the run did not commit stay as they are.
-    The branch gets one more commit. Raise ReportsDamaged if no commit has a record that can be
-    read, and what opening a run raises.
+    The branch gets one more commit. The cost of lost reports still counts. Raise ReportsDamaged if
+    no commit has a record that can be read, and what opening a run raises.
     """
     with held_tree(repository, info) as (spots, tree, _):
         record = f"{SPECS}/{info.name}/{REPORTS}"
@@ -59,7 +69,12 @@ def repair(repository: Repository, info: RunInfo, config: Config) -> Repaired:
             paths,
         )
         trail.leave(tree.head().commit, Content.of(restored))
-        return Repaired(commit=commit, lost=tuple(_lost(damaged, restored)), rescued=rescued)
+        lost = tuple(_lost(damaged, restored))
+        journal = Journal(spots.journal, {})
+    told = tuple(map(_described, lost))
+    with open_run(repository, info, config) as run:
+        counted, known = _count(run, lost, journal)
+    return Repaired(commit=commit, lost=told, rescued=rescued, counted=counted, known=known)
 
 
 def _content(path: Path) -> bytes:
@@ -101,14 +116,49 @@ def _paths_of_run(tree: Tree, run: str, since: str) -> tuple[str, ...]:
     )
 
 
-def _lost(damaged: bytes, restored: bytes) -> Iterator[str]:
-    """Yield a description of each line that the restored record does not have."""
+def _count(run: Run, lost: Iterable[bytes], journal: Journal) -> tuple[Usage, Usage]:
+    """Count the cost of lost reports except replies in the journal; return both amounts.
+
+    A reply in the journal counts when the run asks the same question again.
+    """
+    counted, known = Usage(), Usage()
+    what: list[str] = []
+    for line in lost:
+        match _report(line):
+            case Asked(usage=usage) | CostCounted(usage=usage):
+                pass
+            case ArtifactWritten(usage=usage) | AgentFailed(usage=usage) as report:
+                place = f"{report.action_id}/{report.task}" if report.task else report.action_id
+                if journal.has_reply(f"{place}#"):
+                    known += usage
+                    continue
+            case _:
+                continue
+        if usage.calls or usage.cost:
+            counted += usage
+            what.append(_described(line))
+    if what:
+        words = "; ".join(what)
+        key = f"lost-{hashlib.sha256(words.encode()).hexdigest()[:16]}"
+        run.tell(CostCounted(key=key, at=run.now(), usage=counted, what=words))
+    return counted, known
+
+
+def _report(line: bytes) -> Report | None:
+    try:
+        return REPORT.validate_json(line)
+    except ValidationError:
+        return None
+
+
+def _lost(damaged: bytes, restored: bytes) -> Iterator[bytes]:
+    """Yield each line that the restored record does not have."""
     kept = Counter(restored.split(b"\n"))
     for line in damaged.split(b"\n"):
         if kept[line]:
             kept[line] -= 1
         elif line.strip():
-            yield _described(line)
+            yield line
 
 
 def _described(line: bytes) -> str:

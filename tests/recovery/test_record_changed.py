@@ -118,6 +118,44 @@ def test_lines_that_cannot_be_read_are_repaired_too(short: Told, text: str) -> N
     assert world.standing().code == parts[1].standing.code
 
 
+@pytest.mark.parametrize("journal", ["kept", "gone"])
+def test_what_lost_reports_cost_counts_once_where_replies_are_kept_and_is_never_forgotten(
+    short: Told, journal: str
+) -> None:
+    world, _ = short
+    world.back("1")
+    start = world.git("rev-parse", "HEAD", folder=world.tree)
+    paid = usage(world)
+    world.back("end")
+    world.play.count("", 0, lambda: None)
+    whole = usage(world)
+    # A branch whose commits were made one commit, with a record that cannot be read.
+    file = world.here / "reports.jsonl"
+    file.write_text("{ broken\n" + file.read_text())
+    world.git("reset", "-q", "--soft", start, folder=world.tree)
+    world.git("add", "-A", folder=world.tree)
+    world.git("commit", "-qm", f"all\n\nForge-Run: {world.here.name}", folder=world.tree)
+    if journal == "gone":
+        for kept in world.state.rglob("journal.jsonl"):
+            kept.unlink()
+    code, said = world.forge("repair")
+    assert code == 0, said
+    assert ("in this machine's journal" in said) == (journal == "kept"), said
+    assert ("Their cost still counts" in said) == (journal == "gone"), said
+    assert usage(world) == (paid if journal == "kept" else whole)
+    assert world.to_the_end([SHORT[1].words]) == 0, world.printed
+    lost = {name: whole[name] - paid[name] for name in whole}
+    again = {name: lost[name] if journal == "gone" else 0 for name in whole}
+    assert usage(world) == {name: whole[name] + again[name] for name in whole}
+
+
+def usage(world: World) -> dict[str, int]:
+    """Return the calls and tokens that count for the run."""
+    state = json.loads((world.here / "state.json").read_text())
+    total = state["usage"]
+    return {name: total.get(name, 0) for name in ("calls", "input_tokens", "output_tokens")}
+
+
 def damage(world: World, *, committed: bool) -> None:
     """Leave a record as an older version did: a last report that does not follow from those before
     it.
