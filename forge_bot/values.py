@@ -1,5 +1,6 @@
 """The shared value types: ids, enumerations, findings, problems, usage."""
 
+from collections.abc import Sequence
 from decimal import Decimal
 from enum import StrEnum
 from typing import NewType
@@ -206,6 +207,40 @@ class RedBeforeGreen(Recorded):
             f"Red before green: with only {', '.join(self.files)} of this change applied at"
             f" {self.base[:12]}, these failed, and at {self.head[:12]} they pass: {named}{more}."
         )
+
+
+class RequirementCheck(Recorded):
+    """What the names in a table of requirements stand for at the end of a run."""
+
+    document: str = Field(description="the document that has the table")
+    ran: tuple[str, ...] = Field(default=(), description="tests that ran and passed")
+    failed: tuple[str, ...] = Field(default=(), description="tests that failed when they ran alone")
+    not_run: tuple[str, ...] = Field(
+        default=(), description="tests that are there and were not seen to run"
+    )
+    not_found: tuple[str, ...] = Field(
+        default=(), description="files and tests that are not in the repository"
+    )
+    untested: tuple[str, ...] = Field(
+        default=(), description="requirements for which no test was found"
+    )
+
+    @property
+    def said(self) -> tuple[str, ...]:
+        """Return what is missing, as sentences."""
+        parts = (
+            (f"{self.document} names what is not in the repository", self.not_found),
+            (f"{self.document} names tests that were not seen to run", self.not_run),
+            (f"{self.document} names tests that fail when they run alone", self.failed),
+            ("No test was found for", self.untested),
+        )
+        return tuple(f"{what}: {_several(names)}." for what, names in parts if names)
+
+
+def _several(names: Sequence[str]) -> str:
+    shown = "; ".join(name.rstrip(".") for name in names[:_TESTS_SHOWN])
+    left = len(names) - _TESTS_SHOWN
+    return f"{shown}; and {left} more" if left > 0 else shown
 
 
 class Unneeded(StrEnum):

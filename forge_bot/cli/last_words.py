@@ -47,6 +47,9 @@ def _done(run: Run, progress: Progress, ending: Ending) -> None:
     if state.nothing_to_do is not None:
         progress.line(f"There was nothing to do: {state.nothing_to_do.why.value}.\n")
         code = Offer()
+    if state.verification is not None and state.verification.requirements is not None:
+        for said in state.verification.requirements.said:
+            progress.line(f"[yellow]![/] {escape(said)}\n")
     if code.branch:
         count = f", {several(code.commits, 'commit')}" if separate else ""
         begins = escape(state.base_branch)

@@ -568,6 +568,7 @@ def _verified(pipeline: Pipeline, state: State, report: CommandsRan) -> State:
         reasons=judgement.reasons,
         notes=judgement.notes,
         red_before_green=report.red_before_green,
+        requirements=report.requirements,
     )
     state = state.replace(
         artifacts={**state.artifacts, report.artifact: record}, verification=verification

@@ -18,6 +18,7 @@ from forge_bot.values import (
     Recorded,
     RecordsPolicy,
     RedBeforeGreen,
+    RequirementCheck,
     TaskId,
     Usage,
     is_empty,
@@ -195,6 +196,11 @@ class CommandsRan(_OnAction):
         default=None,
         exclude_if=is_empty,
         description="of a defect: the tests that failed before the change and pass now",
+    )
+    requirements: RequirementCheck | None = Field(
+        default=None,
+        exclude_if=is_empty,
+        description="what the table of requirements names, looked for and run",
     )
 
 

@@ -5,7 +5,7 @@ did.
 from markdown_it import MarkdownIt
 
 from forge_bot.engine.state import State
-from forge_bot.values import CommandResult, RedBeforeGreen
+from forge_bot.values import CommandResult, RedBeforeGreen, RequirementCheck
 from forge_bot.verification.judgement import Judgement
 
 HEADING = "Commands"
@@ -24,6 +24,7 @@ def commands_section(state: State) -> str:
         state.baseline,
         judgement,
         verification.red_before_green,
+        verification.requirements,
         accepted=verification.accepted,
     )
 
@@ -33,6 +34,7 @@ def section(
     baseline: tuple[CommandResult, ...],
     judgement: Judgement,
     proof: RedBeforeGreen | None = None,
+    requirements: RequirementCheck | None = None,
     *,
     accepted: bool = False,
 ) -> str:
@@ -50,6 +52,7 @@ def section(
         *[f"- {reason}" for reason in judgement.reasons],
         *[f"- {note}" for note in judgement.notes],
         *([f"- {proof.said}"] if proof is not None else []),
+        *[f"- {said}" for said in (requirements.said if requirements is not None else ())],
         "",
     ]
     for result in results:

@@ -17,7 +17,7 @@ from forge_bot.interaction.reviews import open_findings, reviews
 from forge_bot.interaction.run_facts import RunFacts, decided, footer
 from forge_bot.interaction.title_of_change import subject_of_change
 from forge_bot.prompts import escape
-from forge_bot.values import CommandResult, Frozen
+from forge_bot.values import CommandResult, Frozen, RequirementCheck
 from forge_bot.verification.judgement import said_before
 from forge_bot.verification.unusable import UnusableCommand
 
@@ -100,6 +100,8 @@ def _warnings(view: RunFacts) -> Flexible:
     elif not _judged(state):
         why_not = "" if state.unusable else ": this project has no command that checks it"
         found.append(f"Nothing was verified{why_not}.")
+    if state.verification is not None and state.verification.requirements is not None:
+        found += map(escape.line, state.verification.requirements.said)
     found += [_without(state, each) for each in state.unusable]
     found += [
         _accepted(decision)
@@ -153,12 +155,14 @@ def _requirements(view: RunFacts, documents: Mapping[str, str]) -> Flexible:
     before = "### What was asked for, and where it is\n\n" + head(
         "Requirement", "Files", "Tests", "State"
     )
+    verification = view.state.verification
+    check = verification.requirements if verification is not None else None
     return as_many(
         [each for each in found if each.text.strip()],
         lambda each: row(
             escape.cell(each.text),
-            _names(each.files),
-            _names(each.tests),
+            _names(each.files, check),
+            _names(each.tests, check),
             escape.cell(each.state, 80),
         ),
         lambda count: f"_{several(count, 'more requirement')}: {_where(view)}._",
@@ -185,11 +189,23 @@ def _planned(state: State) -> tuple[Requirement, ...]:
     )
 
 
-def _names(names: tuple[str, ...]) -> str:
-    shown = [escape.code_cell(name, 100) for name in names[:8]]
+def _names(names: tuple[str, ...], check: RequirementCheck | None) -> str:
+    shown = [f"{escape.code_cell(name, 100)}{_marked(name, check)}" for name in names[:8]]
     return ", ".join(shown) + (
         f" and {len(names) - len(shown)} more" if len(names) > len(shown) else ""
     )
+
+
+def _marked(name: str, check: RequirementCheck | None) -> str:
+    """Return what is wrong with a name, where our process looked for it."""
+    if check is None:
+        return ""
+    marks = (
+        (check.not_found, "not found"),
+        (check.not_run, "not seen to run"),
+        (check.failed, "fails alone"),
+    )
+    return next((f" (⚠️ {mark})" for names, mark in marks if name in names), "")
 
 
 # -- how it came about

@@ -1,10 +1,13 @@
 """The table of requirements that a verifier or reviewer wrote: Requirement, Files, Tests, State."""
 
+import re
+
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from forge_bot.values import Frozen
 
+_CODE = re.compile(r"`([^`]+)`")
 COLUMNS = ("requirement", "files", "tests", "state")
 
 
@@ -48,6 +51,9 @@ def _requirement(row: list[str]) -> Requirement:
 
 
 def _names(cell: str) -> tuple[str, ...]:
+    """Return the spans of code in a cell; of one without any, what commas part."""
+    if spans := _CODE.findall(cell):
+        return tuple(filter(None, (span.strip() for span in spans)))
     return tuple(
         name
         for part in cell.split(",")

@@ -17,6 +17,7 @@ from forge_bot.runs.baseline_document import BASELINE, baseline_document
 from forge_bot.runs.capability_setup import capability_setup
 from forge_bot.runs.defect_proof import red_before_green
 from forge_bot.runs.project import Project
+from forge_bot.runs.requirement_check import requirement_check
 from forge_bot.runs.reruns import with_flaky_tests
 from forge_bot.runs.risk_signs import capability_risks, setup_risks
 from forge_bot.runs.run import Run
@@ -60,10 +61,11 @@ def verified(action: Exec, state: State, run: Run, project: Project) -> Commands
     results = (*broken, *with_flaky_tests(checks, state, run, project))
     judgement = judge(state.baseline, results, state.unusable)
     proof = None if judgement.red else red_before_green(results, state, run, project)
+    found = None if judgement.red else requirement_check(results, state, run, project)
     artifact = action.artifact or next(
         phase.writes for phase in run.pipeline.phases if isinstance(phase, VerifyPhase)
     )
-    table = section(results, state.baseline, judgement, proof)
+    table = section(results, state.baseline, judgement, proof, found)
     raw = run.workspace.write(artifact, f"# Final verification\n\n{table}")
     name = action.action_id
     return CommandsRan(
@@ -75,6 +77,7 @@ def verified(action: Exec, state: State, run: Run, project: Project) -> Commands
         blob=blob_id(raw),
         rules=RULES,
         red_before_green=proof,
+        requirements=found,
     )
 
 

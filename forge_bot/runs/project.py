@@ -78,6 +78,7 @@ class Project:
         self._installation = Installation(repository, spots, foundation)
         self._nested = self._nested_by_hand()
         self._refused = set[tuple[str, ...]]()
+        self._printed = dict[tuple[str, ...], str]()
 
     def in_tree(self, tree: Tree) -> "Project":
         """The same project for a tree that stands beside the run's own for a while."""
@@ -205,6 +206,10 @@ class Project:
         self.tidy(place)
         return place
 
+    def printed(self, argv: tuple[str, ...]) -> str:
+        """Return the whole output of a test command when it ran last for a judgement."""
+        return self._printed.get(argv, "")
+
     def run_again(self, argv: tuple[str, ...]) -> CommandResult:
         """Run tests by the words of a command that ran before, or by those that select some."""
         with self._judging:
@@ -295,11 +300,14 @@ class Project:
         if not commands:
             return ()
         try:
-            return tuple(self._called(name, command, place)[0] for command in commands)
+            called = [self._called(name, command, place) for command in commands]
         finally:
             # Also when it is stopped here: what a command left is nobody's work, and would be put
             # aside as if it were.
             self.tidy(place)
+        if name is CommandName.TEST:
+            self._printed |= {result.argv: output for result, output in called}
+        return tuple(result for result, _ in called)
 
     def _called(
         self, name: CommandName, command: Command, place: Tree, more: tuple[str, ...] = ()

@@ -45,20 +45,27 @@ def uncached(argv: Sequence[str]) -> Words:
 _Runner = Callable[[Words, Sequence[str]], Selection | None]
 
 
+def runner_of(words: Words, script: str = "") -> str:
+    """Return the name of the test runner that a command calls, or ""; `script` is what a package
+    manager runs as `test`.
+    """
+    programs = {word.rsplit("/", 1)[-1] for word in words}
+    if words[:2] in {("go", "test"), ("cargo", "test")}:
+        return words[0]
+    if programs & {"pytest", "py.test"}:
+        return "pytest"
+    if "unittest" in words or ("manage.py" in programs and "test" in words):
+        return "unittest"
+    handed = {*re.findall(r"[\w-]+", script)} if words[:1] and words[0] in _MANAGERS else set[str]()
+    return next((name for name in ("jest", "vitest") if name in programs | handed), "")
+
+
 def _runner(words: Words) -> _Runner | None:
     """Return the function that selects for the program that a command calls."""
-    programs = {word.rsplit("/", 1)[-1] for word in words}
-    if words[:2] == ("go", "test"):
-        return _go
-    if words[:2] == ("cargo", "test"):
-        return _cargo
-    if programs & {"pytest", "py.test"}:
-        return _pytest
-    if "unittest" in words or ("manage.py" in programs and "test" in words):
-        return _unittest
-    if programs & {"jest", "vitest"} or (words and words[0] in _MANAGERS and "test" in words):
+    found = _RUNNERS.get(runner_of(words))
+    if found is None and words and words[0] in _MANAGERS and "test" in words:
         return _javascript
-    return None
+    return found
 
 
 def _pytest(words: Words, names: Sequence[str]) -> Selection | None:
@@ -130,12 +137,22 @@ def _javascript(words: Words, names: Sequence[str]) -> Selection | None:
     if len(found) < len(names) or any(match["title"] == _SUITE_FAILED for match in found):
         return None
     titles = [match["title"].replace(f" {match['sign']} ", " ") for match in found]
-    pattern = f"^({'|'.join(_literal(title) for title in dict.fromkeys(titles))})$"
+    pattern = f"^({'|'.join(literal(title) for title in dict.fromkeys(titles))})$"
     paths = dict.fromkeys(match["path"] for match in found)
     script = ("--",) if words[0] == "npm" and "--" not in words else ()
     return Selection((*words, *script, *paths, "-t", pattern), len({*titles}))
 
 
-def _literal(title: str) -> str:
+def literal(title: str) -> str:
     """Return a pattern of JavaScript that a title alone fits."""
     return re.sub(r"[\\^$.*+?()\[\]{}|/]", r"\\\g<0>", title)
+
+
+_RUNNERS: dict[str, _Runner] = {
+    "go": _go,
+    "cargo": _cargo,
+    "pytest": _pytest,
+    "unittest": _unittest,
+    "jest": _javascript,
+    "vitest": _javascript,
+}

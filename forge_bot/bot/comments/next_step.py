@@ -57,6 +57,8 @@ def _completed(view: RunView) -> CommentReply:
         if red
         else ""
     )
+    if state.verification is not None and state.verification.requirements is not None:
+        caution += "".join(f" {escape.line(each)}" for each in state.verification.requirements.said)
     if state.pull_request:
         detail = (
             f"{pull_request_link(view)} has the change, its checks and who decided what. Merging is"

@@ -1,0 +1,176 @@
+"""Look for the files and tests that a table of requirements names, and run these tests."""
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from fnmatch import fnmatchcase
+from typing import cast
+
+from forge_bot.artifacts.test_paths import belongs_to_tests
+from forge_bot.engine import State
+from forge_bot.engine.pipeline import VerifyPhase
+from forge_bot.interaction.requirement_table import Requirement, read_requirements
+from forge_bot.runs.notifications import Message
+from forge_bot.runs.project import Project
+from forge_bot.runs.run import Run
+from forge_bot.values import CommandName, CommandResult, RequirementCheck
+from forge_bot.verification.named_tests import (
+    TestPlace,
+    is_listed,
+    node_of,
+    places,
+    plain_name,
+    select_place,
+    title_of,
+)
+from forge_bot.verification.selected_tests import runner_of, select_tests
+
+_MOST_BYTES = 400_000
+_MOST_NAMED = 40
+"""Named tests that are run alone."""
+_MOST_PLACES = 3
+"""Tests of one name that are run."""
+_NAME = re.compile(r"\w{2,}[_./:]\w|::|[a-z][A-Z]")
+
+_Places = Mapping[str, tuple[TestPlace, ...]]
+
+
+def requirement_check(
+    results: Sequence[CommandResult], state: State, run: Run, project: Project
+) -> RequirementCheck | None:
+    """Return what the names of the last table of requirements stand for; None without a table."""
+    document, rows = _table(run)
+    if not rows:
+        return None
+    head = project.tree.commit_id()
+    here = run.repository.list_files(head)
+    texts = _texts(run, head, here)
+    tests = {name: places(name, texts) for row in rows for name in row.tests}
+    found = {name: where for name, where in tests.items() if where}
+    outcomes = _Runs(results, state, project, _script(run, head)).of(found)
+    known = {*here, *run.repository.list_files(state.base_commit)}
+    files = dict.fromkeys(name for row in rows for name in row.files)
+    missing = [name for name in files if _NAME.search(name) and not _is_there(name, known)]
+    missing += [name for name in tests if _NAME.search(name) and name not in found]
+    return RequirementCheck(
+        document=document,
+        ran=tuple(name for name in found if outcomes.get(name) is True),
+        failed=tuple(name for name in found if outcomes.get(name) is False),
+        not_run=tuple(name for name in found if outcomes.get(name) is None),
+        not_found=tuple(dict.fromkeys(missing)),
+        untested=tuple(row.text for row in rows if not any(name in found for name in row.tests)),
+    )
+
+
+def _table(run: Run) -> tuple[str, tuple[Requirement, ...]]:
+    """Return the last table that an agent wrote before the verification, and its document."""
+    verification = {phase.writes for phase in run.pipeline.phases if isinstance(phase, VerifyPhase)}
+    for name in run.pipeline.documents("requirements"):
+        written = name not in verification and run.workspace.read_bytes(name) is not None
+        if written and (rows := read_requirements(run.workspace.read(name))):
+            return name, rows
+    return "", ()
+
+
+def _texts(run: Run, head: str, here: Sequence[str]) -> dict[str, str]:
+    """Return the files that hold tests; in Rust any file may."""
+    paths = [path for path in here if belongs_to_tests(path) or path.endswith(".rs")]
+    sizes = run.repository.sizes(head, paths)
+    small = [path for path in paths if sizes.get(path, 0) <= _MOST_BYTES]
+    read = run.repository.read_many(head, small)
+    return {path: raw.decode("utf-8", "replace") for path, raw in read.items()}
+
+
+def _script(run: Run, head: str) -> str:
+    """Return what a package manager of JavaScript runs as `test`."""
+    try:
+        manifest: object = json.loads(run.repository.read(head, "package.json") or b"{}")
+    except ValueError:
+        return ""
+    scripts = (
+        cast("dict[str, object]", manifest).get("scripts") if isinstance(manifest, dict) else 0
+    )
+    return (
+        str(cast("dict[str, object]", scripts).get("test", "")) if isinstance(scripts, dict) else ""
+    )
+
+
+def _is_there(name: str, known: Iterable[str]) -> bool:
+    """Return whether a name is that of a file, of a folder, or a pattern that some file fits."""
+    plain = plain_name(name).rstrip("/")
+    return any(
+        path == plain
+        or path.endswith(f"/{plain}")
+        or path.startswith(f"{plain}/")
+        or fnmatchcase(path, plain)
+        for path in known
+    )
+
+
+class _Runs:
+    """The runs of named tests, until their time is used up."""
+
+    def __init__(
+        self, results: Sequence[CommandResult], state: State, project: Project, script: str
+    ) -> None:
+        self.project = project
+        self.script = script
+        self.commands = [
+            result
+            for result in results
+            if result.name is CommandName.TEST
+            and not any(each.covers(result) for each in state.unusable)
+        ]
+        self._left = project.config.command_seconds * 1_000
+
+    def of(self, found: _Places) -> dict[str, bool | None]:
+        """Return for each name whether its tests passed; None for what was not seen to run."""
+        if not found or not self.commands:
+            return {}
+        named = (
+            "tests that the requirements name run"
+            if len(found) > 1
+            else "test that the requirements name runs"
+        )
+        self.project.tell(Message(text=f"The {named} alone."))
+        if self._all_ran(found):
+            return dict.fromkeys(found, True)
+        return {name: self._one(name, found[name]) for name in list(found)[:_MOST_NAMED]}
+
+    def _all_ran(self, found: _Places) -> bool:
+        """Return whether one run of pytest ran all of them, each once; it refuses unknown names."""
+        names = [node_of(where[0]) for where in found.values()]
+        for command in self.commands:
+            if runner_of(command.argv) != "pytest" or len({*names}) < len(names):
+                continue
+            selection = select_tests(command.argv, names)
+            result = self._run(selection.argv) if selection is not None else None
+            if result is not None and not result.exit_code and result.tests == len(names):
+                return True
+        return False
+
+    def _one(self, name: str, where: tuple[TestPlace, ...]) -> bool | None:
+        outcomes = [
+            outcome
+            for place in where[:_MOST_PLACES]
+            for command in self.commands
+            if (outcome := self._outcome(command, name, place)) is not None
+        ]
+        return all(outcomes) if outcomes else None
+
+    def _outcome(self, command: CommandResult, name: str, place: TestPlace) -> bool | None:
+        words = select_place(command.argv, place, self.script)
+        if words is None:
+            listed = is_listed(title_of(name), self.project.printed(command.argv))
+            return True if listed and not command.exit_code else None
+        result = self._run(words)
+        if result is None or result.timed_out or not (result.tests or result.failures):
+            return None
+        return not result.exit_code
+
+    def _run(self, words: tuple[str, ...]) -> CommandResult | None:
+        if self._left <= 0 or self.project.called_off:
+            return None
+        result = self.project.run_again(words)
+        self._left -= result.duration_ms
+        return result

@@ -1,0 +1,134 @@
+"""Find the tests that a document names, in the files of a repository, and select each one alone."""
+
+import ast
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from posixpath import basename, dirname
+
+from forge_bot.values import Frozen
+from forge_bot.verification.selected_tests import Words, literal, runner_of, select_tests
+
+_LINE = re.compile(r":\d+(?:-\d+)?$")
+_CALL = re.compile(r"\([^()]*\)$")
+_LABEL = re.compile(r"(?<=\S)\[[^\]]*\]$")
+_STEPS = re.compile(r"::| [›>] |#(?=\w)")
+_SKIPPED = re.compile(
+    r"\b(?:skip(?:ped)?|ignored|todo|pending|disabled)\b|^\s*[-↓] ", re.IGNORECASE
+)
+_WORD = re.compile(r"\w+")
+
+
+class TestPlace(Frozen):
+    """A test in a file; without a name, all tests of the file."""
+
+    __test__ = False
+
+    path: str
+    name: str = ""
+    inside: tuple[str, ...] = ()
+    """The classes that hold it."""
+
+
+def plain_name(name: str) -> str:
+    """Return a name without the number of a line."""
+    return _LINE.sub("", name.strip()).removeprefix("./")
+
+
+def title_of(name: str) -> str:
+    """Return the part of a name that its definition has: `test_a` of `tests/a.py::A::test_a[1]`."""
+    last = _STEPS.split(_CALL.sub("", plain_name(name)))[-1]
+    last = _LABEL.sub("", last).strip()
+    if re.fullmatch(r"Test\w*/.+", last):
+        return last.split("/")[0]
+    return last.rpartition(".")[2] if re.fullmatch(r"\w+(?:\.\w+)+", last) else last
+
+
+def places(name: str, texts: Mapping[str, str]) -> tuple[TestPlace, ...]:
+    """Return where a test is defined; `texts` has the files that may hold it, by path."""
+    plain = plain_name(name)
+    if plain in texts:
+        return (TestPlace(path=plain),)
+    first, title = _STEPS.split(plain)[0], title_of(name)
+    if not title:
+        return ()
+    there = [path for path in texts if path == first or path.endswith(f"/{first}")]
+    if not there and re.fullmatch(r"[\w./-]+\.\w+", first) and first != plain:
+        return ()
+    near = {path: texts[path] for path in there or texts if title in texts[path]}
+    return tuple(place for path, text in near.items() for place in _defined(title, path, text))
+
+
+def _defined(title: str, path: str, text: str) -> Iterator[TestPlace]:
+    if path.endswith(".py"):
+        yield from (
+            TestPlace(path=path, name=title, inside=inside)
+            for found, inside in _of_python(text)
+            if found == title
+        )
+        return
+    word = re.escape(title)
+    signs = rf"\b(?:def|fn|func|fun|function|void)\s+(?:\([^)\n]*\)\s*)?`?{word}\b"
+    if re.search(rf"{signs}|[\"'`]{word}[\"'`]", text):
+        yield TestPlace(path=path, name=title)
+
+
+def _of_python(text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield the functions and classes of a module, each with the classes around it."""
+    try:
+        module = ast.parse(text)
+    except (SyntaxError, ValueError):
+        return
+    open_nodes: list[tuple[ast.AST, tuple[str, ...]]] = [(module, ())]
+    while open_nodes:
+        node, inside = open_nodes.pop()
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
+                yield child.name, inside
+            elif isinstance(child, ast.ClassDef):
+                yield child.name, inside
+                open_nodes.append((child, (*inside, child.name)))
+
+
+def node_of(place: TestPlace) -> str:
+    """Return how pytest names a test."""
+    return "::".join(filter(None, (place.path, *place.inside, place.name)))
+
+
+def select_place(argv: Sequence[str], place: TestPlace, script: str = "") -> Words | None:
+    """Return the words that run one test alone; None if the runner cannot select it.
+
+    `script` is what a package manager runs as `test`.
+    """
+    words = tuple(argv)
+    match runner_of(words, script):
+        case "pytest" if place.path.endswith(".py"):
+            chosen = select_tests(words, [node_of(place) if place.name else f"{place.path}::"])
+            if chosen is None:
+                return None
+            return tuple(word.removesuffix("::") for word in chosen.argv)
+        case "unittest" if place.path.endswith(".py"):
+            stem = basename(place.path).removesuffix(".py")
+            return (*words, "-k", f"*{'.'.join((stem, *place.inside, place.name))}*")
+        case "go" if place.path.endswith(".go"):
+            folder = f"./{dirname(place.path)}".rstrip("/")
+            found = select_tests(words, [f"{folder} {place.name}"]) if place.name else None
+            return found.argv if found is not None else None
+        case "cargo" if place.path.endswith(".rs") and place.name:
+            return (*words, *(() if "--" in words else ("--",)), place.name)
+        case "jest" | "vitest":
+            handed = ("--",) if words[0] == "npm" and "--" not in words else ()
+            title = ("-t", literal(place.name)) if place.name else ()
+            return (*words, *handed, place.path, *title)
+        case _:
+            return None
+
+
+def is_listed(title: str, output: str) -> bool:
+    """Return whether the output of a run lists a test by its name, and not as skipped."""
+    if not title or (_WORD.fullmatch(title) and len(title) <= len("test")):
+        return False
+    whole = re.compile(rf"(?<!\w){re.escape(title)}(?!\w|\s+\w)")
+    return any(
+        whole.search(line) is not None and _SKIPPED.search(whole.sub("", line)) is None
+        for line in output.splitlines()
+    )

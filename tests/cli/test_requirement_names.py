@@ -1,0 +1,124 @@
+"""What a table of requirements names is looked for and run before a person is asked to merge."""
+
+import json
+import sys
+
+import pytest
+
+from tests.fakes import script
+from tests.fakes.sample import Sample
+
+SKIPPED = {
+    "path": "tests/test_later.py",
+    "operation": "write",
+    "old": "",
+    "new": (
+        "import unittest\n\n\nclass Later(unittest.TestCase):\n"
+        '    @unittest.skip("later")\n    def test_two_rotas(self):\n        pass\n'
+    ),
+}
+TABLE = """# Review
+
+## Verdict: PASS
+
+Read it.
+
+## Requirements
+
+| Requirement | Files | Tests | State |
+|---|---|---|---|
+| R-1: nobody before the start | `rota/schedule.py:14` | `test_nobody_is_on_call` | met |
+| R-2: it is documented | `docs/gone.md` | none needed | met |
+| R-3: two rotas | `rota` | `tests/test_later.py::Later::test_two_rotas` | met |
+| R-4: three rotas | – | `test_three_rotas` | met |
+
+## Findings
+
+None.
+"""
+
+
+def ended(sample: Sample) -> dict[str, list[str]]:
+    """Lead a run to its end; what was found of the names in its table."""
+    model = sample.model(
+        {
+            ("comprehensive-reviewer", "*", "*"): {"artifact_markdown": TABLE},
+            ("implementer", "*", "*"): script.change(script.GUARD, script.TEST, SKIPPED),
+        }
+    )
+    assert sample.forge("run", "Guard the start", "--effort", "S", "--model", model).code == 3
+    done = sample.forge("approve", "--model", model)
+    assert done.code == 0, done.err
+    said = " ".join(done.out.split())
+    assert "No test was found for: R-2: it is documented; R-4: three rotas." in said
+    return json.loads(sample.forge("status", "--json").out)["verification"]["requirements"]
+
+
+def test_names_that_do_not_exist_or_did_not_run_are_marked_and_gaps_are_said_first(
+    sample: Sample,
+) -> None:
+    found = ended(sample)
+    assert found["document"] == "comprehensive-review.md"
+    assert found["ran"] == ["test_nobody_is_on_call"]
+    assert found["notRun"] == ["tests/test_later.py::Later::test_two_rotas"]
+    assert found["notFound"] == ["docs/gone.md", "test_three_rotas"]
+
+    offered = (sample.workspace / "pull-request.md").read_text()
+    first, table = offered.split("### What was asked for, and where it is")
+    assert "No test was found for: R-2: it is documented; R-4: three rotas." in first
+    rows = {row.split(":")[0]: row for row in table.splitlines() if row.startswith("| R-")}
+    assert "⚠️" not in rows["| R-1"]
+    assert "`docs/gone.md` (⚠️ not found) | `none needed`" in rows["| R-2"]
+    assert "test_two_rotas` (⚠️ not seen to run)" in rows["| R-3"]
+    assert "`test_three_rotas` (⚠️ not found)" in rows["| R-4"]
+
+    document = (sample.workspace / "final-verification.md").read_text()
+    assert "- comprehensive-review.md names what is not in the repository: docs/gone.md" in document
+
+
+@pytest.mark.parametrize("runner", ["unittest", "pytest"])
+def test_a_named_test_that_passes_only_beside_others_is_marked(sample: Sample, runner: str) -> None:
+    (sample.path / ".forge").mkdir()
+    command = json.dumps([sys.executable, "-m", runner, *(["-q"] if runner == "pytest" else [])])
+    (sample.path / ".forge" / "config.yml").write_text(
+        f"sandbox: 'off'\ncommands:\n  test: [{command}]\n"
+    )
+    sample.git("add", "-A")
+    sample.git("-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qm", "settings")
+    both = {
+        "path": "tests/test_two.py",
+        "operation": "write",
+        "old": "",
+        "new": (
+            "import unittest\n\nSEEN = []\n\n\nclass Two(unittest.TestCase):\n"
+            "    def test_a(self):\n        SEEN.append(1)\n\n"
+            "    def test_b_after_a(self):\n        self.assertEqual(SEEN, [1])\n"
+        ),
+    }
+    table = TABLE.replace("`test_three_rotas`", "`test_b_after_a`, `test_nobody_is_on_call`")
+    model = sample.model(
+        {
+            ("comprehensive-reviewer", "*", "*"): {"artifact_markdown": table},
+            ("implementer", "*", "*"): script.change(script.GUARD, script.TEST, both),
+        }
+    )
+    assert sample.forge("run", "Guard the start", "--effort", "S", "--model", model).code == 3
+    assert sample.forge("approve", "--model", model).code == 0
+    state = json.loads(sample.forge("status", "--json").out)
+    assert state["verification"]["requirements"]["failed"] == ["test_b_after_a"]
+    assert state["verification"]["requirements"]["ran"] == ["test_nobody_is_on_call"]
+    assert "`test_b_after_a` (⚠️ fails alone)" in (
+        (sample.workspace / "pull-request.md").read_text()
+    )
+
+
+def test_a_table_whose_names_all_ran_is_not_remarked_on(sample: Sample) -> None:
+    whole = "\n".join(
+        line for line in TABLE.splitlines() if not line.startswith(("| R-2", "| R-3", "| R-4"))
+    )
+    model = sample.model({("comprehensive-reviewer", "*", "*"): {"artifact_markdown": whole}})
+    assert sample.forge("run", "Guard the start", "--effort", "S", "--model", model).code == 3
+    assert sample.forge("approve", "--model", model).code == 0
+    found = json.loads(sample.forge("status", "--json").out)["verification"]["requirements"]
+    assert (found["ran"], found["untested"]) == (["test_nobody_is_on_call"], [])
+    assert "⚠️" not in (sample.workspace / "pull-request.md").read_text()

@@ -1,0 +1,67 @@
+"""A test that a document names is found in the files of a repository and selected alone."""
+
+import pytest
+
+from forge_bot.verification.named_tests import is_listed, places, select_place
+
+TEXTS = {
+    "tests/test_cli.py": (
+        "class TestCli:\n    class TestIn:\n        def test_a(self): ...\n\n"
+        "async def test_b(): ...\n"
+    ),
+    "tests/test_other.py": "def test_b(): ...\n# def test_gone(): ...\n",
+    "pkg/io/read_test.go": 'func TestRead(t *testing.T) {}\n\tt.Run("empty file", nil)\n',
+    "src/lib.rs": "#[test]\nfn it_adds() {}\n",
+    "web/sum.test.ts": "describe('sum', () => { it('adds two numbers', () => {}) })\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "command", "words"),
+    [
+        ("test_a", "python -m pytest -q tests", "python -m pytest -q T::TestCli::TestIn::test_a"),
+        ("tests/test_cli.py::test_b[x]", "pytest", "pytest T::test_b"),
+        ("`test_a()`".strip("`"), "pytest -q", "pytest -q T::TestCli::TestIn::test_a"),
+        ("tests/test_cli.py:12", "pytest -q", "pytest -q T"),
+        ("test_cli.py::test_b", "pytest -q", "pytest -q T::test_b"),
+        ("TestCli.test_a", "python3 -m unittest", "U *test_cli.TestCli.TestIn.test_a*"),
+        (
+            "TestRead/empty_file",
+            "go test ./...",
+            "go test -v -count=1 -run ^(TestRead)$ ./pkg/io",
+        ),
+        ("it_adds", "cargo test --no-fail-fast", "cargo test --no-fail-fast -- it_adds"),
+        ("tests::it_adds", "cargo test", "cargo test -- it_adds"),
+    ],
+)
+def test_a_name_leads_to_the_words_that_run_it(name: str, command: str, words: str) -> None:
+    (place,) = places(name, TEXTS)
+    selected = select_place(command.split(), place)
+    assert selected is not None
+    wanted = words.replace("U ", "python3 -m unittest -k ").replace("T::", "tests/test_cli.py::")
+    assert " ".join(selected) in {wanted, wanted.replace("-q T", "-q tests/test_cli.py")}
+
+
+def test_a_title_of_jest_is_selected_behind_a_package_manager_too() -> None:
+    (place,) = places("adds two numbers", TEXTS)
+    for script in ("vitest run", "jest --ci"):
+        assert select_place(["npm", "test"], place, script) == (
+            "npm", "test", "--", "web/sum.test.ts", "-t", "adds two numbers",
+        )  # fmt: skip
+    assert select_place(["npm", "test"], place, "mocha") is None
+
+
+def test_one_name_in_two_files_is_found_twice_and_a_commented_one_never() -> None:
+    assert [place.path for place in places("test_b", TEXTS)] == [
+        "tests/test_cli.py",
+        "tests/test_other.py",
+    ]
+    for unknown in ("test_gone", "none", "tests/test_missing.py", "tests/test_missing.py::test_b"):
+        assert places(unknown, TEXTS) == ()
+
+
+def test_where_nothing_can_be_selected_the_output_tells_whether_a_test_ran() -> None:
+    output = "  sum\n    ✔ adds two numbers\n    - subtracts\n test it_is ... ignored\n"
+    assert is_listed("adds two numbers", output)
+    for title in ("subtracts", "it_is", "adds two", "multiplies"):
+        assert not is_listed(title, output)
