@@ -19,7 +19,7 @@ from forge_bot.engine.pipeline import (
 )
 from forge_bot.engine.state import ArtifactRecord, State, TaskState, TaskStatus
 from forge_bot.engine.transitions import is_left_out
-from forge_bot.values import NothingToDo, Unneeded, Verdict
+from forge_bot.values import Effort, NothingToDo, Unneeded, Verdict
 
 _TASK_PARTS = ("Changes", "Test Strategy")
 """Sections that the one task names, where the document has them."""
@@ -54,6 +54,20 @@ def is_by_process(pipeline: Pipeline, state: State, phase: AnsweringPhase) -> bo
             return not state.flags.debug and not went_back(state)
         case _:
             assert_never(phase.by_process_when)
+
+
+def written_by_models(
+    pipeline: Pipeline, effort: Effort, *, auto: bool
+) -> tuple[AnsweringPhase, ...]:
+    """Return the phases whose documents models write in a run of one task that goes well."""
+    skipped, review = pipeline.skipped(effort, auto=auto), pipeline.task_review
+    unreviewed = review is None or review.id in skipped
+    unmet = {None, "one-task-reviewed"} if unreviewed else {None}
+    return tuple(
+        phase
+        for phase in pipeline.speaking
+        if phase.id not in skipped and phase.by_process_when in unmet
+    )
 
 
 def went_back(state: State) -> bool:

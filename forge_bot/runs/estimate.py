@@ -174,9 +174,9 @@ def _basis(runs: int, effort: Effort, *, alone: bool) -> str:
     if alone:
         return f"from {here}"
     return (
-        f"from {here} and the recorded run that ships"
+        f"from {here} and the recorded run that ships, one small task"
         if runs
-        else "from the recorded run that ships"
+        else "from the recorded run that ships, one small task"
     )
 
 
@@ -186,9 +186,9 @@ def _pricing(models: Mapping[Tier, str], unknown: tuple[str, ...], *, alone: boo
     if alone:
         return ""
     return (
-        ", at this model's price"
+        "; at this model's price"
         if len(set(models.values())) == 1
-        else ", at the prices of these models"
+        else "; at the prices of these models"
     )
 
 

@@ -5,7 +5,8 @@ ships.
 from collections.abc import Iterable
 
 from forge_bot.agent.models.exchange_files import Exchanges
-from forge_bot.engine.pipeline import AnsweringPhase, Pipeline
+from forge_bot.engine.pipeline import Pipeline
+from forge_bot.engine.process_documents import written_by_models
 from forge_bot.git import Repository
 from forge_bot.knowledge import PastRun, read_past_run
 from forge_bot.resources import templates
@@ -47,21 +48,20 @@ def earlier_runs(
 
 
 def shipped_run(pipeline: Pipeline, effort: Effort, *, auto: bool) -> Sample:
-    """Return the usage of the recorded run at this effort: only the phases that it has.
+    """Return the usage of the recorded run at this effort: only the phases that models write.
 
     A phase that the record lacks counts as much as the recorded ones of its kind do on average, or
     as all do. Times are not recorded.
     """
     recorded = _recorded()
-    skipped = pipeline.skipped(effort, auto=auto)
-    speaking = [phase for phase in pipeline.phases if isinstance(phase, AnsweringPhase)]
     kinds: dict[str, str] = {phase.id: phase.kind for phase in pipeline.phases}
 
     def used(phase: str) -> Usage:
         alike = [usage for name, usage in recorded.items() if kinds.get(phase) == kinds.get(name)]
         return recorded.get(phase) or _mean(alike or list(recorded.values()))
 
-    return tuple((phase.id, used(phase.id)) for phase in speaking if phase.id not in skipped)
+    asked = written_by_models(pipeline, effort, auto=auto)
+    return tuple((phase.id, used(phase.id)) for phase in asked)
 
 
 def _past(name: str, state: bytes | None) -> PastRun | None:

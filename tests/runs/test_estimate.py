@@ -5,11 +5,13 @@ ships.
 import json
 from collections.abc import Mapping
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
 
 from forge_bot.agent.models.exchange_files import Exchanges
 from forge_bot.agent.prices import usual_price
+from forge_bot.engine.pipeline import Pipeline
 from forge_bot.git import Repository
 from forge_bot.resources import templates
 from forge_bot.runs.estimate import Estimate, estimate, keep_estimate, kept_estimate, percentile
@@ -22,6 +24,9 @@ SONNET = "anthropic:claude-sonnet-4-5"
 DATED = "claude-sonnet-4-5-20250929"
 UNKNOWN = "openai-chat:nobody-knows"
 RECORD = templates() / "demo" / "record.jsonl"
+BY_PROCESS = {"phase-4", "phase-7", "final-verification", "final-summary"}
+"""Phases whose documents need no model in a run of one task at M that goes well."""
+EFFORTS = Path(__file__).parents[2] / "docs" / "efforts.md"
 
 
 def used(
@@ -71,11 +76,15 @@ def remember(sample: Sample, states: Mapping[str, str]) -> None:
 
 
 def expect(
-    sample: Sample, effort: Effort = Effort.M, model: str = SONNET, **tiers: str
+    sample: Sample,
+    effort: Effort = Effort.M,
+    model: str = SONNET,
+    pipeline: Pipeline = DEVELOP,
+    **tiers: str,
 ) -> Estimate:
     repository = Repository.find(sample.path)
     models = {tier: tiers.get(tier.value, model) for tier in Tier}
-    return estimate(repository, repository.head().commit, DEVELOP, effort, models)
+    return estimate(repository, repository.head().commit, pipeline, effort, models)
 
 
 def days(count: int) -> list[str]:
@@ -163,8 +172,8 @@ def test_what_is_not_committed_is_no_evidence(sample: Sample) -> None:
 
 
 def test_without_runs_the_recorded_one_counts_at_the_price_of_the_model(sample: Sample) -> None:
-    recorded = [exchange.usage for exchange in Exchanges.read(RECORD)]
-    whole = sum(recorded, Usage())
+    recorded = [each for each in Exchanges.read(RECORD) if each.phase not in BY_PROCESS]
+    whole = sum((each.usage for each in recorded), Usage())
     found = expect(sample)
     assert found.tokens.p50 == found.tokens.p90 == whole.input_tokens + whole.output_tokens
     assert found.cost is not None
@@ -174,18 +183,28 @@ def test_without_runs_the_recorded_one_counts_at_the_price_of_the_model(sample: 
     assert found.minutes is None, "the record tells no times"
     assert (found.runs, found.rests_on) == (
         0,
-        "from the recorded run that ships, at this model's price",
+        "from the recorded run that ships, one small task; at this model's price",
     )
 
 
 def test_a_smaller_effort_counts_only_the_phases_it_has(sample: Sample) -> None:
-    left_out = {"phase-2", "phase-3b", "phase-4", "phase-6"}
-    kept = sum(
-        (each.usage for each in Exchanges.read(RECORD) if each.phase not in left_out), Usage()
-    )
+    counted = {"phase-1", "phase-3", "phase-5", "phase-7"}
+    kept = sum((each.usage for each in Exchanges.read(RECORD) if each.phase in counted), Usage())
     small, medium, large = (expect(sample, effort).tokens.p50 for effort in Effort)
     assert small == kept.input_tokens + kept.output_tokens
     assert small < medium < large, "a phase that was not recorded counts as one of its kind"
+
+
+def test_where_models_write_every_document_every_phase_counts(sample: Sample) -> None:
+    whole = sum((each.usage for each in Exchanges.read(RECORD)), Usage())
+    found = expect(sample, pipeline=DEVELOP.by_model())
+    assert found.tokens.p50 == whole.input_tokens + whole.output_tokens
+
+
+def test_the_page_about_efforts_tells_these_figures(sample: Sample) -> None:
+    told = EFFORTS.read_text()
+    for effort in Effort:
+        assert f"| {effort} | {expect(sample, effort).tokens.p50:,} |" in told
 
 
 def test_each_phase_is_priced_with_the_model_of_its_tier(sample: Sample) -> None:
@@ -205,7 +224,8 @@ def test_few_runs_are_mixed_with_the_recorded_one(sample: Sample) -> None:
     assert found.minutes is not None, "two of three tell their times"
     assert (
         found.rests_on
-        == "from 2 earlier M runs here and the recorded run that ships, at this model's price"
+        == "from 2 earlier M runs here and the recorded run that ships, one small task; at this"
+        " model's price"
     )
 
 
@@ -214,8 +234,8 @@ def test_an_unknown_price_leaves_the_tokens(sample: Sample) -> None:
     assert found.cost is None
     assert found.tokens.p50 > 0
     assert (
-        found.rests_on
-        == f"from the recorded run that ships; the price of {UNKNOWN} is unknown, so only tokens"
+        found.rests_on == "from the recorded run that ships, one small task;"
+        f" the price of {UNKNOWN} is unknown, so only tokens"
     )
     assert not found.exceeds(Decimal("0.01"))
 
