@@ -21,6 +21,7 @@ from forge_bot.git import Repository
 from forge_bot.runs.checks import CheckSubject, Occasion, run_checks
 from forge_bot.runs.clock import now
 from forge_bot.runs.create import LONGEST_TASK
+from forge_bot.runs.given_model import keep_model, kept_model
 from forge_bot.runs.local_user import local_user
 from forge_bot.runs.phase_names import check_documents, phase_named
 from forge_bot.runs.repair import repair as restored
@@ -132,11 +133,10 @@ def ask(
     config = load_setup(repository)
     info = resolve_run(repository, name)
     progress = Progress(Console())
+    models = models_for(config, model or kept_model(repository, info.name), record)
     try:
         return (
-            session(
-                repository, config, models_for(config, model, record), progress, ending=NOTHING_MORE
-            )
+            session(repository, config, models, progress, ending=NOTHING_MORE)
             .inquire(info, question)
             .value
         )
@@ -266,6 +266,7 @@ def _go(
     if not ends:
         run_checks(Occasion.BEFORE_GOING_ON, CheckSubject(repository, config, run=info)).require()
     progress = Progress(Console())
-    models = models_for(config, model, record)
+    keep_model(repository, info.name, model)
+    models = models_for(config, model or kept_model(repository, info.name), record)
     going = session(repository, config, models, progress, ending=ending, until=until)
     return print_result(*going.go_on(info, first), progress, ending)

@@ -32,6 +32,7 @@ from forge_bot.runs.create import (
 )
 from forge_bot.runs.ended_records import newest_records
 from forge_bot.runs.estimate import Estimate, estimate, keep_estimate
+from forge_bot.runs.given_model import keep_model
 from forge_bot.runs.local_user import local_user
 from forge_bot.runs.notifications import Message
 from forge_bot.runs.open_pull_request import opener
@@ -118,6 +119,7 @@ def start_run(folder: Path, wanted: RunOptions, model: str | None, record: Path 
     beginning = _new_run(draft, plan, wanted, config, answers=answers, budget=budget)
     info = create_run(repository, beginning, pipeline)
     keep_estimate(repository, info.name, estimate)
+    keep_model(repository, info.name, model)
     progress.began(info, plan, estimate)
     ending = wanted.ending
     going = session(repository, config, models, progress, ending=ending, until=wanted.until)

@@ -54,6 +54,18 @@ def test_what_was_recorded_in_one_run_answers_the_next(sample: Sample, tmp_path:
     assert sample.git("show", f"{sample.branch}:rota/schedule.py") == first
 
 
+def test_the_model_of_a_run_answers_its_next_commands_until_another_is_named(
+    sample: Sample, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    assert sample.forge("run", TASK, "--effort", "S", "--model", sample.model()).code == 3
+    monkeypatch.setenv("FORGE_BOT_MODEL", "nobody:nothing")
+    refused = sample.forge("ask", "Why?")
+    assert "nobody:nothing is not a model" in refused.err, refused.err
+    monkeypatch.delenv("FORGE_BOT_MODEL")
+    assert sample.forge("approve").code == 0
+
+
 @pytest.mark.promise("cli-option-version")
 def test_the_version_is_that_of_the_package(sample: Sample) -> None:
     said = sample.forge("--version")
