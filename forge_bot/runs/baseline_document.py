@@ -33,6 +33,9 @@ _STALE_LOCK = re.compile(
     r"|needs to be updated)|--locked|--frozen|immutable|checksum mismatch|missing go\.sum entry",
     re.IGNORECASE,
 )
+_NOT_PUBLIC = re.compile(r"403 ([\w.-]+) is not a public address; setup may call it only")
+"""What the proxy of setup answers."""
+
 _SERVICE = re.compile(
     r"[Cc]onnection refused|ECONNREFUSED|could not connect|[Cc]an't connect|OperationalError"
     r"|ConnectionError|Errno 111"
@@ -100,7 +103,11 @@ def _mended(each: UnusableCommand, result: CommandResult, commands: ProjectComma
     name, argv = each.name, each.argv
     match each.cause:
         case Cause.SETUP_FAILED:
-            return _setup(result), _lists(name, [every.argv for every in commands.setup])
+            refused = _NOT_PUBLIC.search(result.tail)
+            if refused is None:
+                return _setup(result), _lists(name, [every.argv for every in commands.setup])
+            address = f"https://{refused[1]}/simple"
+            return _setup(result), iter([f"environment: {{PIP_INDEX_URL: '{address}'}}"])
         case Cause.MISSING_TOOL:
             program = next((word for word in argv if word != "env" and "=" not in word), argv[0])
             missing = missing_module(result) or program
@@ -126,6 +133,11 @@ def _mended(each: UnusableCommand, result: CommandResult, commands: ProjectComma
 
 
 def _setup(result: CommandResult) -> str:
+    if refused := _NOT_PUBLIC.search(result.tail):
+        return (
+            f"Setup reaches public addresses and configured registries, and {refused[1]} is neither"
+            " on this machine. If it is your registry, name its address as well:"
+        )
     if _CREDENTIALS.search(result.tail):
         return (
             "A registry asks for credentials, which project commands do not get. Install from a"
@@ -151,16 +163,19 @@ def _import(each: UnusableCommand, result: CommandResult, commands: ProjectComma
 
 
 def _all_red(result: CommandResult) -> Mended:
-    reached = (
-        "A service that the tests need cannot be reached: commands run without network, and no"
-        " database is started for them."
-        if _SERVICE.search(result.tail)
-        else "Something that all tests need is missing: a service, a variable, a built part."
+    if _SERVICE.search(result.tail):
+        said = (
+            "A service that the tests need cannot be reached. Start it on this machine, and name"
+            " its port and where the tests find it:"
+        )
+        address = "postgresql://user@127.0.0.1:5432/test"
+        lines = ["services: {database: 5432}", f"environment: {{DATABASE_URL: '{address}'}}"]
+        return said, iter(lines)
+    said = (
+        "Something that all tests need is missing: a service, a variable, a built part. Set what"
+        " they need, or test only what runs without it:"
     )
-    return (
-        f"{reached} Set what they need, or test only what runs without it:",
-        iter(["environment:", "  DATABASE_URL: sqlite://"]),
-    )
+    return said, iter(["environment:", "  DATABASE_URL: sqlite://"])
 
 
 def _others(each: UnusableCommand, commands: ProjectCommands) -> list[tuple[str, ...]]:

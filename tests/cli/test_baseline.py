@@ -87,6 +87,10 @@ def test_auto_waits_for_a_person_at_a_baseline_that_tells_nothing(sample: Sample
     ("script", "said"),
     [
         ("echo 'E401 authentication required'; exit 1", "asks for credentials"),
+        (
+            "echo '403 pypi.corp is not a public address; setup may call it only as a'; exit 1",
+            "PIP_INDEX_URL: 'https://pypi.corp/simple'",
+        ),
         ("echo 'poetry.lock is out of date'; exit 1", "may not fit its manifest"),
         ("echo '```'; echo nichts geht; exit 9", "Write down how this project is installed"),
     ],
@@ -121,7 +125,7 @@ def test_a_suite_that_needs_a_database_says_so(sample: Sample, tmp_path: Path) -
     sample.forge("run", TASK, "--effort", "S", "--model", sample.model())
     document = (sample.workspace / "baseline.md").read_text()
     assert "All tests fail" in document
-    assert "no database is started" in document
+    assert "services: {database: 5432}" in document
     assert pasted(document)[0]["environment"]
 
 
