@@ -59,13 +59,13 @@ def main() -> int:
             if score.missing:
                 print(f"miss, {kind}: {entry['repository']} {entry['commit'][:10]}:", end=" ")
                 print(", ".join(score.missing), flush=True)
-    print(f"\n{'the design names':<22} commits  all files  changed lines  characters, median")
+    print(f"\n{'the design names':<24} commits  all files  changed lines  characters, median")
     for kind, rows in scores.items():
         whole = sum(not row.missing for row in rows)
         lines, seen = sum(row.lines for row in rows), sum(row.lines_shown for row in rows)
         size = sorted(row.characters for row in rows)[len(rows) // 2]
         print(
-            f"{kind:<22} {len(rows):7}  {whole / len(rows):8.0%}  {seen / max(lines, 1):13.0%}",
+            f"{kind:<24} {len(rows):7}  {whole / len(rows):8.0%}  {seen / max(lines, 1):13.0%}",
             end="",
         )
         print(f"  {size:18,}")
@@ -82,6 +82,8 @@ def measured(repository: Repository, commit: str) -> Iterator[tuple[str, Score]]
     known = [change for change in changes if change.path in repository.list_files(base)]
     named = "".join(f"- `{each.path}`: {_ticked(each.symbols)}\n" for each in changes)
     symbols = "".join(f"- {_ticked(each.symbols)}\n" for each in changes if each.symbols)
+    first = PromptFiles(repository, base, message).looked_up()
+    yield "(before the first call)", _score(known, [each for each in first if each.kind == "file"])
     for kind, design in (
         ("files and symbols", f"## Changes\n\n{named}"),
         ("symbols only", f"## Changes\n\n{symbols}"),

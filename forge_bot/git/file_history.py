@@ -1,4 +1,4 @@
-"""Files that changed together, and files that hold a word, at a commit."""
+"""Files that changed together, and files and lines that hold a word, at a commit."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -41,4 +41,19 @@ def holding(folder: Path, commit: str, words: Sequence[str]) -> Mapping[str, int
     for word in words:
         said = git(folder, "grep", "-l", "-z", "-I", "-i", "-F", "-e", word, tree, "--", ok=(0, 1))
         found.update(name.partition(":")[2] for name in said.names)
+    return found
+
+
+def lines_with(folder: Path, commit: str, name: str) -> list[tuple[str, int, str]]:
+    """Return the lines that hold a whole word, as (path, line number, text), in tree order."""
+    said = git(
+        folder, "grep", "-n", "-z", "-I", "-w", "-F", "-e", name, tree_id(folder, commit), "--",
+        ok=(0, 1),
+    )  # fmt: skip
+    found: list[tuple[str, int, str]] = []
+    for line in said.out.decode("utf-8", "replace").split("\n"):
+        place, _, rest = line.partition("\0")
+        number, _, text = rest.partition("\0")
+        if number.isdigit():
+            found.append((place.partition(":")[2], int(number), text))
     return found

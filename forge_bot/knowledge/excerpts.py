@@ -1,5 +1,6 @@
 """Show a file whole, or the parts of it that a text speaks of."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -12,6 +13,9 @@ _WHOLE = 8_000
 
 _AROUND = 12
 _AROUND_USE = 3
+_SHORT_BLOCK = 40
+_LICENCE = 5
+_COMMENT = re.compile(r"\s*(?:#|//|/?\*|--|;|$)")
 _HEAD = 30
 _TAIL = 20
 _LONGEST_BLOCK = 90
@@ -25,11 +29,15 @@ Span = tuple[int, int]
 
 
 class WantedPlaces(NamedTuple):
-    """The parts of a file that matter: lines, names, and the words of the task."""
+    """The parts of a file that matter: lines, names, and the words of the task.
+
+    With `search` the words count also where lines or names are found.
+    """
 
     lines: tuple[Span, ...] = ()
     names: tuple[str, ...] = ()
     about: tuple[str, ...] = ()
+    search: bool = False
 
 
 class Excerpt(NamedTuple):
@@ -54,9 +62,9 @@ class Excerpt(NamedTuple):
 def excerpt(text: str, wanted: WantedPlaces, room: int, *, without: Sequence[Span] = ()) -> Excerpt:
     """Return what fits into `room` characters: a small file whole, of others the wanted parts.
 
-    Named lines come first, then the definitions of names, the beginning, the lines that use the
-    names, and the end. Where nothing is named, it is what shares most words with the task. Lines of
-    `without` are shown elsewhere and left out.
+    Named lines come first, then the definitions of names, what uses the names, what shares most
+    words with the task, the beginning, and the end. Lines of `without` are shown elsewhere and left
+    out.
     """
     lines = text.split("\n")
     if lines and not lines[-1]:
@@ -86,13 +94,24 @@ def _by_worth(
     found = [block for name in wanted.names for block in named(blocks, name)]
     for block in found:
         yield from _pieces(block, first_only=True)
-    yield _clipped(1, _HEAD, total)
-    yield from _uses(lines, wanted.names)
+    if wanted.search:
+        for block in found:
+            yield from _pieces(block, first_only=False)
+    if wanted.search or not (found or wanted.lines):
+        yield from _uses(lines, blocks, wanted.names)
+        yield from _ranked(lines, blocks, wanted.about)
+    yield _beginning(lines)
     for block in found:
         yield from _pieces(block, first_only=False)
     yield _clipped(total - _TAIL, total, total)
-    if not found and not wanted.lines:
-        yield from _ranked(lines, blocks, wanted.about)
+
+
+def _beginning(lines: Sequence[str]) -> Span:
+    """Return the first lines of a file, without the comment that names its licence."""
+    first = next(
+        (number for number, line in enumerate(lines, 1) if not _COMMENT.match(line)), len(lines)
+    )
+    return _clipped(first if first > _LICENCE else 1, first + _HEAD, len(lines))
 
 
 def _enclosing(blocks: Sequence[CodeBlock], line: int) -> Iterator[Span]:
@@ -117,12 +136,24 @@ def _pieces(block: CodeBlock, *, first_only: bool) -> Iterator[Span]:
         yield start, min(start + _PIECES_OF_BLOCK - 1, block.last)
 
 
-def _uses(lines: Sequence[str], names: Sequence[str]) -> Iterator[Span]:
+def _uses(
+    lines: Sequence[str], blocks: Sequence[CodeBlock], names: Sequence[str]
+) -> Iterator[Span]:
+    """Yield the definitions that use a name, and the lines around it where they are long."""
     for name in names:
-        last = name.replace("::", ".").rpartition(".")[2]
-        hits = [number for number, line in enumerate(lines, 1) if last in line]
+        use = re.compile(rf"(?<!\w){re.escape(_last(name))}(?!\w)")
+        hits = [number for number, line in enumerate(lines, 1) if use.search(line)]
         for number in hits[:_MOST_USES]:
-            yield _clipped(number - _AROUND_USE, number + _AROUND_USE, len(lines))
+            inside = [block for block in blocks if block.first <= number <= block.last]
+            inner = min(inside, key=lambda block: block.last - block.first, default=None)
+            if inner is not None and inner.last - inner.first < _SHORT_BLOCK:
+                yield inner.first, inner.last
+            else:
+                yield _clipped(number - _AROUND_USE, number + _AROUND_USE, len(lines))
+
+
+def _last(name: str) -> str:
+    return name.replace("::", ".").rpartition(".")[2]
 
 
 def _ranked(

@@ -18,6 +18,7 @@ _BESIDE_CODE = re.compile(
     re.IGNORECASE,
 )
 _ENDING = re.compile(r"\.(?:[cm]?[jt]sx?|h|hh|hpp)$")
+_PROSE = re.compile(r"(?:^|/)docs?/|\.(?:md|rst|txt|adoc|ya?ml|toml)$", re.IGNORECASE)
 _FIRST = 40
 _NEIGHBOURS = 4
 _LINKED = 0.15
@@ -97,6 +98,11 @@ def _document(path: str, text: str, blocks: Sequence[CodeBlock]) -> list[str]:
     symbols = " ".join(block.name for block in blocks)
     own = words(text[:_CHARACTERS])
     return [*words(path) * _PATH_WEIGHT, *words(symbols) * _SYMBOL_WEIGHT, *own]
+
+
+def is_prose(path: str) -> bool:
+    """Return whether a file is documentation by its place or ending, and no code or test."""
+    return bool(_PROSE.search(path))
 
 
 def _share(path: str) -> float:

@@ -16,7 +16,7 @@ _SPARED_HEADING = re.compile(
 """Words by which a heading says that nothing changes below it."""
 
 _SPARED_LINE = re.compile(
-    rf"\bread,? (?:but |and )?(?:{_NO_CHANGE})"
+    rf"\b(?:read|searched|seen|looked at),? (?:but |and )?(?:{_NO_CHANGE})"
     rf"|^\W*`[^`]+`(?:,? (?:and )?`[^`]+`)*\W{{0,4}}(?:it |this (?:file )?|is |are )?"
     rf"(?:{_NO_CHANGE})",
     re.IGNORECASE,
@@ -40,6 +40,10 @@ _BARE_PATH = re.compile(
 _NAME = re.compile(r"^(?:[@*&]{0,2})([A-Za-z_]\w*(?:(?:\.|::|->|#)[A-Za-z_]\w*)*)\s*(?:\(.*\))?$")
 _PYTHON_FRAME = re.compile(r'File "([^"\n]+)", line (\d+)(?:, in (\w+))?')
 _FRAME = re.compile(r"(?<![\w/])((?:[\w.@+-]+/)*[\w@+-]+\.[A-Za-z]{1,5}):(\d+)(?::\d+)?\b")
+_IN_CODE = re.compile(
+    r"[A-Za-z_][\w.]*(?=\()|\b[A-Za-z_]\w*(?==[^=])|\b[A-Za-z]+_\w+|\b[A-Z]\w*[a-z]\w*"
+)
+_CONSTANTS = frozenset({"True", "False", "None"})
 _SHORTEST_NAME = 3
 
 
@@ -66,17 +70,24 @@ def mentions(text: str) -> Mentions:
     """Return what a Markdown text names.
 
     Files and names count in backticks, paths with a folder and places of tracebacks anywhere.
-    A section or a line does not count that says that nothing need change there.
+    A section does not count that says that nothing need change there; neither does a file of which
+    a line says so.
     """
     lines: dict[str, list[tuple[int, int]]] = {}
     names: dict[str, None] = {}
+    spared = {
+        path
+        for line in text.splitlines()
+        if _SPARED_LINE.search(line)
+        for path, _, _ in _places(line.partition("`:")[0] + "`")
+    }
     for line in _counting(text):
         for path, first, last in _places(line):
             spans = lines.setdefault(path, [])
             if first and (first, last) not in spans:
                 spans.append((first, last))
         names.update(dict.fromkeys(_names(line)))
-    places = tuple(Place(path, tuple(spans)) for path, spans in lines.items())
+    places = tuple(Place(path, tuple(spans)) for path, spans in lines.items() if path not in spared)
     return Mentions(places, tuple(names))
 
 
@@ -165,7 +176,7 @@ def _names(line: str) -> Iterator[str]:
 
 
 def _called(text: str) -> Iterator[str]:
-    """Yield names from a piece of code: what it defines, calls or reads from an object."""
-    for name in re.findall(r"[A-Za-z_][\w.]*(?=\()|\b[A-Za-z]+_\w+|\b[A-Z]\w*[a-z]\w*", text)[:6]:
-        if len(name) >= _SHORTEST_NAME:
+    """Yield names from a piece of code: what it defines, calls, sets or reads from an object."""
+    for name in _IN_CODE.findall(text)[:6]:
+        if len(name) >= _SHORTEST_NAME and name not in _CONSTANTS:
             yield name

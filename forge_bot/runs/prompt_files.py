@@ -5,15 +5,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from forge_bot.git import Repository
-from forge_bot.git.file_history import changed_together, holding
+from forge_bot.git.file_history import changed_together, holding, lines_with
 from forge_bot.knowledge.excerpts import Span, WantedPlaces, excerpt
-from forge_bot.knowledge.likely_files import LikelyFiles
+from forge_bot.knowledge.likely_files import LikelyFiles, is_prose
 from forge_bot.knowledge.mentions import Mentions, mentions, resolve
 from forge_bot.project.words import words
 from forge_bot.prompts.material import InputFile
 from forge_bot.store import SPECS
 
-_FOR_REQUEST = 9_000
+_FOR_REQUEST = 12_000
 """Characters of files that every prompt shows behind the request."""
 
 _FOR_ANALYSIS = 24_000
@@ -28,11 +28,14 @@ _LIKELY_LISTED = 10
 _LIKELY_FOR_TASK = 6
 _NAMES_LOOKED_UP = 12
 _PLACES_OF_A_NAME = 3
+_COMMON = 80
+_USES_OF_A_NAME = 16
+_USES_LISTED = 32
+_LINE = 100
 _RANKED_WHOLE = 1_500
 _RANKED_OF_MANY = 400
 _LARGEST_RANKED = 1_000_000
 _WORDS_SEARCHED = 10
-_MOST_NAMES = 40
 _MOST_BYTES = 20_000_000
 _NO_TEXT = re.compile(
     r"\.(?:lock|svg|png|jpe?g|gif|ico|pdf|zip|gz|whl|woff2?|ttf|mo|po|map|snap|pyc|so|dll|exe|jar|bin"
@@ -51,7 +54,6 @@ class PromptFiles:
         self.request = request
         self._files = _listed(repository, base)
         self._shown: dict[str, tuple[Span, ...]] = {}
-        self._names: list[str] = []
         self._about: list[str] = words(request)
 
     def looked_up(self) -> list[InputFile]:
@@ -61,15 +63,15 @@ class PromptFiles:
         the request has, and the files that are most likely about it.
         """
         found = mentions(self.request)
-        self._names += found.names
         ranked = _likely(self.repository, self.base, tuple(self._about))
         named_here = _defined(ranked, found.names)
         likely = ranked.best(self._about, _LIKELY_LISTED) if ranked else ()
         wanted = dict.fromkeys(self._resolved(found))
         wanted.update(dict.fromkeys(path for hits in named_here.values() for path, _ in hits))
-        wanted.update(dict.fromkeys(likely[: 1 if wanted else _LIKELY_SHOWN]))
-        shown = self._show(self.base, tuple(wanted), found, _FOR_REQUEST)
-        said = "\n".join(_looked_up_lines(found.names, named_here, likely))
+        wanted.update(dict.fromkeys(likely[:_LIKELY_SHOWN]))
+        shown = self._show(self.base, tuple(wanted), found, _FOR_REQUEST, search=True)
+        used = self._used([name for name in found.names if named_here.get(name)])
+        said = "\n".join(_looked_up_lines(found.names, named_here, likely, used))
         if not said:
             return shown
         told = InputFile(
@@ -77,10 +79,24 @@ class PromptFiles:
         )
         return [told, *shown]
 
+    def _used(self, names: Sequence[str]) -> list[str]:
+        """Return lines that hold the request's names, code first; a common name tells nothing."""
+        listed: dict[str, None] = {}
+        for name in names:
+            hits = lines_with(self.repository.root, self.base, re.split(r"\W+", name)[-1])
+            hits = [hit for hit in hits if hit[0] in self._files and not _NO_TEXT.search(hit[0])]
+            if len(hits) <= _COMMON:
+                hits.sort(key=lambda hit: is_prose(hit[0]))
+                listed.update(
+                    (f"- {path}:{line}: {text.strip()[:_LINE]}", None)
+                    for path, line, text in hits[:_USES_OF_A_NAME]
+                )
+        return list(listed)[:_USES_LISTED]
+
     def named_in(self, document: str) -> list[InputFile]:
         """Return the files that a document names, in its order, as they were at the base."""
         found = mentions(document)
-        self._learn(document, found)
+        self._about += words(document)
         return self._show(self.base, self._resolved(found), found, _FOR_ANALYSIS)
 
     def for_task(
@@ -93,10 +109,10 @@ class PromptFiles:
         """
         read = [*texts]
         named_there = [mentions(text) for text in read]
-        for text, found in zip(read, named_there, strict=True):
-            self._learn(text, found)
+        self._about += [word for text in read for word in words(text)]
         places = tuple(place for found in named_there for place in found.places)
-        everything = Mentions(places, tuple(dict.fromkeys(self._names)))
+        own = dict.fromkeys(name for found in named_there for name in found.names)
+        everything = Mentions(places, tuple(own))
         files = _listed(self.repository, now)
         self._files = files
         wanted = dict.fromkeys(path for path in declared if path in files)
@@ -108,15 +124,11 @@ class PromptFiles:
             wanted.update(dict.fromkeys(ranked.best(self._about, _LIKELY_FOR_TASK)))
         return self._show(now, tuple(wanted), everything, _FOR_TASK)
 
-    def _learn(self, text: str, found: Mentions) -> None:
-        self._names = [*dict.fromkeys((*found.names, *self._names))][:_MOST_NAMES]
-        self._about = [*self._about, *words(text)]
-
     def _resolved(self, found: Mentions) -> list[str]:
         return [path for place in found.paths for path in resolve(place, self._files)[:1]]
 
     def _show(
-        self, commit: str, paths: Sequence[str], found: Mentions, room: int
+        self, commit: str, paths: Sequence[str], found: Mentions, room: int, *, search: bool = False
     ) -> list[InputFile]:
         """Return the files, each with its share of the room: a small one leaves the rest more."""
         changed = self._changed(commit, paths)
@@ -135,9 +147,12 @@ class PromptFiles:
                 continue
             if path in changed:
                 self._shown.pop(path, None)
-            share = max(_LEAST, room // (len(waiting) - place))
+            parts = 2 if search and not place else len(waiting) - place
+            share = max(_LEAST, room // parts)
             text = raw[path].decode("utf-8", "replace")
-            made = self._shown_part(path, text, found, min(share, room), now=path in changed)
+            made = self._shown_part(
+                path, text, found, min(share, room), now=path in changed, search=search
+            )
             if made is not None:
                 shown.append(made)
                 room -= len(made.text)
@@ -146,7 +161,7 @@ class PromptFiles:
         return [*shown, *_left_out(left)]
 
     def _shown_part(
-        self, path: str, text: str, found: Mentions, room: int, *, now: bool
+        self, path: str, text: str, found: Mentions, room: int, *, now: bool, search: bool
     ) -> InputFile | None:
         lines = [
             span
@@ -155,7 +170,10 @@ class PromptFiles:
             for span in place.lines
         ]
         wanted = WantedPlaces(
-            tuple(lines), tuple(dict.fromkeys((*found.names, *self._names))), tuple(self._about)
+            tuple(lines),
+            found.names,
+            tuple(self._about),
+            search,
         )
         before = self._shown.get(path, ())
         part = excerpt(text, wanted, room, without=before)
@@ -183,7 +201,10 @@ def _left_out(left: Sequence[str]) -> Iterator[InputFile]:
 
 
 def _looked_up_lines(
-    names: Sequence[str], found: dict[str, list[tuple[str, int]]], likely: Sequence[str]
+    names: Sequence[str],
+    found: dict[str, list[tuple[str, int]]],
+    likely: Sequence[str],
+    used: Sequence[str],
 ) -> Iterator[str]:
     for name in names[:_NAMES_LOOKED_UP]:
         if found.get(name):
@@ -191,6 +212,9 @@ def _looked_up_lines(
     if likely:
         yield "Most likely files, by words, imports and what changed together, best first:"
         yield from (f"- {path}" for path in likely)
+    if used:
+        yield "Lines that hold these names:"
+        yield from used
 
 
 def _defined(

@@ -49,6 +49,47 @@ def test_what_the_request_names_is_looked_up_before_the_first_call(tmp_path: Pat
     assert files(shown)[0] == "app/other.py"
 
 
+def test_lines_that_hold_a_name_of_the_request_are_told_code_before_documentation(
+    tmp_path: Path,
+) -> None:
+    use = "from app.pager import Pager\n\nPager().show('x')\n"
+    here = repository(
+        tmp_path,
+        {"README.md": "The Pager shows.\n", "app/pager.py": CORE, "tests/test_pager.py": use},
+    )
+    said = told(PromptFiles(here, here.commit_id("main"), "`Pager(text=1)` fails").looked_up())
+    lines = said.partition("Lines that hold these names:\n")[2].splitlines()
+    assert lines == [
+        "- app/pager.py:1: class Pager:",
+        "- tests/test_pager.py:1: from app.pager import Pager",
+        "- tests/test_pager.py:3: Pager().show('x')",
+        "- README.md:1: The Pager shows.",
+    ]
+
+
+def test_a_file_that_an_analysis_spares_is_not_shown_where_it_is_named_again(
+    tmp_path: Path,
+) -> None:
+    here = repository(tmp_path, {"app/a.py": "A = 1\n", "app/b.py": "B = 1\n", "app/c.py": "C\n"})
+    analysis = (
+        "- `app/a.py`: sets A\n- `app/b.py`, `app/c.py`: read or searched, need not change\n\n"
+        "## Root Cause\n\n`app/b.py` line 1 reads A.\n"
+    )
+    made = PromptFiles(here, here.commit_id("main"), "x")
+    assert files(made.named_in(analysis)) == ["app/a.py"]
+
+
+def test_a_licence_at_the_top_of_a_large_file_is_not_shown(tmp_path: Path) -> None:
+    text = "# Licensed to you\n" * 30 + "\nimport os\n\n\n" + LARGE[:60_000]
+    here = repository(tmp_path, {"app/big.py": text})
+    (shown, *_) = PromptFiles(here, here.commit_id("main"), "x").named_in(
+        "`app/big.py`: `step_900`"
+    )
+    assert "import os\n" in shown.text
+    assert "Licensed" not in shown.text
+    assert "def step_900(value):" in shown.text
+
+
 def test_the_files_of_an_analysis_keep_its_order_and_a_large_one_pushes_no_other_out(
     tmp_path: Path,
 ) -> None:
