@@ -87,10 +87,6 @@ def test_auto_waits_for_a_person_at_a_baseline_that_tells_nothing(sample: Sample
     ("script", "said"),
     [
         ("echo 'E401 authentication required'; exit 1", "asks for credentials"),
-        (
-            "echo '403 pypi.corp is not a public address; setup may call it only as a'; exit 1",
-            "PIP_INDEX_URL: 'https://pypi.corp/simple'",
-        ),
         ("echo 'poetry.lock is out of date'; exit 1", "may not fit its manifest"),
         ("echo '```'; echo nichts geht; exit 9", "Write down how this project is installed"),
     ],
@@ -106,6 +102,17 @@ def test_a_failed_installation_says_what_may_mend_it_and_nothing_is_judged_witho
     assert pasted(document) == [{"commands": {"setup": [["sh", "-c", script]]}}]
     sample.forge("approve", "--model", model)
     assert sample.forge("approve", "--model", model).code == 0
+
+
+def test_a_registry_that_setup_may_not_reach_is_named_with_the_variable_that_allows_it(
+    sample: Sample,
+) -> None:
+    script = "echo '403 pypi.corp is not a public address; setup may call it only as a'; exit 1"
+    configured(sample, f"commands:\n  setup: {json.dumps([['sh', '-c', script]])}\n")
+    assert sample.forge("run", TASK, "--effort", "S", "--model", sample.model()).code == 3
+    document = (sample.workspace / "baseline.md").read_text()
+    assert "pypi.corp is neither on this machine" in document
+    assert pasted(document) == [{"environment": {"PIP_INDEX_URL": "https://pypi.corp/simple"}}]
     text = (sample.workspace / "pull-request.md").read_text()
     assert "Nothing was verified" in text
     assert "failed before the change" in text
