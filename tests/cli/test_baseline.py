@@ -102,6 +102,9 @@ def test_a_failed_installation_says_what_may_mend_it_and_nothing_is_judged_witho
     assert pasted(document) == [{"commands": {"setup": [["sh", "-c", script]]}}]
     sample.forge("approve", "--model", model)
     assert sample.forge("approve", "--model", model).code == 0
+    text = (sample.workspace / "pull-request.md").read_text()
+    assert "Nothing was verified" in text
+    assert "failed before the change" in text
 
 
 def test_a_registry_that_setup_may_not_reach_is_named_with_the_variable_that_allows_it(
@@ -113,9 +116,6 @@ def test_a_registry_that_setup_may_not_reach_is_named_with_the_variable_that_all
     document = (sample.workspace / "baseline.md").read_text()
     assert "pypi.corp is neither on this machine" in document
     assert pasted(document) == [{"environment": {"PIP_INDEX_URL": "https://pypi.corp/simple"}}]
-    text = (sample.workspace / "pull-request.md").read_text()
-    assert "Nothing was verified" in text
-    assert "failed before the change" in text
 
 
 def test_a_suite_that_needs_a_database_says_so(sample: Sample, tmp_path: Path) -> None:
