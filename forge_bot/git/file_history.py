@@ -44,12 +44,15 @@ def holding(folder: Path, commit: str, words: Sequence[str]) -> Mapping[str, int
     return found
 
 
-def lines_with(folder: Path, commit: str, name: str) -> list[tuple[str, int, str]]:
-    """Return the lines that hold a whole word, as (path, line number, text), in tree order."""
-    said = git(
-        folder, "grep", "-n", "-z", "-I", "-w", "-F", "-e", name, tree_id(folder, commit), "--",
-        ok=(0, 1),
-    )  # fmt: skip
+def lines_with(folder: Path, commit: str, names: Sequence[str]) -> list[tuple[str, int, str]]:
+    """Return the lines that hold one of some whole words, as (path, line number, text), in tree
+    order.
+    """
+    if not names:
+        return []
+    wanted = [word for name in names for word in ("-e", name)]
+    tree = tree_id(folder, commit)
+    said = git(folder, "grep", "-n", "-z", "-I", "-w", "-F", *wanted, tree, "--", ok=(0, 1))
     found: list[tuple[str, int, str]] = []
     for line in said.out.decode("utf-8", "replace").split("\n"):
         place, _, rest = line.partition("\0")

@@ -82,9 +82,11 @@ class PromptFiles:
     def _used(self, names: Sequence[str]) -> list[str]:
         """Return lines that hold the request's names, code first; a common name tells nothing."""
         listed: dict[str, None] = {}
-        for name in names:
-            hits = lines_with(self.repository.root, self.base, re.split(r"\W+", name)[-1])
-            hits = [hit for hit in hits if hit[0] in self._files and not _NO_TEXT.search(hit[0])]
+        last = tuple(dict.fromkeys(re.split(r"\W+", name)[-1] for name in names))
+        lines = _lines_with(self.repository, self.base, last)
+        for name in last:
+            word = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
+            hits = [line for line in lines if line[0] in self._files and word.search(line[2])]
             if len(hits) <= _COMMON:
                 hits.sort(key=lambda hit: is_prose(hit[0]))
                 listed.update(
@@ -227,6 +229,14 @@ def _defined(
         if len(hits) <= _PLACES_OF_A_NAME:
             found[name] = hits
     return found
+
+
+@lru_cache(maxsize=8)
+def _lines_with(
+    repository: Repository, commit: str, names: tuple[str, ...]
+) -> tuple[tuple[str, int, str], ...]:
+    found = lines_with(repository.root, commit, names)
+    return tuple(line for line in found if not _NO_TEXT.search(line[0]))
 
 
 @lru_cache(maxsize=8)
