@@ -251,11 +251,7 @@ def add(root: Path, path: Path, branch: str, base: str | None) -> Tree:
         raise BranchExists(f"The branch {branch} exists already.")
     if start is None and any(info.branch == branch and _same(info.path, path) for info in known):
         return Tree(path.resolve())
-    if path.is_symlink() or (path.exists() and (not path.is_dir() or any(path.iterdir()))):
-        raise GitFailed(
-            f"{path} is not empty, so no work tree can be made there.",
-            hint="Move it away if you do not need it.",
-        )
+    _require_room(path)
     new = () if start is None else ("-b", branch)
     try:
         git(
@@ -275,11 +271,7 @@ def detached(root: Path, path: Path, commit: str) -> Tree:
     """
     path = path.absolute()
     remove(root, path)
-    if path.exists() or path.is_symlink():
-        raise GitFailed(
-            f"{path} exists, so no work tree can be made there.",
-            hint="Move it away if you do not need it.",
-        )
+    _require_room(path)
     git(
         root,
         "worktree",
@@ -426,6 +418,18 @@ def _undo(root: Path, path: Path, ref: str, start: str | None) -> None:
     if start is not None:
         with contextlib.suppress(ForgeError):
             git(root, "update-ref", "-d", ref, start)
+
+
+def _require_room(path: Path) -> None:
+    """Raise GitFailed where something stands at the path.
+
+    A `worktree add` that was killed leaves an empty folder, which git takes.
+    """
+    if path.is_symlink() or (path.exists() and (not path.is_dir() or any(path.iterdir()))):
+        raise GitFailed(
+            f"{path} is not empty, so no work tree can be made there.",
+            hint="Move it away if you do not need it.",
+        )
 
 
 def _same(a: Path, b: Path) -> bool:

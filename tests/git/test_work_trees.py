@@ -209,10 +209,21 @@ def test_a_tree_apart_that_a_killed_process_left_is_made_anew(scene: Scene) -> N
     assert (tree.path / "new.txt").exists()
 
 
+def test_a_tree_apart_is_made_in_the_empty_folder_that_a_killed_git_left(scene: Scene) -> None:
+    place = scene.beside / "apart"
+    place.mkdir()
+    # Git makes both folders before it writes down where the work tree is.
+    (scene.root / ".git" / "worktrees" / "apart").mkdir(parents=True)
+    (scene.root / ".git" / "worktrees" / "apart" / "locked").write_text("initializing")
+
+    assert scene.repository.detached_tree(place, "HEAD").is_clean()
+    assert len(scene.repository.worktrees()) == 2
+
+
 def test_a_folder_that_is_no_work_tree_is_neither_taken_nor_removed(scene: Scene) -> None:
     mine = scene.write("mine.txt", "mine", scene.beside / "apart")
 
     scene.repository.remove_tree(mine.parent)
-    with pytest.raises(GitFailed, match="exists"):
+    with pytest.raises(GitFailed, match="is not empty"):
         scene.repository.detached_tree(mine.parent, "HEAD")
     assert mine.exists()
