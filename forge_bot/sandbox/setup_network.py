@@ -31,6 +31,20 @@ Place = tuple[str, int]
 """A host name or address in lower case, and a port."""
 
 
+_USUAL_HOSTS = (
+    *("pypi.org", "files.pythonhosted.org"),
+    *("registry.npmjs.org", "registry.yarnpkg.com"),
+    *("index.crates.io", "static.crates.io"),
+    *("proxy.golang.org", "sum.golang.org"),
+    *("rubygems.org", "index.rubygems.org"),
+    *("repo.maven.apache.org", "repo1.maven.org", "plugins.gradle.org", "services.gradle.org"),
+    "api.nuget.org",
+)
+USUAL_REGISTRIES: frozenset[Place] = frozenset((host, 443) for host in _USUAL_HOSTS)
+"""The registries that package clients ask without any setting. Where this machine's name service
+leads to a mirror of one in its own network, setup may use the mirror."""
+
+
 class Refused(Exception):
     """An address that setup may not reach, with a sentence that gives the reason."""
 
@@ -141,13 +155,15 @@ def is_public(address: str) -> bool:
 
 
 def machine_policy(registries: frozenset[Place], declared: Mapping[str, str]) -> NetworkPolicy:
-    """Return the policy of this machine: its registries, and its own or the configured proxies."""
+    """Return the policy of this machine: its registries beside the usual ones, and its own or the
+    configured proxies.
+    """
     own = {
         name.lower().removesuffix("_proxy"): value
         for name, value in declared.items()
         if name.lower().endswith("_proxy")
     }
-    return NetworkPolicy(registries, {**getproxies(), **own})
+    return NetworkPolicy(registries | USUAL_REGISTRIES, {**getproxies(), **own})
 
 
 # -- listening sockets

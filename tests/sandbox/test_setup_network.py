@@ -12,7 +12,12 @@ from pathlib import Path
 import pytest
 
 from forge_bot.sandbox import BackendName, Box, run
-from forge_bot.sandbox.setup_network import NetworkPolicy, is_public, registry_places
+from forge_bot.sandbox.setup_network import (
+    NetworkPolicy,
+    is_public,
+    machine_policy,
+    registry_places,
+)
 
 FETCH = """
 import os, urllib.request
@@ -141,6 +146,13 @@ def test_registries_are_read_from_settings_and_a_proxy_is_none_of_them() -> None
         "HTTPS_PROXY": "http://10.0.0.9:3128",
     }
     assert registry_places(environ, texts) == {("npm.corp.example", 443), ("10.0.0.5", 8080)}
+
+
+def test_the_usual_registries_may_have_a_mirror_in_the_machines_network_at_their_own_port() -> None:
+    allowed = machine_policy(frozenset({("pypi.corp", 8080)}), {}).registries
+    usual = {("pypi.org", 443), ("files.pythonhosted.org", 443), ("registry.npmjs.org", 443)}
+    assert {*usual, ("pypi.corp", 8080)} <= allowed
+    assert not {("pypi.org", 80), ("pypi.corp", 443), ("github.com", 443)} & allowed
 
 
 def test_the_machines_own_proxy_is_used_for_what_is_public_and_not_for_private_addresses() -> None:
