@@ -186,7 +186,7 @@ class PromptContext:
             if not (verifying and name == phase.writes and not spoken):
                 shown.append(self.artifact(name))
             if name == REQUEST and self._shows_files:
-                shown += files.looked_up()
+                shown += (*files.looked_up(), *files.house_rules())
             if name in naming:
                 shown += files.named_in(self.run.workspace.read(name))
         if task is not None and action.phase == self.run.pipeline.implementation.id:

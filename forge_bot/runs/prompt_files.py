@@ -7,8 +7,10 @@ from functools import lru_cache
 from forge_bot.git import Repository
 from forge_bot.git.file_history import changed_together, holding, lines_with
 from forge_bot.knowledge.excerpts import Span, WantedPlaces, excerpt
+from forge_bot.knowledge.house_rules import HouseRule, house_rules
 from forge_bot.knowledge.likely_files import LikelyFiles, is_prose
 from forge_bot.knowledge.mentions import Mentions, mentions, resolve
+from forge_bot.project.file_list import Listing
 from forge_bot.project.words import words
 from forge_bot.prompts.material import InputFile
 from forge_bot.store import SPECS
@@ -94,6 +96,22 @@ class PromptFiles:
                     for path, line, text in hits[:_USES_OF_A_NAME]
                 )
         return list(listed)[:_USES_LISTED]
+
+    def house_rules(self) -> list[InputFile]:
+        """Return what the repository says about changes, as it was at the base: the same for every
+        agent of the run.
+        """
+        return [
+            InputFile(
+                name=rule.path,
+                text=rule.text,
+                # A folder is nothing that an agent can read by itself.
+                kind="output" if rule.path.endswith("/") else "file",
+                shown_as=f"{rule.path}, {rule.part}" if rule.part else "",
+            )
+            for rule in _house_rules(self.repository, self.base)
+            if rule.path not in self._shown
+        ]
 
     def named_in(self, document: str) -> list[InputFile]:
         """Return the files that a document names, in its order, as they were at the base."""
@@ -243,6 +261,15 @@ def _lines_with(
 def _listed(repository: Repository, commit: str) -> tuple[str, ...]:
     files = repository.list_files(commit)
     return tuple(name for name in files if not name.startswith(f"{SPECS}/"))
+
+
+@lru_cache(maxsize=8)
+def _house_rules(repository: Repository, commit: str) -> tuple[HouseRule, ...]:
+    def read(path: str) -> str | None:
+        raw = repository.read(commit, path)
+        return raw.decode("utf-8", "replace") if raw is not None and b"\0" not in raw else None
+
+    return house_rules(Listing(_listed(repository, commit), read))
 
 
 def _likely(repository: Repository, commit: str, about: tuple[str, ...]) -> LikelyFiles | None:

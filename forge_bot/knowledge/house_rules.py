@@ -1,0 +1,244 @@
+"""The rules that a repository has for changes: which of its files say them, and the parts of these
+files that matter to somebody who changes code.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from posixpath import basename
+
+from forge_bot.project.file_list import Listing
+from forge_bot.project.lenient_config import string, table, toml
+from forge_bot.values import Frozen
+
+_ROOM = 6_000
+"""Characters of all rules together; every prompt of a run shows them."""
+
+_LEAST = 600
+_LEAST_LINES = 4
+"""Lines of a section that is shown in part."""
+_DEEPEST = 2
+_MOST_READ = 100_000
+_GAP = 120
+"""Characters for the line that says what is not shown."""
+_FOLDERS = ("", ".github/", "docs/", ".gitlab/", "doc/")
+_ENDINGS = (".md", ".rst", ".txt", ".adoc", "")
+_KINDS = (
+    ("agents", "claude", "gemini", ".cursorrules", "copilot-instructions"),
+    ("contributing", "hacking", "development", "styleguide", "style"),
+    ("pull_request_template", "merge_request_templates/default"),
+)
+_CHANGELOGS = ("changelog", "changes", "history", "news", "releases", "release_notes")
+_FRAGMENTS = ("newsfragments", "changelog.d", "changelog_entries", "news", "changes", ".changeset")
+_FRAGMENT = re.compile(r"\.(?:md|rst|txt|ya?ml)$", re.IGNORECASE)
+_MOST_CHANGELOG = 1_200
+_EXAMPLES = 3
+_HEADING = re.compile(r"#{1,6}\s+\S|=+\s\S")
+_UNDERLINE = re.compile(r"([=\-~^\"'*+#`:.])\1{2,}\s*")
+_CODE = re.compile(
+    r"`[^`\n]+`|^\s{4,}\S|^\s*(?:```|~~~|\$ |\.\. code)|^\s*- \[[ xX]\]", re.MULTILINE
+)
+_ABOUT = re.compile(
+    r"test|lint|style|format|convention|commit|change|news|doc|typ|pull request|rule|code\b",
+    re.IGNORECASE,
+)
+_POINTER = re.compile(r"@?([\w./-]+\.(?:md|rst|txt|adoc))")
+
+
+Span = tuple[int, int]
+
+
+class HouseRule(Frozen):
+    """What is shown of one file; `part` says which of it, unless it is all."""
+
+    path: str
+    text: str
+    part: str = ""
+
+
+def house_rules(listing: Listing) -> tuple[HouseRule, ...]:
+    """Return the rules for changes within a fixed length; the same files give the same rules."""
+    waiting = [*_paths(listing)]
+    weights = [_weight(path) for path in waiting]
+    room, found = _ROOM, list[HouseRule]()
+    for place, path in enumerate(waiting):
+        share = min(room, max(_LEAST, room * weights[place] // sum(weights[place:])))
+        shown = _changelog if _is_changelog(path) else _text
+        rule = _fragments(listing) if path.endswith("/") else shown(listing, path, share)
+        if rule is not None and len(rule.text) <= room:
+            found.append(rule)
+            room -= len(rule.text)
+    return tuple(found)
+
+
+def _weight(path: str) -> int:
+    """Return how much of the room a file gets: what is written for agents gets most."""
+    name = basename(path).casefold()
+    named = (place for place, names in enumerate(_KINDS) if name.startswith(names))
+    return max(1, 3 - next(named, len(_KINDS)))
+
+
+def _paths(listing: Listing) -> Iterator[str]:
+    """Yield the files with rules, each text once, agents' instructions first."""
+    small = {
+        path.casefold(): path for path in reversed(listing.files) if path.count("/") <= _DEEPEST
+    }
+    seen = set[str]()
+    for names in _KINDS:
+        for folder in _FOLDERS:
+            for name in names:
+                for ending in _ENDINGS:
+                    path = small.get(f"{folder}{name}{ending}")
+                    if path is not None and _is_new(listing, path, seen):
+                        yield path
+    folder = _fragment_folder(listing)
+    named = (
+        f"{at}{name}{ending}" for at in _FOLDERS for name in _CHANGELOGS for ending in _ENDINGS
+    )
+    changelog = next((small[name] for name in named if name in small), "")
+    yield from filter(None, (f"{folder}/" if folder else changelog, small.get(".editorconfig", "")))
+
+
+def _is_new(listing: Listing, path: str, seen: set[str]) -> bool:
+    """Return whether a file says something that no earlier one says: it may be a link to one, or
+    only name it.
+    """
+    text = listing.text(path).strip()
+    pointer = _POINTER.fullmatch(text)
+    if not text or text in seen or (pointer is not None and listing.has(pointer[1])):
+        return False
+    seen.add(text)
+    return True
+
+
+# -- texts
+# --------------------------------------------------------------------------------------------------
+
+
+def _text(listing: Listing, path: str, room: int) -> HouseRule | None:
+    """Return a file whole, or its sections with the most commands, paths and words on changes."""
+    lines = listing.text(path).strip()[:_MOST_READ].split("\n")
+    if _length(lines) <= room:
+        return HouseRule(path=path, text="\n".join(lines) + "\n")
+    sections = [*_sections(lines)]
+    chosen: list[Span] = []
+    for first, last in sorted(sections, key=lambda span: (-_worth(lines[slice(*span)]), span)):
+        left = room - _GAP - len(_written(lines, sorted(chosen)))
+        end = first
+        while end < last and (left := left - len(lines[end]) - 1) >= 0:
+            end += 1
+        if end == last or end >= first + _LEAST_LINES:
+            chosen.append((first, end))
+    return HouseRule(path=path, text=_written(lines, sorted(chosen)), part="parts")
+
+
+def _length(lines: Sequence[str]) -> int:
+    return sum(len(line) + 1 for line in lines)
+
+
+def _sections(lines: Sequence[str]) -> Iterator[Span]:
+    """Yield the sections of Markdown, reStructuredText or AsciiDoc, without their subsections."""
+    starts = [0]
+    fenced = False
+    for number, line in enumerate(lines):
+        if line.lstrip().startswith(("```", "~~~")):
+            fenced = not fenced
+        below = lines[number + 1] if number + 1 < len(lines) else ""
+        titled = bool(line.strip()) and len(below) >= len(line.rstrip())
+        underlined = titled and _UNDERLINE.fullmatch(below) is not None
+        if not fenced and (_HEADING.match(line) or underlined):
+            starts.append(number)
+    yield from (
+        span for span in pairwise(dict.fromkeys((*starts, len(lines)))) if span[0] < span[1]
+    )
+
+
+def _worth(section: Sequence[str]) -> float:
+    """Return how much a section says to somebody who changes code."""
+    text = "\n".join(section)
+    return (
+        len(_CODE.findall(text)) + len(_ABOUT.findall(text)) + 4 * len(_ABOUT.findall(section[0]))
+    ) / (5 + len(section))
+
+
+def _written(lines: Sequence[str], spans: Sequence[Span]) -> str:
+    parts: list[str] = []
+    reached = 0
+    for first, last in (*spans, (len(lines), len(lines))):
+        if first > reached:
+            parts.append(f"[… lines {reached + 1}-{first} are not shown here …]")
+        parts += lines[first:last]
+        reached = last
+    return "\n".join(parts) + "\n"
+
+
+# -- changelogs
+# --------------------------------------------------------------------------------------------------
+
+
+def _is_changelog(path: str) -> bool:
+    return basename(path).casefold().rpartition(".")[0] in _CHANGELOGS or (
+        basename(path).casefold() in _CHANGELOGS
+    )
+
+
+def _changelog(listing: Listing, path: str, room: int) -> HouseRule | None:
+    """Return the beginning of a changelog, which shows its form."""
+    lines = listing.text(path).strip().split("\n")
+    kept = len(lines)
+    while kept > 1 and _length(lines[:kept]) > min(room, _MOST_CHANGELOG):
+        kept -= 1
+    if not any(line.strip() for line in lines):
+        return None
+    part = f"lines 1-{kept} of {len(lines):,}" if kept < len(lines) else ""
+    return HouseRule(path=path, text="\n".join(lines[:kept]) + "\n", part=part)
+
+
+def _fragments(listing: Listing) -> HouseRule | None:
+    """Return what a repository does with news fragments: a file for each change."""
+    folder = _fragment_folder(listing)
+    if not folder:
+        return None
+    inside = [path for path in listing.below(folder) if path.count("/") == folder.count("/") + 1]
+    named = [path for path in inside if _FRAGMENT.search(path) and not _is_about(path)]
+    about = next((path for path in inside if _is_about(path)), None)
+    says = [f"Each change adds a file to {folder}/, which becomes part of the changelog."]
+    if named:
+        says.append(f"Some that are there: {', '.join(named[-_EXAMPLES:])}.")
+        says.append(f"{named[-1]} says: {' '.join(listing.text(named[-1]).split())[:300]}")
+    if about is not None:
+        says.append(f"{about}:\n{listing.text(about).strip()[:_MOST_CHANGELOG]}")
+    return HouseRule(path=f"{folder}/", text="\n".join(says) + "\n", part="news fragments")
+
+
+def _is_about(path: str) -> bool:
+    return basename(path).casefold().startswith(("readme", "template", "_template"))
+
+
+def _fragment_folder(listing: Listing) -> str:
+    """Return the folder of news fragments: as a tool's settings say, or by its usual name."""
+    for settings in ("towncrier.toml", "pyproject.toml"):
+        tools = table(toml(listing.text(settings)), "tool")
+        if towncrier := table(tools, "towncrier"):
+            package = string(towncrier.get("package"))
+            usual = next(
+                (
+                    folder
+                    for folder in (f"src/{package}/newsfragments", f"{package}/newsfragments")
+                    if listing.has_folder(folder)
+                ),
+                "newsfragments",
+            )
+            return string(towncrier.get("directory")).strip("/").removeprefix("./") or usual
+        if "scriv" in tools:
+            return string(table(tools, "scriv").get("fragment_directory")) or "changelog.d"
+    if listing.has(".changeset/config.json"):
+        return ".changeset"
+    if listing.has_folder("releasenotes/notes"):
+        return "releasenotes/notes"
+    return next((name for name in _FRAGMENTS if _holds_fragments(listing, name)), "")
+
+
+def _holds_fragments(listing: Listing, folder: str) -> bool:
+    names = [path for path in listing.below(folder) if path.count("/") == 1]
+    return bool(names) and any(re.search(r"/\W*\d+[.\-_]|/README", path) for path in names)

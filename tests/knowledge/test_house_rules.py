@@ -1,0 +1,97 @@
+"""The rules of a repository for changes are found, and shown within a fixed length."""
+
+import pytest
+
+from forge_bot.knowledge.house_rules import HouseRule, house_rules
+from forge_bot.project.file_list import Listing
+
+TOWNCRIER = '[tool.towncrier]\ndirectory = "changelog"\n'
+
+
+def rules(files: dict[str, str]) -> dict[str, HouseRule]:
+    return {rule.path: rule for rule in house_rules(Listing(list(files), files.get))}
+
+
+def test_every_kind_of_rule_is_shown_agents_instructions_first() -> None:
+    found = rules(
+        {
+            ".editorconfig": "[*]\nindent_style = tab\n",
+            "CHANGES.rst": "Unreleased\n----------\n\n- Something.\n",
+            "docs/CONTRIBUTING.rst": "Run the tests.\n",
+            ".github/pull_request_template.md": "- [ ] an entry in CHANGES.rst\n",
+            "AGENTS.md": "Use tabs.\n",
+            "README.md": "Hello.\n",
+        }
+    )
+    assert list(found) == [
+        "AGENTS.md",
+        "docs/CONTRIBUTING.rst",
+        ".github/pull_request_template.md",
+        "CHANGES.rst",
+        ".editorconfig",
+    ]
+    assert found["AGENTS.md"].text == "Use tabs.\n"
+
+
+def test_a_file_that_is_a_link_a_copy_or_only_names_another_is_shown_once() -> None:
+    for text in ("AGENTS.md", "@AGENTS.md\n", "Use tabs.\n"):
+        assert list(rules({"AGENTS.md": "Use tabs.\n", "CLAUDE.md": text})) == ["AGENTS.md"]
+
+
+def test_of_a_long_guide_the_parts_on_changes_are_shown_and_the_gaps_are_said() -> None:
+    talk = "We are happy that you are here. " * 20
+    guide = "\n".join(
+        [
+            "# Contributing",
+            *(f"\n## Thanks {number}\n\n{talk}" for number in range(20)),
+            "\n## Code style\n\nRun `make lint`; add a test in `tests/`.\n",
+            "```sh\n# no heading\nmake test\n```",
+            *(f"\n## Community {number}\n\n{talk}" for number in range(20)),
+        ]
+    )
+    found = rules({"CONTRIBUTING.md": guide})["CONTRIBUTING.md"]
+    assert "Run `make lint`; add a test in `tests/`." in found.text
+    assert "# no heading\nmake test" in found.text
+    assert "are not shown here …]" in found.text
+    assert found.part == "parts"
+    assert len(found.text) <= 6_000 < len(guide)
+
+
+def test_however_much_there_is_the_whole_stays_within_its_length() -> None:
+    long = "\n\n".join(f"## Rule {number}\n\n`tests/` and lint." for number in range(2_000))
+    names = [
+        "AGENTS.md",
+        "CLAUDE.md",
+        "CONTRIBUTING.md",
+        "HACKING.md",
+        "CHANGELOG.md",
+        ".editorconfig",
+    ]
+    found = rules({name: f"{name}\n{long}" for name in names})
+    assert sum(len(rule.text) for rule in found.values()) <= 6_000
+    assert "AGENTS.md" in found
+    assert len(found["AGENTS.md"].text) > len(found["CHANGELOG.md"].text)
+
+
+@pytest.mark.parametrize(
+    ("files", "folder"),
+    [
+        ({"pyproject.toml": TOWNCRIER, "changelog/12.bugfix.rst": "Mended."}, "changelog/"),
+        ({"newsfragments/12.bugfix.md": "Mended."}, "newsfragments/"),
+        ({".changeset/config.json": "{}", ".changeset/calm-cat.md": "Mended."}, ".changeset/"),
+        ({"pyproject.toml": "[tool.scriv]\n", "changelog.d/a.md": "Mended."}, "changelog.d/"),
+        ({"releasenotes/notes/a-1.yaml": "fixes: Mended."}, "releasenotes/notes/"),
+    ],
+    ids=["towncrier", "by name", "changesets", "scriv", "reno"],
+)
+def test_news_fragments_are_told_with_an_example_and_the_changelog_is_not(
+    files: dict[str, str], folder: str
+) -> None:
+    found = rules({**files, "CHANGELOG.md": "# 1.0\n"})
+    assert list(found) == [folder]
+    assert "Mended." in found[folder].text
+    assert f"Each change adds a file to {folder}" in found[folder].text
+
+
+def test_a_folder_that_is_only_called_news_is_no_rule_and_empty_files_are_none() -> None:
+    assert rules({"news/index.html": "<p>", "AGENTS.md": "\n", "CONTRIBUTING.md": ""}) == {}
