@@ -17,7 +17,7 @@ from forge_bot.github_api import GitHub, NewPullRequest, PullState
 from forge_bot.interaction.pull_request import pull_request
 from forge_bot.runs.checks.request_checks import WORKFLOWS
 from forge_bot.runs.publish import PublishResult, documents_of, publish_result
-from forge_bot.runs.pull_request_branch import Offer, is_separate, offer
+from forge_bot.runs.pull_request_branch import Offer, is_separate, offer, push_aside
 from forge_bot.runs.run import Run
 
 ACTIONS = "github-actions[bot]"
@@ -55,6 +55,11 @@ class Publication:
         offered = offer(run)
         if offered.branch and self._wanted(run, offered):
             push_offer(run, offered)
+            if offered.conflicts:
+                view, aside = self.desk.view(run), push_aside(run, offered)
+                self.desk.say_once(
+                    command_replies.people_in_conflict(view, files=offered.conflicts, aside=aside)
+                )
         return offered
 
     def _wanted(self, run: Run, offered: Offer) -> bool:

@@ -36,7 +36,7 @@ from forge_bot.gate.environment_variables import Inputs
 from forge_bot.git import Repository
 from forge_bot.github_api import GitHub
 from forge_bot.runs.outcome import Outcome
-from forge_bot.runs.pull_request_branch import keep_run
+from forge_bot.runs.pull_request_branch import keep_run, take_peoples_commits
 from forge_bot.runs.resolve import RunInfo, resolve_run
 from forge_bot.runs.run import Run, open_run
 from forge_bot.settings import Config
@@ -140,6 +140,8 @@ class Supervisor:
         with self.opened(info) as run:
             before = run.tree.head().commit
             self._get_acquainted(run)
+            if isinstance(run.action, PersonAction | Done):
+                take_peoples_commits(run)
             questions = thread_commands.carry_out(
                 run, self.thread, self.desk, self.strike, self.around
             )

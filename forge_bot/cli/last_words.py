@@ -63,8 +63,8 @@ def _done(run: Run, progress: Progress, ending: Ending) -> None:
     progress.line(_work_tree(run, ending))
     if code.left_behind:
         progress.line(
-            f"\n  {escape(code.branch)} was not moved: it is checked out, or has other commits."
-            f" This takes the new ones:\n  {escape(code.left_behind)}"
+            f"\n  {escape(code.branch)} was not moved: it is checked out, or people changed the"
+            f" same lines there. This takes the new commits:\n  {escape(code.left_behind)}"
         )
     for each in following:
         progress.line(escape(each))

@@ -15,6 +15,7 @@ from forge_bot.git.commit_objects import (
     CommitInfo,
     FileVersion,
     first_parents,
+    is_ancestor,
     make_commit,
     tree_with,
     tree_without,
@@ -114,6 +115,11 @@ class CodeCommits:
         waiting, self._waiting = self._waiting, _Waiting()
         waiting.keep_tasks({task.spec.id for task in state.tasks})
         last = tree_without(self.root, commit.id, self.folder)
+        for merge in waiting.merges:
+            theirs = merge.parents[-1]
+            if tree_id(self.root, theirs) == last and is_ancestor(self.root, parent, theirs):
+                # People added to the branch itself, and the run has nothing that it lacks.
+                return CodeSoFar(tip=theirs, made_from=commit.id)
         here = self.repository.objects(commit.id, tuple(waiting.files))
         tip, tree = parent, tree_id(self.root, parent)
         groups = [(task, waiting.of(task.spec.id)) for task in state.tasks]

@@ -5,6 +5,8 @@ from pathlib import Path
 from typing import Literal
 
 from forge_bot.engine.post_to_source import can_be_posted, may_post
+from forge_bot.errors import PushRefusal, PushRefused
+from forge_bot.git.remotes import fetch_branch
 from forge_bot.interaction.commit_links import Links
 from forge_bot.interaction.pull_request import PullRequestText, pull_request
 from forge_bot.interaction.run_facts import RunFacts
@@ -22,6 +24,9 @@ has up to four bytes."""
 
 LONGEST_BODY = 40_000
 """UTF-16 units of a body; one argument of `gh` holds 128 KiB, and a unit has up to three bytes."""
+
+_TRIES = 5
+"""Each one that is lost was won by somebody who pushed to the branch for merge."""
 
 Post = Callable[[str, str], str]
 """Posts a text as a comment to the issue at an address, and returns the comment's own address."""
@@ -93,7 +98,7 @@ class Publisher:
         write_whole(body_file(run), written.body)
         detail = f"the pull request's text is {PULL_REQUEST}; nothing was pushed"
         if self.push:
-            push_run(run, offered)
+            offered = self._pushed(offered)
             pushed = dict.fromkeys(filter(None, (run.state.branch, offered.branch)))
             detail = f"pushed {' and '.join(pushed)}; the pull request's text is {PULL_REQUEST}"
         url = ""
@@ -118,8 +123,24 @@ class Publisher:
         offered = offer(self.run) if is_separate(self.run.state) else Offer(branch=name)
         if not self.push:
             return publish_result(self.run, offered, f"the work is on the branch {name}")
-        push_run(self.run, offered)
+        offered = self._pushed(offered)
         return publish_result(self.run, offered, f"the last commit of {name} was pushed")
+
+    def _pushed(self, offered: Offer) -> Offer:
+        """Push, and take in what people have added to the offered branch in the meantime."""
+        for _ in range(_TRIES):
+            try:
+                push_run(self.run, offered)
+            except PushRefused as error:
+                theirs = offered.branch not in {"", self.run.state.branch}
+                if not theirs or (error.why, error.branch) != (PushRefusal.BEHIND, offered.branch):
+                    raise
+                fetch_branch(self.run.repository.root, "origin", offered.branch)
+                offered = offer(self.run)
+            else:
+                return offered
+        push_run(self.run, offered)
+        return offered
 
     def _why_not(self) -> str:
         if self.run.state.flags.skip_pr:

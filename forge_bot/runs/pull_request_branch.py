@@ -1,7 +1,8 @@
 """The branch that is offered for merge: its name, its commits, and how it gets to the remote.
 
-It only grows. A branch that somebody works on, or has added commits to, is not moved: it is said
-how the new commits get there.
+It only grows. Commits that people added to it are merged into the run. A branch that somebody works
+on is not moved, and neither is one whose commits contradict the run: it is said how the new commits
+get there.
 """
 
 import shlex
@@ -17,6 +18,7 @@ from forge_bot.interaction.number_format import several
 from forge_bot.runs.code_commits import CodeCommits, CodeSoFar
 from forge_bot.runs.ended_records import KeptRecord, keep_record
 from forge_bot.runs.free_names import free_branch
+from forge_bot.runs.merge_into_run import merge_into_run
 from forge_bot.runs.run import Run
 from forge_bot.values import Frozen, RecordsPolicy
 
@@ -25,6 +27,7 @@ _OFFERED = "refs/forge-bot/offered/"
 
 _REMOTE = f"{REMOTES}origin/"
 _MOST = 1000
+_SHOWN = 5
 
 
 class Offer(Frozen):
@@ -37,6 +40,9 @@ class Offer(Frozen):
     left_behind: str = ""
     """The command that takes the new commits to a branch that was not moved."""
 
+    conflicts: tuple[str, ...] = ()
+    """The files that people changed there in another way than the run did."""
+
     @property
     def said(self) -> str:
         """Return a sentence about it for a person."""
@@ -45,6 +51,8 @@ class Offer(Frozen):
         told = f"{self.branch} has {several(self.commits, 'commit')} without the run's record"
         if self.branch != self.wanted:
             told += f" (a branch stands in the way of the name {self.wanted})"
+        if self.conflicts:
+            told += f"; people changed {_some(self.conflicts)} there in another way"
         if self.left_behind:
             told += f"; it was not moved, take the newest ones with: {self.left_behind}"
         return told
@@ -62,8 +70,8 @@ def offer(run: Run) -> Offer:
     making = CodeCommits(repository, run.pipeline, state, head)
     wanted = _wanted(state, change_of(run.pipeline, state, making.documents(head)).type)
     name = state.pull_request_branch or _own(repository, making, wanted)
-    found = _newest(repository, making, state.run, name)
-    code = making.made(found)
+    code = making.made(_newest(repository, making, state.run, name))
+    code, conflicts = _with_people(run, name, code)
     if code.tip == state.base_commit:
         return Offer()
     point(repository.root, f"{_OFFERED}{state.run}", code.tip)
@@ -73,18 +81,42 @@ def offer(run: Run) -> Offer:
         tip=code.tip,
         commits=count_commits(repository.root, state.base_commit, code.tip),
         wanted=wanted if not state.pull_request_branch else name,
-        left_behind=_diverged(repository, name, code.tip) or _moved(repository, name, code.tip),
+        left_behind=_way(repository, name, code.tip)
+        if conflicts
+        else _moved(repository, name, code.tip),
+        conflicts=conflicts,
     )
 
 
-def _diverged(repository: Repository, branch: str, tip: str) -> str:
-    """The command for a branch whose remote's has commits that the run does not; empty if it has
-    none, as far as is known here.
+def take_peoples_commits(run: Run) -> None:
+    """Merge what people added to the branch that is offered, as far as is known here, so that work
+    that begins now has it. What contradicts the run is left for the next offer to say.
     """
-    there = _tip(repository, f"{_REMOTE}{branch}")
-    if there is None or is_ancestor(repository.root, there, tip):
-        return ""
-    return "" if is_ancestor(repository.root, tip, there) else _way(repository, branch, tip)
+    if name := run.state.pull_request_branch:
+        making = CodeCommits(run.repository, run.pipeline, run.state, run.tree.commit_id())
+        code = making.made(_newest(run.repository, making, run.name, name))
+        _with_people(run, name, code, at_once=True)
+
+
+def _with_people(
+    run: Run, branch: str, code: CodeSoFar, *, at_once: bool = False
+) -> tuple[CodeSoFar, tuple[str, ...]]:
+    """Merge into the run what people added to the branch, here and at the remote, where that lacks
+    commits of the run, or `at_once`; the commits to offer then, and the files that both changed
+    differently.
+    """
+    root, conflicts = run.repository.root, list[str]()
+    found = [_tip(run.repository, f"{start}{branch}") for start in (HEADS, _REMOTE) if branch]
+    for theirs in dict.fromkeys(tip for tip in found if tip is not None):
+        if is_ancestor(root, theirs, code.tip):
+            continue
+        if at_once or not is_ancestor(root, code.tip, theirs):
+            since = run.tree.merge_base(code.tip, theirs)
+            said = f"Merge what people added to {branch}"
+            conflicts += merge_into_run(run, theirs, since, said)
+            head = run.tree.commit_id()
+            code = CodeCommits(run.repository, run.pipeline, run.state, head).made(code)
+    return code, tuple(dict.fromkeys(conflicts))
 
 
 def offered(run: Run) -> Offer:
@@ -113,9 +145,28 @@ def push_run(run: Run, offered: Offer) -> None:
         return
     branches = {run.state.branch: run.tree.commit_id()}
     ahead = _tip(run.repository, f"{_REMOTE}{offered.branch}") if offered.branch else None
-    if offered.branch and not (ahead and is_ancestor(run.repository.root, offered.tip, ahead)):
+    parted = ahead is not None and not is_ancestor(run.repository.root, ahead, offered.tip)
+    if offered.branch and ahead != offered.tip and not parted:
         branches[offered.branch] = offered.tip
     push_together(run.repository.root, "origin", branches)
+
+
+def push_aside(run: Run, offered: Offer) -> str:
+    """Push commits that contradict those of people to a branch beside the offered one; its name.
+    Raises GitFailed.
+    """
+    root, base = run.repository.root, run.state.base_commit
+
+    def is_ours(name: str) -> bool:
+        there = _tip(run.repository, f"{_REMOTE}{name}")
+        return there is None or (
+            is_ancestor(root, there, offered.tip) and not is_ancestor(root, there, base)
+        )
+
+    names = (f"{offered.branch}-{number}" for number in range(2, _MOST))
+    name = next(each for each in names if is_ours(each))
+    push_together(root, "origin", {name: offered.tip})
+    return name
 
 
 def keep_run(run: Run, *, push: bool) -> KeptRecord:
@@ -176,7 +227,7 @@ def _tip(repository: Repository, ref: str) -> str | None:
 def _moved(repository: Repository, branch: str, tip: str) -> str:
     """Move the branch; or the command that a person can do it with."""
     here = _tip(repository, f"{HEADS}{branch}")
-    if here == tip:
+    if here is not None and is_ancestor(repository.root, tip, here):
         return ""
     if any(each.branch == branch for each in repository.worktrees()):
         return _way(repository, branch, tip)
@@ -188,9 +239,17 @@ def _moved(repository: Repository, branch: str, tip: str) -> str:
     return "" if moved else _way(repository, branch, tip)
 
 
+def _some(paths: tuple[str, ...]) -> str:
+    more = f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else ""
+    return f"{', '.join(paths[:_SHOWN])}{more}"
+
+
 def _way(repository: Repository, branch: str, tip: str) -> str:
     """The command that takes the commits to the branch, in the work tree that has it."""
     tree = next((each.path for each in repository.worktrees() if each.branch == branch), None)
-    if tree is None:
-        return f"git switch {branch} && git merge {tip[:12]}"
-    return f"git -C {shlex.quote(str(tree))} merge {tip[:12]}"
+    git = "git" if tree is None else f"git -C {shlex.quote(str(tree))}"
+    here, there = _tip(repository, f"{HEADS}{branch}"), _tip(repository, f"{_REMOTE}{branch}")
+    behind = here and there and not is_ancestor(repository.root, there, here)
+    steps = [f"git switch {branch}"] if tree is None else []
+    steps += [f"{git} merge origin/{branch}"] if behind else []
+    return " && ".join((*steps, f"{git} merge {tip[:12]}"))

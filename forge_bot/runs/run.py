@@ -168,6 +168,11 @@ class Run:
             "forge-bot: keep the record", [("Forge-Run", self.name)], (self.workspace.relative,)
         )
 
+    def move_forward(self, commit: str) -> None:
+        """Let the run go on from a commit that has all of its commits. Raises GitFailed."""
+        self.trail.begin()
+        self.tree.move_forward(commit)
+
     def keep_record(self) -> None:
         """Commit reports that wait for the next commit to take them along: whoever works in the
         tree should find it clean.

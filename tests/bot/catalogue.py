@@ -72,6 +72,11 @@ def every_reply() -> list[CommentReply]:
             works, url="https://github.com/octo/rota/compare/main...x", said="not allowed"
         ),
         command_replies.pull_request_over(scene.delivered(), merged=True),
+        command_replies.people_in_conflict(
+            scene.delivered(),
+            files=[f"rota/file{number}.py" for number in range(7)],
+            aside="fix/42-names-2",
+        ),
         command_replies.used_up(COMMANDS),
         failure_replies.key_missing(LINKS, COMMANDS, secret="ANTHROPIC_API_KEY"),
         failure_replies.key_refused(

@@ -113,3 +113,29 @@ def test_a_records_branch_of_somebody_else_is_left_alone_and_that_is_said(waitin
     assert waiting.repo.bare.head(RECORDS) == theirs
     (said,) = waiting.said("reply occasion=record-not-kept")
     assert waiting.branch in said
+
+
+@pytest.mark.xdist_group("over")
+@pytest.mark.parametrize("same", [False, True])
+def test_what_people_push_to_the_pull_request_is_merged_or_left_with_a_way_to_join_both(
+    over: Kept, tmp_path: Path, *, same: bool
+) -> None:
+    stage = over.again(tmp_path)
+    bare, offered = stage.repo.bare, stage.offered
+    other = "same.txt" if same else "theirs.txt"
+    theirs = bare.commit(offered, {other: "theirs\n"}, "Theirs", ANN, stage.hub.clock.tick())
+    bare.commit(stage.branch, {"same.txt": "ours\n"}, "Ours", ANN, stage.hub.clock.tick())
+    assert heard(stage.say("/retry final-commit")).code == 0
+    assert stage.state["currentPhaseStatus"] == "completed"
+    said = stage.said("reply occasion=people-in-conflict")
+    if same:
+        (text,) = said
+        assert bare.head(offered) == theirs
+        assert ("same.txt" in text, f"git merge origin/{offered}-2" in text) == (True, True)
+        assert bare.texts(f"{offered}-2", "same.txt") == {"same.txt": "ours\n"}
+        return
+    assert said == []
+    assert bare.contains(offered, theirs)
+    assert bare.contains(stage.branch, theirs)
+    assert {"same.txt", "theirs.txt"} <= {*_code(stage)}
+    assert not [name for name in _code(stage) if name.startswith(".specs/")]

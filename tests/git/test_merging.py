@@ -1,8 +1,12 @@
 """Three versions of a file become one, or it is said that they cannot."""
 
+from collections.abc import Mapping
+
 import pytest
 
 from forge_bot.git import MergeConflict, merge
+from forge_bot.git.commit_objects import commit_on
+from forge_bot.git.tree_merge import merge_trees
 from tests.git.git_scene import Scene
 
 LINES = b"a\nb\nc\nd\ne\nf\ng\n"
@@ -60,3 +64,48 @@ def test_a_users_merge_settings_change_nothing(scene: Scene) -> None:
     scene.config("merge.conflictStyle=zdiff3", "diff.algorithm=patience")
     with pytest.raises(MergeConflict):
         merge(scene.root, LINES, LINES.replace(b"a", b"A"), LINES.replace(b"a", b"AA"))
+
+
+OLD = {"a.txt": "1\n2\n3\n4\n5\n", "gone.txt": "gone\n", "kept.txt": "kept\n"}
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "result", "conflicts"),
+    [
+        (
+            {"new/mine.txt": "mine\n", "a.txt": "one\n2\n3\n4\n5\n"},
+            {"new/theirs.txt": "theirs\n", "a.txt": "1\n2\n3\n4\nfive\n", "gone.txt": None},
+            {
+                "a.txt": "one\n2\n3\n4\nfive\n",
+                "kept.txt": "kept\n",
+                "new/mine.txt": "mine\n",
+                "new/theirs.txt": "theirs\n",
+            },
+            (),
+        ),
+        ({"a.txt": "mine\n"}, {"a.txt": "theirs\n"}, OLD | {"a.txt": "mine\n"}, ("a.txt",)),
+        ({"gone.txt": "more\n"}, {"gone.txt": None}, OLD | {"gone.txt": "more\n"}, ("gone.txt",)),
+        ({"x": "file\n"}, {"x/y": "in it\n"}, OLD | {"x": "file\n"}, ("x/y",)),
+        ({"x/y": "in it\n"}, {"x": "file\n"}, OLD | {"x/y": "in it\n"}, ("x",)),
+        ({"n.txt": "same\n"}, {"n.txt": "same\n"}, OLD | {"n.txt": "same\n"}, ()),
+    ],
+)
+def test_two_sides_of_a_commit_become_one_tree_without_a_checkout(
+    scene: Scene,
+    ours: dict[str, str | None],
+    theirs: dict[str, str | None],
+    result: dict[str, str],
+    conflicts: tuple[str, ...],
+) -> None:
+    def made(parent: str, files: Mapping[str, str | None]) -> str:
+        data = [(path, None if text is None else text.encode()) for path, text in files.items()]
+        return commit_on(scene.root, parent, data)
+
+    base = made(scene.git("rev-parse", "HEAD"), OLD)
+    tree, found = merge_trees(scene.root, base, made(base, ours), made(base, theirs))
+    there = {path: scene.git("show", f"{tree}:{path}") for path in result}
+    assert (there, found) == ({path: text.strip() for path, text in result.items()}, conflicts)
+    assert {*scene.git("ls-tree", "-r", "--name-only", tree).split()} - {*result} <= {
+        *scene.git("ls-tree", "-r", "--name-only", "HEAD").split()
+    }
+    assert scene.git("status", "--porcelain") == ""

@@ -172,20 +172,54 @@ def test_a_branch_that_is_checked_out_is_not_moved_and_the_command_is_said(
     assert "later.txt" in _files(sample, offered)
 
 
-def test_a_branch_with_commits_of_somebody_else_keeps_them(sample: Sample) -> None:
+def _commit(sample: Sample, place: str, **files: str) -> str:
+    """Somebody commits files on a branch; main is checked out again."""
+    sample.git("switch", "-q", place)
+    for name, text in files.items():
+        (sample.path / name).write_text(text)
+    sample.git("add", *files)
+    sample.git("commit", "-qm", f"Ann's {', '.join(files)}")
+    sample.git("switch", "-q", "main")
+    return sample.git("rev-parse", place)
+
+
+def test_what_somebody_adds_to_the_branch_is_merged_into_the_run_and_stays_there(
+    sample: Sample,
+) -> None:
     _run(sample)
     offered, branch = sample.offered, sample.branch
-    for name, place in (("theirs.txt", offered), ("ours.txt", branch)):
-        sample.git("switch", "-q", place)
-        (sample.path / name).write_text(name)
-        sample.git("add", name)
-        sample.git("commit", "-qm", name)
-    theirs = sample.git("rev-parse", offered)
-    sample.git("switch", "-q", "main")
+    theirs, ours = _commit(sample, offered, theirs="a"), _commit(sample, branch, ours="b")
     said = sample.forge("retry", "final-commit", "--run", branch, "--model", sample.model())
     assert said.code == 0, said.err
+    assert sample.git("log", "-1", "--format=%P", offered).split()[1:] == [theirs]
+    assert {"theirs", "ours"} <= {*_files(sample, offered)} & {*_files(sample, branch)}
+    assert sample.git("diff", "--stat", offered, branch, "--", ".", ":!.specs") == ""
+    assert sample.git_code("merge-base", "--is-ancestor", ours, branch) == 0
+    assert not [name for name in _files(sample, offered) if name.startswith(".specs/")]
+
+
+def test_what_contradicts_the_run_is_not_touched_and_the_command_that_joins_both_is_said(
+    sample: Sample,
+) -> None:
+    _run(sample)
+    offered, branch = sample.offered, sample.branch
+    _commit(sample, branch, same="ours")
+    theirs = _commit(sample, offered, same="theirs")
+    retry = ("retry", "final-commit", "--run", branch, "--model", sample.model())
+    said = sample.forge(*retry)
+    assert said.code == 0, said.err
     assert sample.git("rev-parse", offered) == theirs
-    assert f"git switch {offered} && git merge" in said.out
+    command = next(line.strip() for line in said.out.splitlines() if "git merge " in line[:80])
+    assert command.startswith(f"git switch {offered} && git merge ")
+    subprocess.run(command, shell=True, cwd=sample.path, capture_output=True, check=False)  # noqa: S602 - as a person types it
+    (sample.path / "same").write_text("both")
+    sample.git("add", "same")
+    sample.git("commit", "-qm", "Join")
+    sample.git("switch", "-q", "main")
+    joined = sample.git("rev-parse", offered)
+    again = sample.forge(*retry)
+    assert (again.code, "was not moved" in again.out) == (0, False)
+    assert sample.git("rev-parse", offered) == joined
 
 
 @pytest.mark.parametrize("taken", ["feature", "TYPE"])
@@ -215,14 +249,16 @@ def test_push_takes_both_branches_or_none(sample: Sample, tmp_path: Path) -> Non
         )
 
 
-def test_a_push_that_loses_the_race_changes_neither_branch_of_the_remote(
-    sample: Sample, tmp_path: Path
+@pytest.mark.parametrize("raced", ["offered", "run"])
+def test_a_push_that_loses_the_race_takes_in_what_people_added_to_the_offered_branch_only(
+    sample: Sample, tmp_path: Path, raced: str
 ) -> None:
     remote = _remote(sample, tmp_path)
     _run(sample, "--push")
     offered, branch = sample.offered, sample.branch
     other = tmp_path / "other"
-    sample.git("clone", "-q", str(remote), str(other), "--branch", offered)
+    place = offered if raced == "offered" else branch
+    sample.git("clone", "-q", str(remote), str(other), "--branch", place)
     (other / "theirs.txt").write_text("theirs\n")
     for words in (
         ["add", "."],
@@ -231,17 +267,18 @@ def test_a_push_that_loses_the_race_changes_neither_branch_of_the_remote(
     ):
         subprocess.run(["git", "-C", str(other), *words], check=True, capture_output=True)
     before = sample.git("--git-dir", str(remote), "for-each-ref")
-    sample.git("switch", "-q", branch)
-    (sample.path / "ours.txt").write_text("ours\n")
-    sample.git("add", "ours.txt")
-    sample.git("commit", "-qm", "Ours")
-    sample.git("switch", "-q", "main")
+    _commit(sample, branch, ours="ours")
     said = sample.forge(
         "retry", "final-commit", "--run", branch, "--push", "--model", sample.model()
     )
-    assert said.code == 3, said.out + said.err
-    assert sample.git("--git-dir", str(remote), "for-each-ref") == before
-    assert offered in said.out
+    after = sample.git("--git-dir", str(remote), "for-each-ref")
+    if raced == "run":
+        assert (said.code, after == before, branch in said.out) == (3, True, True)
+        return
+    assert said.code == 0, said.out + said.err
+    for name in (offered, branch):
+        names = sample.git("--git-dir", str(remote), "ls-tree", "--name-only", name).split()
+        assert {"theirs.txt", "ours"} <= {*names}
 
 
 def test_after_done_the_work_tree_is_gone_and_the_next_lines_do_what_they_say(

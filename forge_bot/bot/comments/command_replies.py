@@ -308,6 +308,26 @@ def pull_request_over(view: RunView, *, merged: bool) -> CommentReply:
     )
 
 
+def people_in_conflict(view: RunView, *, files: Sequence[str], aside: str) -> CommentReply:
+    """People changed the pull request's branch in another way than the run did."""
+    branch = escape.code(view.offered)
+    named = listed([escape.code(path) for path in files[:5]])
+    more = f" and {several(len(files) - 5, 'more file')}" if len(files) > 5 else ""  # noqa: PLR2004 - as many as are named
+    detail = (
+        f"Both changed {named}{more}, each in another way. I did not touch {branch}; my newest"
+        f" commits are on {escape.code(aside)} ([look at them]"
+        f"({view.links.compare(view.offered, aside)})). This joins them, and I go on from what you"
+        f" push:\n\n```text\ngit fetch\ngit switch {view.offered}\ngit pull\n"
+        f"git merge origin/{aside}\n```"
+    )
+    return CommentReply(
+        occasion="people-in-conflict",
+        headline=f"Your commits on {branch} and my newest ones contradict each other.",
+        detail=detail,
+        tone="warning",
+    )
+
+
 def _now(view: RunView) -> str:
     move = next_move(view)
     return f"{move.headline} {move.detail.partition(chr(10))[0]}".strip()
