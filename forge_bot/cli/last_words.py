@@ -12,9 +12,9 @@ from forge_bot.git.revisions import HEADS
 from forge_bot.interaction.number_format import several
 from forge_bot.runs.ended_records import recorded_on
 from forge_bot.runs.leftovers import remove_work_tree
-from forge_bot.runs.open_pull_request import WantedPullRequest, creation
+from forge_bot.runs.open_pull_request import creation
 from forge_bot.runs.outcome import Outcome
-from forge_bot.runs.publish import PULL_REQUEST, body_file, pull_request_text
+from forge_bot.runs.publish import PULL_REQUEST, body_file, pull_request_text, wanted_pull_request
 from forge_bot.runs.pull_request_branch import Offer, is_separate, offered
 from forge_bot.runs.run import Run
 
@@ -105,9 +105,9 @@ def _next_lines(run: Run, code: Offer, kept: str, ending: Ending) -> list[str]:
     lines.append("or")
     if not (ending.push or ending.open_pr):
         lines.append(f"  {away}git push -u origin {' '.join(filter(None, (branch, kept)))}")
-    if (body := body_file(run)).is_file():
+    if body_file(run).is_file():
         written = pull_request_text(run)
-        wanted = WantedPullRequest(code.branch, run.state.base_branch, written, body)
+        wanted = wanted_pull_request(run, code.branch, written)
         lines.append(f"  {away}{shlex.join(creation(wanted))}")
     return lines
 

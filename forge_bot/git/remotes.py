@@ -31,6 +31,10 @@ _HINTS = {
         "The remote does not take your credentials: try `git push` by hand, or `gh auth setup-git`."
     ),
 }
+_UNSIGNED = (
+    "The remote takes only signed commits there, and those of a run are not signed. Ask an owner to"
+    " leave the branches of runs out of that rule: a squash merge is signed by GitHub itself."
+)
 # What git prints for each refusal. The first that is found counts.
 _SIGNS = (
     (PushRefusal.BEHIND, ("(fetch first)", "(non-fast-forward)", "stale info", "cannot lock ref")),
@@ -150,7 +154,8 @@ def _refused(error: GitFailed, remote: str, branch: str) -> GitFailed:
     remedy = Resume() if why is PushRefusal.BEHIND else None
     # Of several branches that go out together, the others are refused for the sake of one.
     at_fault = next((each["branch"] for each in _REFUSED.finditer(error.output)), branch)
-    hint = _HINTS[why].format(remote=remote, branch=at_fault)
+    unsigned = why is PushRefusal.RULES and "signature" in said.lower()
+    hint = _UNSIGNED if unsigned else _HINTS[why].format(remote=remote, branch=at_fault)
     return PushRefused(error, why, said, hint=hint, branch=at_fault, remedy=remedy)
 
 

@@ -8,6 +8,7 @@ from forge_bot.engine import Exec
 from forge_bot.engine.post_to_source import can_be_posted, may_post
 from forge_bot.engine.reports import PublicationAsked, Published
 from forge_bot.runs.clock import now
+from forge_bot.runs.open_pull_request import offered_head
 from forge_bot.runs.publish import PULL_REQUEST, comment_text, pull_request_text
 from forge_bot.runs.pull_request_branch import Offer, is_separate, offer
 from forge_bot.runs.run import Run
@@ -44,7 +45,9 @@ def _pull_request(run: Run, action: Exec) -> PublishStep | Published:
         return _published(run, action, f"there is no remote to open a pull request at; {text}")
     if not is_pushed(run):
         return _push(run)
-    where = ("--head", offered.branch, "--base", run.state.base_branch)
+    head, elsewhere = offered_head(run.repository, offered.branch)
+    where = ("--head", head, "--base", run.state.base_branch)
+    where += ("--repo", elsewhere) if elsewhere else ()
     return PublishStep(
         ("gh", "pr", "create", *where, "--title", written.title, "--body", written.body)
     )

@@ -1,5 +1,6 @@
 """A pull request, opened with GitHub's own command line."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -8,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from forge_bot.errors import GhFailed
+from forge_bot.git import Repository
+from forge_bot.github_api import parse_remote
 from forge_bot.interaction.pull_request import PullRequestText
 
 _SECONDS = 120
@@ -17,12 +20,15 @@ _EXISTS = "already exists"
 
 @dataclass(frozen=True)
 class WantedPullRequest:
-    """A pull request to open: its branches, its text, and the file with its body."""
+    """A pull request to open: its branches, its text, the file with its body, and the repository
+    that takes it, if that is not the one that is pushed to.
+    """
 
     head: str
     base: str
     text: PullRequestText
     body: Path
+    repository: str = ""
 
 
 OpenPullRequest = Callable[[WantedPullRequest], str]
@@ -39,12 +45,28 @@ def opener(root: Path) -> OpenPullRequest:
     return lambda wanted: _opened(root, wanted)
 
 
+def offered_head(repository: Repository, branch: str) -> tuple[str, str]:
+    """Return how a pull request names a branch, and the repository that takes it: with the owner,
+    and `upstream`'s, where `origin` is a fork; else the branch alone, and nothing.
+    """
+    ours, theirs = (
+        parse_remote(repository.remote_url(name), os.environ) for name in ("origin", "upstream")
+    )
+    if ours is None or theirs is None or ours.name.lower() == theirs.name.lower():
+        return branch, ""
+    return f"{ours.name.partition('/')[0]}:{branch}", theirs.name
+
+
 def creation(wanted: WantedPullRequest) -> tuple[str, ...]:
     """Return the command that opens a pull request."""
     draft = ("--draft",) if wanted.text.draft else ()
     where = ("--base", wanted.base, "--head", wanted.head)
     text = ("--title", wanted.text.title, "--body-file", str(wanted.body))
-    return ("gh", "pr", "create", *where, *draft, *text)
+    return ("gh", "pr", "create", *_elsewhere(wanted), *where, *draft, *text)
+
+
+def _elsewhere(wanted: WantedPullRequest) -> tuple[str, ...]:
+    return ("--repo", wanted.repository) if wanted.repository else ()
 
 
 def _opened(root: Path, wanted: WantedPullRequest) -> str:
@@ -54,7 +76,7 @@ def _opened(root: Path, wanted: WantedPullRequest) -> str:
         if _EXISTS not in said:
             raise GhFailed(f"gh could not open the pull request: {_words(said)}")
         text = ("--title", wanted.text.title, "--body-file", str(wanted.body))
-        changed = _gh(root, ("gh", "pr", "edit", wanted.head, *text))
+        changed = _gh(root, ("gh", "pr", "edit", wanted.head, *_elsewhere(wanted), *text))
         if changed.returncode != 0:
             raise GhFailed(f"gh could not change the pull request: {_words(changed.stderr)}")
     found = _ADDRESS.search(said)

@@ -11,7 +11,7 @@ from forge_bot.interaction.commit_links import Links
 from forge_bot.interaction.pull_request import PullRequestText, pull_request
 from forge_bot.interaction.run_facts import RunFacts
 from forge_bot.prompts import escape
-from forge_bot.runs.open_pull_request import OpenPullRequest, WantedPullRequest
+from forge_bot.runs.open_pull_request import OpenPullRequest, WantedPullRequest, offered_head
 from forge_bot.runs.pull_request_branch import Offer, is_separate, offer, push_run
 from forge_bot.runs.run import Run
 from forge_bot.store import write_whole
@@ -103,8 +103,7 @@ class Publisher:
             detail = f"pushed {' and '.join(pushed)}; the pull request's text is {PULL_REQUEST}"
         url = ""
         if self.open_pr is not None and offered.branch:
-            base = run.state.base_branch
-            url = self.open_pr(WantedPullRequest(offered.branch, base, written, body_file(run)))
+            url = self.open_pr(wanted_pull_request(run, offered.branch, written))
         return publish_result(run, offered, detail, url)
 
     def _post(self) -> PublishResult:
@@ -176,6 +175,12 @@ def pull_request_text(run: Run, offered: Offer | None = None) -> PullRequestText
         state = state.replace(pull_request_branch=offered.branch)
     facts = RunFacts(pipeline=run.pipeline, state=state, links=Links(workspace=place))
     return pull_request(facts, documents_of(run), LONGEST_BODY)
+
+
+def wanted_pull_request(run: Run, branch: str, written: PullRequestText) -> WantedPullRequest:
+    """Return the pull request of a branch as `gh` is asked for it."""
+    head, repository = offered_head(run.repository, branch)
+    return WantedPullRequest(head, run.state.base_branch, written, body_file(run), repository)
 
 
 def body_file(run: Run) -> Path:

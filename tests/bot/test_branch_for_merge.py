@@ -66,13 +66,19 @@ def test_what_failed_checks_lead_to_is_a_further_commit_of_the_same_branch(
     assert parents[1:] == [stage.repo.bare.head(stage.branch), stage.repo.bare.head(stage.offered)]
 
 
-def test_a_protected_branch_for_merge_is_named_and_neither_branch_moves(waiting: Stage) -> None:
+@pytest.mark.parametrize("rule", ["protection", "ruleset", "signatures"])
+def test_a_protected_branch_for_merge_is_named_and_neither_branch_moves(
+    waiting: Stage, rule: str
+) -> None:
     name = waiting.branch.replace("feature/", "chore/", 1)
-    waiting.hub.protect(waiting.repo, name)
+    waiting.hub.protect(
+        waiting.repo, name, ruleset=rule == "ruleset", signatures=rule == "signatures"
+    )
     job = heard(waiting.say("/approve"))
     assert job.code != 0
     said = "".join(waiting.said("tracking"))
     assert f"`{name}`" in said
+    assert ("squash merge" in said) == (rule == "signatures")
     assert waiting.repo.bare.head(name) == ""
     waiting.repo.protections.clear()
     assert heard(waiting.say("/retry")).code == 0

@@ -324,19 +324,24 @@ def test_uncommitted_work_in_the_tree_of_a_run_that_is_done_stays(sample: Sample
     assert mine.read_text() == "mine\n"
 
 
-@pytest.mark.promise("cli-option-open-pr")
-def test_the_pull_request_is_opened_with_gh(
-    sample: Sample, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    remote = _remote(sample, tmp_path)
-    tools = tmp_path / "tools"
+def _gh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A `gh` that opens every pull request; the file with what it was asked."""
+    tools, log = tmp_path / "tools", tmp_path / "gh.txt"
     tools.mkdir()
-    log = tmp_path / "gh.txt"
     (tools / "gh").write_text(
         f'#!/bin/sh\nprintf "%s\\n" "$@" >>{log}\necho https://github.com/o/r/pull/7\n'
     )
     (tools / "gh").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tools}{os.pathsep}{os.environ['PATH']}")
+    return log
+
+
+@pytest.mark.promise("cli-option-open-pr")
+def test_the_pull_request_is_opened_with_gh(
+    sample: Sample, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    remote = _remote(sample, tmp_path)
+    log = _gh(tmp_path, monkeypatch)
     said = _run(sample, "--open-pr")
     words = log.read_text().splitlines()
     assert words[:6] == ["pr", "create", "--base", "main", "--head", sample.offered]
@@ -344,6 +349,29 @@ def test_the_pull_request_is_opened_with_gh(
     assert "How it was checked" in body.read_text()
     assert "https://github.com/o/r/pull/7" in said
     assert sample.git("--git-dir", str(remote), "rev-parse", sample.offered)
+
+
+def test_from_a_fork_the_pull_request_names_the_owner_and_the_repository_it_is_for(
+    sample: Sample, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    remote = _remote(sample, tmp_path)
+    sample.git("config", "remote.origin.url", "https://github.com/ann/rota.git")
+    sample.git("config", "remote.origin.pushurl", str(remote))
+    sample.git("remote", "add", "upstream", "git@github.com:lighthouse/rota.git")
+    log = _gh(tmp_path, monkeypatch)
+    _run(sample, "--open-pr")
+    words = log.read_text().splitlines()
+    assert words[:4] == ["pr", "create", "--repo", "lighthouse/rota"]
+    assert words[words.index("--head") + 1] == f"ann:{sample.offered}"
+
+
+def test_a_branch_for_merge_that_was_deleted_is_made_again(sample: Sample) -> None:
+    _run(sample)
+    offered, tip = sample.offered, sample.git("rev-parse", sample.offered)
+    sample.git("branch", "-D", offered)
+    said = sample.forge("retry", "final-commit", "--model", sample.model())
+    assert said.code == 0, said.err
+    assert sample.git("rev-parse", offered) == tip
 
 
 def test_without_gh_open_pr_is_refused_before_the_run_begins(

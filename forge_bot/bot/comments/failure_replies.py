@@ -154,11 +154,15 @@ def branch_protected(
     links: Links, commands: CommandNames, *, branch: str, said: str
 ) -> CommentReply:
     """A push was refused by a rule on the branch."""
-    detail = (
-        f"GitHub's words: {escape.code(said, 300)}. A maintainer can let this workflow push to"
-        f" {escape.code(branch)} in the [branch rules]({links.repository}/settings/rules)."
-        f" {_unpushed(commands)}"
+    rules = f"[branch rules]({links.repository}/settings/rules)"
+    way = (
+        f"My commits are not signed. A maintainer can leave {escape.code(branch)} out of that rule"
+        f" in the {rules}; the default branch can keep it, since GitHub signs what a squash merge"
+        " makes."
+        if "signature" in said.lower()
+        else f"A maintainer can let this workflow push to {escape.code(branch)} in the {rules}."
     )
+    detail = f"GitHub's words: {escape.code(said, 300)}. {way} {_unpushed(commands)}"
     return _failed("branch-protected", "The push was refused: the branch is protected.", detail)
 
 

@@ -269,9 +269,10 @@ class FakeGitHub(World):
         *,
         ruleset: bool = False,
         checks: Sequence[str] = (),
+        signatures: bool = False,
     ) -> None:
-        """Guard a branch, by branch protection or by a rule set."""
-        repo.protections[branch] = Protection(ruleset, tuple(checks))
+        """Guard a branch, by branch protection or by a rule set, or demand signed commits."""
+        repo.protections[branch] = Protection(ruleset or signatures, tuple(checks), signatures)
 
     def transfer(self, repo: Repository, issue: Issue, to: Repository) -> Issue:
         """Move an issue to another repository; the old address leads to the new one."""

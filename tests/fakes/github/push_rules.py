@@ -47,6 +47,26 @@ def _too_large(new: str, most: int) -> str:
     return ""
 
 
+def _unsigned(new: str, ref: str) -> tuple[str, list[str]]:
+    commits = _git("rev-list", new, "--not", "--all")
+    bare = [
+        each
+        for each in commits
+        if not any(line.startswith("gpgsig ") for line in _git("cat-file", "commit", each))
+    ]
+    if not bare:
+        return "", []
+    said = [
+        f"error: GH013: Repository rule violations found for {ref}.",
+        "",
+        "- Commits must have verified signatures.",
+        "  Found 1 violation:",
+        "",
+        f"  {bare[0]}",
+    ]
+    return "push declined due to repository rule violations", said
+
+
 def _refusal(old: str, new: str, ref: str, rules: dict[str, object]) -> tuple[str, list[str]]:
     guarded: dict[str, str] = rules["guarded"]  # type: ignore[assignment]
     branch = ref.removeprefix("refs/heads/")
@@ -57,6 +77,8 @@ def _refusal(old: str, new: str, ref: str, rules: dict[str, object]) -> tuple[st
             "- Changes must be made through a pull request.",
         ]
         return "push declined due to repository rule violations", said
+    if guarded.get(branch) == "signatures":
+        return _unsigned(new, ref)
     if branch in guarded:
         said = [
             f"error: GH006: Protected branch update failed for {ref}.",

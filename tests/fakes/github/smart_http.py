@@ -90,9 +90,7 @@ def serve(
             else repo.protections
         )
         rules = {
-            "guarded": {
-                name: "ruleset" if found.ruleset else "branch" for name, found in guarded.items()
-            },
+            "guarded": {name: found.kind for name, found in guarded.items()},
             "workflows": may_change_workflows(token) if token else True,
             "most": largest,
             "reasons": str(reasons),

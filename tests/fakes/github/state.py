@@ -133,10 +133,18 @@ class Status:
 
 @dataclass
 class Protection:
-    """How a branch is guarded: by branch protection (`pull_request` false) or by a rule set."""
+    """How a branch is guarded: by branch protection or by a rule set, which may demand signatures
+    alone.
+    """
 
     ruleset: bool = False
     required_checks: tuple[str, ...] = ()
+    signatures: bool = False
+
+    @property
+    def kind(self) -> str:
+        """What the rules for pushes call it."""
+        return "signatures" if self.signatures else "ruleset" if self.ruleset else "branch"
 
 
 @dataclass

@@ -66,6 +66,8 @@ def rules(call: Call) -> Reply:
         "ruleset_source": call.repo.full_name,
         "ruleset_id": 73,
     }
+    if found.signatures:
+        return Reply(body=[{"type": "required_signatures", **source}], page=True)
     reviews: Thing = {
         "required_approving_review_count": 1,
         "dismiss_stale_reviews_on_push": False,
