@@ -4,7 +4,7 @@ from enum import StrEnum
 
 from pydantic import Field
 
-from forge_bot.agent.capabilities import CapabilityRequest
+from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult
 from forge_bot.agent.limits import WorkLimits
 from forge_bot.agent.model_answers import AnswerKind, Change, Document
 from forge_bot.agent.tries import TryOutcome
@@ -76,6 +76,9 @@ class WorkResult(Frozen):
     )
     calls: tuple[CapabilityRequest, ...] = Field(
         default=(), description="calls that are not made within the conversation"
+    )
+    observations: tuple[CapabilityResult, ...] = Field(
+        default=(), description="everything that was looked up or done for it"
     )
     usage: Usage = Usage()
     turns: int = 0

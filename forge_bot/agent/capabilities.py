@@ -5,7 +5,9 @@ import json
 from enum import StrEnum
 from typing import cast
 
-from forge_bot.values import Frozen
+from pydantic import Field
+
+from forge_bot.values import Frozen, Usage
 
 
 class CapabilityType(StrEnum):
@@ -51,6 +53,7 @@ class CapabilityRequest(Frozen):
     key: str
     capability: str
     params: str
+    reasoning: str = ""
 
 
 class CapabilityResult(Frozen):
@@ -63,6 +66,8 @@ class CapabilityResult(Frozen):
     content: str
     truncated: bool = False
     note: str = ""
+    usage: Usage = Field(default=Usage(), description="of models that were asked for it")
+    seconds: float = 0.0
 
 
 def canonical(params_json: str) -> str | None:

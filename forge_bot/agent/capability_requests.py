@@ -35,19 +35,20 @@ def sort_requests(
     The list that contains a request and its claimed type do not matter: the catalogue knows the
     names. Only requests that read are answered once; those named in `running` run again.
     """
-    pairs = [(item.provider, item.params_json) for item in asked.requests]
-    pairs += [(item.capability, item.params_json) for item in asked.actions]
+    pairs = [(item.provider, item.params_json, item.reasoning) for item in asked.requests]
+    pairs += [(item.capability, item.params_json, item.reasoning) for item in asked.actions]
     seen = {
         (item.capability, item.params): item.key for item in before if _answers_again(item, running)
     }
     wanted: list[CapabilityRequest] = []
     known: list[CapabilityResult] = []
-    for index, (capability, params_json) in enumerate(pairs[:limit], 1):
+    for index, (capability, params_json, reasoning) in enumerate(pairs[:limit], 1):
         params = canonical(params_json)
         item = CapabilityRequest(
             key=effect_key(turn, index, capability, params or params_json),
             capability=capability,
             params=params or params_json,
+            reasoning=reasoning,
         )
         same = (item.capability, item.params)
         if (

@@ -111,6 +111,9 @@ class Conversation(Frozen):
     messages: tuple[ChatMessage, ...]
     observations: tuple[CapabilityResult, ...] = ()
     usage: Usage = Usage()
+    elsewhere: Usage = Field(
+        default=Usage(), description="of models that its requests asked: no tokens of its own"
+    )
     turn: int = 1
     attempt: int = 1
     idle: int = 0
@@ -209,11 +212,15 @@ def fetched(x: Conversation, observations: tuple[CapabilityResult, ...]) -> Conv
     """
     found = {item.key: item for item in observations}
     looked = tuple(_kept(found.get(item.key) or _missing(item), x.limits) for item in x.wanted)
+    cost = sum((item.usage for item in looked), x.elsewhere)
+    x = x.model_copy(update={"elsewhere": cost})
     standing = {item.key for item in looked if item.status is ResultStatus.STANDS}
     if standing:
         calls = tuple(item for item in x.wanted if item.key in standing)
         stop = Stop(reason=StopReason.CALLS_STAND, calls=calls)
-        return x.model_copy(update={"stop": stop, "wanted": (), "known": ()})
+        seen = (*x.observations, *looked)
+        over = {"stop": stop, "wanted": (), "known": (), "observations": seen}
+        return x.model_copy(update=over)
     return _turn_over(x, looked)
 
 

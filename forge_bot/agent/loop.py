@@ -1,7 +1,7 @@
 """Run the conversation of conversation.py with a real model, journal and repository."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Protocol
@@ -58,8 +58,13 @@ RunCommands = Callable[[Try], TryOutcome]
 class ContextPort(Protocol):
     """Looks up requests. `fetch` is called in threads, several at a time."""
 
-    def fetch(self, wanted: CapabilityRequest, limits: WorkLimits) -> CapabilityResult:
-        """Return the result. Every failure is a status, not an exception."""
+    def fetch(
+        self, wanted: CapabilityRequest, limits: WorkLimits
+    ) -> CapabilityResult | Awaitable[CapabilityResult]:
+        """Return the result, or what gives it and is awaited in the event loop.
+
+        Every failure is a status, not an exception.
+        """
         ...
 
 
@@ -102,14 +107,13 @@ async def work(
 
 
 def _finished(x: Conversation, stop: Stop, lost: Decimal) -> WorkResult:
-    usage = (
-        x.usage
-        if not lost or x.usage.cost is None
-        else x.usage.model_copy(update={"cost": x.usage.cost + lost})
-    )
+    usage = x.usage + x.elsewhere.model_copy(update={"model": ""})
+    if lost and usage.cost is not None:
+        usage = usage.model_copy(update={"cost": usage.cost + lost})
     return WorkResult(
         stop=stop.reason,
         calls=stop.calls,
+        observations=x.observations,
         answer=stop.answer,
         rejected=None if stop.answer else x.rejected,
         usage=usage,
@@ -272,7 +276,9 @@ class _AssignmentRun:
     async def _looked(self, item: CapabilityRequest) -> CapabilityResult:
         key = self.assignment.prefix + item.key
         if known := self.journal.observed(key):
+            self.ledger.settle(key, known.usage.cost)
             return known
+        began = self.now()
         if item.capability in self.assignment.running:
             # Commands run one after the other, so that waiting does not count against another's
             # time limit.
@@ -288,7 +294,8 @@ class _AssignmentRun:
                     RequestStarted(capability=item.capability, params=printable(item.params, 100))
                 )
                 found = await self._fulfilled(item, self.assignment.limits.lookup_seconds)
-        return self.journal.looked(key, found)
+        took = round(self.now() - began, 3)
+        return self.journal.looked(key, found.model_copy(update={"seconds": took}))
 
     async def _fulfilled(self, item: CapabilityRequest, seconds: float) -> CapabilityResult:
         """Return the result, or a timeout.
@@ -298,7 +305,8 @@ class _AssignmentRun:
         clock = asyncio.timeout(seconds)
         try:
             async with clock:
-                return await asyncio.to_thread(self._fetch, item)
+                found = await asyncio.to_thread(self._fetch, item)
+                return found if isinstance(found, CapabilityResult) else await found
         except TimeoutError:
             if not clock.expired():
                 raise
@@ -311,7 +319,7 @@ class _AssignmentRun:
                 content=said,
             )
 
-    def _fetch(self, item: CapabilityRequest) -> CapabilityResult:
+    def _fetch(self, item: CapabilityRequest) -> CapabilityResult | Awaitable[CapabilityResult]:
         try:
             return self.context.fetch(item, self.assignment.limits)
         # A capability may be third-party code; an error in it must stop neither the others nor the

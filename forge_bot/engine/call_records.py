@@ -48,8 +48,7 @@ def requested(state: State, report: CallsRequested) -> State:
     status = CallStatus.WAITING if report.asks else CallStatus.CLEARED
     calls = tuple(
         CallRecord(
-            capability=call.capability,
-            params=call.params,
+            **dict(call),
             artifact=report.artifact,
             index=index,
             phase=report.phase,

@@ -11,8 +11,8 @@ from pydantic import Field, model_validator
 from forge_bot.values import Effort, Frozen, PhaseId, Tier, Verdict
 
 LOOKING_AROUND = ("read_file", "search_code", "list_files", "git_log", "git_diff", "past_runs")
-FROM_OUTSIDE = ("mcp_*",)
-"""The tools that a repository configures, if it does."""
+FROM_OUTSIDE = ("mcp_*", "skill_*")
+"""The tools and skills that a repository configures, if it does."""
 
 
 Recalled = Literal["similar", "patterns", "friction"]

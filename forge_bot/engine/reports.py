@@ -140,7 +140,10 @@ class RequestedCall(Recorded):
     """A call of a tool or skill that may change something, with its exact arguments as JSON."""
 
     capability: str
+    capability_type: Literal["mcp_tool", "skill"]
     params: str
+    reasoning: str = Field(default="", description="why the agent asks for it")
+    digest: str = Field(default="", description="of what performs it: the server or the skill")
 
 
 class CallsRequested(_OnAction):

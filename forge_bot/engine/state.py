@@ -8,7 +8,7 @@ from typing import Any, Self
 from pydantic import Field, field_serializer
 
 from forge_bot.engine.budget import Budget
-from forge_bot.engine.reports import ArtifactWritten, RunFlags, Source
+from forge_bot.engine.reports import ArtifactWritten, RequestedCall, RunFlags, Source
 from forge_bot.values import (
     CommandResult,
     Effort,
@@ -139,11 +139,9 @@ class CallStatus(StrEnum):
     DECLINED = "declined"
 
 
-class CallRecord(Recorded):
+class CallRecord(RequestedCall):
     """A call that may change something, in the order in which it was asked for."""
 
-    capability: str
-    params: str
     artifact: str = Field(description="the document that a person is shown")
     index: int
     phase: PhaseId

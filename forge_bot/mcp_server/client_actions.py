@@ -139,7 +139,8 @@ class _ClientHost:
             # A run that began elsewhere, whose calls a person has agreed to.
             outside = OutsideCapabilities(self.run, os.environ, self.tell)
             asyncio.run(outside.discover())
-            for made in next_call(action, state, self.run, outside.calls):
+            act = outside.calls.act
+            for made in next_call(action, state, self.run, outside.catalogue, act):
                 yield made
         elif isinstance(action, Exec):
             try:

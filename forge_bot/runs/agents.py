@@ -8,7 +8,12 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import AsyncExitStack, suppress
 
 from forge_bot.agent.assignment import Assignment, StopReason, WorkResult
-from forge_bot.agent.capabilities import Effect
+from forge_bot.agent.capabilities import (
+    CapabilityRequest,
+    CapabilityResult,
+    Effect,
+    ResultStatus,
+)
 from forge_bot.agent.conversation import Try
 from forge_bot.agent.journal import Journal
 from forge_bot.agent.ledger import Ledger
@@ -20,7 +25,7 @@ from forge_bot.agent.progress_events import ModelAsked
 from forge_bot.agent.progress_events import Notice as ModelNotice
 from forge_bot.agent.tools.tool_context import ToolContext
 from forge_bot.agent.tries import TryOutcome, with_tries
-from forge_bot.engine import SpawnAgent
+from forge_bot.engine import Exec, SpawnAgent
 from forge_bot.engine.pipeline import AnsweringPhase
 from forge_bot.engine.reports import AgentFailed, ArtifactWritten, CallsRequested, FailureReason
 from forge_bot.errors import ModelUnavailable
@@ -37,7 +42,8 @@ from forge_bot.runs.outside_capabilities import OutsideCapabilities
 from forge_bot.runs.project import Project
 from forge_bot.runs.prompt_context import PromptContext, names
 from forge_bot.runs.run import Run
-from forge_bot.runs.tool_effects import calls_requested, settled_calls
+from forge_bot.runs.skill_performance import SkillPerformer, SkillPlace
+from forge_bot.runs.tool_effects import Act, calls_requested, settled_calls
 from forge_bot.values import TaskId, Tier
 
 Landed = tuple[ArtifactWritten | AgentFailed | CallsRequested, tuple[str, ...]]
@@ -79,6 +85,9 @@ class Agents:
         self._running = tuple(entry.name for entry in entries if entry.effect is Effect.RUNS)
         self._command_seconds = project.most_seconds()
         self.briefing = PromptContext(run, project.profile, templates, capabilities)
+        self.skills = SkillPerformer(
+            run, project, self.outside, models, self.journal, self.ledger, templates
+        )
         self._unpriced = False
 
     async def perform(self, action: SpawnAgent) -> AsyncGenerator[Landed]:
@@ -106,6 +115,34 @@ class Agents:
                     yield await asyncio.to_thread(self._landed, action, task, finished, spot)
             if failure is not None:
                 raise failure
+
+    def acting(self, action: Exec) -> Act:
+        """Return what makes the calls of an action that may change something.
+
+        It is called in threads; the models of a skill belong to the event loop of this one.
+        """
+        loop = asyncio.get_running_loop()
+
+        def act(wanted: CapabilityRequest, limit: int) -> tuple[CapabilityResult, bool]:
+            if wanted.capability not in self.outside.catalogue.skill_definitions:
+                return self.outside.calls.act(wanted, limit)
+            place = SkillPlace(
+                prefix=f"{action.action_id}#",
+                phase=action.phase,
+                task=action.task,
+                round=1,
+                tier=Tier.STANDARD,
+                commit=self.run.ref,
+                providers=self.spots.own.context,
+                result_chars=limit,
+            )
+            performed = self.skills.execute_skill(
+                wanted, place, lambda notice: self._thinking(notice, action.task)
+            )
+            found = asyncio.run_coroutine_threadsafe(performed, loop).result()
+            return found, found.status is ResultStatus.TIMEOUT
+
+        return act
 
     async def _discover(self) -> None:
         """Offer the tools and skills that are configured, in the prompts of all agents."""
@@ -159,10 +196,28 @@ class Agents:
             )
         )
         contract = artifact_contract(self.run, action)
+        assignment = self._assignment(action, task, prompt, material)
+        skill_place = SkillPlace(
+            prefix=assignment.prefix,
+            phase=action.phase,
+            task=task,
+            round=material.round,
+            tier=action.tier,
+            commit=spot.commit,
+            providers=spot.context,
+            result_chars=assignment.limits.result_chars,
+        )
         finished = await work(
-            self._assignment(action, task, prompt, material),
+            assignment,
             model=self.models[action.tier],
-            context=ToolContext(spot.context, self.outside.calls, settled_calls(self.run.state)),
+            context=ToolContext(
+                spot.context,
+                self.outside.calls,
+                lambda wanted: self.skills.execute_skill(
+                    wanted, skill_place, lambda notice: self._thinking(notice, task)
+                ),
+                settled_calls(self.run.state),
+            ),
             journal=self.journal,
             ledger=self.ledger,
             check=lambda answer: self.landing.complaints(answer, contract, spot.tree),
@@ -208,7 +263,7 @@ class Agents:
             providers=self._offered(action, material),
             running=(*self._running, *self.outside.running),
             limits=WorkLimits(
-                command_seconds=self._command_seconds,
+                command_seconds=self._command_seconds + self.outside.skill_seconds,
                 turns=settings.turns,
                 requests_per_turn=settings.requests_per_turn,
                 total_input_tokens=settings.input_tokens,
@@ -230,7 +285,6 @@ class Agents:
         self, action: SpawnAgent, task: TaskId | None, finished: WorkResult, spot: AgentWorktree
     ) -> Landed:
         if finished.calls:
-            asked = {call.capability for call in finished.calls} & {*self.outside.catalogue.asked}
             place = (action.phase, task)
             return (
                 calls_requested(
@@ -238,8 +292,8 @@ class Agents:
                     action.action_id,
                     place,
                     finished.calls,
-                    asks=bool(asked),
-                    usage=finished.usage,
+                    self.outside.catalogue,
+                    finished.usage,
                 ),
                 (),
             )

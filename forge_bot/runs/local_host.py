@@ -109,7 +109,9 @@ class LocalHost:
                 case Exec(operation="call-tools"):
                     self._began(action, (action.task,) if action.task is not None else ())
                     await self.agents.outside.discover()
-                    calls = next_call(action, state, self.run, self.agents.outside.calls)
+                    act = self.agents.acting(action)
+                    catalogue = self.agents.outside.catalogue
+                    calls = next_call(action, state, self.run, catalogue, act)
                     while (made := await asyncio.to_thread(next, calls, None)) is not None:
                         yield made
                 case Exec():

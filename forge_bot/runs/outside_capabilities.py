@@ -13,6 +13,7 @@ from pydantic import ValidationError
 
 from forge_bot.agent.capabilities import Effect
 from forge_bot.agent.tools.setup import CapabilitySetup
+from forge_bot.agent.tools.skills import skill_digest, skill_folders
 from forge_bot.agent.tools.tool_calls import ToolCalls
 from forge_bot.agent.tools.tool_catalogue import ToolCatalogue, discover_capabilities
 from forge_bot.errors import CapabilityMissing
@@ -67,6 +68,11 @@ class OutsideCapabilities:
         """Return the names of those that run commands."""
         return tuple(spec.name for spec in self.catalogue.specs if spec.effect is not Effect.READS)
 
+    @property
+    def skill_seconds(self) -> float:
+        """Return how long a skill may take; nothing where there is none."""
+        return self.setup.policy.skill_seconds if self.catalogue.skill_definitions else 0.0
+
     async def discover(self) -> None:
         """Ask all servers and read all skills, once. Raises BadCapabilities, CapabilityMissing."""
         async with self._lock:
@@ -103,9 +109,9 @@ class OutsideCapabilities:
     def _configured(self) -> str:
         setup = self.setup
         skills = [
-            (str(file), file.stat().st_mtime_ns)
-            for folder in setup.skill_folders
-            for file in sorted(folder.glob("*/SKILL.md"))
+            (str(folder), skill_digest(folder))
+            for place in setup.skill_folders
+            for folder in skill_folders(place)
         ]
         said = [setup.config.model_dump_json(), setup.policy.model_dump_json(), skills]
         return hashlib.sha256(json.dumps(said).encode()).hexdigest()

@@ -17,7 +17,15 @@ from forge_bot.runs.notifications import CommandBegan, CommandEnded, Message, No
 from forge_bot.runs.python_setup_steps import Step
 from forge_bot.runs.run_paths import RunPaths
 from forge_bot.runs.setup_steps import divided
-from forge_bot.sandbox import BackendName, Box, ResourceLimits, cannot_judge, choose, run
+from forge_bot.sandbox import (
+    BackendName,
+    Box,
+    CommandOutcome,
+    ResourceLimits,
+    cannot_judge,
+    choose,
+    run,
+)
 from forge_bot.settings import Config
 from forge_bot.store import full, without_room
 from forge_bot.values import CommandName, CommandResult
@@ -244,6 +252,23 @@ class Project:
         output.
         """
         return self._one(name, argv, place, seconds=seconds)
+
+    def run_script(
+        self, commit: str, argv: Sequence[str], readable: Path, *, network: bool, seconds: float
+    ) -> CommandOutcome:
+        """Run the script of a skill in a tree that shows a commit; what it leaves there is
+        removed.
+        """
+        with self.trial(commit) as place:
+            box = self._box(place, setting_up=False, network=network)
+            box = box.model_copy(
+                update={
+                    "readable": (*box.readable, readable),
+                    "limits": ResourceLimits(seconds=min(seconds, self.config.command_seconds)),
+                }
+            )
+            outcome = run(self.backend, box, argv, called_off=self._called_off)
+        return outcome.model_copy(update={"output": "\n".join(plain_lines(outcome.output))})
 
     # -- for a model that asks
     # ----------------------------------------------------------------------------------------------

@@ -43,6 +43,7 @@ from forge_bot.runs.pull_request_branch import keep_run, offered, push_run
 from forge_bot.runs.question import Question, gate_shown, open_question
 from forge_bot.runs.resolve import RunInfo
 from forge_bot.runs.run import Run, open_run
+from forge_bot.runs.skill_performance import PERFORMER
 from forge_bot.settings import Config, load_config
 from forge_bot.values import Frozen, PhaseId, Tier
 
@@ -368,7 +369,7 @@ def prompts_for(root: Path, pipeline: Pipeline) -> Environment:
     is asked.
     """
     environment = Environment(overrides=own_prompts(root))
-    environment.check((*pipeline.agents, AGENT))
+    environment.check((*pipeline.agents, AGENT, PERFORMER))
     return environment
 
 

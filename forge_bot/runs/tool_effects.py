@@ -3,10 +3,11 @@ for the agent that asked.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult, ResultStatus
-from forge_bot.agent.tools.tool_calls import ToolCalls, result_of
+from forge_bot.agent.tools.tool_calls import result_of
+from forge_bot.agent.tools.tool_catalogue import ToolCatalogue
 from forge_bot.engine import Exec, State
 from forge_bot.engine.call_records import outstanding_call
 from forge_bot.engine.reports import (
@@ -18,6 +19,7 @@ from forge_bot.engine.reports import (
 )
 from forge_bot.engine.state import CallRecord, CallStatus
 from forge_bot.git import blob_id
+from forge_bot.prompts.untrusted import clean
 from forge_bot.runs.run import Run
 from forge_bot.values import PhaseId, TaskId, Usage
 
@@ -26,19 +28,31 @@ CALLS = "calls-"
 
 _RESULT_CHARACTERS = 8_000
 
+Act = Callable[[CapabilityRequest, int], tuple[CapabilityResult, bool]]
+"""Makes a call; also tells whether its outcome is unknown."""
+
 
 def calls_requested(
     run: Run,
     action_id: str,
     place: tuple[PhaseId, TaskId | None],
     wanted: Sequence[CapabilityRequest],
-    *,
-    asks: bool,
+    catalogue: ToolCatalogue,
     usage: Usage,
 ) -> CallsRequested:
     """Write the document that shows the calls, and return the report that they stand."""
     phase, task = place
-    calls = tuple(RequestedCall(capability=each.capability, params=each.params) for each in wanted)
+    skills = catalogue.skill_definitions
+    calls = tuple(
+        RequestedCall(
+            capability=each.capability,
+            capability_type="skill" if each.capability in skills else "mcp_tool",
+            params=each.params,
+            reasoning=" ".join(clean(each.reasoning).text.split())[:500],
+            digest=catalogue.digests[each.capability],
+        )
+        for each in wanted
+    )
     number = sum(name.startswith(CALLS) for name in run.state.artifacts) + 1
     name = f"{CALLS}{number}.json"
     raw = run.workspace.write(name, document(calls))
@@ -49,7 +63,7 @@ def calls_requested(
         phase=phase,
         task=task,
         calls=calls,
-        asks=asks,
+        asks=any(each.capability in catalogue.asked for each in wanted),
         artifact=name,
         blob=blob_id(raw),
         usage=usage,
@@ -59,13 +73,20 @@ def calls_requested(
 def document(calls: Sequence[RequestedCall | CallRecord]) -> str:
     """Return the document of exactly these calls: every argument, in full."""
     shown = [
-        {"capability": call.capability, "arguments": json.loads(call.params)} for call in calls
+        {
+            "capability": call.capability,
+            "capability_type": call.capability_type,
+            "params": json.loads(call.params),
+            "reasoning": call.reasoning,
+            "digest": call.digest,
+        }
+        for call in calls
     ]
     return json.dumps(shown, indent=2, ensure_ascii=False) + "\n"
 
 
 def next_call(
-    action: Exec, state: State, run: Run, calls: ToolCalls
+    action: Exec, state: State, run: Run, catalogue: ToolCatalogue, act: Act
 ) -> Iterator[CallBegun | CallEnded]:
     """Make the next call: yield that it begins, and go on only when that is recorded.
 
@@ -90,18 +111,25 @@ def next_call(
         said = f"{call.artifact} does not show what was to be called, so nothing was called."
         yield _ended(action, run, call, CallOutcome.FAILED, said)
         return
+    if catalogue.digests.get(call.capability, call.digest) != call.digest:
+        said = f"{call.capability} is not what it was when this was asked for: nothing was called."
+        yield _ended(action, run, call, CallOutcome.FAILED, said)
+        return
     wanted = CapabilityRequest(
         key=f"{call.artifact}/{call.index}", capability=call.capability, params=call.params
     )
-    found, unknown = calls.act(wanted, _RESULT_CHARACTERS)
+    found, unknown = act(wanted, _RESULT_CHARACTERS)
     done = CallOutcome.DONE if found.status is ResultStatus.OK else CallOutcome.FAILED
     outcome = CallOutcome.UNKNOWN if unknown else done
-    yield _ended(action, run, call, outcome, found.content, found.note)
+    yield _ended(action, run, call, outcome, found)
 
 
 def _ended(
-    action: Exec, run: Run, call: CallRecord, outcome: CallOutcome, text: str, note: str = ""
+    action: Exec, run: Run, call: CallRecord, outcome: CallOutcome, found: CapabilityResult | str
 ) -> CallEnded:
+    text, note, usage = (
+        (found, "", Usage()) if isinstance(found, str) else (found.content, found.note, found.usage)
+    )
     name = f"{call.artifact.removesuffix('.json')}-{call.index + 1}.md"
     told = f"{outcome.value} ({note})" if note else outcome.value
     raw = run.workspace.write(
@@ -118,6 +146,7 @@ def _ended(
         outcome=outcome,
         result=name,
         blob=blob_id(raw),
+        usage=usage,
     )
 
 

@@ -99,6 +99,12 @@ class CapabilityPolicy(Frozen):
     seconds: float = Field(
         default=60, gt=0, le=3_600, description="deadline of one call, its server's start included"
     )
+    skill_seconds: float = Field(
+        default=600,
+        gt=0,
+        le=3_600,
+        description="deadline of one skill, its model's answers included",
+    )
 
 
 class TrySettings(Frozen):

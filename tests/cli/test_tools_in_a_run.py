@@ -152,8 +152,8 @@ def test_calls_with_different_arguments_are_made_in_order_after_one_approval(
 
 
 def test_a_call_without_an_answer_is_asked_about_and_not_made_again(sample: Sample) -> None:
-    start(sample, {"1.1": asks(CREATE)}, mode="well")
-    configure(sample.path, {"tickets": unruly("crashes", str(notes(sample)))})
+    start(sample, {"1.1": asks(CREATE)})
+    notes(sample).with_suffix(".mode").write_text("crashes")
     model = sample.model({(*ANALYST, "2.1"): asks(CREATE)})
     done = sample.forge("approve", "--model", model)
     assert done.code == 3
@@ -170,11 +170,22 @@ def test_a_call_without_an_answer_is_asked_about_and_not_made_again(sample: Samp
 
 def test_a_tool_that_reports_an_error_has_failed_and_is_not_repeated(sample: Sample) -> None:
     start(sample, {"1.1": asks(CREATE)})
-    configure(sample.path, {"tickets": unruly("fails", str(notes(sample)))})
+    notes(sample).with_suffix(".mode").write_text("fails")
     model = sample.model({(*ANALYST, "2.1"): asks(CREATE)})
     assert sample.forge("approve", "--model", model).code == 3
     assert state(sample)["calls"][0]["status"] == "failed"
     assert len(made(sample)) == 1
+
+
+def test_an_approval_does_not_hold_for_a_server_that_is_configured_otherwise(
+    sample: Sample,
+) -> None:
+    start(sample, {"1.1": asks(CREATE)})
+    configure(sample.path, {"tickets": unruly("chatty", str(notes(sample)))})
+    assert sample.forge("approve", "--model", sample.model()).code == 3
+    assert state(sample)["calls"][0]["status"] == "failed"
+    assert "is not what it was when this was asked for" in sample.forge("show", "calls-1-1.md").out
+    assert made(sample) == []
 
 
 def test_a_server_that_is_missing_is_told_and_the_run_goes_on(sample: Sample) -> None:

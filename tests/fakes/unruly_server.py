@@ -3,7 +3,8 @@
     python unruly_server.py MODE [FILE]
 
 It speaks the protocol by hand, so that it can also break it. FILE takes a line for each call, with
-the tool and its arguments, before the call is answered.
+the tool and its arguments, before the call is answered; a file beside it that ends in .mode changes
+the mode.
 """
 
 import json
@@ -128,6 +129,8 @@ def listed(mode: str, params: dict[str, Any]) -> dict[str, object]:
 
 
 def main(mode: str, kept: Path | None) -> None:
+    if kept is not None and kept.with_suffix(".mode").exists():
+        mode = kept.with_suffix(".mode").read_text()
     if mode == "silent":
         # A child that outlives its parent unless the whole group is ended.
         subprocess.Popen(["sleep", "3600"])

@@ -13,6 +13,7 @@ from forge_bot.engine.pipeline import AgentPhase, AnsweringPhase, ReviewPhase, T
 from forge_bot.prompts.material import Capability, InputFile, Line, Material
 from forge_bot.resources import templates
 from forge_bot.runs.inquiry import AGENT
+from forge_bot.runs.skill_performance import PERFORMER
 from forge_bot.values import Frozen
 
 READ_FILE = Capability(
@@ -95,7 +96,11 @@ def parts() -> tuple[Part, ...]:
         if isinstance(phase, AnsweringPhase)
         for part in _of(phase)
     )
-    return (*speaking, Part(agent=AGENT, phase="checkpoint-a", writes="answer.md", headings=()))
+    return (
+        *speaking,
+        Part(agent=AGENT, phase="checkpoint-a", writes="answer.md", headings=()),
+        Part(agent=PERFORMER, phase="phase-1", writes="result.md", headings=()),
+    )
 
 
 def _of(phase: AnsweringPhase) -> Iterable[Part]:

@@ -4,6 +4,8 @@ The catalogue has name and description; the body is read when a skill is chosen,
 and scripts only when the agent that performs it asks for them.
 """
 
+import hashlib
+import json
 import re
 from pathlib import Path
 from typing import Annotated, Any
@@ -104,6 +106,20 @@ def read_skill(folder: Path, shown_as: str, *, whole: bool = False) -> SkillDefi
         skill_path=str(folder.resolve()),
         allowed_tools=said.allowed_tools,
     )
+
+
+def skill_digest(folder: Path) -> str:
+    """Return a sha256 of every file in the folder of a skill, with its name and whether it runs."""
+    said = [
+        [
+            each.relative_to(folder).as_posix(),
+            bool(each.stat().st_mode & 0o100),
+            hashlib.sha256(each.read_bytes()).hexdigest(),
+        ]
+        for each in sorted(folder.rglob("*"))
+        if each.is_file()
+    ]
+    return hashlib.sha256(json.dumps(said).encode()).hexdigest()
 
 
 def files_of(skill: SkillDefinition) -> tuple[tuple[str, ...], tuple[str, ...]]:

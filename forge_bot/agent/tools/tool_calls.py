@@ -60,7 +60,10 @@ class ToolCalls:
         return result_of(wanted, ResultStatus.OK, found.content, found), False
 
     async def _executed(self, wanted: CapabilityRequest, limit: int) -> ProviderResult:
-        tool = self.catalogue.mcp_tools[wanted.capability]
+        tool = self.catalogue.mcp_tools.get(wanted.capability)
+        if tool is None:
+            said = f"{wanted.capability} is a skill: it takes a model, and there is none here."
+            raise Declined(ResultStatus.DENIED, said)
         return await execute_mcp_tool(self.setup, tool, json.loads(wanted.params), limit)
 
     def call_off(self) -> None:

@@ -16,7 +16,12 @@ from forge_bot.agent.redaction import redactor_of
 from forge_bot.agent.tools.argument_schema import example_of, parameters_of, schema_fault
 from forge_bot.agent.tools.mcp_client import MCPToolInfo, list_tools, server_secrets
 from forge_bot.agent.tools.setup import CapabilityPermission, CapabilitySetup
-from forge_bot.agent.tools.skills import SkillDefinition, read_skill, skill_folders
+from forge_bot.agent.tools.skills import (
+    SkillDefinition,
+    read_skill,
+    skill_digest,
+    skill_folders,
+)
 from forge_bot.errors import BadCapabilities
 from forge_bot.values import Frozen
 
@@ -43,6 +48,9 @@ class ToolCatalogue(Frozen):
     mcp_tools: dict[str, MCPToolInfo] = Field(default_factory=dict[str, MCPToolInfo])
     skill_definitions: dict[str, SkillDefinition] = Field(
         default_factory=dict[str, SkillDefinition]
+    )
+    digests: dict[str, str] = Field(
+        default_factory=dict[str, str], description="of what performs each, by name"
     )
     denied: tuple[str, ...] = ()
     asked: tuple[str, ...] = ()
@@ -202,10 +210,28 @@ def _with_policy(
         specs=tuple(specs),
         mcp_tools={name: tool for name, tool in tools.items() if name in offered},
         skill_definitions={name: skill for name, skill in skills.items() if name in offered},
+        digests={
+            **{name: tool_digest(setup, tool) for name, tool in tools.items() if name in offered},
+            **{
+                name: skill_digest(Path(skill.skill_path))
+                for name, skill in skills.items()
+                if name in offered
+            },
+        },
         denied=tuple(sorted(permissions.keys() - offered)),
         asked=asked,
         problems=problems,
     )
+
+
+def tool_digest(setup: CapabilitySetup, tool: MCPToolInfo) -> str:
+    """Return a sha256 of what a call of a tool does: the configuration of its server, without
+    values of variables, and the tool as it was listed.
+    """
+    server = setup.config.mcp_servers[tool.server_name].model_dump(mode="json")
+    network = tool.server_name in setup.policy.network
+    said = json.dumps([server, network, tool.tool_name, tool.input_schema], sort_keys=True)
+    return hashlib.sha256(said.encode()).hexdigest()
 
 
 def _tool_spec(

@@ -1,12 +1,20 @@
 """Everything that an agent may ask for in one work tree: the providers, and what is configured."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 
-from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult, Effect, ResultStatus
+from forge_bot.agent.capabilities import (
+    CapabilityRequest,
+    CapabilityResult,
+    CapabilityType,
+    Effect,
+    ResultStatus,
+)
 from forge_bot.agent.limits import WorkLimits
 from forge_bot.agent.providers.context import ProviderContext
 from forge_bot.agent.tools.tool_calls import ToolCalls, result_of
+
+PerformSkill = Callable[[CapabilityRequest], Awaitable[CapabilityResult]]
 
 
 @dataclass(frozen=True)
@@ -19,19 +27,27 @@ class ToolContext:
 
     providers: ProviderContext
     calls: ToolCalls
+    perform_skill: PerformSkill
     settled: Mapping[tuple[str, str], CapabilityResult] = field(
         default_factory=dict[tuple[str, str], CapabilityResult]
     )
 
-    def fetch(self, wanted: CapabilityRequest, limits: WorkLimits) -> CapabilityResult:
+    def fetch(
+        self, wanted: CapabilityRequest, limits: WorkLimits
+    ) -> CapabilityResult | Awaitable[CapabilityResult]:
         """Return the result of one request, or that it has to stand before a person first."""
         spec = self.calls.specs.get(wanted.capability)
         if spec is None:
             return self.providers.fetch(wanted, limits)
-        if spec.effect is not Effect.ACTS:
-            return self.calls.call(wanted, limits.result_chars)
         if (complaint := self.calls.complaint(wanted)) is not None:
             return complaint
+        if spec.effect is not Effect.ACTS:
+            skill = spec.kind is CapabilityType.SKILL
+            return (
+                self.perform_skill(wanted)
+                if skill
+                else self.calls.call(wanted, limits.result_chars)
+            )
         before = self.settled.get((wanted.capability, wanted.params))
         if before is not None:
             return before.model_copy(update={"key": wanted.key})

@@ -1,0 +1,198 @@
+"""A skill at work: a conversation of its own with the same model, journal and budget."""
+
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from forge_bot.agent.assignment import Assignment, StopReason, WorkResult
+from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult, Effect, ResultStatus
+from forge_bot.agent.journal import Journal
+from forge_bot.agent.ledger import Ledger
+from forge_bot.agent.limits import WorkLimits
+from forge_bot.agent.loop import work
+from forge_bot.agent.model_answers import Change, Document
+from forge_bot.agent.models.base import Model
+from forge_bot.agent.progress_events import Notice
+from forge_bot.agent.providers.context import ProviderContext
+from forge_bot.agent.providers.provider_result import head
+from forge_bot.agent.tools.skill_context import RUN_SCRIPT, SkillContext
+from forge_bot.agent.tools.skills import SkillDefinition, files_of, read_skill, skill_digest
+from forge_bot.agent.tools.tool_calls import result_of
+from forge_bot.errors import BadCapabilities
+from forge_bot.prompts.assemble import assemble
+from forge_bot.prompts.environment import Environment
+from forge_bot.prompts.material import InputFile, Material, Prompt
+from forge_bot.runs.capability_descriptions import describe_capability
+from forge_bot.runs.outside_capabilities import OutsideCapabilities
+from forge_bot.runs.project import Project
+from forge_bot.runs.run import Run
+from forge_bot.sandbox import CommandOutcome
+from forge_bot.values import PhaseId, TaskId, Tier
+
+PERFORMER = "skill"
+"""Name of the template, in records and scripts too. No pipeline has this agent."""
+
+_TURNS = 12
+_RAN = frozenset({ResultStatus.OK, ResultStatus.TOOL_ERROR, ResultStatus.TIMEOUT})
+
+
+@dataclass(frozen=True)
+class SkillPlace:
+    """The place in a run where a skill is performed. `prefix` begins the keys of its journal."""
+
+    prefix: str
+    phase: PhaseId
+    task: TaskId | None
+    round: int
+    tier: Tier
+    commit: str
+    providers: ProviderContext
+    result_chars: int
+
+
+@dataclass(frozen=True)
+class SkillPerformer:
+    """Performs the skills of one run."""
+
+    run: Run
+    project: Project
+    outside: OutsideCapabilities
+    models: Mapping[Tier, Model]
+    journal: Journal
+    ledger: Ledger
+    templates: Environment
+
+    async def execute_skill(
+        self, wanted: CapabilityRequest, place: SkillPlace, notice: Callable[[Notice], None]
+    ) -> CapabilityResult:
+        """Return what came of a skill. It succeeded if its agent ended with an answer, and the
+        last run of each script with exit code 0, whatever the answer claims.
+        """
+        try:
+            skill = self._chosen(wanted.capability)
+        except BadCapabilities as error:
+            return result_of(wanted, ResultStatus.TOOL_ERROR, error.message)
+        policy = self.outside.setup.policy
+        run_script = partial(
+            self._script,
+            place.commit,
+            Path(skill.skill_path),
+            network=wanted.capability in policy.network,
+        )
+        context = SkillContext(skill, place.providers, run_script)
+        prompt = self._prompt(wanted, skill, place, context)
+        finished = await work(
+            Assignment(
+                action_id=f"{place.prefix}{wanted.key}",
+                agent=PERFORMER,
+                phase=place.phase,
+                task=place.task,
+                round=place.round,
+                tier=place.tier,
+                system=prompt.system,
+                user=prompt.user,
+                providers=tuple(spec.name for spec in context.specs),
+                running=tuple(spec.name for spec in context.specs if spec.effect is Effect.RUNS),
+                limits=WorkLimits(
+                    turns=_TURNS,
+                    total_input_tokens=self.run.config.agent.input_tokens,
+                    output_tokens=self.run.config.agent.output_tokens,
+                    seconds=policy.skill_seconds,
+                    command_seconds=self.project.most_seconds() + policy.seconds,
+                ),
+            ),
+            model=self.models[place.tier],
+            context=context,
+            journal=self.journal,
+            ledger=self.ledger,
+            check=_empty,
+            notice=notice,
+            now=time.monotonic,
+        )
+        return _result(wanted, finished, place.result_chars)
+
+    def _chosen(self, name: str) -> SkillDefinition:
+        """Return a skill with its instructions. Raises BadCapabilities if it is another one now."""
+        known = self.outside.catalogue.skill_definitions[name]
+        folder = Path(known.skill_path)
+        if skill_digest(folder) != self.outside.catalogue.digests[name]:
+            raise BadCapabilities(f"{name} was changed since this run has read it: not performed.")
+        return read_skill(folder, known.skill_path, whole=True)
+
+    def _script(
+        self, commit: str, folder: Path, argv: Sequence[str], *, network: bool
+    ) -> CommandOutcome:
+        seconds = self.outside.setup.policy.seconds
+        return self.project.run_script(commit, argv, folder, network=network, seconds=seconds)
+
+    def _prompt(
+        self,
+        wanted: CapabilityRequest,
+        skill: SkillDefinition,
+        place: SkillPlace,
+        context: SkillContext,
+    ) -> Prompt:
+        references, scripts = files_of(skill)
+        files = "\n".join(f"- {name}" for name in (*references, *scripts)) or "None."
+        material = Material(
+            agent=PERFORMER,
+            phase=place.phase,
+            label=f"Perform the skill {skill.name}",
+            delivery="answer",
+            workspace=self.run.workspace.relative,
+            output_file="result.md",
+            branch=self.run.state.branch,
+            base=self.run.state.base_branch,
+            inputs=(
+                InputFile(
+                    name=f"instructions of the skill {skill.name}",
+                    text=skill.instructions or skill.description,
+                    kind="output",
+                ),
+                InputFile(name="files of the skill", text=files, kind="output"),
+                InputFile(
+                    name="what the agent asks for",
+                    text="\n\n".join(filter(None, (_request(wanted), wanted.reasoning))),
+                    kind="output",
+                    untrusted=True,
+                ),
+            ),
+            capabilities=tuple(describe_capability(entry) for entry in context.specs),
+            limits=(_TURNS, WorkLimits().requests_per_turn),
+        )
+        budget = self.run.config.agent.prompt_tokens
+        return assemble(material, self.templates, token_budget=budget)
+
+
+def _request(wanted: CapabilityRequest) -> str:
+    return str(json.loads(wanted.params)["request"])
+
+
+def _result(wanted: CapabilityRequest, finished: WorkResult, limit: int) -> CapabilityResult:
+    """Return the result with what our own process saw of the scripts, beside the agent's words."""
+    ran = {
+        str(json.loads(item.params).get("path")): item
+        for item in finished.observations
+        if item.capability == RUN_SCRIPT and item.status in _RAN
+    }
+    facts = "; ".join(
+        f"{name}: {item.note.partition(';')[0] or item.status.value}" for name, item in ran.items()
+    )
+    told = finished.answer.artifact_markdown.strip() if finished.answer is not None else ""
+    said = told or finished.message or f"It ended without a result: {finished.stop.value}."
+    shown = head(said, limit)
+    good = finished.stop is StopReason.ANSWERED and all(
+        item.status is ResultStatus.OK for item in ran.values()
+    )
+    late = finished.stop is StopReason.DEADLINE
+    failed = ResultStatus.TIMEOUT if late else ResultStatus.TOOL_ERROR
+    found = result_of(wanted, ResultStatus.OK if good else failed, shown.content, shown)
+    note = "; ".join(filter(None, (facts or "no script ran", shown.note)))
+    return found.model_copy(update={"note": note, "usage": finished.usage})
+
+
+def _empty(answer: Document | Change) -> tuple[str, ...]:
+    return () if answer.artifact_markdown.strip() else ("The result is empty.",)

@@ -1,0 +1,160 @@
+"""Agent Skills in a run: performed by a conversation of their own, with scripts in the sandbox."""
+
+import json
+from collections.abc import Mapping
+
+from tests.cli.test_tools_in_a_run import asks, prompts, state
+from tests.fakes.sample import Said, Sample
+from tests.fakes.script import Answer
+from tests.fakes.tool_servers import skill
+
+ANALYST = ("situation-analyst-investigator", "phase-1")
+NOTES = "skill_release-notes"
+WANTED = (NOTES, {"request": "the notes since the first commit"})
+LIST = "#!/bin/sh\nls\necho $1 > made-by-a-script\nenv | grep -c TOKEN\nexit ${2:-0}\n"
+DONE: Answer = {"artifact_markdown": "Nothing was released yet. All scripts succeeded."}
+
+
+def front(more: str = "") -> str:
+    return f"name: release-notes\ndescription: Write the notes of a release.\n{more}".strip()
+
+
+def runs(*arguments: str, path: str = "scripts/list.sh") -> Answer:
+    """A request for a script."""
+    return asks(("run_script", {"path": path, "arguments": list(arguments)}))
+
+
+def start(
+    sample: Sample,
+    performed: Mapping[str, Answer],
+    *,
+    more: str = "",
+    body: str = "Run `scripts/list.sh`. The form is in `references/form.md`.",
+) -> Said:
+    """Begin a run whose analyst asks for a skill, which is performed like this."""
+    place = skill(sample.path / ".forge" / "skills", "release-notes", front(more), body)
+    (place / "scripts" / "list.sh").write_text(LIST)
+    (place / "scripts" / "list.sh").chmod(0o755)
+    (place / "references").mkdir()
+    (place / "references" / "form.md").write_text("# The form of a note\n")
+    answers: dict[tuple[str, str, str], Answer | str] = {
+        (*ANALYST, "1.1"): asks(WANTED),
+        **{("skill", "phase-1", round_): answer for round_, answer in performed.items()},
+    }
+    model = sample.model(answers)
+    return sample.forge("run", "Say who is next", "--effort", "S", "--yes", "--model", model)
+
+
+def told(sample: Sample, words: str) -> str:
+    """The message of the analyst's conversation that has these words."""
+    lines = [json.loads(line) for line in prompts(sample).splitlines()]
+    texts = [message["text"] for line in lines for message in line.get("messages", [])]
+    return next(text for text in reversed(texts) if words in text)
+
+
+def test_a_skill_is_performed_and_its_result_and_what_ran_are_told(sample: Sample) -> None:
+    said = start(sample, {"1.1": runs("x"), "1.2": DONE})
+    assert said.code == 3, said.err
+    shown = told(sample, "Nothing was released yet.")
+    assert "→ ok (scripts/list.sh: exit code 0)" in shown
+    assert "rota\n" in told(sample, "→ ok (exit code 0)")
+
+
+def test_instructions_are_read_when_the_skill_is_chosen_and_references_when_asked_for(
+    sample: Sample,
+) -> None:
+    reads = asks(("read_reference", {"path": "references/form.md"}))
+    start(sample, {"1.1": reads, "1.2": DONE})
+    asked = [json.loads(line) for line in prompts(sample).splitlines()]
+    firsts = [line["messages"] for line in asked if line.get("messages") and "#" in line["key"]]
+    menu = "\n".join(each["text"] for each in firsts[0])
+    assert "[Skill] Write the notes of a release." in menu
+    assert "Run `scripts/list.sh`" not in menu
+    performer = next(each for each in firsts if "# Performer of a Skill" in each[-1]["text"])
+    text = "\n".join(message["text"] for message in performer)
+    assert "Run `scripts/list.sh`" in text
+    assert "- references/form.md\n- scripts/list.sh" in text
+    assert "the notes since the first commit" in text
+    assert "# The form of a note" not in text
+    assert "# The form of a note" in told(sample, "# The form of a note")
+
+
+def test_success_follows_the_scripts_and_not_the_words(sample: Sample) -> None:
+    start(sample, {"1.1": runs("x", "3"), "1.2": DONE})
+    shown = told(sample, "Nothing was released yet.")
+    assert "→ tool_error (scripts/list.sh: exit code 3)" in shown
+
+
+def test_a_script_that_succeeds_at_last_has_succeeded(sample: Sample) -> None:
+    start(sample, {"1.1": runs("x", "3"), "1.2": runs("x", "0"), "1.3": DONE})
+    assert "→ ok (scripts/list.sh: exit code 0)" in told(sample, "Nothing was released yet.")
+
+
+def test_only_listed_scripts_run_and_what_they_leave_is_removed(sample: Sample) -> None:
+    (sample.path / "secret.sh").write_text("#!/bin/sh\necho leaked\n")
+    wrong = asks(
+        ("run_script", {"path": "../../../secret.sh"}),
+        ("run_script", {"path": "SKILL.md"}),
+        ("run_script", {"path": "scripts/list.sh", "arguments": ["x"], "shell": True}),
+        ("read_reference", {"path": "/etc/passwd"}),
+    )
+    start(sample, {"1.1": wrong, "1.2": runs("x"), "1.3": DONE})
+    shown = told(sample, "is no such file of this skill")
+    assert shown.count("→ invalid_params") == 4
+    assert "leaked" not in prompts(sample)
+    folders = sample.path.parent.rglob("made-by-a-script")
+    assert list(folders) == []
+
+
+def test_a_skill_whose_front_matter_names_tools_has_only_those(sample: Sample) -> None:
+    both = asks(
+        ("run_script", {"path": "scripts/list.sh"}), ("read_file", {"path": "rota/schedule.py"})
+    )
+    start(sample, {"1.1": both, "1.2": DONE}, more="allowed-tools: Read")
+    shown = told(sample, "There are: read_reference, read_file.")
+    assert "→ unknown_capability" in shown
+    assert "class Schedule" in shown
+    assert "→ ok (no script ran)" in told(sample, "Nothing was released yet.")
+
+
+def test_the_models_answers_of_a_skill_count(sample: Sample) -> None:
+    start(sample, {"1.1": runs("x"), "1.2": DONE})
+    asked = [entry["usage"]["calls"] for entry in state(sample)["log"] if entry.get("usage")]
+    # Two of the analyst, two for the skill; then the architect.
+    assert asked[0] == 4
+
+
+def network(sample: Sample) -> None:
+    (sample.path / ".forge").mkdir(exist_ok=True)
+    (sample.path / ".forge" / "config.yml").write_text(f"capabilities: {{network: [{NOTES}]}}\n")
+
+
+def test_a_skill_with_network_stands_before_a_person_with_its_digest(sample: Sample) -> None:
+    network(sample)
+    said = start(sample, {"*": DONE})
+    assert said.code == 3
+    gate = state(sample)["gate"]
+    assert gate["reason"] == "tool_approval"
+    (call,) = json.loads(sample.forge("show", "calls-1.json").out)
+    assert (call["capability"], call["capability_type"]) == (NOTES, "skill")
+    assert call["params"] == WANTED[1]
+    assert (call["reasoning"], len(call["digest"])) == ("to know", 64)
+    assert "# Performer of a Skill" not in prompts(sample)
+    model = sample.model({("skill", "phase-1", "*"): DONE})
+    assert sample.forge("approve", "--model", model).code == 3
+    (made,) = state(sample)["calls"]
+    assert made["status"] == "done"
+    assert "Nothing was released yet." in sample.forge("show", "calls-1-1.md").out
+
+
+def test_an_approval_does_not_hold_for_a_skill_that_was_changed(sample: Sample) -> None:
+    network(sample)
+    start(sample, {"*": DONE})
+    script = sample.path / ".forge" / "skills" / "release-notes" / "scripts" / "list.sh"
+    script.write_text("#!/bin/sh\necho other\n")
+    model = sample.model({("skill", "phase-1", "*"): DONE})
+    assert sample.forge("approve", "--model", model).code == 3
+    (made,) = state(sample)["calls"]
+    assert made["status"] == "failed"
+    assert "is not what it was" in sample.forge("show", "calls-1-1.md").out
+    assert "# Performer of a Skill" not in prompts(sample)
