@@ -35,6 +35,7 @@ from forge_bot.errors import BranchMoved, GitFailed
 from forge_bot.gate.environment_variables import Inputs
 from forge_bot.git import Repository
 from forge_bot.github_api import GitHub
+from forge_bot.runs.ended_records import is_kept
 from forge_bot.runs.outcome import Outcome
 from forge_bot.runs.pull_request_branch import keep_run, take_peoples_commits
 from forge_bot.runs.resolve import RunInfo, resolve_run
@@ -276,7 +277,8 @@ class Supervisor:
         """Everything that was told lies on the remote."""
         run.keep()
         head = run.tree.head().commit
-        if head != before or run.tree.unpushed():
+        # A branch that people deleted comes back only with something new.
+        if head != before or (run.tree.unpushed() and not is_kept(self.repository, head)):
             self._changed = True
             push(run.tree, head)
 

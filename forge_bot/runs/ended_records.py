@@ -85,6 +85,12 @@ def recorded_on(repository: Repository) -> dict[str, str]:
     return {name: ref for ref, tip in tips for name in repository.list_folders(tip, SPECS)}
 
 
+def is_kept(repository: Repository, commit: str) -> bool:
+    """Return whether a branch of records has a commit of a run."""
+    tips = record_commits(repository.tips()).values()
+    return any(is_ancestor(repository.root, commit, tip) for tip in tips)
+
+
 def head_of_record(repository: Repository, run: str) -> str:
     """Return the newest commit of a run whose record is kept apart. Raises GitFailed."""
     tips = tuple(record_commits(repository.tips()).values())
