@@ -31,7 +31,7 @@ class ChangeType(StrEnum):
 _SYNONYMS = {
     **{kind.value: kind for kind in ChangeType},
     **dict.fromkeys(
-        ("bug", "defect", "regression", "incident", "bugfix", "hotfix"), ChangeType.FIX
+        ("bug", "defect", "regression", "incident", "bugfix", "bug fix", "hotfix"), ChangeType.FIX
     ),
     **dict.fromkeys(
         ("feature", "enhancement", "story", "new feature", "improvement", "feature request"),
@@ -121,12 +121,12 @@ def change_name(
     if (begun := _conventional(words)) is not None:
         return begun
     bracketed = _BRACKETED.fullmatch(words)
-    if bracketed is not None and (kind := _known(bracketed["type"])) is not None:
+    if bracketed is not None and (kind := named_type(bracketed["type"])) is not None:
         return ChangeName(type=kind, title=_as_title(bracketed["title"]))
     begun_with, slash, _ = branch.partition("/")
     of_branch = begun_with if slash and begun_with != _EVERY_BRANCH else ""
     told = (of_branch, issue_type, *labels)
-    kinds = (kind for name in told if (kind := _known(name)) is not None)
+    kinds = (kind for name in told if (kind := named_type(name)) is not None)
     usual = ChangeType.FIX if _TRACEBACK.search(text[:_LONGEST_READ]) else ChangeType.CHORE
     return ChangeName(type=next(kinds, usual), title=_as_title(words) or _UNTITLED)
 
@@ -144,7 +144,7 @@ def _conventional(words: str) -> ChangeName | None:
     )
 
 
-def _known(name: str) -> ChangeType | None:
+def named_type(name: str) -> ChangeType | None:
     """Return the type that a label or the type of an issue names, as `bug` or `kind/bug`."""
     plain = one_line(re.sub(r"[^\w\s:/=().-]", " ", name)).lower()
     prefixed = _LABEL.fullmatch(plain)

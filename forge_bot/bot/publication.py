@@ -14,9 +14,9 @@ from forge_bot.engine.state import Decision, Reason
 from forge_bot.errors import GitHubRefused, PermissionMissing
 from forge_bot.gate.command_types import Approve
 from forge_bot.github_api import GitHub, NewPullRequest, PullState
-from forge_bot.interaction.pull_request import pull_request
+from forge_bot.interaction.pull_request import PullRequestText, pull_request
 from forge_bot.runs.checks.request_checks import WORKFLOWS
-from forge_bot.runs.publish import PublishResult, documents_of, publish_result
+from forge_bot.runs.publish import PublishResult, documents_of, publish_result, template_of
 from forge_bot.runs.pull_request_branch import Offer, is_separate, offer, push_aside
 from forge_bot.runs.run import Run
 
@@ -83,11 +83,14 @@ class Publication:
         pull = self.github.pull_request_for(run.state.pull_request_branch or run.state.branch)
         if pull is None or pull.state is not PullState.OPEN:
             return
-        wanted = pull_request(self.desk.view(run), documents_of(run))
+        wanted = self._text(run, self.desk.view(run))
         if (pull.title, pull.body) != (wanted.title, wanted.body):
             self.github.update_pull_request(pull.number, title=wanted.title, body=wanted.body)
         if pull.draft and not wanted.draft:
             self.github.mark_ready(pull)
+
+    def _text(self, run: Run, view: RunView) -> PullRequestText:
+        return pull_request(view, documents_of(run), template=template_of(run))
 
     def _hand_over(self, run: Run) -> None:
         """Say what is left for people: files that only they can push, and checks that only they can
@@ -114,7 +117,7 @@ class Publication:
         if is_separate(state):
             state = state.replace(pull_request_branch=offered.branch)
             view = view.model_copy(update={"state": state})
-        text = pull_request(view, documents_of(run))
+        text = self._text(run, view)
         new = NewPullRequest(
             title=text.title,
             body=text.body,

@@ -8,18 +8,21 @@ from forge_bot.artifacts.sections import first_paragraph
 from forge_bot.artifacts.test_paths import belongs_to_tests
 from forge_bot.engine.state import Decision, Reason, State, Verification
 from forge_bot.interaction import markers
-from forge_bot.interaction.command_table import commands, outputs, reasons, warnings
+from forge_bot.interaction.command_table import commands, ended, outputs, reasons, warnings
 from forge_bot.interaction.commit_links import short
 from forge_bot.interaction.fit_comment import LIMIT, Flexible, as_many, compose
 from forge_bot.interaction.number_format import head, listed, money, row, several, spent
+from forge_bot.interaction.pull_request_template import fill_template
 from forge_bot.interaction.requirement_table import Requirement, read_requirements
 from forge_bot.interaction.reviews import open_findings, reviews
 from forge_bot.interaction.run_facts import RunFacts, decided, footer
-from forge_bot.interaction.title_of_change import subject_of_change
+from forge_bot.interaction.title_of_change import name_of_change, subject_of_change
 from forge_bot.prompts import escape
 from forge_bot.values import CommandResult, Frozen, RequirementCheck
 from forge_bot.verification.judgement import said_before
 from forge_bot.verification.unusable import UnusableCommand
+
+_MOST_COMMANDS = 8
 
 
 class PullRequestText(Frozen):
@@ -31,18 +34,21 @@ class PullRequestText(Frozen):
 
 
 def pull_request(
-    view: RunFacts, documents: Mapping[str, str], limit: int = LIMIT
+    view: RunFacts, documents: Mapping[str, str], limit: int = LIMIT, template: str = ""
 ) -> PullRequestText:
     """Title and body, from the state and the texts of the run's documents by name; those that are
-    missing are left out.
+    missing are left out. `template` is the repository's own, which the body begins with.
 
     It is a draft until the project's own commands have run and are green.
     """
     state = view.state
+    parts = {"why": why(view, documents), "issue": _closes(state), "tests": _tested(state)}
+    kind = name_of_change(view.pipeline, state, documents).type
+    filled = fill_template(template, parts, kind)
     body = compose(
         [
-            why(view, documents),
-            _closes(state),
+            *(parts[name] for name in ("why", "issue") if name not in filled.taken),
+            filled.text,
             _warnings(view),
             _requirements(view, documents),
             "### How it was checked",
@@ -64,6 +70,15 @@ def pull_request(
         body=escape.without_ci_signs(body),
         draft=not green,
     )
+
+
+def _tested(state: State) -> str:
+    """The commands that judged the change and how they ended, one a line."""
+    results = state.verification.results if state.verification is not None else ()
+    said = [
+        f"- {escape.code(' '.join(each.argv))}: {ended(each)}" for each in results[:_MOST_COMMANDS]
+    ]
+    return "\n".join(said)
 
 
 def why(view: RunFacts, documents: Mapping[str, str]) -> str:

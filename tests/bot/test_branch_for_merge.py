@@ -145,3 +145,17 @@ def test_what_people_push_to_the_pull_request_is_merged_or_left_with_a_way_to_jo
     assert bare.contains(stage.branch, theirs)
     assert {"same.txt", "theirs.txt"} <= {*_code(stage)}
     assert not [name for name in _code(stage) if name.startswith(".specs/")]
+
+
+def test_the_template_of_the_repository_is_filled_in_the_pull_request(stage: Stage) -> None:
+    template = "## What does this change?\n\n## Related issue\n\n## Checklist\n\n- [ ] Docs\n"
+    place = ".github/PULL_REQUEST_TEMPLATE.md"
+    stage.hub.commit(stage.repo, "main", {place: template})
+    assert stage.label().code == 0
+    assert heard(stage.say("/approve")).code == 0
+    lines = [line for line in (stage.pull.body or "").splitlines() if line]
+    assert (lines[0], lines[2]) == ("## What does this change?", "## Related issue")
+    assert lines[3] == f"Closes #{stage.issue.number}"
+    assert lines[4:6] == ["## Checklist", "- [ ] Docs"]
+    assert lines.count(lines[3]) == lines.count(lines[1]) == 1
+    assert "### How it was checked" in lines
