@@ -11,9 +11,6 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from forge_bot.agent.models.base import Model
-from forge_bot.agent.models.open_model import open_tiers
-from forge_bot.agent.models.provider import ProviderSettings
 from forge_bot.bot.job_context import may_push_workflows
 from forge_bot.bot.outbox import (
     GO_ON,
@@ -39,8 +36,9 @@ from forge_bot.runs.project import Project
 from forge_bot.runs.resolve import resolve_run
 from forge_bot.runs.run import Run, open_run
 from forge_bot.runs.session import prompts_for
+from forge_bot.runs.tier_models import models_for
 from forge_bot.settings import Config, load_config
-from forge_bot.values import Frozen, Tier
+from forge_bot.values import Frozen
 
 
 class Cancelled(Exception):
@@ -112,7 +110,7 @@ class Worker:
         async def recorded(_report: Report) -> None:
             await asyncio.to_thread(self._commits, run)
 
-        models = self._models(config)
+        models = models_for(config)()
         withheld = () if may_push_workflows(self.environ) else (f"{WORKFLOWS}/*",)
         return LocalHost(
             run,
@@ -133,7 +131,7 @@ class Worker:
             run,
             asked.question,
             profile=profile_at(repository, run.state.base_commit, config),
-            models=self._models(config),
+            models=models_for(config)(),
             templates=prompts_for(repository.root, run.pipeline),
             tell=self._tell,
             by=asked.by,
@@ -143,15 +141,6 @@ class Worker:
         )
         self.outbox.send(InquiryAnswer(text=(inquiry.answer or inquiry.message)[:40_000]))
 
-    def _models(self, config: Config) -> dict[Tier, Model]:
-        settings = ProviderSettings(
-            seconds=config.model_timeout_seconds,
-            retries=config.model_retries,
-            output=config.model_output,
-        )
-        specs = {tier: config.model_for(tier) for tier in Tier}
-        return open_tiers(specs, settings, record=None)
-
     def _commits(self, run: Run) -> None:
         """Nothing goes on before what was done lies where a lost machine cannot take it along."""
         head = run.tree.head().commit
@@ -160,27 +149,8 @@ class Worker:
             self._head = head
 
     def _tell(self, notice: notifications.Notice) -> None:
-        match notice:
-            case notifications.PhaseBegan():
-                self._say(f"{notice.label} {' '.join(notice.tasks)}".strip())
-            case notifications.PhaseEnded():
-                verdict = f": {notice.verdict.value}" if notice.verdict is not None else ""
-                self._say(f"{notice.label} → {notice.result}{verdict}")
-            case notifications.CommandEnded():
-                self._say(f"{' '.join(notice.result.argv)}: exit code {notice.result.exit_code}")
-            case notifications.Message():
-                self._say(notice.text, notice.kind)
-            case (
-                notifications.PromptSent()
-                | notifications.CommandBegan()
-                | notifications.Thinking()
-                | notifications.Explained()
-                | notifications.StoppedBefore()
-            ):
-                pass
-
-    def _say(self, text: str, level: notifications.SaidKind = "note") -> None:
-        self.outbox.send(LogMessage(text=text[:2_000], level=level))
+        if (line := notifications.log_line(notice)) is not None:
+            self.outbox.send(LogMessage(text=line.text[:2_000], level=line.kind))
 
 
 def main() -> int:

@@ -17,7 +17,7 @@ from forge_bot.cli.console import Console
 from forge_bot.cli.last_words import print_result
 from forge_bot.cli.options import Ending
 from forge_bot.cli.progress import Progress
-from forge_bot.cli.session_setup import at_terminal, load_setup, models_for
+from forge_bot.cli.session_setup import at_terminal, load_setup
 from forge_bot.cli.terminal_question import ask_at_terminal, show
 from forge_bot.engine.reports import Answer
 from forge_bot.errors import BadOption
@@ -28,6 +28,7 @@ from forge_bot.runs.local_user import local_user
 from forge_bot.runs.outcome import Outcome
 from forge_bot.runs.question import Question
 from forge_bot.runs.session import Asker, PersonAnswer, PersonEdit, PersonQuestion, Session
+from forge_bot.runs.tier_models import models_for
 from forge_bot.settings import Config, load_pipeline
 from forge_bot.settings.load_pipeline import PIPELINES
 from forge_bot.values import Effort, Tier

@@ -12,7 +12,7 @@ from forge_bot.cli.console import Console
 from forge_bot.cli.last_words import print_result
 from forge_bot.cli.options import Ending
 from forge_bot.cli.progress import Progress
-from forge_bot.cli.session_setup import check_person, load_setup, models_for, session, way_of_answer
+from forge_bot.cli.session_setup import check_person, load_setup, session, way_of_answer
 from forge_bot.engine.reports import Answer, BudgetRaised, Report, RetryAsked
 from forge_bot.engine.state import RunStatus
 from forge_bot.errors import BadOption, RunEnded, TaskTooLarge
@@ -28,6 +28,7 @@ from forge_bot.runs.repair import repair as restored
 from forge_bot.runs.resolve import resolve_run
 from forge_bot.runs.run import Run
 from forge_bot.runs.session import PersonAnswer, answer
+from forge_bot.runs.tier_models import models_for
 
 NOTHING_MORE = Ending()
 

@@ -3,7 +3,6 @@
 import os
 import sys
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from forge_bot.cli.coding_agents import agent_above
@@ -32,31 +31,6 @@ if TYPE_CHECKING:
 def load_setup(repository: Repository) -> Config:
     """The configuration in the work tree the user is in."""
     return load_config(repository.text_here)
-
-
-def models_for(
-    config: Config, model: str | None, record: Path | None
-) -> Callable[[], "Mapping[Tier, Model]"]:
-    """Return a function that opens the models once, when first needed; or open them now, to learn
-    early that a key is missing.
-    """
-    opened: dict[Tier, Model] = {}
-
-    def open_them() -> "Mapping[Tier, Model]":
-        from forge_bot.agent.models.open_model import open_tiers
-        from forge_bot.agent.models.provider import ProviderSettings
-
-        if not opened:
-            settings = ProviderSettings(
-                seconds=config.model_timeout_seconds,
-                retries=config.model_retries,
-                output=config.model_output,
-            )
-            specs = {tier: model or config.model_for(tier) for tier in Tier}
-            opened.update(open_tiers(specs, settings, record=record))
-        return opened
-
-    return open_them
 
 
 def at_terminal() -> bool:

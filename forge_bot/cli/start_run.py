@@ -16,7 +16,7 @@ from forge_bot.cli.last_words import print_result
 from forge_bot.cli.options import Ending
 from forge_bot.cli.progress import Progress, expected
 from forge_bot.cli.resume import dollars, resume
-from forge_bot.cli.session_setup import at_terminal, load_setup, models_for, session
+from forge_bot.cli.session_setup import at_terminal, load_setup, session
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.reports import RunFlags
 from forge_bot.errors import BadOption
@@ -40,6 +40,7 @@ from forge_bot.runs.outcome import Outcome
 from forge_bot.runs.phase_names import phase_named
 from forge_bot.runs.project import check_testable
 from forge_bot.runs.session import prompts_for
+from forge_bot.runs.tier_models import models_for
 from forge_bot.settings import Config, load_pipeline
 from forge_bot.store import SPECS
 from forge_bot.values import Effort, Frozen, RecordsPolicy, Tier

@@ -96,3 +96,20 @@ Notice = (
     | Thinking
 )
 Notify = Callable[[Notice], None]
+
+
+def log_line(notice: Notice) -> Message | None:
+    """Return the line of a log for a notice; None for what is too small for a log."""
+    match notice:
+        case PhaseBegan():
+            return Message(text=f"{notice.label} {' '.join(notice.tasks)}".strip())
+        case PhaseEnded():
+            verdict = f": {notice.verdict.value}" if notice.verdict is not None else ""
+            return Message(text=f"{notice.label} → {notice.result}{verdict}")
+        case CommandEnded():
+            words = " ".join(notice.result.argv)
+            return Message(text=f"{words}: exit code {notice.result.exit_code}")
+        case Message():
+            return notice
+        case PromptSent() | CommandBegan() | Thinking() | Explained() | StoppedBefore():
+            return None
