@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Protocol
 
+from forge_bot.agent.agent_steps import AgentStep, OneStep
 from forge_bot.agent.assignment import Assignment, StopReason, WorkResult
 from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult, ResultStatus
 from forge_bot.agent.conversation import (
@@ -79,15 +80,18 @@ async def work(
     run_commands: RunCommands | None = None,
     notice: Callable[[Notice], None],
     now: Callable[[], float],
+    steps: OneStep | None = None,
 ) -> WorkResult:
     """Ask, look up and ask again until `check` accepts an answer or a limit is reached.
 
     Entries of the journal are neither asked nor looked up again. `check` returns complaints that
     the model can act on; `run_commands` says what the project's commands say of edits, for limits
     that allow it. `now` is a clock in seconds. Set-up errors (no key, unknown model) and an
-    exhausted record are raised; every other failure of a model is a stop reason.
+    exhausted record are raised; every other failure of a model is a stop reason. PausedBefore is
+    raised at a step that `steps` leaves to another invocation.
     """
-    run = _AssignmentRun(assignment, model, context, journal, ledger, notice, now)
+    taken = steps or OneStep()
+    run = _AssignmentRun(assignment, model, context, journal, ledger, notice, now, taken)
     lost = run.charge_unsettled()
     x = begin(assignment)
     while True:
@@ -136,6 +140,7 @@ class _AssignmentRun:
     ledger: Ledger
     notice: Callable[[Notice], None]
     now: Callable[[], float]
+    steps: OneStep
     unanswered: Decimal = Decimal(0)
     _noted: int = 0
     _began: float = field(init=False)
@@ -171,6 +176,7 @@ class _AssignmentRun:
             self.ledger.settle(key, known.usage.cost)
             self.notice(ModelAnswered(usage=known.usage, cost=known.usage.cost, again=True))
             return known
+        self.steps.begin(AgentStep.MODEL)
         reply = await self._in_time(self._asked(effect.turn, call, key, prompt, new))
         if isinstance(reply, ModelReply):
             self.notice(ModelAnswered(usage=reply.usage, cost=reply.usage.cost))
@@ -183,10 +189,14 @@ class _AssignmentRun:
             return known
         if run_commands is None:
             return TryOutcome()
+        self.steps.begin(AgentStep.TRY)
         return self.journal.tried_now(key, await asyncio.to_thread(run_commands, effect))
 
     async def look_up(self, wanted: tuple[CapabilityRequest, ...]) -> tuple[CapabilityResult, ...]:
         """Look up the requests in parallel; return the results in order."""
+        prefix = self.assignment.prefix
+        if any(self.journal.observed(prefix + item.key) is None for item in wanted):
+            self.steps.begin(AgentStep.LOOKUPS)
         return tuple(await asyncio.gather(*(self._looked(item) for item in wanted)))
 
     def _call(self, effect: AskModel) -> ModelCall:

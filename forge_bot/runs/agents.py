@@ -7,6 +7,7 @@ import time
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import AsyncExitStack, suppress
 
+from forge_bot.agent.agent_steps import AgentStep, OneStep, PausedBefore, next_of_all
 from forge_bot.agent.assignment import Assignment, StopReason, WorkResult
 from forge_bot.agent.capabilities import (
     CapabilityRequest,
@@ -59,7 +60,10 @@ _WHY: Mapping[StopReason, FailureReason] = {
 
 
 class Agents:
-    """Lets agents work on one run, with one budget and one journal for all of them."""
+    """Lets agents work on one run, with one budget and one journal for all of them.
+
+    With `only`, each agent takes one step of that kind, and PausedBefore says which is next.
+    """
 
     def __init__(
         self,
@@ -70,9 +74,11 @@ class Agents:
         tell: Notify,
         *,
         environ: Mapping[str, str],
+        only: AgentStep | None = None,
     ) -> None:
         self.run = run
         self.models = models
+        self.only = only
         self.tell = tell
         self.journal = Journal(run.places.journal, environ)
         self.ledger = Ledger(run.state.budget)
@@ -105,16 +111,24 @@ class Agents:
             ]
             trees.push_async_callback(_ended, agents)
             failure: ModelUnavailable | None = None
+            paused: list[AgentStep] = []
             for task, spot, agent in zip(tasks, spots, agents, strict=True):
                 try:
                     finished = await agent
                 except ModelUnavailable as error:
                     # What the others have paid for is not thrown away.
                     failure = failure or error
+                except PausedBefore as pause:
+                    paused.append(pause.step)
                 else:
+                    if paused or self.only not in {None, AgentStep.LANDING}:
+                        paused.append(AgentStep.LANDING)
+                        continue
                     yield await asyncio.to_thread(self._landed, action, task, finished, spot)
             if failure is not None:
                 raise failure
+            if paused:
+                raise PausedBefore(next_of_all(paused))
 
     def acting(self, action: Exec) -> Act:
         """Return what makes the calls of an action that may change something.
@@ -224,6 +238,7 @@ class Agents:
             run_commands=lambda effect: self._try(action, task, effect, spot),
             notice=lambda notice: self._thinking(notice, task),
             now=time.monotonic,
+            steps=OneStep(self.only),
         )
         if finished.stop is StopReason.MODEL_UNAVAILABLE:
             # Nothing is wrong with the run: it stands where it stood, and goes on when the model is

@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing
 from functools import partial
 
+from forge_bot.agent.agent_steps import AgentStep
 from forge_bot.agent.models.base import Model
 from forge_bot.engine import (
     Exec,
@@ -40,7 +41,7 @@ class LocalHost:
 
     `post` writes a comment to the run's issue, once a person has agreed; without it nothing is
     posted. `withheld` names files by git's wildcards that cannot be delivered from here: of an
-    approved patch they stay in the patch.
+    approved patch they stay in the patch. With `only`, agents take one step of that kind.
     """
 
     def __init__(
@@ -58,11 +59,12 @@ class LocalHost:
         open_pr: OpenPullRequest | None = None,
         withheld: tuple[str, ...] = (),
         recorded: Recorded | None = None,
+        only: AgentStep | None = None,
     ) -> None:
         self.run = run
         self.project = project
         self.tell = tell
-        self.agents = Agents(run, project, models, templates, tell, environ=environ)
+        self.agents = Agents(run, project, models, templates, tell, environ=environ, only=only)
         self.publisher = (
             Publisher(run, push=push, post=post, open_pr=open_pr) if publishes else None
         )

@@ -7,6 +7,7 @@ from contextlib import aclosing
 from pathlib import Path
 from uuid import uuid4
 
+from forge_bot.agent.agent_steps import AgentStep
 from forge_bot.agent.assignment import StopReason
 from forge_bot.agent.models.base import Model
 from forge_bot.engine import (
@@ -30,7 +31,7 @@ from forge_bot.prompts.environment import Environment
 from forge_bot.runs.inquiry import AGENT, Inquiry, InquiryArguments, ended, inquire, look_into
 from forge_bot.runs.installation import foundation
 from forge_bot.runs.kept_profiles import profile_at
-from forge_bot.runs.local_host import LocalHost
+from forge_bot.runs.local_host import LocalHost, Recorded
 from forge_bot.runs.local_user import local_user
 from forge_bot.runs.notifications import Explained, Message, Notify, StoppedBefore
 from forge_bot.runs.open_pull_request import OpenPullRequest
@@ -183,27 +184,24 @@ class Session:
 
     def _performed(self, run: Run, last: PhaseId | None) -> Outcome:
         line = stop_after(run.pipeline, last) if last is not None else never_stop
-        host = StopAtLine(_TerminalHost(self, run), line)
+        host = StopAtLine(TerminalHost(self, run), line)
         _, action = until_stopped(drive(run.pipeline, run.state, host))
         if last is not None and line(run.state, action):
             self._stopped(run, last, action)
             return Outcome.WAITING
-        match action:
-            case Done():
-                self._push_record(run)
-                self._keep_record(run)
-                return Outcome.ABANDONED if action.outcome == "abandoned" else Outcome.DONE
-            case Checkpoint(reason=Reason.BUDGET):
-                return Outcome.BUDGET
-            case Checkpoint() | HumanGate():
-                return Outcome.WAITING
-            case _:
-                return Outcome.FAILED
+        if isinstance(action, Done):
+            self.finish(run)
+        return outcome_of(action)
 
     def _stopped(self, run: Run, last: PhaseId, action: Action) -> None:
         following = run.pipeline.phase(action.phase)
         label = run.pipeline.phase(last).label
         self.tell(StoppedBefore(last=label, following=f"{following.label} ({following.id})"))
+
+    def finish(self, run: Run) -> None:
+        """Deliver the record of a run that is over: push it if wanted, keep it apart from code."""
+        self._push_record(run)
+        self._keep_record(run)
 
     def _push_record(self, run: Run) -> None:
         """The commit that records the end of a run can only follow the push it records."""
@@ -228,7 +226,9 @@ class Session:
             where = f"the record of {run.name} is on the branch {run.state.branch}"
             self.tell(Message(text=f"{where}; {kept.trouble}", kind="warning"))
 
-    def local_host(self, run: Run) -> LocalHost:
+    def local_host(
+        self, run: Run, *, only: AgentStep | None = None, recorded: Recorded | None = None
+    ) -> LocalHost:
         """The host that performs on this machine. Raises what opening models and prompts raises."""
         profile = profile_at(self.repository, run.state.base_commit, self.config)
         project = Project(
@@ -245,6 +245,8 @@ class Session:
             push=self.push,
             post=self.post,
             open_pr=self.open_pr,
+            only=only,
+            recorded=recorded,
         )
 
     async def look_into(self, run: Run, text: str) -> tuple[Inquiry, Asked | None]:
@@ -252,7 +254,7 @@ class Session:
         return await look_into(run, text, **self._inquiry(run))
 
 
-class _TerminalHost:
+class TerminalHost:
     """Performs on this machine, and asks the person at the terminal."""
 
     def __init__(self, session: Session, run: Run) -> None:
@@ -338,6 +340,21 @@ class _TerminalHost:
             self.session.tell(
                 Message(text=f"{error.message} {advice_at_terminal(error)}", kind="warning")
             )
+
+
+def outcome_of(action: Action) -> Outcome:
+    """Return how an invocation ends that leaves this action outstanding."""
+    match action:
+        case Done(outcome="abandoned"):
+            return Outcome.ABANDONED
+        case Done():
+            return Outcome.DONE
+        case Checkpoint(reason=Reason.BUDGET):
+            return Outcome.BUDGET
+        case Checkpoint() | HumanGate():
+            return Outcome.WAITING
+        case _:
+            return Outcome.FAILED
 
 
 def answer(
