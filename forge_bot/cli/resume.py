@@ -10,9 +10,10 @@ from rich.markup import escape
 from forge_bot.cli.amounts import paid
 from forge_bot.cli.console import Console
 from forge_bot.cli.last_words import print_result
-from forge_bot.cli.options import Ending
+from forge_bot.cli.options import Ending, HostChoice
 from forge_bot.cli.progress import Progress
 from forge_bot.cli.session_setup import check_person, load_setup, session, way_of_answer
+from forge_bot.cli.temporal_commands import led_by
 from forge_bot.engine.reports import Answer, BudgetRaised, Report, RetryAsked
 from forge_bot.engine.state import RunStatus
 from forge_bot.errors import BadOption, RunEnded, TaskTooLarge
@@ -31,6 +32,7 @@ from forge_bot.runs.session import PersonAnswer, answer
 from forge_bot.runs.tier_models import models_for
 
 NOTHING_MORE = Ending()
+WHERE_IT_IS = HostChoice()
 
 
 def give_answer(
@@ -75,6 +77,7 @@ def resume(
     until: str | None = None,
     phase: str | None = None,
     by_script: bool = False,
+    host: HostChoice = WHERE_IT_IS,
 ) -> int:
     """Go on where the run stands, or from a phase it has reached."""
     if phase is not None:
@@ -88,8 +91,19 @@ def resume(
             ending=ending,
             until=until,
             by_script=by_script,
+            host=host,
         )
-    return _go(folder, name, model, record, _nothing_to_say, ending=ending, until=until)
+    return _go(
+        folder,
+        name,
+        model,
+        record,
+        _nothing_to_say,
+        ending=ending,
+        until=until,
+        host=host,
+        follows=True,
+    )
 
 
 def retry(
@@ -103,6 +117,7 @@ def retry(
     ending: Ending,
     until: str | None = None,
     by_script: bool = False,
+    host: HostChoice = WHERE_IT_IS,
 ) -> int:
     """Send the run back to a phase, and go on from there. Raises NeedsTerminal if that passes over
     an open question.
@@ -123,7 +138,7 @@ def retry(
             via=via,
         )
 
-    return _go(folder, name, model, record, asked, ending=ending, until=until)
+    return _go(folder, name, model, record, asked, ending=ending, until=until, host=host)
 
 
 def ask(
@@ -260,6 +275,8 @@ def _go(
     ending: Ending,
     until: str | None,
     ends: bool = False,
+    host: HostChoice = WHERE_IT_IS,
+    follows: bool = False,
 ) -> int:
     repository = Repository.find(folder)
     config = load_setup(repository)
@@ -270,4 +287,7 @@ def _go(
     keep_model(repository, info.name, model)
     models = models_for(config, model or kept_model(repository, info.name), record)
     going = session(repository, config, models, progress, ending=ending, until=until)
-    return print_result(*going.go_on(info, first), progress, ending)
+    leader = led_by(going, info.name, host, ending, model, record)
+    # A run that a server leads is followed, also while its worker holds it.
+    said = None if follows and leader is not going else first
+    return print_result(*leader.go_on(info, said), progress, ending)

@@ -13,10 +13,11 @@ from forge_bot.cli.amounts import money
 from forge_bot.cli.console import Console
 from forge_bot.cli.discussion import discussed
 from forge_bot.cli.last_words import print_result
-from forge_bot.cli.options import Ending
+from forge_bot.cli.options import Ending, HostChoice
 from forge_bot.cli.progress import Progress, expected
 from forge_bot.cli.resume import dollars, resume
 from forge_bot.cli.session_setup import at_terminal, load_setup, session
+from forge_bot.cli.temporal_commands import check_options, new_place, on_server
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.reports import RunFlags
 from forge_bot.errors import BadOption
@@ -67,6 +68,7 @@ class RunOptions(Frozen):
     phase: str | None = None
     by_script: bool = False
     yes: bool = False
+    host: HostChoice = HostChoice()
 
 
 def start_run(folder: Path, wanted: RunOptions, model: str | None, record: Path | None) -> int:
@@ -83,6 +85,9 @@ def start_run(folder: Path, wanted: RunOptions, model: str | None, record: Path 
     repository = Repository.find(folder)
     if wanted.ending.open_pr:
         opener(repository.root)
+    place = new_place(repository, wanted.host, wanted.ending, model)
+    if place is not None:
+        check_options(wanted.until, record)
     config = load_setup(repository)
     models = models_for(config, model, record)
     progress = Progress(Console())
@@ -124,7 +129,8 @@ def start_run(folder: Path, wanted: RunOptions, model: str | None, record: Path 
     progress.began(info, plan, estimate)
     ending = wanted.ending
     going = session(repository, config, models, progress, ending=ending, until=wanted.until)
-    return print_result(*going.go_on(info), progress, ending)
+    leader = going if place is None else on_server(going, place)
+    return print_result(*leader.go_on(info), progress, ending)
 
 
 def _resumed(folder: Path, wanted: RunOptions, model: str | None, record: Path | None) -> int:
@@ -138,6 +144,7 @@ def _resumed(folder: Path, wanted: RunOptions, model: str | None, record: Path |
         until=wanted.until,
         phase=wanted.phase,
         by_script=wanted.by_script,
+        host=wanted.host,
     )
 
 

@@ -58,20 +58,37 @@ async def drive(pipeline: Pipeline, state: State, host: Host) -> tuple[State, Ac
     action = next_action(pipeline, state)
     while not isinstance(action, Done):
         outstanding = action
-        async with aclosing(_reports(host, state, action)) as reports:
-            async for report in reports:
-                after = advance(pipeline, state, report)
-                if after is state:
-                    raise WrongReport(
-                        f"{action.action_id} was performed, but its report has been recorded"
-                        " before."
-                    )
-                state = after
-                await host.record(report, state)
+        state = await carry_out(pipeline, state, host, action)
         action = next_action(pipeline, state)
         if action == outstanding:
             break
     return state, action
+
+
+class _Closing(aclosing[AsyncGenerator[Report]]):
+    """Closes a host's generator, unless the whole loop is thrown away where it stands: nobody is
+    there any more who could await that.
+    """
+
+    async def __aexit__(self, *exception: object) -> None:
+        if exception[0] is not GeneratorExit:
+            await super().__aexit__(*exception)
+
+
+async def carry_out(
+    pipeline: Pipeline, state: State, host: Host, action: WorkAction | PersonAction
+) -> State:
+    """Let the host do one action; the state after what it reported."""
+    async with _Closing(_reports(host, state, action)) as reports:
+        async for report in reports:
+            after = advance(pipeline, state, report)
+            if after is state:
+                raise WrongReport(
+                    f"{action.action_id} was performed, but its report has been recorded before."
+                )
+            state = after
+            await host.record(report, state)
+    return state
 
 
 def drive_blocking(pipeline: Pipeline, state: State, host: Host) -> tuple[State, Action]:

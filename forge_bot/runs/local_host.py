@@ -12,6 +12,7 @@ from forge_bot.agent.models.base import Model
 from forge_bot.engine import (
     Exec,
     PersonAction,
+    Pipeline,
     SpawnAgent,
     State,
     WorkAction,
@@ -77,27 +78,9 @@ class LocalHost:
         paths, self._paths = self._paths, ()
         await asyncio.to_thread(self.run.record, report, state, paths)
         if isinstance(report, ArtifactWritten):
-            self._told(report)
+            self.tell(ended_phase(self.run.pipeline, report))
         if self.recorded is not None:
             await self.recorded(report)
-
-    def _told(self, report: ArtifactWritten) -> None:
-        inspection = report.inspection
-        good = not inspection.problems and (
-            inspection.verdict is None or inspection.verdict.positive
-        )
-        label = self.run.pipeline.phase(report.phase).label
-        self.tell(
-            PhaseEnded(
-                phase=report.phase,
-                label=label,
-                result=report.artifact,
-                usage=report.usage,
-                task=report.task,
-                verdict=inspection.verdict,
-                good=good,
-            )
-        )
 
     async def perform(self, state: State, action: WorkAction) -> AsyncGenerator[Report]:
         """Let agents work, run the project's commands, write what the engine wrote."""
@@ -186,3 +169,18 @@ class LocalHost:
                 )
             case "prepare" | "verify" | "apply-held" | "call-tools":
                 raise AssertionError(action.operation)
+
+
+def ended_phase(pipeline: Pipeline, report: ArtifactWritten) -> PhaseEnded:
+    """Return the notice that an artifact was written."""
+    inspection = report.inspection
+    good = not inspection.problems and (inspection.verdict is None or inspection.verdict.positive)
+    return PhaseEnded(
+        phase=report.phase,
+        label=pipeline.phase(report.phase).label,
+        result=report.artifact,
+        usage=report.usage,
+        task=report.task,
+        verdict=inspection.verdict,
+        good=good,
+    )

@@ -1,0 +1,180 @@
+"""Runs that a Temporal server leads: which host goes on with a run, and the worker."""
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.markup import escape
+
+from forge_bot.cli.console import Console
+from forge_bot.cli.options import Ending, HostChoice
+from forge_bot.errors import BadOption, TemporalUnavailable
+from forge_bot.git import Repository
+from forge_bot.runs.notifications import Message, Notice, Notify, log_line
+from forge_bot.runs.process_signals import stop_on_signals, until_stopped
+from forge_bot.runs.session import Session
+from forge_bot.temporal.run_place import (
+    TemporalPlace,
+    forget_place,
+    place_of,
+    queue_of,
+    server_file,
+    workflow_id,
+)
+from forge_bot.temporal.temporal_server import (
+    connected,
+    named_place,
+    require_client,
+    server_program,
+)
+
+if TYPE_CHECKING:
+    from forge_bot.temporal.temporal_session import TemporalSession
+
+HERE_ALONE = "It works for runs of this machine: leave --on temporal away."
+
+
+def new_place(
+    repository: Repository, choice: HostChoice, ending: Ending, model: str | None
+) -> TemporalPlace | None:
+    """Return the server that is to lead a run; None for a run of this machine.
+
+    Raises what stands in the way, before anything is begun.
+    """
+    if choice.on != "temporal":
+        if choice.dev or choice.address or choice.namespace:
+            raise BadOption("--dev, --address and --namespace go with --on temporal.")
+        return None
+    require_client()
+    pushes = ending.push or ending.open_pr
+    if choice.dev:
+        server_program()
+        place = TemporalPlace(dev=True, namespace="default")
+    else:
+        place = named_place(choice.address, choice.namespace)
+        asyncio.run(_reached(place))
+        # A worker's machine may be lost with all that lies on it alone.
+        pushes = pushes or repository.remote_url() is not None
+    return place.model_copy(update={"model": model, "push": pushes, "open_pr": ending.open_pr})
+
+
+def check_options(until: str | None, record: Path | None) -> None:
+    """Raise BadOption for what a server cannot do."""
+    if until is not None or record is not None:
+        name = "--until" if until is not None else "--record"
+        raise BadOption(f"{name} does not work for a run on Temporal.", hint=HERE_ALONE)
+
+
+def led_by(
+    going: Session,
+    run: str,
+    choice: HostChoice,
+    ending: Ending,
+    model: str | None,
+    record: Path | None,
+) -> "Session | TemporalSession":
+    """Return what goes on with a run: this command, or the server that has the run or gets it."""
+    known = place_of(going.repository, run)
+    if choice.on == "local":
+        if known is not None:
+            _take_back(going, run, known)
+        return going
+    wanted = new_place(going.repository, choice, ending, model)
+    if wanted is None and known is None:
+        return going
+    check_options(going.until, record)
+    if known is not None and wanted is None:
+        _check_unchanged(known, ending, model)
+    return on_server(going, wanted or known or TemporalPlace())
+
+
+def on_server(going: Session, place: TemporalPlace) -> "TemporalSession":
+    """Return what follows a run that a server leads."""
+    require_client()
+    from forge_bot.temporal.temporal_session import TemporalSession
+
+    return TemporalSession(going, place)
+
+
+def _check_unchanged(known: TemporalPlace, ending: Ending, model: str | None) -> None:
+    """Raise BadOption for an option that the workflow of a run was begun without."""
+    changed = {
+        "--model": model is not None and model != known.model,
+        "--push": ending.push and not known.push,
+        "--open-pr": ending.open_pr and not known.open_pr,
+    }
+    for option, other in changed.items():
+        if other:
+            raise BadOption(
+                f"The workflow of this run was begun with another {option}.",
+                hint=f"Leave {option} away, or go on here: forge-bot resume --on local {option} …",
+            )
+
+
+def _take_back(going: Session, run: str, known: TemporalPlace) -> None:
+    """End the workflow of a run, which goes on at this machine."""
+    if known.dev:
+        server_file(going.repository, run).unlink(missing_ok=True)
+    else:
+        require_client()
+        try:
+            asyncio.run(_ended(going.repository, run, known))
+        except TemporalUnavailable as error:
+            text = (
+                f"{error.message} If it comes back, its workflow reads the branch and goes on from"
+                " there as well."
+            )
+            going.tell(Message(text=text, kind="warning"))
+    forget_place(going.repository, run)
+
+
+async def _ended(repository: Repository, run: str, place: TemporalPlace) -> None:
+    from temporalio.service import RPCError, RPCStatusCode
+
+    async with connected(place, server_file(repository, run)) as client:
+        handle = client.get_workflow_handle(workflow_id(repository, run))
+        try:
+            await handle.terminate("The run goes on at a terminal.")
+        except RPCError as error:
+            if error.status is not RPCStatusCode.NOT_FOUND:
+                raise
+
+
+async def _reached(place: TemporalPlace) -> None:
+    async with connected(place, Path()):
+        pass
+
+
+def work_for_server(folders: tuple[Path, ...], choice: HostChoice, steps: int) -> int:
+    """Work on the runs of these clones until somebody stops it."""
+    require_client()
+    repositories = tuple(Repository.find(folder) for folder in folders)
+    place = named_place(choice.address, choice.namespace)
+    with stop_on_signals():
+        try:
+            until_stopped(_work(repositories, place, steps))
+        except KeyboardInterrupt:
+            Console(soft_wrap=True).print("Stopped. What was under way is taken up by others.")
+    return 0
+
+
+async def _work(repositories: tuple[Repository, ...], place: TemporalPlace, steps: int) -> None:
+    from forge_bot.temporal.temporal_worker import working
+
+    console = Console(soft_wrap=True)
+
+    def tell_of(run: str) -> Notify:
+        def tell(notice: Notice) -> None:
+            if (line := log_line(notice)) is not None:
+                console.print(f"{escape(run)}: {escape(line.text)}", highlight=False)
+
+        return tell
+
+    async with (
+        connected(place, Path()) as client,
+        working(client, repositories, tell_of, steps=steps),
+    ):
+        console.print(f"Working for {escape(place.address)}, namespace {escape(place.namespace)}:")
+        for each in repositories:
+            console.print(f"  {escape(str(each.root))} [dim]queue {queue_of(each)}[/]")
+        await asyncio.Event().wait()

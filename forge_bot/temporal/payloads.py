@@ -1,0 +1,113 @@
+"""The values that travel between terminal, workflow and activities, and stay in the history.
+
+They name places and commits. Reports travel, since the workflow folds them; the state, prompts,
+documents, code and keys do not.
+"""
+
+from pydantic import Field, ValidationError
+from temporalio.exceptions import ApplicationError
+
+from forge_bot.bot.outbox import WorkerStopped
+from forge_bot.engine import Action, Exec, SpawnAgent, WriteFile
+from forge_bot.errors import ForgeError
+from forge_bot.values import Frozen, PhaseId
+
+NEXT_MODEL_TURN = "model_turn"
+"""The first step of every agent."""
+
+STEPS = (
+    NEXT_MODEL_TURN,
+    "lookup_round",
+    "try_edits",
+    "landing",
+    "setup",
+    "checks",
+    "apply_patch",
+    "write_document",
+    "publish",
+)
+"""Names of the activities that perform an action, or one step of it."""
+
+_OPERATIONS = {"prepare": "setup", "verify": "checks", "apply-held": "apply_patch"}
+
+
+class RunBegin(Frozen):
+    """The input of the workflow of a run."""
+
+    repository: str = Field(description="folder of the clone, on the machine of its workers")
+    run: str
+    queue: str = Field(description="task queue of the workers that have this clone")
+    model: str | None = None
+    push: bool = Field(default=False, description="push each report before the next step")
+    open_pr: bool = False
+    heartbeat_seconds: float = Field(
+        default=20.0, gt=0, description="silence after which a worker counts as lost"
+    )
+
+
+class StepOrder(Frozen):
+    """One step for a worker, of the run as the workflow knows it."""
+
+    begin: RunBegin
+    commit: str = Field(default="", description="the newest commit that the workflow knows")
+    known: int = Field(default=0, description="reports that the workflow knows")
+    action_id: str = ""
+    step: str = ""
+    first: bool = Field(default=True, description="the first step of its action")
+    report: str = Field(default="", description="a person's report, to be recorded")
+
+
+class StepDone(Frozen):
+    """The result of a step: what is recorded on the branch by now."""
+
+    commit: str
+    reports: tuple[str, ...] = Field(default=(), description="those the workflow did not know")
+    more: bool = Field(default=False, description="there are more of them than one message takes")
+    then: str = Field(default="", description="the next step of the same action")
+    pipeline: str = Field(default="", description="the pipeline, when a run is taken up")
+
+
+class Standing(Frozen):
+    """How a run stands, for those that follow it."""
+
+    ready: bool = False
+    known: int = 0
+    commit: str = ""
+    action_id: str = ""
+    phase: PhaseId = PhaseId("")
+    label: str = ""
+    step: str = ""
+    asks: bool = Field(default=False, description="a person is asked")
+    over: bool = False
+    trouble: WorkerStopped | None = Field(default=None, description="why the work stands still")
+
+
+def first_step(action: Action) -> str:
+    """Return the activity that begins an action."""
+    match action:
+        case SpawnAgent():
+            return NEXT_MODEL_TURN
+        case WriteFile():
+            return "write_document"
+        case Exec():
+            return _OPERATIONS.get(action.operation, "publish")
+        case _:
+            raise AssertionError(action.type)
+
+
+def as_failure(stop: WorkerStopped, *, passing: bool = False) -> ApplicationError:
+    """Return the failure that carries an error over the server. `passing`: it is tried again."""
+    return ApplicationError(
+        stop.message, stop.model_dump_json(), type=stop.code, non_retryable=not passing
+    )
+
+
+def stop_in(cause: BaseException | None) -> tuple[WorkerStopped, bool]:
+    """Return the error that a failure carries, and whether its reason can go away by itself."""
+    if isinstance(cause, ApplicationError) and cause.details:
+        try:
+            return WorkerStopped.model_validate_json(str(cause.details[0])), not cause.non_retryable
+        except ValidationError:
+            pass
+    message = f"The worker was lost: {cause}." if cause is not None else "The worker was lost."
+    return WorkerStopped(code=ForgeError.code, message=message, exit_code=1), True

@@ -1,0 +1,213 @@
+"""The activities of a run: each opens the run, does one step with the local host, and lets go."""
+
+import asyncio
+import os
+from collections.abc import Callable, Coroutine
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from temporalio import activity
+from temporalio.exceptions import ApplicationError
+
+from forge_bot.agent.agent_steps import AgentStep, PausedBefore
+from forge_bot.agent.progress_events import ModelAnswered
+from forge_bot.bot.outbox import WorkerStopped, stopped_by
+from forge_bot.engine import REPORT, Exec, SpawnAgent, WriteFile, carry_out
+from forge_bot.errors import (
+    ForgeError,
+    GitFailed,
+    GitHubUnavailable,
+    ModelUnavailable,
+    RateLimited,
+    RunBusy,
+    RunMoved,
+)
+from forge_bot.git import Repository
+from forge_bot.git.commit_objects import is_ancestor
+from forge_bot.runs.notifications import Notice, Notify, PhaseBegan, PromptSent, Thinking
+from forge_bot.runs.open_pull_request import opener
+from forge_bot.runs.resolve import resolve_run
+from forge_bot.runs.run import Run, open_run
+from forge_bot.runs.session import Session
+from forge_bot.runs.tier_models import models_for
+from forge_bot.settings import load_config
+from forge_bot.temporal.payloads import STEPS, RunBegin, StepDone, StepOrder, as_failure
+
+_PASSING = ModelUnavailable | GitHubUnavailable | RateLimited | RunBusy | GitFailed
+"""Errors whose reason can go away by itself."""
+
+_MOST_BYTES = 1_000_000
+"""Bytes of reports in one message; a server takes 2 MB."""
+
+_AGENT_STEPS = {step.value: step for step in AgentStep}
+
+TellOf = Callable[[str], Notify]
+"""Returns where the notices of a run go."""
+
+
+class RunActivities:
+    """What a worker does for the runs of the clones on its machine."""
+
+    def __init__(self, tell_of: TellOf) -> None:
+        self._tell_of = tell_of
+
+    def all(self) -> list[Callable[[StepOrder], StepDone]]:
+        """Return the activities, each under its name."""
+        plain = {"take_up": _taken_up, "news": _news, "record": _recorded, "finish": _finished}
+        named = {name: partial(self._at_run, do) for name, do in plain.items()}
+        steps = {name: partial(self._at_run, _performed) for name in STEPS}
+        return [_activity(name, do) for name, do in (named | steps).items()]
+
+    def _at_run(
+        self, do: "Callable[[StepOrder, Session, Run], StepDone]", order: StepOrder
+    ) -> StepDone:
+        try:
+            session = _session(order.begin, self._tell(order))
+            info = resolve_run(session.repository, order.begin.run)
+            with open_run(session.repository, info, session.config) as run:
+                _check_place(order, run)
+                return do(order, session, run)
+        except ForgeError as error:
+            raise as_failure(stopped_by(error), passing=isinstance(error, _PASSING)) from None
+        except ApplicationError:
+            raise
+        # The server would repeat the words of any other error to everybody who reads the history.
+        except Exception as error:  # noqa: BLE001 - see above
+            message = f"Something unexpected happened on the worker: {type(error).__name__}."
+            activity.logger.exception(message)
+            stop = WorkerStopped(code=ForgeError.code, message=message, exit_code=1)
+            raise as_failure(stop, passing=True) from None
+
+    def _tell(self, order: StepOrder) -> Notify:
+        tell = self._tell_of(order.begin.run)
+        if order.first:
+            return tell
+
+        def rest(notice: Notice) -> None:
+            again = isinstance(notice, Thinking) and _is_again(notice)
+            if not again and not isinstance(notice, PhaseBegan | PromptSent):
+                tell(notice)
+
+        return rest
+
+
+def _activity(name: str, do: Callable[[StepOrder], StepDone]) -> Callable[[StepOrder], StepDone]:
+    @activity.defn(name=name, no_thread_cancel_exception=True)
+    def perform(order: StepOrder) -> StepDone:
+        return do(order)
+
+    return perform
+
+
+def _is_again(notice: Thinking) -> bool:
+    return isinstance(notice.notice, ModelAnswered) and notice.notice.again
+
+
+def _session(begin: RunBegin, tell: Notify) -> Session:
+    repository = Repository.find(Path(begin.repository))
+    config = load_config(repository.text_here)
+    return Session(
+        repository,
+        config,
+        models_for(config, begin.model),
+        tell,
+        lambda _question: None,
+        push=begin.push,
+        open_pr=opener(repository.root) if begin.open_pr else None,
+        environ=os.environ,
+    )
+
+
+# -- what they do with an open run
+# --------------------------------------------------------------------------------------------------
+
+
+def _taken_up(order: StepOrder, _session: Session, run: Run) -> StepDone:
+    """Read the run for a workflow that knows nothing of it."""
+    done = _told(order, run)
+    return done.model_copy(update={"pipeline": run.pipeline.model_dump_json()})
+
+
+def _news(order: StepOrder, _session: Session, run: Run) -> StepDone:
+    """Return what lies on the branch and the workflow does not know."""
+    return _told(order, run)
+
+
+def _recorded(order: StepOrder, _session: Session, run: Run) -> StepDone:
+    """Record a person's report, unless an earlier try did."""
+    report = REPORT.validate_json(order.report)
+    if report.key not in run.state.seen:
+        if len(run.workspace.reports()) != order.known:
+            raise RunMoved("Somebody else went on with the run.")
+        run.tell(report)
+    return StepDone(commit=_delivered(order, run))
+
+
+def _finished(_order: StepOrder, session: Session, run: Run) -> StepDone:
+    """Deliver the record of a run that is over."""
+    session.finish(run)
+    return StepDone(commit=run.tree.head().commit)
+
+
+def _performed(order: StepOrder, session: Session, run: Run) -> StepDone:
+    """Take one step of an action; what an earlier try or somebody else recorded comes first."""
+    if len(run.workspace.reports()) != order.known:
+        return _told(order, run)
+    action = run.action
+    if action.action_id != order.action_id or not isinstance(action, SpawnAgent | WriteFile | Exec):
+        raise RunMoved(f"{order.action_id} is not what the run needs next.")
+    then = ""
+    host = session.local_host(run, only=_AGENT_STEPS.get(order.step))
+    try:
+        asyncio.run(_alive(carry_out(run.pipeline, run.state, host, action)))
+    except PausedBefore as pause:
+        then = pause.step.value
+    return _told(order, run).model_copy(update={"then": then})
+
+
+def _told(order: StepOrder, run: Run) -> StepDone:
+    """Return the reports that the workflow does not know, when they are delivered."""
+    commit = _delivered(order, run)
+    lines = [REPORT.dump_json(report).decode() for report in run.workspace.reports()]
+    fitting, room = list[str](), _MOST_BYTES
+    for line in lines[order.known :]:
+        room -= len(line.encode())
+        if room < 0 and fitting:
+            break
+        fitting.append(line)
+    more = order.known + len(fitting) < len(lines)
+    return StepDone(commit=commit, reports=tuple(fitting), more=more)
+
+
+def _delivered(order: StepOrder, run: Run) -> str:
+    """Commit what waits for a commit, and push the branch; its newest commit."""
+    run.keep_record()
+    if order.begin.push and run.repository.remote_url() is not None and run.tree.unpushed():
+        run.tree.push()
+    return run.tree.head().commit
+
+
+def _check_place(order: StepOrder, run: Run) -> None:
+    """Raise RunMoved where the branch lacks what the workflow knows."""
+    lacks = len(run.workspace.reports()) < order.known
+    head = run.tree.head().commit
+    if lacks or (order.commit and not is_ancestor(run.repository.root, order.commit, head)):
+        raise RunMoved(f"The branch {run.state.branch} was put back.")
+
+
+async def _alive(work: Coroutine[Any, Any, object]) -> None:
+    """Tell the server that this worker lives, and end the work when nobody wants it any more."""
+    timeout = activity.info().heartbeat_timeout
+    pause = timeout.total_seconds() / 4 if timeout is not None else 5.0
+    task = asyncio.ensure_future(work)
+    try:
+        while not task.done():
+            activity.heartbeat()
+            await asyncio.wait({task}, timeout=pause)
+            if activity.is_cancelled():
+                task.cancel()
+        await task
+    except asyncio.CancelledError:
+        stop = WorkerStopped(cancelled=True, message="The worker was stopped.", exit_code=1)
+        raise as_failure(stop, passing=True) from None

@@ -1,0 +1,64 @@
+"""The note on this machine that says which Temporal server leads a run."""
+
+import hashlib
+import platform
+from contextlib import suppress
+from pathlib import Path
+
+from pydantic import Field, ValidationError
+
+from forge_bot.git import Repository
+from forge_bot.runs.run_paths import run_paths
+from forge_bot.store import write_whole
+from forge_bot.values import Frozen
+
+ORCHESTRATION = "forge-bot"
+"""The task queue of the workflows themselves."""
+
+
+class TemporalPlace(Frozen):
+    """The server of a run, and the options that the run was begun with."""
+
+    address: str = Field(default="", description="host:port; empty for an embedded server")
+    namespace: str = ""
+    dev: bool = Field(default=False, description="each command starts the server by itself")
+    model: str | None = None
+    push: bool = False
+    open_pr: bool = False
+
+
+def place_of(repository: Repository, run: str) -> TemporalPlace | None:
+    """Return the server that leads the run; None for a run of this machine alone."""
+    with suppress(OSError, ValidationError):
+        return TemporalPlace.model_validate_json(_note(repository, run).read_bytes())
+    return None
+
+
+def keep_place(repository: Repository, run: str, place: TemporalPlace) -> None:
+    """Note the server that leads the run."""
+    write_whole(_note(repository, run), place.model_dump_json())
+
+
+def forget_place(repository: Repository, run: str) -> None:
+    """Make the run one of this machine alone."""
+    _note(repository, run).unlink(missing_ok=True)
+
+
+def server_file(repository: Repository, run: str) -> Path:
+    """Return the file in which an embedded server keeps its history."""
+    return run_paths(repository, run).home / "temporal.sqlite"
+
+
+def queue_of(repository: Repository) -> str:
+    """Return the task queue for work in this clone of the repository."""
+    clone = f"{platform.node()}:{repository.common_dir}"
+    return f"forge-bot-{hashlib.sha256(clone.encode('utf-8', 'surrogateescape')).hexdigest()[:12]}"
+
+
+def workflow_id(repository: Repository, run: str) -> str:
+    """Return the id of the workflow that leads a run of this clone."""
+    return f"{queue_of(repository)}/{run}"
+
+
+def _note(repository: Repository, run: str) -> Path:
+    return run_paths(repository, run).home / "temporal.json"

@@ -1,0 +1,348 @@
+"""The workflow of a run: the loop of every host, deterministic, with all work in activities."""
+
+from collections import deque
+from collections.abc import AsyncGenerator
+from datetime import timedelta
+
+from temporalio import workflow
+from temporalio.common import RetryPolicy
+from temporalio.exceptions import ActivityError, is_cancelled_exception
+
+with workflow.unsafe.imports_passed_through():
+    from forge_bot.bot.outbox import WorkerStopped, stopped_by
+    from forge_bot.engine import (
+        REPORT,
+        Checkpoint,
+        Done,
+        Exec,
+        HumanGate,
+        PersonAction,
+        Pipeline,
+        Report,
+        State,
+        WorkAction,
+        advance,
+        drive,
+        fold,
+        next_action,
+    )
+    from forge_bot.engine.reports import (
+        Abandoned,
+        Answered,
+        ArtifactChanged,
+        Asked,
+        BudgetRaised,
+        GateShown,
+        RetryAsked,
+    )
+    from forge_bot.errors import ForgeError, ReportRejected, RunEnded, RunMoved
+    from forge_bot.temporal.payloads import (
+        RunBegin,
+        Standing,
+        StepDone,
+        StepOrder,
+        as_failure,
+        first_step,
+        stop_in,
+    )
+
+OF_PEOPLE = Answered | GateShown | RetryAsked | BudgetRaised | Abandoned | Asked | ArtifactChanged
+"""Reports that come from a person and not from the work of the run."""
+
+_LONGEST = timedelta(hours=6)
+"""A step that takes longer is given up. A worker that is lost is noticed much sooner."""
+
+_TRIES = RetryPolicy(
+    initial_interval=timedelta(seconds=1),
+    maximum_interval=timedelta(seconds=30),
+    maximum_attempts=4,
+)
+_PAUSES = (60, 300, 900)
+"""Seconds before work is tried again that failed for a reason that can go away by itself; the last
+pause is repeated."""
+
+_MOVES = 3
+"""Times in a row that the branch may be read again without a step forward."""
+
+
+class _Moved(Exception):
+    """The branch has to be read again."""
+
+
+class _Stopped(Exception):
+    """The work stands still. `passing`: the reason can go away by itself."""
+
+    def __init__(self, stop: WorkerStopped, *, passing: bool) -> None:
+        super().__init__(stop.message)
+        self.stop = stop
+        self.passing = passing
+
+
+@workflow.defn(name="ForgeRunWorkflow")
+class ForgeRunWorkflow:
+    """One run: a host of `drive`."""
+
+    @workflow.init
+    def __init__(self, begin: RunBegin) -> None:
+        """Begin with nothing known; the branch is read first."""
+        self._begin = begin
+        self._pipeline: Pipeline | None = None
+        self._state: State | None = None
+        self._commit = ""
+        self._known = 0
+        self._step = ""
+        self._moves = 0
+        self._wakes = 0
+        self._closed = False
+        self._look_again = False
+        self._trouble: WorkerStopped | None = None
+        self._inbox: deque[Report] = deque()
+        self._told: set[str] = set()
+        self._refused: dict[str, WorkerStopped] = {}
+
+    @workflow.run
+    async def run(self, begin: RunBegin) -> str:
+        """Lead the run to its end; how it ended."""
+        del begin
+        while True:
+            try:
+                pipeline, state = await self._taken_up()
+                _, action = await drive(pipeline, state, self)
+                if isinstance(action, Done) and not await self._heard_at_end():
+                    return action.outcome
+            except _Moved:
+                self._moved()
+            if self._leaves_off():
+                await workflow.wait_condition(workflow.all_handlers_finished)
+                workflow.continue_as_new(self._begin)
+
+    async def _taken_up(self) -> tuple[Pipeline, State]:
+        """Return the run as it is known; read from its branch if it is not."""
+        if self._pipeline is not None and self._state is not None:
+            return self._pipeline, self._state
+        self._known, self._commit = 0, ""
+        done = await self._done("take_up")
+        pipeline = Pipeline.model_validate_json(done.pipeline)
+        reports = [REPORT.validate_json(line) for line in done.reports]
+        while done.more:
+            self._known, self._commit = len(reports), done.commit
+            done = await self._done("news")
+            reports += [REPORT.validate_json(line) for line in done.reports]
+        self._pipeline, self._state = pipeline, fold(pipeline, reports)
+        self._known, self._commit = len(reports), done.commit
+        return self._pipeline, self._state
+
+    async def _heard_at_end(self) -> bool:
+        """Deliver what a run that is over leaves; return whether a person opened it again."""
+        await self._done("finish")
+        if (said := self._next_said()) is not None and self._pipeline and self._state:
+            await self.record(said, advance(self._pipeline, self._state, said))
+            return True
+        self._closed = True
+        await workflow.wait_condition(workflow.all_handlers_finished)
+        return False
+
+    def _moved(self) -> None:
+        """Read the branch again, but not for ever."""
+        self._state = None
+        self._moves += 1
+        if self._moves > _MOVES:
+            raise as_failure(stopped_by(RunMoved("The branch of the run is in disorder.")))
+
+    def _leaves_off(self) -> bool:
+        """Return whether the history is so long that a new one should begin."""
+        return workflow.info().is_continue_as_new_suggested() and not self._inbox
+
+    # -- what the loop asks of its host
+    # ----------------------------------------------------------------------------------------------
+
+    async def perform(self, state: State, action: WorkAction) -> AsyncGenerator[Report]:
+        """Let a worker do it, step by step."""
+        del state
+        step, first = first_step(action), True
+        while step and not self._leaves_off():
+            if (said := self._next_said()) is not None:
+                yield said
+                return
+            done = await self._execute(step, action_id=action.action_id, first=first)
+            if done is None:
+                continue
+            for line in done.reports:
+                self._moves = 0
+                yield REPORT.validate_json(line)
+            self._commit, step, first = done.commit, done.then, False
+
+    def publish(self, state: State, action: Exec) -> AsyncGenerator[Report]:
+        """Let a worker publish it."""
+        return self.perform(state, action)
+
+    async def ask(self, state: State, action: PersonAction) -> AsyncGenerator[Report]:
+        """Wait for a person. It costs nothing."""
+        del state, action
+        await workflow.wait_condition(
+            lambda: bool(self._inbox) or self._look_again or self._leaves_off()
+        )
+        if self._look_again:
+            self._look_again = False
+            done = await self._done("news")
+            for line in done.reports:
+                yield REPORT.validate_json(line)
+            self._commit = done.commit
+        elif (said := self._next_said()) is not None:
+            yield said
+
+    async def record(self, report: Report, state: State) -> None:
+        """Have a person's report recorded; what a worker reports is recorded already."""
+        if report.key in self._told:
+            try:
+                line = REPORT.dump_json(report).decode()
+                self._commit = (await self._once("record", report=line)).commit
+            except _Moved:
+                # It is taken up again, as the first thing after the branch has been read.
+                self._inbox.appendleft(report)
+                raise
+            except _Stopped as stopped:
+                self._refused[report.key] = stopped.stop
+                raise _Moved from None
+            self._told.discard(report.key)
+        self._state = state
+        self._known += 1
+
+    def _next_said(self) -> Report | None:
+        """Return the next report of a person that fits; one that fits no more is refused."""
+        while self._inbox and self._pipeline is not None and self._state is not None:
+            said = self._inbox.popleft()
+            try:
+                if advance(self._pipeline, self._state, said) is not self._state:
+                    return said
+                self._told.discard(said.key)
+            except ForgeError as error:
+                self._refused[said.key] = stopped_by(error)
+        return None
+
+    # -- activities
+    # ----------------------------------------------------------------------------------------------
+
+    async def _done(self, name: str) -> StepDone:
+        while True:
+            if (done := await self._execute(name)) is not None:
+                return done
+
+    async def _execute(
+        self, name: str, *, action_id: str = "", first: bool = True
+    ) -> StepDone | None:
+        """Let a worker do it. What stands in the way is shown until it is gone; None where a person
+        said something meanwhile.
+        """
+        tries = 0
+        while True:
+            try:
+                return await self._once(name, action_id=action_id, first=first)
+            except _Stopped as stopped:
+                self._trouble, woken = stopped.stop, self._wakes
+                pause = _PAUSES[min(tries, len(_PAUSES) - 1)] if stopped.passing else None
+                tries += 1
+            try:
+                await workflow.wait_condition(
+                    lambda woken=woken: self._wakes > woken or bool(self._inbox), timeout=pause
+                )
+            except TimeoutError:
+                pass
+            finally:
+                self._trouble = None
+            if self._inbox:
+                return None
+
+    async def _once(
+        self, name: str, *, action_id: str = "", first: bool = True, report: str = ""
+    ) -> StepDone:
+        order = StepOrder(
+            begin=self._begin,
+            commit=self._commit,
+            known=self._known,
+            action_id=action_id,
+            step=name,
+            first=first,
+            report=report,
+        )
+        self._step = name
+        try:
+            return await workflow.execute_activity(
+                name,
+                order,
+                result_type=StepDone,
+                task_queue=self._begin.queue,
+                start_to_close_timeout=_LONGEST,
+                heartbeat_timeout=timedelta(seconds=self._begin.heartbeat_seconds),
+                retry_policy=_TRIES,
+            )
+        except ActivityError as error:
+            if is_cancelled_exception(error):
+                raise
+            stop, passing = stop_in(error.cause)
+            if stop.code == RunMoved.code:
+                raise _Moved from None
+            raise _Stopped(stop, passing=passing) from None
+        finally:
+            self._step = ""
+
+    # -- people
+    # ----------------------------------------------------------------------------------------------
+
+    @workflow.update
+    async def tell(self, report: str) -> None:
+        """Take a person's report; it is recorded and pushed when this returns."""
+        said = REPORT.validate_json(report)
+        self._told.add(said.key)
+        self._inbox.append(said)
+        await workflow.wait_condition(
+            lambda: said.key in self._refused or said.key not in self._told
+        )
+        if (stop := self._refused.pop(said.key, None)) is not None:
+            self._told.discard(said.key)
+            raise as_failure(stop)
+
+    @tell.validator
+    def _fits(self, report: str) -> None:
+        """Refuse what the engine refuses; it then leaves no trace in the history."""
+        try:
+            said = REPORT.validate_json(report)
+            if not isinstance(said, OF_PEOPLE):
+                raise ReportRejected("Only a person's report is taken here.")
+            if self._closed:
+                raise RunEnded("The run is over.")
+            if self._pipeline is None or self._state is None:
+                raise RunMoved("The run is being read from its branch.")
+            if advance(self._pipeline, self._state, said) is self._state:
+                raise ReportRejected("This was told before.")
+        except ForgeError as error:
+            raise as_failure(stopped_by(error)) from None
+        except ValueError:
+            raise as_failure(stopped_by(ReportRejected("This is no report."))) from None
+
+    @workflow.signal
+    def wake(self) -> None:
+        """Try again what stood still, and look at the branch while a person is asked."""
+        self._wakes += 1
+        self._look_again = True
+
+    @workflow.query
+    def standing(self) -> Standing:
+        """Say how the run stands."""
+        if self._state is None or self._pipeline is None:
+            return Standing(trouble=self._trouble, step=self._step)
+        action = next_action(self._pipeline, self._state)
+        over = isinstance(action, Done)
+        idle = not self._inbox and not self._step and not self._look_again
+        return Standing(
+            ready=True,
+            known=self._known,
+            commit=self._commit,
+            action_id=action.action_id,
+            phase=action.phase,
+            label="" if over else self._pipeline.phase(action.phase).label,
+            step=self._step,
+            asks=isinstance(action, Checkpoint | HumanGate) and idle,
+            over=over and idle,
+            trouble=self._trouble,
+        )

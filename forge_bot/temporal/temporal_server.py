@@ -1,0 +1,143 @@
+"""The connection to a Temporal server, or a development server that lives as long as a command."""
+
+import asyncio
+import shutil
+import socket
+import subprocess
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, suppress
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from forge_bot.errors import (
+    TemporalMissing,
+    TemporalRefused,
+    TemporalServerMissing,
+    TemporalUnavailable,
+)
+from forge_bot.temporal.run_place import TemporalPlace
+
+if TYPE_CHECKING:
+    from temporalio.client import Client
+    from temporalio.service import RPCError
+
+_PROGRAM = "temporal"
+_LOOPBACK = "127.0.0.1"
+_SECONDS = 10.0
+_PAUSE = 0.05
+_FAST = ("--sqlite-pragma", "journal_mode=WAL", "--sqlite-pragma", "synchronous=off")
+"""A development server may lose its history: the run lies on its branch."""
+
+
+def require_client() -> None:
+    """Raise TemporalMissing where the client of Temporal is not installed."""
+    if find_spec("temporalio") is None:
+        raise TemporalMissing("The client of Temporal is not installed.")
+
+
+def server_program() -> Path:
+    """Return the program of the development server. Raises TemporalServerMissing."""
+    beside = Path(sys.executable).with_name(_PROGRAM)
+    found = str(beside) if beside.is_file() else shutil.which(_PROGRAM)
+    if found is None:
+        raise TemporalServerMissing("--dev starts Temporal's own server, which is not installed.")
+    return Path(found)
+
+
+def named_place(address: str | None, namespace: str | None) -> TemporalPlace:
+    """Return the server that options, the environment or the client's own profile name."""
+    from temporalio.envconfig import ClientConfig
+
+    known = ClientConfig.load_client_connect_config()
+    return TemporalPlace(
+        address=address or known.get("target_host", "localhost:7233"),
+        namespace=namespace or known.get("namespace", "default"),
+    )
+
+
+@asynccontextmanager
+async def connected(place: TemporalPlace, history: Path) -> AsyncGenerator["Client"]:
+    """Connect to the server of a run; an embedded one begins here, with its history in a file.
+
+    Raises TemporalUnavailable and TemporalRefused.
+    """
+    if not place.dev:
+        yield await connect(place)
+        return
+    history.parent.mkdir(parents=True, exist_ok=True)
+    port = _free_port()
+    words = ("server", "start-dev", "--headless", "--ip", _LOOPBACK, "--log-level", "never")
+    # Ctrl-C is for this process, which ends the server when its work has ended.
+    server = await asyncio.create_subprocess_exec(
+        server_program(),
+        *(*words, "--port", str(port), "--db-filename", str(history), *_FAST),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        yield await _connected_to_new(place.model_copy(update={"address": f"{_LOOPBACK}:{port}"}))
+    finally:
+        # It keeps nothing in memory alone, and takes a second longer to end by itself.
+        with suppress(ProcessLookupError):
+            server.kill()
+        await server.wait()
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind((_LOOPBACK, 0))
+        return probe.getsockname()[1]
+
+
+async def _connected_to_new(place: TemporalPlace) -> "Client":
+    """Connect to a server that is just being started."""
+    ends = asyncio.get_running_loop().time() + _SECONDS
+    while True:
+        try:
+            return await connect(place)
+        except (TemporalUnavailable, TemporalRefused):
+            if asyncio.get_running_loop().time() > ends:
+                raise
+            await asyncio.sleep(_PAUSE)
+
+
+async def connect(place: TemporalPlace) -> "Client":
+    """Connect to a server that is there. Raises TemporalUnavailable and TemporalRefused."""
+    from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
+    from temporalio.client import Client
+    from temporalio.contrib.pydantic import pydantic_data_converter
+    from temporalio.envconfig import ClientConfig
+    from temporalio.service import RPCError
+
+    known = ClientConfig.load_client_connect_config()
+    known["target_host"], known["namespace"] = place.address, place.namespace
+    try:
+        async with asyncio.timeout(_SECONDS):
+            client = await Client.connect(**known, data_converter=pydantic_data_converter)
+            asked = DescribeNamespaceRequest(namespace=place.namespace)
+            await client.workflow_service.describe_namespace(asked)
+    except RPCError as error:
+        raise as_forge_error(error, place) from error
+    except (RuntimeError, TimeoutError) as error:
+        raise TemporalUnavailable(
+            f"The Temporal server at {place.address} does not answer."
+        ) from error
+    return client
+
+
+def as_forge_error(
+    error: "RPCError", place: TemporalPlace
+) -> TemporalUnavailable | TemporalRefused:
+    """Return the error for what the server's protocol says."""
+    from temporalio.service import RPCStatusCode
+
+    if error.status in {RPCStatusCode.NOT_FOUND, RPCStatusCode.INVALID_ARGUMENT}:
+        return TemporalRefused(f"{place.address} has no namespace {place.namespace!r}.")
+    if error.status in {RPCStatusCode.PERMISSION_DENIED, RPCStatusCode.UNAUTHENTICATED}:
+        return TemporalRefused(f"{place.address} refuses access to {place.namespace!r}.")
+    where = place.address or "of this command"
+    return TemporalUnavailable(f"The Temporal server {where} does not answer.")

@@ -1,0 +1,276 @@
+"""One invocation at a terminal for a run that a Temporal server leads: begin, tell, follow, ask."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from contextlib import AbstractContextManager, asynccontextmanager
+from datetime import timedelta
+
+from temporalio.api.enums.v1 import TaskQueueType
+from temporalio.api.taskqueue.v1 import TaskQueue
+from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest
+from temporalio.client import (
+    Client,
+    WorkflowExecutionStatus,
+    WorkflowFailureError,
+    WorkflowHandle,
+    WorkflowQueryFailedError,
+    WorkflowUpdateFailedError,
+)
+from temporalio.common import WorkflowIDConflictPolicy
+from temporalio.service import RPCError, RPCStatusCode
+
+from forge_bot.bot.outbox import as_error
+from forge_bot.engine import REPORT, Checkpoint, HumanGate, Report, advance
+from forge_bot.errors import NoTemporalWorker, RunBusy, StaleApproval
+from forge_bot.runs.clock import now
+from forge_bot.runs.notifications import Message, PhaseBegan
+from forge_bot.runs.outcome import Outcome
+from forge_bot.runs.process_signals import until_stopped
+from forge_bot.runs.question import gate_shown, open_question
+from forge_bot.runs.resolve import RunInfo
+from forge_bot.runs.run import Run, open_run
+from forge_bot.runs.session import VIA, Session, TerminalHost, outcome_of
+from forge_bot.temporal.payloads import RunBegin, Standing, stop_in
+from forge_bot.temporal.run_place import (
+    ORCHESTRATION,
+    TemporalPlace,
+    keep_place,
+    queue_of,
+    server_file,
+    workflow_id,
+)
+from forge_bot.temporal.run_workflow import ForgeRunWorkflow
+from forge_bot.temporal.temporal_server import as_forge_error, connected
+from forge_bot.temporal.temporal_worker import working
+
+RunHandle = WorkflowHandle[ForgeRunWorkflow, str]
+
+_SHORTEST, _LONGEST = 0.05, 1.0
+"""Seconds between two looks at a run that works."""
+
+_ANSWER_TIME = timedelta(seconds=5)
+"""Time in which a worker says how a run stands."""
+
+_FRESH = timedelta(seconds=70)
+"""A worker that lives asks for work at least once a minute."""
+
+_GRACE_OF_COMMAND = timedelta(seconds=1)
+
+
+class TemporalSession:
+    """Does for a run on a server what a Session does for a run of this machine."""
+
+    def __init__(self, session: Session, place: TemporalPlace) -> None:
+        self.session = session
+        self.place = place
+        self._queue = queue_of(session.repository)
+        self._action = ""
+
+    def go_on(
+        self, info: RunInfo, first: Callable[[Run], Report | None] | None = None
+    ) -> tuple[Outcome, Run]:
+        """Tell the run something first if wanted, and follow it until nobody can do what is asked.
+
+        Raises what stands in the way of the run, as the worker told it.
+        """
+        return until_stopped(self._led(info, first))
+
+    async def _led(
+        self, info: RunInfo, first: Callable[[Run], Report | None] | None
+    ) -> tuple[Outcome, Run]:
+        try:
+            async with self._at_server(info) as client:
+                handle = await self._told_first(client, info, first)
+                return await self._followed(client, handle, info)
+        except RPCError as error:
+            raise as_forge_error(error, self.place) from error
+
+    @asynccontextmanager
+    async def _at_server(self, info: RunInfo) -> AsyncGenerator[Client]:
+        """Connect; with an embedded server work here too."""
+        repository = self.session.repository
+        async with connected(self.place, server_file(repository, info.name)) as client:
+            if not self.place.dev:
+                yield client
+                return
+            tell = self.session.tell
+            async with working(client, (repository,), lambda _: tell, grace=_GRACE_OF_COMMAND):
+                yield client
+
+    # -- telling
+    # ----------------------------------------------------------------------------------------------
+
+    async def _told_first(
+        self, client: Client, info: RunInfo, first: Callable[[Run], Report | None] | None
+    ) -> RunHandle:
+        handle = client.get_workflow_handle_for(
+            ForgeRunWorkflow.run, workflow_id(self.session.repository, info.name)
+        )
+        leads = await _is_running(handle)
+        if first is None:
+            if not leads:
+                return await self._started(client, info)
+            await handle.signal(ForgeRunWorkflow.wake)
+            return handle
+        with self._held(info) as run:
+            for notice in run.notices:
+                self.session.tell(Message(text=notice))
+            report = first(run)
+            if report is not None and not leads:
+                # Nobody leads the run, so what is said is recorded here; the workflow begins there.
+                run.tell(report)
+        if not leads:
+            return await self._started(client, info)
+        await handle.signal(ForgeRunWorkflow.wake)
+        if report is not None:
+            await self._caught_up(client, handle, run)
+            await self._tell(handle, run, report)
+        return handle
+
+    async def _started(self, client: Client, info: RunInfo) -> RunHandle:
+        repository = self.session.repository
+        begin = RunBegin(
+            repository=str(repository.root),
+            run=info.name,
+            queue=self._queue,
+            model=self.place.model,
+            push=self.place.push,
+            open_pr=self.place.open_pr,
+        )
+        keep_place(repository, info.name, self.place)
+        return await client.start_workflow(
+            ForgeRunWorkflow.run,
+            begin,
+            id=workflow_id(repository, info.name),
+            task_queue=ORCHESTRATION,
+            id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
+        )
+
+    async def _caught_up(self, client: Client, handle: RunHandle, run: Run) -> None:
+        """Wait until the workflow knows what lies on the branch: a person may have edited."""
+        there = len(run.workspace.reports())
+        standing = await self._settled(client, handle)
+        if standing.known < there:
+            raise RunBusy("The workflow of the run is reading its branch.")
+
+    async def _tell(self, handle: RunHandle, run: Run, report: Report) -> None:
+        """Deliver a person's report; a refusal is raised as the engine worded it."""
+        line = REPORT.dump_json(report).decode()
+        try:
+            # One of its overloads takes arguments that have no types.
+            await handle.execute_update(  # pyright: ignore[reportUnknownMemberType]
+                ForgeRunWorkflow.tell, line, id=report.key
+            )
+        except WorkflowUpdateFailedError as failed:
+            error = as_error(stop_in(failed.cause)[0])
+            if isinstance(error, StaleApproval):
+                await self._show_again(handle, run)
+            raise error from None
+        run.state = advance(run.pipeline, run.state, report)
+
+    async def _show_again(self, handle: RunHandle, run: Run) -> None:
+        """Show the version that waits: the next bare approval then means what is seen here."""
+        action, asked = run.action, open_question(run)
+        if asked is not None and isinstance(action, Checkpoint | HumanGate):
+            if (shown := gate_shown(run, action, VIA)) is not None:
+                await self._tell(handle, run, shown)
+            self.session.show(asked)
+
+    # -- following
+    # ----------------------------------------------------------------------------------------------
+
+    async def _followed(
+        self, client: Client, handle: RunHandle, info: RunInfo
+    ) -> tuple[Outcome, Run]:
+        while True:
+            standing = await self._settled(client, handle)
+            with self._held(info) as run:
+                pass
+            if standing.over:
+                await _ended(handle)
+                return outcome_of(run.action), run
+            asked = run.action
+            if len(run.workspace.reports()) != standing.known:
+                await handle.signal(ForgeRunWorkflow.wake)
+            elif isinstance(asked, Checkpoint | HumanGate):
+                async for report in TerminalHost(self.session, run).ask(run.state, asked):
+                    await self._tell(handle, run, report)
+                if run.action == asked:
+                    return outcome_of(asked), run
+
+    async def _settled(self, client: Client, handle: RunHandle) -> Standing:
+        """Return how the run stands once it works no more here; raise what stands in its way."""
+        pause, before, quiet = _SHORTEST, Standing(), 0.0
+        while True:
+            standing = await self._standing(client, handle)
+            self._progress(standing)
+            if standing.trouble is not None:
+                raise as_error(standing.trouble)
+            if standing.ready and (standing.asks or standing.over):
+                return standing
+            quiet = quiet + pause if standing == before else 0.0
+            pause = min(_LONGEST, pause * 1.5) if standing == before else _SHORTEST
+            before = standing
+            if quiet > _ANSWER_TIME.total_seconds():
+                await self._require_workers(client)
+                quiet = 0.0
+            await asyncio.sleep(pause)
+
+    async def _standing(self, client: Client, handle: RunHandle) -> Standing:
+        try:
+            return await handle.query(ForgeRunWorkflow.standing, rpc_timeout=_ANSWER_TIME)
+        except WorkflowQueryFailedError:
+            await self._require_workers(client)
+            raise
+        except RPCError as error:
+            if error.status not in {
+                RPCStatusCode.DEADLINE_EXCEEDED,
+                RPCStatusCode.FAILED_PRECONDITION,
+                RPCStatusCode.CANCELLED,
+            }:
+                raise
+            await self._require_workers(client)
+            return Standing()
+
+    async def _require_workers(self, client: Client) -> None:
+        """Raise NoTemporalWorker where nobody takes workflows, or work of this clone."""
+        kinds = (
+            (ORCHESTRATION, TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW),
+            (self._queue, TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY),
+        )
+        for queue, kind in kinds:
+            asked = DescribeTaskQueueRequest(
+                namespace=client.namespace, task_queue=TaskQueue(name=queue), task_queue_type=kind
+            )
+            found = await client.workflow_service.describe_task_queue(asked)
+            fresh = now().replace(tzinfo=None) - _FRESH
+            if not any(each.last_access_time.ToDatetime() > fresh for each in found.pollers):
+                raise NoTemporalWorker(f"No worker takes work from the queue {queue}.")
+
+    def _progress(self, standing: Standing) -> None:
+        """Tell what a worker elsewhere does; one in this process tells it itself."""
+        if self.place.dev or not standing.ready:
+            return
+        if standing.action_id != self._action and standing.step:
+            self._action = standing.action_id
+            self.session.tell(PhaseBegan(phase=standing.phase, label=standing.label))
+
+    def _held(self, info: RunInfo) -> AbstractContextManager[Run]:
+        return open_run(self.session.repository, info, self.session.config)
+
+
+async def _is_running(handle: RunHandle) -> bool:
+    try:
+        known = await handle.describe()
+    except RPCError as error:
+        if error.status is not RPCStatusCode.NOT_FOUND:
+            raise
+        return False
+    return known.status is WorkflowExecutionStatus.RUNNING
+
+
+async def _ended(handle: RunHandle) -> None:
+    try:
+        await handle.result()
+    except WorkflowFailureError as failed:
+        raise as_error(stop_in(failed.cause)[0]) from None

@@ -1,0 +1,73 @@
+"""The worker: takes workflows and the work of clones on this machine from a Temporal server."""
+
+from collections.abc import AsyncGenerator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import timedelta
+
+from temporalio.client import Client
+from temporalio.worker import Worker
+from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
+
+from forge_bot.git import Repository
+from forge_bot.temporal.run_activities import RunActivities, TellOf
+from forge_bot.temporal.run_place import ORCHESTRATION, queue_of
+from forge_bot.temporal.run_workflow import ForgeRunWorkflow
+
+USUAL_STEPS = 8
+"""Steps that a worker takes at the same time."""
+
+_GRACE = timedelta(seconds=20)
+"""Time that steps have to end by themselves when the worker is stopped."""
+
+_PURE = tuple(
+    f"forge_bot.{room}"
+    for room in (
+        "engine",
+        "artifacts",
+        "verification",
+        "values",
+        "errors",
+        "remedies",
+        "bot.outbox",
+        "temporal.payloads",
+    )
+)
+"""What the workflow imports: values and functions without clock, files and chance."""
+
+
+@asynccontextmanager
+async def working(
+    client: Client,
+    repositories: Sequence[Repository],
+    tell_of: TellOf,
+    *,
+    steps: int = USUAL_STEPS,
+    grace: timedelta = _GRACE,
+) -> AsyncGenerator[None]:
+    """Work on the runs of these clones, as long as the block lasts."""
+    activities = RunActivities(tell_of).all()
+    async with AsyncExitStack() as workers:
+        threads = workers.enter_context(ThreadPoolExecutor(max_workers=steps))
+        for queue in {queue_of(repository) for repository in repositories}:
+            await workers.enter_async_context(
+                Worker(
+                    client,
+                    task_queue=queue,
+                    activities=activities,
+                    activity_executor=threads,
+                    max_concurrent_activities=steps,
+                    graceful_shutdown_timeout=grace,
+                )
+            )
+        await workers.enter_async_context(
+            Worker(
+                client,
+                task_queue=ORCHESTRATION,
+                workflows=[ForgeRunWorkflow],
+                workflow_runner=SandboxedWorkflowRunner(
+                    SandboxRestrictions.default.with_passthrough_modules(*_PURE)
+                ),
+            )
+        )
+        yield
