@@ -374,6 +374,9 @@ CLI = {
     "cli-graph": "The project as a graph: what uses what, and which rules hold.",
     "cli-doctor": "Check whether a run could start here, and say what is missing.",
     "cli-capabilities": "List the tools and skills that agents may ask for here, or call one.",
+    "cli-worker": (
+        "Work on the runs that a Temporal server leads in these clones, until it is stopped."
+    ),
     "cli-work": (
         "Carry a run on inside GitHub Actions; what the gate let in stands in the environment."
     ),
@@ -408,6 +411,12 @@ CLI = {
     "cli-option-keep": "Keep the run's work tree when the run is done.",
     "cli-option-mcp-config": "File that lists MCP servers; forge-mcp.json if left out.",
     "cli-option-skills-dir": "Folder of skills; may be given several times.",
+    "cli-option-on": (
+        "Host of the run: this command, or a Temporal server; left out, the one that has it."
+    ),
+    "cli-option-dev": "With --on temporal: start a development server and a worker here.",
+    "cli-option-address": "Temporal server; TEMPORAL_ADDRESS if left out.",
+    "cli-option-namespace": "Namespace there; TEMPORAL_NAMESPACE if left out.",
     "cli-option-open-pr": "Push, and open the pull request with gh.",
     "cli-option-remove": "Remove what ended runs left, without asking.",
     "cli-option-until": (

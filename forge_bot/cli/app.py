@@ -606,16 +606,11 @@ def worker(
     ] = None,
     address: Address = None,
     namespace: Namespace = None,
-    steps: Annotated[
-        int, typer.Option(help="Steps of runs that are taken at the same time.", min=1, max=256)
-    ] = 8,
 ) -> int:
     """Work on the runs that a Temporal server leads in these clones, until it is stopped."""
     from forge_bot.cli.temporal_commands import work_for_server
 
-    return work_for_server(
-        tuple(repo or (HERE,)), HostChoice(None, False, address, namespace), steps
-    )
+    return work_for_server(tuple(repo or (HERE,)), HostChoice(None, False, address, namespace))
 
 
 @app.command()

@@ -145,20 +145,20 @@ async def _reached(place: TemporalPlace) -> None:
         pass
 
 
-def work_for_server(folders: tuple[Path, ...], choice: HostChoice, steps: int) -> int:
+def work_for_server(folders: tuple[Path, ...], choice: HostChoice) -> int:
     """Work on the runs of these clones until somebody stops it."""
     require_client()
     repositories = tuple(Repository.find(folder) for folder in folders)
     place = named_place(choice.address, choice.namespace)
     with stop_on_signals():
         try:
-            until_stopped(_work(repositories, place, steps))
+            until_stopped(_work(repositories, place))
         except KeyboardInterrupt:
             Console(soft_wrap=True).print("Stopped. What was under way is taken up by others.")
     return 0
 
 
-async def _work(repositories: tuple[Repository, ...], place: TemporalPlace, steps: int) -> None:
+async def _work(repositories: tuple[Repository, ...], place: TemporalPlace) -> None:
     from forge_bot.temporal.temporal_worker import working
 
     console = Console(soft_wrap=True)
@@ -172,7 +172,7 @@ async def _work(repositories: tuple[Repository, ...], place: TemporalPlace, step
 
     async with (
         connected(place, Path()) as client,
-        working(client, repositories, tell_of, steps=steps),
+        working(client, repositories, tell_of),
     ):
         console.print(f"Working for {escape(place.address)}, namespace {escape(place.namespace)}:")
         for each in repositories:

@@ -67,7 +67,7 @@ class StepDone(Frozen):
     pipeline: str = Field(default="", description="the pipeline, when a run is taken up")
 
 
-class Standing(Frozen):
+class RunStanding(Frozen):
     """How a run stands, for those that follow it."""
 
     ready: bool = False

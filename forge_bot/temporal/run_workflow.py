@@ -38,7 +38,7 @@ with workflow.unsafe.imports_passed_through():
     from forge_bot.errors import ForgeError, ReportRejected, RunEnded, RunMoved
     from forge_bot.temporal.payloads import (
         RunBegin,
-        Standing,
+        RunStanding,
         StepDone,
         StepOrder,
         as_failure,
@@ -327,14 +327,14 @@ class ForgeRunWorkflow:
         self._look_again = True
 
     @workflow.query
-    def standing(self) -> Standing:
+    def standing(self) -> RunStanding:
         """Say how the run stands."""
         if self._state is None or self._pipeline is None:
-            return Standing(trouble=self._trouble, step=self._step)
+            return RunStanding(trouble=self._trouble, step=self._step)
         action = next_action(self._pipeline, self._state)
         over = isinstance(action, Done)
         idle = not self._inbox and not self._step and not self._look_again
-        return Standing(
+        return RunStanding(
             ready=True,
             known=self._known,
             commit=self._commit,

@@ -30,7 +30,7 @@ from forge_bot.runs.question import gate_shown, open_question
 from forge_bot.runs.resolve import RunInfo
 from forge_bot.runs.run import Run, open_run
 from forge_bot.runs.session import VIA, Session, TerminalHost, outcome_of
-from forge_bot.temporal.payloads import RunBegin, Standing, stop_in
+from forge_bot.temporal.payloads import RunBegin, RunStanding, stop_in
 from forge_bot.temporal.run_place import (
     ORCHESTRATION,
     TemporalPlace,
@@ -198,9 +198,9 @@ class TemporalSession:
                 if run.action == asked:
                     return outcome_of(asked), run
 
-    async def _settled(self, client: Client, handle: RunHandle) -> Standing:
+    async def _settled(self, client: Client, handle: RunHandle) -> RunStanding:
         """Return how the run stands once it works no more here; raise what stands in its way."""
-        pause, before, quiet = _SHORTEST, Standing(), 0.0
+        pause, before, quiet = _SHORTEST, RunStanding(), 0.0
         while True:
             standing = await self._standing(client, handle)
             self._progress(standing)
@@ -216,7 +216,7 @@ class TemporalSession:
                 quiet = 0.0
             await asyncio.sleep(pause)
 
-    async def _standing(self, client: Client, handle: RunHandle) -> Standing:
+    async def _standing(self, client: Client, handle: RunHandle) -> RunStanding:
         try:
             return await handle.query(ForgeRunWorkflow.standing, rpc_timeout=_ANSWER_TIME)
         except WorkflowQueryFailedError:
@@ -230,7 +230,7 @@ class TemporalSession:
             }:
                 raise
             await self._require_workers(client)
-            return Standing()
+            return RunStanding()
 
     async def _require_workers(self, client: Client) -> None:
         """Raise NoTemporalWorker where nobody takes workflows, or work of this clone."""
@@ -247,7 +247,7 @@ class TemporalSession:
             if not any(each.last_access_time.ToDatetime() > fresh for each in found.pollers):
                 raise NoTemporalWorker(f"No worker takes work from the queue {queue}.")
 
-    def _progress(self, standing: Standing) -> None:
+    def _progress(self, standing: RunStanding) -> None:
         """Tell what a worker elsewhere does; one in this process tells it itself."""
         if self.place.dev or not standing.ready:
             return

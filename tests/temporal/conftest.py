@@ -1,0 +1,73 @@
+"""One server and one finished run for all tests that only look at them."""
+
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.temporal.scene import Clone, Server
+
+collect_ignore_glob = [] if find_spec("temporalio") else ["test_*.py"]
+
+TASK = "Nobody is on call before the start"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep these tests on one worker of pytest: they share a server."""
+    for item in items:
+        if "tests/temporal/" in item.nodeid:
+            item.add_marker(pytest.mark.xdist_group("temporal"))
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[Server]":
+    """A Temporal server; its tests are skipped where its program is not installed."""
+    from forge_bot.errors import TemporalServerMissing
+    from forge_bot.temporal.temporal_server import server_program
+    from tests.temporal.scene import server as started
+
+    try:
+        server_program()
+    except TemporalServerMissing as missing:
+        pytest.skip(f"{missing.message} {missing.hint}")
+    with started(tmp_path_factory.mktemp("temporal-server")) as it:
+        yield it
+
+
+@pytest.fixture(scope="session")
+def asked(server: "Server", tmp_path_factory: pytest.TempPathFactory) -> "Iterator[Clone]":
+    """A clone with a worker, and a run that has asked its first question."""
+    from tests.temporal.scene import clone
+
+    with clone(tmp_path_factory.mktemp("temporal-clone"), server) as it:
+        it.start_worker()
+        said = it.begin(TASK)
+        assert said.code == 3, said.out + said.err
+        yield it
+
+
+@pytest.fixture(scope="session")
+def over(asked: "Clone") -> "Clone":
+    """The same clone after the approval: its run is over."""
+    stale = asked.forge("approve", "0123456789ab")
+    assert (stale.code, "GATE-002" in stale.err) == (5, True), stale.out + stale.err
+    said = asked.forge("approve")
+    assert said.code == 0, said.out + said.err
+    return asked
+
+
+@pytest.fixture
+def asked_alone(tmp_path: Path) -> "Iterator[Clone]":
+    """A run that has asked its first question, on a server of its own."""
+    from tests.temporal.scene import clone
+    from tests.temporal.scene import server as started
+
+    with started(tmp_path / "server") as its_own, clone(tmp_path / "clone", its_own) as it:
+        it.start_worker()
+        said = it.begin(TASK)
+        assert said.code == 3, said.out + said.err
+        it.stop()
+        yield it

@@ -1,0 +1,234 @@
+"""A Temporal server, a worker, and a clone with a remote: each a process of its own."""
+
+import asyncio
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from temporalio.client import Client, WorkflowHistory
+from temporalio.contrib.pydantic import pydantic_data_converter
+
+from forge_bot.git import Repository
+from forge_bot.resources import templates
+from forge_bot.temporal.run_place import workflow_id
+from forge_bot.temporal.temporal_server import server_program
+from tests.fakes import script
+from tests.fakes.sample import Said, by_script
+
+NAMESPACE = "default"
+
+
+@dataclass
+class Server:
+    """A development server, with a file for its history."""
+
+    history: Path
+    port: int
+    process: "subprocess.Popen[bytes] | None" = None
+
+    @property
+    def address(self) -> str:
+        return f"127.0.0.1:{self.port}"
+
+    def start(self) -> None:
+        self.process = subprocess.Popen(
+            [
+                *(str(server_program()), "server", "start-dev", "--headless"),
+                *("--ip", "127.0.0.1", "--port", str(self.port), "--log-level", "never"),
+                *("--db-filename", str(self.history)),
+                *("--sqlite-pragma", "journal_mode=WAL", "--sqlite-pragma", "synchronous=off"),
+            ],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        ends = time.monotonic() + 30
+        while not _answers(self.port):
+            assert time.monotonic() < ends, "the server does not start"
+            assert self.process.poll() is None, "the server ended"
+
+    def kill(self) -> None:
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+            self.process = None
+
+
+def _answers(port: int) -> bool:
+    async def asked() -> bool:
+        client = await Client.connect(f"127.0.0.1:{port}", namespace=NAMESPACE)
+        return await client.service_client.check_health() and bool(
+            await client.count_workflows() is not None
+        )
+
+    try:
+        return asyncio.run(asked())
+    except RuntimeError:
+        return False
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+@contextmanager
+def server(folder: Path) -> Generator[Server]:
+    """A server for the time of the block."""
+    folder.mkdir(parents=True, exist_ok=True)
+    it = Server(folder / "history.sqlite", free_port())
+    it.start()
+    try:
+        yield it
+    finally:
+        it.kill()
+
+
+@dataclass
+class Clone:
+    """The sample repository with a remote, the environment of its commands, and its workers."""
+
+    folder: Path
+    server: Server
+    environ: dict[str, str] = field(default_factory=dict[str, str])
+    workers: list["subprocess.Popen[str]"] = field(default_factory=list["subprocess.Popen[str]"])
+
+    @property
+    def path(self) -> Path:
+        return self.folder / "rota"
+
+    @property
+    def remote(self) -> Path:
+        return self.folder / "remote.git"
+
+    @property
+    def pushes(self) -> Path:
+        """Lines of the remote: the old and the new commit of each push, and the branch."""
+        return self.folder / "pushes"
+
+    def forge(self, *words: str, at: Path | None = None) -> Said:
+        done = subprocess.run(
+            [sys.executable, "-m", "forge_bot", *words, *by_script(words)],
+            cwd=at or self.path,
+            env=self.environ,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return Said(done.returncode, done.stdout, done.stderr)
+
+    def begin(self, task: str, *words: str) -> Said:
+        at = ("--on", "temporal", "--address", self.server.address)
+        return self.forge("run", task, "--effort", "S", "--yes", *at, *words)
+
+    def git(self, *words: str, at: Path | None = None) -> str:
+        done = subprocess.run(
+            ["git", "-C", str(at or self.path), *words], capture_output=True, text=True, check=True
+        )
+        return done.stdout.strip()
+
+    def start_worker(self) -> "subprocess.Popen[str]":
+        """A worker that has said where it works."""
+        process = subprocess.Popen(
+            [sys.executable, "-m", "forge_bot", "worker", "--address", self.server.address],
+            cwd=self.path,
+            env=self.environ,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        self.workers.append(process)
+        assert process.stdout is not None
+        assert process.stdout.readline().startswith("Working for 127.0.0.1:")
+        return process
+
+    def again(self) -> Path:
+        """Another clone, of what the remote had before any run."""
+        path = self.folder / "local"
+        self.git("clone", "-q", "--single-branch", "--branch", "main", str(self.remote), str(path))
+        self.git("remote", "remove", "origin", at=path)
+        return path
+
+    def model(self) -> str:
+        return script.write(self.folder / "script.jsonl")
+
+    @property
+    def branch(self) -> str:
+        names = self.git("branch", "--list", "--format=%(refname:short)", "feature/*").split()
+        assert len(names) == 1, names
+        return names[0]
+
+    @property
+    def run(self) -> str:
+        return self.git("ls-tree", "--name-only", f"{self.branch}:.specs").split()[-1]
+
+    def reports(self, at: Path | None = None) -> list[str]:
+        """The lines of the run's log on its branch."""
+        path = f"{self.branch}:.specs/{self.run}/reports.jsonl"
+        return self.git("show", path, at=at).splitlines()
+
+    def history(self) -> WorkflowHistory:
+        """The history of the run's workflow."""
+
+        async def fetched() -> WorkflowHistory:
+            client = await Client.connect(
+                self.server.address, data_converter=pydantic_data_converter
+            )
+            name = workflow_id(Repository.find(self.path), self.run)
+            return await client.get_workflow_handle(name).fetch_history()
+
+        return asyncio.run(fetched())
+
+    def stop(self) -> None:
+        for process in self.workers:
+            if process.poll() is None:
+                process.send_signal(signal.SIGTERM)
+        for process in self.workers:
+            try:
+                process.communicate(timeout=20)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.communicate()
+
+
+@contextmanager
+def clone(folder: Path, at: Server) -> Generator[Clone]:
+    """A clone with a remote, whose workers end with the block."""
+    it = Clone(folder, at)
+    folder.mkdir(parents=True, exist_ok=True)
+    shutil.copytree(
+        templates() / "demo" / "repository", it.path, ignore=shutil.ignore_patterns("__pycache__")
+    )
+    it.environ = {
+        **{name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ},
+        "HOME": str(folder),
+        "XDG_STATE_HOME": str(folder / "state"),
+        **{
+            f"GIT_{who}_{what}": value
+            for who in ("AUTHOR", "COMMITTER")
+            for what, value in (("NAME", "Ann"), ("EMAIL", "ann@example.org"))
+        },
+        "FORGE_BOT_MODEL": it.model(),
+        "ANTHROPIC_API_KEY": "sk-ant-secret-of-the-worker",
+    }
+    as_ann = ("-c", "user.name=Ann", "-c", "user.email=ann@example.org")
+    it.git("init", "-q", "-b", "main")
+    it.git("add", "-A")
+    it.git(*as_ann, "commit", "-qm", "start")
+    it.git("clone", "-q", "--bare", str(it.path), str(it.remote))
+    it.git("remote", "add", "origin", str(it.remote))
+    hook = it.remote / "hooks" / "post-receive"
+    hook.write_text(f"#!/bin/sh\ncat >> '{it.pushes}'\n", encoding="utf-8")
+    hook.chmod(0o755)
+    try:
+        yield it
+    finally:
+        it.stop()

@@ -1,0 +1,89 @@
+"""The server that a command starts for itself, and what happens where there is none."""
+
+import subprocess
+
+import pytest
+
+from forge_bot.temporal.temporal_server import server_program
+from tests.fakes import script
+from tests.fakes.sample import Sample
+from tests.temporal.conftest import TASK
+from tests.temporal.scene import Clone, Server, free_port
+
+pytestmark = pytest.mark.usefixtures("server")
+
+
+@pytest.mark.promise("cli-option-dev")
+def test_with_dev_each_command_brings_its_own_server_and_goes_on_where_the_last_one_stopped(
+    sample: Sample,
+) -> None:
+    model = sample.model()
+    words = ("--effort", "S", "--yes", "--model", model, "--on", "temporal", "--dev")
+    began = sample.forge("run", TASK, *words)
+    assert began.code == 3, began.err
+    assert "checkpoint-a" in began.out
+    done = sample.forge("approve")
+    assert done.code == 0, done.err
+    assert "✓ Done." in done.out
+    assert done.err == ""
+
+
+@pytest.mark.slow
+def test_without_its_history_a_run_begins_again_from_its_branch(sample: Sample) -> None:
+    model = sample.model()
+    words = ("--effort", "S", "--yes", "--model", model, "--on", "temporal", "--dev")
+    assert sample.forge("run", TASK, *words).code == 3
+    (history,) = sample.path.parent.glob("state/**/temporal.sqlite")
+    for file in history.parent.glob("temporal.sqlite*"):
+        file.unlink()
+    assert sample.forge("approve", "--until", "design").code == 2
+    done = sample.forge("approve")
+    assert done.code == 0, done.err
+    assert script.GUARD["new"] in sample.git("show", f"{sample.offered}:rota/schedule.py") + "\n"
+
+
+def test_a_server_that_is_not_there_is_named_and_nothing_is_begun(sample: Sample) -> None:
+    port = free_port()
+    at = ("--on", "temporal", "--address", f"127.0.0.1:{port}")
+    said = sample.forge("run", TASK, "--yes", "--model", sample.model(), *at)
+    assert said.code == 5
+    assert f"The Temporal server at 127.0.0.1:{port} does not answer." in said.err
+    assert "TEMPORAL-003" in said.err
+    assert sample.git("branch", "--format=%(refname:short)") == "main"
+
+
+@pytest.mark.promise("cli-option-namespace")
+def test_a_namespace_that_the_server_does_not_have_is_named(sample: Sample, server: Server) -> None:
+    at = ("--on", "temporal", "--address", server.address, "--namespace", "elsewhere")
+    said = sample.forge("run", TASK, "--yes", "--model", sample.model(), *at)
+    assert (said.code, "TEMPORAL-004" in said.err, "'elsewhere'" in said.err) == (5, True, True)
+
+
+@pytest.mark.parametrize(
+    "words", [("--until", "design"), ("--record", "answers.jsonl")], ids=["until", "record"]
+)
+def test_an_option_that_a_server_cannot_keep_is_refused_before_anything_is_begun(
+    sample: Sample, words: tuple[str, str]
+) -> None:
+    said = sample.forge("run", TASK, "--yes", "--on", "temporal", "--dev", *words)
+    assert (said.code, f"{words[0]} does not work for a run on Temporal." in said.err) == (2, True)
+    assert sample.git("branch", "--format=%(refname:short)") == "main"
+
+
+def test_the_program_of_the_server_is_the_one_of_the_package(server: Server) -> None:
+    del server
+    said = subprocess.run(
+        [server_program(), "--version"], capture_output=True, text=True, check=True
+    )
+    assert said.stdout.startswith("temporal version 1.")
+
+
+@pytest.mark.slow
+def test_a_run_can_be_taken_back_from_a_server_that_is_gone(asked_alone: Clone) -> None:
+    asked_alone.server.kill()
+    lost = asked_alone.forge("approve")
+    assert (lost.code, "TEMPORAL-003" in lost.err, "--on local" in lost.err) == (5, True, True)
+    back = asked_alone.forge("resume", "--on", "local")
+    assert back.code == 3, back.err
+    done = asked_alone.forge("approve")
+    assert done.code == 0, done.out + done.err

@@ -1,0 +1,93 @@
+"""A whole run that a Temporal server leads, with a worker in a process of its own."""
+
+import base64
+import json
+from collections import Counter
+from typing import Any, cast
+
+import pytest
+
+from tests.fakes import script
+from tests.mcp_server.host import Json
+from tests.mcp_server.test_three_doors import Way
+from tests.temporal.conftest import TASK
+from tests.temporal.scene import Clone
+
+
+def texts(clone: Clone) -> list[str]:
+    """Everything that the history of the workflow holds, event by event."""
+    events: list[Json] = clone.history().to_json_dict()["events"]
+    return [json.dumps(_decoded(event)) for event in events]
+
+
+def _decoded(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_decoded(part) for part in cast("list[Any]", value)]
+    if not isinstance(value, dict):
+        return value
+    whole = cast("Json", value)
+    if set(whole) >= {"metadata", "data"}:
+        return base64.b64decode(whole["data"]).decode()
+    return {name: _decoded(part) for name, part in whole.items()}
+
+
+def test_the_branch_has_what_the_local_host_leaves(over: Clone) -> None:
+    local = over.again()
+    assert over.forge("run", TASK, "--effort", "S", "--yes", at=local).code == 3
+    assert over.forge("approve", at=local).code == 0
+    here, there = Way.left(local), Way.left(over.path)
+    assert there.documents() == here.documents()
+    assert there.state() == here.state()
+    kept = "forge-bot: keep the record"
+    assert [each for each in there.subjects if each != kept] == [
+        each for each in here.subjects if each != kept
+    ]
+
+
+@pytest.mark.promise("cli-worker", "cli-option-on", "cli-option-address")
+def test_each_step_is_an_activity_and_a_persons_answer_an_update(over: Clone) -> None:
+    events = over.history().events
+    activities = [
+        event.activity_task_scheduled_event_attributes.activity_type.name
+        for event in events
+        if event.HasField("activity_task_scheduled_event_attributes")
+    ]
+    assert activities[:2] == ["take_up", "setup"]
+    assert Counter(activities)["model_turn"] == Counter(activities)["landing"] == 4
+    assert {"checks", "write_document", "publish", "record", "finish"} <= set(activities)
+    told = [
+        event
+        for event in events
+        if event.HasField("workflow_execution_update_accepted_event_attributes")
+    ]
+    assert len(told) == 2, "what was shown, and the approval"
+
+
+def test_a_stale_approval_is_refused_and_leaves_no_trace_in_the_history(over: Clone) -> None:
+    assert not [text for text in texts(over) if "0123456789ab" in text]
+    assert not [line for line in over.reports() if "0123456789ab" in line]
+
+
+def test_what_travels_names_commits_and_is_neither_state_nor_prompt_nor_code_nor_key(
+    over: Clone,
+) -> None:
+    whole = "\n".join(texts(over))
+    assert over.git("rev-parse", f"{over.branch}~3") in whole
+    assert "flow_template" not in whole
+    assert "flowTemplate" not in whole
+    assert json.dumps(script.GUARD["new"])[1:-1] not in whole
+    assert "You are" not in whole
+    assert over.environ["ANTHROPIC_API_KEY"] not in whole
+
+
+def test_every_report_is_pushed_before_the_next_step(over: Clone) -> None:
+    path = f".specs/{over.run}/reports.jsonl"
+    pushed = [
+        line.split()[1]
+        for line in over.pushes.read_text(encoding="utf-8").splitlines()
+        if line.endswith(over.branch)
+    ]
+    lengths = [len(over.git("show", f"{head}:{path}").splitlines()) for head in pushed]
+    assert lengths == sorted(lengths)
+    assert set(lengths) == set(range(1, len(over.reports()) + 1))
+    assert over.reports(at=over.remote) == over.reports()
