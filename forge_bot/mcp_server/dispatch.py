@@ -21,7 +21,7 @@ _SHOWN = 10
 
 
 class EditsTried(Frozen):
-    """What the project's commands said of the files that a report was about."""
+    """The words of the project's commands on the files that a report was about."""
 
     digest: str
     outcome: TryOutcome

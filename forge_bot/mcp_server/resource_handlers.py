@@ -52,7 +52,7 @@ def _about_graphs(server: ForgeServer, desk: LazyService) -> None:
 
     @server.resource("forge://project/{id}/annotations", mime_type=JSON)
     async def annotations(id: str) -> str:  # noqa: A002 - the name in the address
-        """What is found in a project's graph as it is now."""
+        """The findings in a project's graph as it is now."""
         return await _json(lambda: desk().looking.graphs.annotations(id))
 
     @server.resource("forge://project/{id}/node/{node}", mime_type=JSON)

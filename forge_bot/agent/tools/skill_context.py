@@ -1,4 +1,4 @@
-"""What the agent that performs a skill may ask for: the skill's references, its scripts, and what
+"""The requests of an agent that performs a skill: the skill's references, its scripts, and what
 of the repository its front matter names.
 """
 
