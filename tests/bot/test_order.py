@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.bot.stage import Stage, heard
+from tests.cli.test_terminal import at_terminal
 from tests.fakes.sample import by_script
 
 
@@ -136,6 +137,12 @@ class Laptop:
             check=False,
         ).returncode
 
+    def stops_at(self, question: str, *words: str) -> None:
+        """The command at a terminal, whose window is closed when it asks this."""
+        more = {"GITHUB_API_URL": self.stage.hub.url, "GITHUB_TOKEN": self.stage.hub.token("maint")}
+        with at_terminal(self.path, {**self.environ, **more}, *words) as person:
+            person.until(question)
+
     def push(self) -> None:
         self.git("push", "-q", "origin", self.stage.branch)
         shutil.rmtree(self.path)
@@ -172,3 +179,26 @@ def test_where_local_approvals_are_trusted_nobody_is_asked_again(
     laptop.push()
     assert heard(waiting.say("/forge status")).code == 0
     assert waiting.state["currentPhaseStatus"] == "completed"
+
+
+@pytest.mark.slow
+def test_a_question_that_a_terminal_left_open_whether_to_post_is_closed_in_the_thread(
+    waiting: Stage, tmp_path: Path
+) -> None:
+    waiting.environ["FORGE_BOT_TRUST_LOCAL"] = "true"
+    laptop = Laptop(waiting, tmp_path)
+    laptop.stops_at("Post this summary", "approve", "--model", waiting.environ["FORGE_BOT_MODEL"])
+    laptop.push()
+    assert waiting.state["gate"]["name"] == "post-to-source"
+    woken = heard(waiting.say("/forge status"))
+    assert woken.code == 0, woken.log
+    assert waiting.state["currentPhaseStatus"] == "completed"
+    closed = waiting.state["decisions"][-1]
+    assert [closed[name] for name in ("gate", "answer", "by", "via")] == [
+        "post-to-source",
+        "skip",
+        "forge-bot",
+        "bot",
+    ]
+    assert "I go on without an answer" in waiting.said("reply occasion=status ")[-1]
+    assert not any("forge-bot:summary" in comment.body for comment in waiting.issue.comments)

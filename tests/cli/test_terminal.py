@@ -10,8 +10,9 @@ import select
 import signal
 import subprocess
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
@@ -57,20 +58,16 @@ class Terminal:
 
 
 @contextmanager
-def terminal(sample: Sample, *words: str, **more: str) -> Generator[Terminal]:
+def at_terminal(folder: Path, environ: Mapping[str, str], *words: str) -> Generator[Terminal]:
+    """forge-bot on a pseudo-terminal of its own."""
     ours, theirs = pty.openpty()
-    environment = {name: value for name, value in os.environ.items() if name != "CI"} | {
-        "TERM": "xterm",
-        "COLUMNS": "100",
-        **more,
-    }
     process = subprocess.Popen(
         [sys.executable, "-m", "forge_bot", *words],
         stdin=theirs,
         stdout=theirs,
         stderr=theirs,
-        cwd=sample.path,
-        env=environment,
+        cwd=folder,
+        env={**environ, "TERM": "xterm", "COLUMNS": "100"},
     )
     os.close(theirs)
     try:
@@ -79,6 +76,14 @@ def terminal(sample: Sample, *words: str, **more: str) -> Generator[Terminal]:
         process.kill()
         process.wait()
         os.close(ours)
+
+
+@contextmanager
+def terminal(sample: Sample, *words: str, **more: str) -> Generator[Terminal]:
+    """The same in the sample repository."""
+    environ = {name: value for name, value in os.environ.items() if name != "CI"} | more
+    with at_terminal(sample.path, environ, *words) as person:
+        yield person
 
 
 def test_a_person_chooses_effort_rejects_with_notes_and_approves(sample: Sample) -> None:

@@ -119,6 +119,15 @@ def _abandoned(view: RunView) -> CommentReply:
 
 
 def _asked(view: RunView, gate: OpenGate) -> CommentReply:
+    if "post" in gate.options:
+        return CommentReply(
+            occasion="waiting",
+            headline="All but done.",
+            detail=(
+                "At a terminal or in a client it was asked whether to post the summary here. The"
+                " result is said in this thread anyway, so I go on without an answer."
+            ),
+        )
     outcome = Outcome.BUDGET if gate.reason is Reason.BUDGET else Outcome.WAITING
     tone = "warning" if gate.reason is not None else "important"
     begin = asked_for(view, gate)
