@@ -31,7 +31,8 @@ def doctor(folder: Path, model: str | None, *, ask: bool) -> int:
     console = Console(soft_wrap=True)
     report = run_checks(Occasion.DOCTOR, subject)
     for each in report.results:
-        found = f"[bold]{escape(each.what)}[/] [dim]{escape(each.sentence)}[/]"
+        code = f" [dim]{each.code}[/]" if each.code else ""
+        found = f"[bold]{escape(each.what)}[/] [dim]{escape(each.sentence)}[/]{code}"
         console.print(f"{_MARKS[each.weight]} {found}", highlight=False)
         if each.way_out:
             console.print(f"    → {escape(each.way_out)}", highlight=False)

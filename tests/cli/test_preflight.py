@@ -226,6 +226,10 @@ def test_setup_that_nothing_holds_to_the_proxy_is_asked_about_before_a_run(
     assert (server.questions, left(sample)) == ([], before)
     doctor = sample.forge("doctor", "--model", sample.model())
     assert (doctor.code, "setup_without_namespace: true" in doctor.out) == (5, True), doctor
+    (line,) = [line for line in doctor.out.splitlines() if "no network namespace" in line]
+    assert line.endswith("SANDBOX-004")
+    (line,) = [line for line in doctor.out.splitlines() if "landlock, which cannot judge" in line]
+    assert line.endswith("SANDBOX-003")
     clones.configure(sample, f"{SETUP}sandbox: landlock\nsetup_without_namespace: true\n")
     begun(sample)
 

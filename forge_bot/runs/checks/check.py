@@ -38,13 +38,14 @@ class Occasion(Flag):
 
 class CheckResult(Frozen):
     """One thing that a check found. `what` names the subject in a word or two; only `refuse` stops
-    a run.
+    a run. `code` is that of the error that a run would meet.
     """
 
     what: str
     weight: Weight
     sentence: str
     way_out: str = ""
+    code: str = ""
 
 
 class CheckReport(Frozen):
@@ -167,14 +168,14 @@ class Check:
     """Return whether it is left out once something was refused."""
 
 
-def refuse(what: str, sentence: str, way_out: str = "") -> CheckResult:
+def refuse(what: str, sentence: str, way_out: str = "", code: str = "") -> CheckResult:
     """Return a result that stops a run."""
-    return CheckResult(what=what, weight="refuse", sentence=sentence, way_out=way_out)
+    return CheckResult(what=what, weight="refuse", sentence=sentence, way_out=way_out, code=code)
 
 
-def warn(what: str, sentence: str, way_out: str = "") -> CheckResult:
+def warn(what: str, sentence: str, way_out: str = "", code: str = "") -> CheckResult:
     """Return a result that a person should act on."""
-    return CheckResult(what=what, weight="warn", sentence=sentence, way_out=way_out)
+    return CheckResult(what=what, weight="warn", sentence=sentence, way_out=way_out, code=code)
 
 
 def note(what: str, sentence: str, way_out: str = "") -> CheckResult:

@@ -8,7 +8,7 @@ from datetime import timedelta
 
 from forge_bot.agent.model_answers import AnswerKind
 from forge_bot.agent.models.base import ChatMessage, MessageRole, Model, ModelCall, ReplayKey
-from forge_bot.errors import ForgeError, NoSandbox
+from forge_bot.errors import CannotJudge, ForgeError, NoSandbox, SetupNotWalled
 from forge_bot.interaction.remedy_words import advice_at_terminal
 from forge_bot.runs.checks.check import CheckResult, CheckSubject, note, refuse, warn
 from forge_bot.runs.clock import now
@@ -94,11 +94,12 @@ def sandbox(subject: CheckSubject) -> Iterator[CheckResult]:
     working = next((name for name in wanted if backends.get(name) == ""), None)
     if working is None:
         reasons = "; ".join(f"{name.value}: {backends.get(name, 'unknown')}" for name in wanted)
-        yield refuse("sandbox", reasons, _NO_BACKEND)
+        yield refuse("sandbox", reasons, _NO_BACKEND, NoSandbox.code)
     elif lacking := cannot_judge(working):
         why = backends[BackendName.BUBBLEWRAP]
         way_out = f"make bubblewrap work ({why})" if why else _NAMED_LANDLOCK
-        yield warn("sandbox", f"{working.value}, which cannot judge {lacking}", way_out)
+        sentence = f"{working.value}, which cannot judge {lacking}"
+        yield warn("sandbox", sentence, way_out, CannotJudge.code)
     else:
         yield note("sandbox", working.value)
 
@@ -119,7 +120,7 @@ def setup_network(subject: CheckSubject) -> Iterator[CheckResult]:
         # A run says it where its first command is to run; doctor has a line of its own for it.
         return
     if waits_for_consent(chosen, subject.config):
-        yield refuse("setup", SETUP_NOT_WALLED, _CONSENT)
+        yield refuse("setup", SETUP_NOT_WALLED, _CONSENT, SetupNotWalled.code)
 
 
 def models(subject: CheckSubject) -> Iterator[CheckResult]:
