@@ -120,16 +120,29 @@ def nested(folder: Path) -> frozenset[str]:
     return frozenset(name for name in above if os.path.lexists(folder / name / ".git"))
 
 
-def remove_nested(folder: Path, keep: Collection[str] = ()) -> None:
+def remove_nested(folder: Path, keep: Collection[str] = (), *, untracked: bool = False) -> None:
     """Take git's own folder out of those folders, but for some that are to be kept; their files
     stay.
+
+    With `untracked`, do the same to repositories in folders that git does not know.
     """
-    for name in nested(folder) - frozenset(keep):
-        place = folder / name / ".git"
-        if place.is_dir() and not place.is_symlink():
-            shutil.rmtree(place)
-        else:
-            place.unlink()
+    while found := _repositories(folder, untracked=untracked) - frozenset(keep):
+        for name in found:
+            place = folder / name / ".git"
+            if place.is_dir() and not place.is_symlink():
+                shutil.rmtree(place)
+            else:
+                place.unlink()
+
+
+def _repositories(folder: Path, *, untracked: bool) -> frozenset[str]:
+    return nested(folder) | (untracked_repositories(folder) if untracked else frozenset[str]())
+
+
+def untracked_repositories(folder: Path) -> frozenset[str]:
+    """Return the nested repositories that git does not know, by names with a slash at the end."""
+    names = git(folder, "ls-files", "--others", "--exclude-standard", "-z").names
+    return frozenset(name for name in names if name.endswith("/") and _is_nested(folder, name))
 
 
 def _is_nested(folder: Path, path: str) -> bool:

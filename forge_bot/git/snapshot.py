@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from forge_bot.errors import BadOption, GitFailed, NotARepository
-from forge_bot.git.changes import status
+from forge_bot.git.changes import status, untracked_repositories
 from forge_bot.git.commits import identity
 from forge_bot.git.diff import between, patch_bytes
 from forge_bot.git.process import LONG, GitResult, git
@@ -52,10 +52,10 @@ def scratch(folder: Path, *, keep: bool) -> Generator[Scratch]:
 
 def work_tree(copy: Scratch) -> str:
     """Id of a tree with every file of the work tree that is tracked, staged or untracked; those
-    only ignored are left out.
+    only ignored are left out, and so are nested repositories without a commit.
     """
     folder, env = copy.folder, copy.env
-    git(folder, "-c", "core.splitIndex=false", "add", "--all", env=env, seconds=LONG)
+    _add_all(copy)
     gone = git(
         folder,
         "diff-index",
@@ -76,6 +76,22 @@ def work_tree(copy: Scratch) -> str:
     if hidden:
         add_by_force(copy, hidden)
     return git(folder, "write-tree", env=env).line
+
+
+def _add_all(copy: Scratch) -> None:
+    words = ("-c", "core.splitIndex=false", "add", "--all")
+    try:
+        git(copy.folder, *words, env=copy.env, seconds=LONG)
+    except GitFailed:
+        # A nested repository without a commit is nothing that git can add.
+        left_out = sorted(untracked_repositories(copy.folder))
+        if not left_out:
+            raise
+        patterns = (".", *(f":(exclude,literal){name[:-1]}" for name in left_out))
+        listing = b"".join(os.fsencode(pattern) + b"\0" for pattern in patterns)
+        options = ("--pathspec-from-file=-", "--pathspec-file-nul")
+        env = {**copy.env, "GIT_LITERAL_PATHSPECS": "0"}
+        git(copy.folder, *words, *options, stdin=listing, env=env, seconds=LONG)
 
 
 def add_by_force(copy: Scratch, names: Sequence[str]) -> None:

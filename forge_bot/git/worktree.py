@@ -164,9 +164,11 @@ class Tree:
         """
         return changes.nested(self.path)
 
-    def remove_nested(self, keep: Collection[str] = ()) -> None:
-        """Take git's own folder out of them, but for those to be kept."""
-        changes.remove_nested(self.path, keep)
+    def remove_nested(self, keep: Collection[str] = (), *, untracked: bool = False) -> None:
+        """Take git's own folder out of them, but for those to be kept; with `untracked`, also out
+        of repositories in folders that git does not know.
+        """
+        changes.remove_nested(self.path, keep, untracked=untracked)
 
     def restore(self, commit: str, paths: Sequence[str]) -> None:
         """Make named files what they are at a commit; those that it does not have are removed.

@@ -222,6 +222,8 @@ class Run:
             self.tell(report)
         if not theirs and self._outside():
             self.keep()
+            # A command that was killed may have left repositories, in which git would hide files.
+            self.tree.remove_nested(untracked=True)
             saved = self.tree.rescue(f"{self.name}-{self.state.step}")
             self.notices.append(f"unfinished changes were put aside at {saved}")
 

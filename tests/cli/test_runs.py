@@ -232,6 +232,39 @@ def test_here_works_in_the_users_own_folder_and_branch(sample: Sample) -> None:
     assert sample.git("rev-parse", "--abbrev-ref", "HEAD") == "mine"
 
 
+LEAVE = """
+import pathlib, subprocess
+for name in ("rota", "left", "mine/left"):
+    subprocess.run(["git", "init", "-q", name], check=True)
+    pathlib.Path(name, "left.txt").write_text("left behind")
+"""
+
+
+def test_here_a_persons_own_repositories_stay_and_those_that_commands_leave_go(
+    sample: Sample,
+) -> None:
+    sample.git("switch", "-q", "-c", "mine")
+    (sample.path / ".git" / "info" / "exclude").write_text("mine/\n")
+    for name in ("mine", "notes", ".forge"):
+        (sample.path / name).mkdir()
+        (sample.path / name / "work.txt").write_text("work")
+    unittest = ["python3", "-m", "unittest", "discover", "-s", "tests", "-t", "."]
+    commands = {"test": [["python3", "-c", LEAVE], unittest]}
+    (sample.path / ".forge" / "config.yml").write_text(json.dumps({"commands": commands}))
+    sample.git("add", ".forge", "notes")
+    sample.git("commit", "-qm", "commands")
+    for name in ("mine", "notes"):
+        sample.git("init", "-q", str(sample.path / name))
+    done = sample.forge("run", TASK, "--effort", "S", "--auto", "--here", "--model", sample.model())
+    assert done.code == 0, done.out
+    assert "if day < self.start" in (sample.path / "rota" / "schedule.py").read_text()
+    assert (sample.path / "mine" / "work.txt").read_text() == "work"
+    for kept in ("mine", "notes"):
+        assert (sample.path / kept / ".git").is_dir(), kept
+    for left in ("rota/.git", "rota/left.txt", "left"):
+        assert not (sample.path / left).exists(), left
+
+
 @pytest.mark.promise("cli-option-push")
 def test_push_takes_the_branch_to_the_remote(sample: Sample, tmp_path: Path) -> None:
     sample.git("init", "-q", "--bare", str(tmp_path / "remote.git"))

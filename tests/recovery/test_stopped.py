@@ -2,6 +2,7 @@
 works.
 """
 
+import json
 import os
 import signal
 import sys
@@ -15,6 +16,9 @@ from tests.recovery.conftest import Told
 from tests.recovery.scripts import MODEL, SHORT
 from tests.recovery.world import World
 
+WAIT = """
+import time; time.sleep(600)  # wait for ever
+"""
 ONCE, TWICE, TERM = (signal.SIGINT,), (signal.SIGINT, signal.SIGINT), (signal.SIGTERM,)
 
 
@@ -39,7 +43,7 @@ def _waits(pid: int, number: signal.Signals) -> bool:
 def stopped(
     world: World,
     words: tuple[str, ...],
-    until: Callable[[int], None],
+    until: Callable[[int], object],
     signals: tuple[signal.Signals, ...],
 ) -> None:
     pid = world.start(words)
@@ -90,21 +94,59 @@ def test_stopped_while_the_model_is_asked_a_run_goes_on_where_it_was(
 def test_stopped_while_a_project_command_runs_it_ends_the_command_and_goes_on(
     world: World, signals: tuple[signal.Signals, ...]
 ) -> None:
-    config = world.path / ".forge" / "config.yml"
-    config.parent.mkdir()
-    config.write_text(
-        f"commands:\n  test:\n    - [{Path(sys.executable).name}, -c, 'import time; time.sleep(600)"
-        "  # wait for ever']\n"
-    )
-
-    def until(pid: int) -> None:
-        while not any(b"wait for ever" in _words(each) for each in below(pid)):
-            pass
-
-    stopped(world, SHORT[0].words, until, signals)
+    config = configured(world, WAIT)
+    stopped(world, SHORT[0].words, waiting_command, signals)
     config.unlink()
     assert world.forge("resume", *MODEL)[0] == 3, world.printed
     assert world.leftovers() == []
+
+
+LEAVE = """
+import pathlib, subprocess
+def repository(name):
+    subprocess.run(["git", "init", "-q", name], check=True)
+    pathlib.Path(name, "left.txt").write_text("left behind")
+repository("rota"); repository("left"); repository("left/deep"); repository("mine/left")
+pathlib.Path("README.md").write_text("changed by a test")
+pathlib.Path("all is left").touch()
+"""
+
+
+def test_killed_while_a_command_has_left_things_a_run_puts_them_aside(world: World) -> None:
+    config = configured(world, LEAVE + WAIT)
+    pid = world.start(SHORT[0].words)
+    while not list(world.state.rglob("all is left")):
+        assert _words(pid), world.printed
+    commands = below(pid)
+    os.kill(pid, signal.SIGKILL)
+    world.nursery.wait(pid)
+    while any(_words(each) for each in commands):
+        pass
+    assert (world.tree / "rota" / ".git").is_dir()
+    config.unlink()
+    assert world.forge("resume", *MODEL)[0] == 3, world.printed
+    left = ("rota/.git", "rota/left.txt", "left", "mine", "all is left")
+    assert [name for name in left if (world.tree / name).exists()] == []
+    refs = world.git("for-each-ref", "--format=%(refname)", "refs/forge-bot/rescued").split()
+    saved = world.git("ls-tree", "-r", "--name-only", refs[0]).splitlines()
+    assert {"rota/left.txt", "left/left.txt", "left/deep/left.txt", "mine/left/left.txt"} <= set(
+        saved
+    )
+
+
+def configured(world: World, words: str) -> Path:
+    """A configuration whose test command is this Python."""
+    config = world.path / ".forge" / "config.yml"
+    config.parent.mkdir()
+    argv = [Path(sys.executable).name, "-c", words]
+    config.write_text(json.dumps({"commands": {"test": [argv]}}))
+    return config
+
+
+def waiting_command(pid: int) -> None:
+    """Wait until a command below a process waits for ever."""
+    while not any(b"wait for ever" in _words(each) for each in below(pid)):
+        pass
 
 
 def test_in_the_background_of_a_script_where_ctrl_c_is_ignored_sigterm_stops_all_the_same(

@@ -401,6 +401,8 @@ CLASSES: dict[str, Class] = {
             "tests/security/test_traces.py::test_a_key_is_found_in_the_forms_that_addresses_have",
             "tests/git/test_discarding.py::test_a_nested_repository_goes_like_every_other_leftover",
             "tests/git/test_discarding.py::test_a_folder_of_the_project_is_not_left_a_repository_of_its_own",
+            "tests/recovery/test_stopped.py::test_killed_while_a_command_has_left_things_a_run_puts_them_aside",
+            "tests/cli/test_runs.py::test_here_a_persons_own_repositories_stay_and_those_that_commands_leave_go",
         ),
         "a secret in pieces of less than four characters among the names of several files",
         red_at="7997ad5",
