@@ -10,7 +10,7 @@ from forge_bot.agent.model_answers import Change, Document
 from forge_bot.agent.protected_changes import Versions, protected_changes
 from forge_bot.artifacts.inspection import inspect
 from forge_bot.artifacts.nothing_to_do import read_nothing_to_do
-from forge_bot.artifacts.sections import document_facts
+from forge_bot.artifacts.plans import document_facts
 from forge_bot.engine import SpawnAgent
 from forge_bot.engine.next_action import held_patch_name
 from forge_bot.engine.pipeline import (

@@ -8,7 +8,7 @@ from pathlib import Path
 from pydantic import TypeAdapter, ValidationError
 
 from forge_bot.artifacts.inspection import inspect
-from forge_bot.artifacts.sections import document_facts
+from forge_bot.artifacts.plans import document_facts
 from forge_bot.engine import (
     Action,
     Exec,

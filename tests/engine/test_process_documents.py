@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.artifacts.sections import is_one_task, planned_files, read_section
+from forge_bot.artifacts.plans import is_one_task, planned_files
+from forge_bot.artifacts.sections import read_section
 from forge_bot.artifacts.tasks import read_tasks
 from forge_bot.artifacts.verdicts import judge_review
 from forge_bot.engine import SpawnAgent, WriteFile
