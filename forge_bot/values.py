@@ -273,6 +273,9 @@ class Inspection(Frozen):
     one_task: bool = Field(
         default=False, exclude_if=is_empty, description="the document plans a single task"
     )
+    planned: tuple[TaskSpec, ...] = Field(
+        default=(), exclude_if=is_empty, description="the tasks that it plans, where it lists them"
+    )
     sections: dict[str, str] = Field(
         default_factory=dict[str, str],
         exclude_if=is_empty,

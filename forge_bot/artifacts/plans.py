@@ -4,7 +4,10 @@ import re
 from collections.abc import Sequence
 
 from forge_bot.artifacts.change_name import read_change_name
+from forge_bot.artifacts.markdown import BlockKind
 from forge_bot.artifacts.sections import blocks_below, read_section
+from forge_bot.artifacts.tasks import read_tasks, task_list
+from forge_bot.values import TaskMode, TaskSpec
 
 _TASKS = re.compile(r"tasks?\s*[:：]\s*(?P<count>one|several|1|[2-9]|\d\d+)\b", re.IGNORECASE)
 _ONE = {"one", "1"}
@@ -24,23 +27,71 @@ def document_facts(text: str, *, plans: bool, carries: Sequence[str]) -> dict[st
 
     `plans` says that the document plans the change; `carries` names the sections to repeat.
     """
-    named = read_change_name(text) if plans else None
+    sections = {name: part for name in carries if (part := read_section(text, name))}
+    if not plans:
+        return {"title": "", "one_task": False, "sections": sections}
+    named = read_change_name(text)
     return {
         "title": named.title if named is not None else "",
-        "one_task": plans and is_one_task(text),
-        "sections": {name: part for name in carries if (part := read_section(text, name))},
+        "one_task": is_one_task(text),
+        "planned": planned_tasks(text),
+        "sections": sections,
     }
 
 
 def planned_files(design: str, heading: str = "Changes") -> tuple[str, ...]:
     """Return the files that a plan changes: the first path in backticks of each bullet."""
-    found: dict[str, None] = {}
-    for block in blocks_below(design, heading):
-        if block.depth == 1 and block.starts_item and block.spans:
-            named = next((span.text.strip() for span in block.spans if span.code), "")
-            if _FILE.fullmatch(named):
-                found[named] = None
-    return tuple(found)
+    return tuple(name for name in _codes(design, heading) if _FILE.fullmatch(name))
+
+
+def planned_tasks(design: str, heading: str = "Changes") -> tuple[TaskSpec, ...]:
+    """Return the tasks of a plan: sub-headings such as `### Task 1: Title`, each with the files of
+    its bullets and, where it builds on another task, `depends_on: [1]`.
+
+    A plan with fewer than two lists none. Neither does one whose tasks cannot be taken as they
+    stand: one names no file or waits for a person, a bullet is about no file or belongs to no task,
+    two that could be done side by side have a file in common, a dependency is unknown, tests stand
+    apart from what they test.
+    """
+    parts = _parts(design, heading)
+    tasks, problems = read_tasks("\n\n".join(parts))
+    persons = any(task.mode is TaskMode.HUMAN_GATE for task in tasks)
+    if persons or any(each.fatal for each in problems) or not 1 < len(tasks) == len(parts):
+        return ()
+    found = tuple(
+        TaskSpec(
+            id=task.id,
+            title=task.title,
+            mode=TaskMode.PARALLEL,
+            files=planned_files(f"## {heading}\n\n{part}", heading),
+            depends_on=task.depends_on,
+        )
+        for task, part in zip(tasks, parts, strict=True)
+    )
+    homes = {path for task in found for path in task.files}
+    whole = all(task.files for task in found) and homes.issuperset(_codes(design, heading))
+    # The list is what counts, so it is what is looked at.
+    _, faults = read_tasks(task_list(found, "The plan"))
+    return found if whole and not faults else ()
+
+
+def _parts(design: str, heading: str) -> list[str]:
+    """Return the parts of a section that begin at a sub-heading."""
+    blocks = blocks_below(design, heading)
+    starts = [block.line for block in blocks if block.kind is BlockKind.HEADING]
+    ends = [*starts[1:], max((block.end for block in blocks), default=0)]
+    lines = re.split(r"\r\n|\r|\n", design)
+    return ["\n".join(lines[start:end]) for start, end in zip(starts, ends, strict=False)]
+
+
+def _codes(design: str, heading: str) -> tuple[str, ...]:
+    """Return the first words in backticks of each bullet in a section."""
+    named = (
+        next((span.text.strip() for span in block.spans if span.code), "")
+        for block in blocks_below(design, heading)
+        if block.depth == 1 and block.starts_item and block.spans
+    )
+    return tuple(dict.fromkeys(name for name in named if name))
 
 
 def is_one_task(design: str, heading: str = "Changes") -> bool:

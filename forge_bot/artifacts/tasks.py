@@ -28,6 +28,9 @@ _MACHINE_FENCES = {"", "yaml", "yml"}
 _MODES = ", ".join(mode.value for mode in TaskMode)
 
 
+_TESTED = "New behaviour has a test, and the tests of the project pass."
+
+
 class _Section(Frozen):
     """A task heading and the lines below it."""
 
@@ -69,16 +72,16 @@ def read_tasks(markdown: str) -> tuple[tuple[TaskSpec, ...], tuple[Problem, ...]
 
 
 def one_task(title: str, document: str, sections: Sequence[str] = ()) -> str:
-    """A list with one task that implements a document as a whole, for requests too small to be
-    taken apart.
+    """Return a list with one task that implements a document as a whole, for requests too small to
+    be taken apart.
     """
-    name = _as_heading(title) or "Implement the design"
     parts = [f'- the part "{part}"' for section in sections if (part := _as_heading(section))]
+    whole = f"Everything that {document} describes is implemented, and nothing beyond it."
     return "\n".join(
         [
             "# Tasks",
             "",
-            f"## Task 1: {name}",
+            f"## Task 1: {_as_heading(title) or 'Implement the design'}",
             "mode: sequential",
             "depends_on: []",
             "",
@@ -86,15 +89,32 @@ def one_task(title: str, document: str, sections: Sequence[str] = ()) -> str:
             "",
             *parts,
             *([""] if parts else []),
-            "Acceptance criteria:",
-            (
-                f"- [ ] AC-1: Everything that {document} describes is implemented, and nothing"
-                " beyond it."
-            ),
-            "- [ ] AC-2: New behaviour has a test, and the tests of the project pass.",
-            "",
+            *_criteria(whole),
         ]
     )
+
+
+def task_list(tasks: Sequence[TaskSpec], document: str) -> str:
+    """Return the list of the tasks that a document names, each to be implemented as it says."""
+    lines = ["# Tasks", ""]
+    for task in tasks:
+        here = f"{document} says below task {task.id}"
+        lines += [
+            f"## Task {task.id}: {_as_heading(task.title)}",
+            f"mode: {task.mode.value}",
+            "files:",
+            *(f"- `{path}`" for path in task.files),
+            f"depends_on: [{', '.join(task.depends_on)}]",
+            "",
+            f"Implement what {here}, with the tests that it names for these files.",
+            "",
+            *_criteria(f"Everything that {here} is implemented, and nothing beyond it."),
+        ]
+    return "\n".join(lines)
+
+
+def _criteria(whole: str) -> list[str]:
+    return ["Acceptance criteria:", f"- [ ] AC-1: {whole}", f"- [ ] AC-2: {_TESTED}", ""]
 
 
 def _split(markdown: str, blocks: Sequence[Block]) -> tuple[list[_Section], list[str]]:

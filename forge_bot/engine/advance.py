@@ -293,6 +293,7 @@ def _changed(pipeline: Pipeline, state: State, report: ArtifactChanged) -> State
                     "blob": report.blob,
                     "title": report.inspection.title,
                     "one_task": report.inspection.one_task,
+                    "planned": report.inspection.planned,
                     "sections": report.inspection.sections,
                 }
             ),

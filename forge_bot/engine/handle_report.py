@@ -301,6 +301,7 @@ def _recorded(state: State, report: ArtifactWritten, phase: PhaseId) -> State:
         risks=report.risks,
         title=report.inspection.title,
         one_task=report.inspection.one_task,
+        planned=report.inspection.planned,
         sections=report.inspection.sections,
     )
     risks = _risks(state, report)

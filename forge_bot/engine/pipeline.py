@@ -24,7 +24,7 @@ They are similar runs, findings that reviewers repeat, and points where earlier 
 PullRequestPart = Literal["summary", "approach", "requirements"]
 
 ProcessCondition = Literal[
-    "design-is-one-task", "one-task-reviewed", "verification-green", "nothing-went-back"
+    "design-has-tasks", "one-task-reviewed", "verification-green", "nothing-went-back"
 ]
 """Conditions under which our own process writes a document, and no model is asked."""
 
@@ -438,7 +438,7 @@ def _misplaced(phase: AnyPhase) -> str | None:
     match phase.by_process_when:
         case None:
             return None
-        case "design-is-one-task":
+        case "design-has-tasks":
             fits = isinstance(phase, AgentPhase) and phase.tasks
         case "one-task-reviewed":
             fits = isinstance(phase, ReviewPhase) and phase.adds_task

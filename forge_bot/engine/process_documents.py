@@ -42,9 +42,9 @@ def is_by_process(pipeline: Pipeline, state: State, phase: AnsweringPhase) -> bo
     match phase.by_process_when:
         case None:
             return False
-        case "design-is-one-task":
+        case "design-has-tasks":
             plan = _plan(pipeline, state)
-            return plan is not None and plan.one_task
+            return plan is not None and (plan.one_task or bool(plan.planned))
         case "one-task-reviewed":
             return _only_review(pipeline, state) is not None
         case "verification-green":
@@ -112,9 +112,11 @@ def _filled(phase: AnsweringPhase, title: str, bodies: Mapping[str, str]) -> str
 
 
 def _tasks(pipeline: Pipeline, state: State, phase: AgentPhase) -> str:
-    """Return the list of one task: the document that a person approved, implemented as a whole."""
+    """Return the tasks of the document that a person approved: those it lists, or one that
+    implements it as a whole.
+    """
     # Reads Markdown, which commands that only look never do.
-    from forge_bot.artifacts.tasks import one_task
+    from forge_bot.artifacts.tasks import one_task, task_list
 
     plan, record = pipeline.approved_first, _plan(pipeline, state)
     if plan is None:
@@ -123,6 +125,8 @@ def _tasks(pipeline: Pipeline, state: State, phase: AgentPhase) -> str:
     variant = plan.variants.get(state.effort)
     headings = variant.headings if variant is not None else plan.headings
     small = is_left_out(pipeline, state, phase)
+    if record is not None and record.planned and not record.one_task and not small:
+        return task_list(record.planned, plan.writes)
     title = record.title if record is not None and record.title and not small else state.title
     return one_task(title, plan.writes, [part for part in _TASK_PARTS if part in headings])
 

@@ -89,6 +89,9 @@ class ArtifactRecord(Recorded):
         default="", exclude_if=is_empty, description="the title of the change, where it says it"
     )
     one_task: bool = Field(default=False, exclude_if=is_empty, description="it plans a single task")
+    planned: tuple[TaskSpec, ...] = Field(
+        default=(), exclude_if=is_empty, description="the tasks that it plans, where it lists them"
+    )
     sections: dict[str, str] = Field(
         default_factory=dict[str, str],
         exclude_if=is_empty,

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.fakes.sample import Sample
-from tests.fakes.script import HEADINGS, document
+from tests.fakes.script import GUARD, HEADINGS, TEST, change, document
 
 TASK = "`rota who` names somebody for days before the rota starts"
 DESIGN = document(*HEADINGS["architect"], title="fix: say nobody before `Schedule([])` starts")
@@ -28,6 +28,39 @@ def finished(sample: Sample, effort: str, **config: str) -> dict[str, Any]:
     done = sample.forge("approve", "--model", model)
     assert done.code == 0, done.err
     return json.loads((sample.workspace / "state.json").read_text())
+
+
+TWO_TASKS = {
+    "artifact_markdown": str(DESIGN["artifact_markdown"]).replace(
+        "## Changes\n\n",
+        "## Changes\n\n### Task 1: Nobody before the start\n\n- `rota/schedule.py`: the guard\n"
+        "- `tests/test_before.py`: proves it\n\n### Task 2: A note for readers\n\n"
+        "- `docs/before.md`: new\n- Tasks: several\n\n",
+    )
+}
+NOTE = {"path": "docs/before.md", "operation": "write", "old": "", "new": "Nobody is.\n"}
+
+
+def test_two_tasks_that_the_design_lists_cost_nine_calls(sample: Sample) -> None:
+    model = sample.model(
+        {
+            ("architect", "*", "*"): TWO_TASKS,
+            ("implementer", "*", "1/1"): change(GUARD, TEST),
+            ("implementer", "*", "2/1"): change(NOTE),
+        }
+    )
+    assert sample.forge("run", TASK, "--effort", "M", "--model", model).code == 3
+    done = sample.forge("approve", "--model", model)
+    assert done.code == 0, done.err
+    state = json.loads((sample.workspace / "state.json").read_text())
+    assert state["usage"]["calls"] == 9
+    assert [task["spec"]["files"] for task in state["tasks"]] == [
+        ["rota/schedule.py", "tests/test_before.py"],
+        ["docs/before.md"],
+    ]
+    subjects = sample.git("log", "--format=%s", sample.branch)
+    assert "Nobody before the start" in subjects
+    assert "A note for readers" in subjects
 
 
 @pytest.mark.parametrize(("effort", "calls"), [("S", 4), ("M", 6)])

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.artifacts.plans import is_one_task, planned_files
+from forge_bot.artifacts.plans import is_one_task, planned_files, planned_tasks
 from forge_bot.artifacts.sections import read_section
 from forge_bot.artifacts.tasks import read_tasks
 from forge_bot.artifacts.verdicts import judge_review
@@ -14,7 +14,7 @@ from forge_bot.engine.reports import ArtifactWritten, Report, RunFlags
 from forge_bot.engine.state import State
 from forge_bot.settings import load_pipeline
 from forge_bot.values import Effort, Inspection, TaskId, TaskSpec, Verdict
-from tests.fakes.bench import DEVELOP, MISSING, RED, Bench
+from tests.fakes.bench import DEVELOP, MAJOR, MISSING, RED, Bench
 
 TABLE = "| Requirement | Files | Tests | State |\n|---|---|---|---|\n| R-1: it ends | `a.py` | `t` | met |"
 TWO = tuple(TaskSpec(id=TaskId(name), title=f"Part {name}", files=(f"{name}.py",)) for name in "12")
@@ -45,6 +45,7 @@ class Scripted(Bench):
             said = {
                 "title": known.title,
                 "one_task": known.one_task and len(self.tasks) == 1,
+                "planned": self.tasks if known.one_task and len(self.tasks) > 1 else (),
                 "sections": known.sections,
             }
             found = report.inspection.model_copy(update=said)
@@ -102,7 +103,7 @@ def test_a_further_task_costs_two_calls_more() -> None:
         return count
 
     # The bench reports each task of a wave by itself, so each task counts.
-    assert asked(TWO) == 6 + 2 + 2, "the second task; and the plan and the review of both"
+    assert asked(TWO) == 6 + 2 + 1, "the second task; and the review of both"
     assert asked(three) - asked(TWO) == 2
 
 
@@ -129,6 +130,69 @@ def test_the_one_task_has_the_title_of_the_design() -> None:
     action = written(Scripted(Effort.M).until("phase-4"))
     (task,), problems = read_tasks(action.content)
     assert (action.path, task.title, problems) == ("tasks.md", "return an empty string", ())
+
+
+def test_the_tasks_that_a_design_lists_are_listed_as_they_stand_there() -> None:
+    action = written(Scripted(Effort.M, tasks=planned_tasks(PLAN)).until("phase-4"))
+    tasks, problems = read_tasks(action.content)
+    assert problems == ()
+    assert [(task.id, task.title, task.files, task.depends_on) for task in tasks] == [
+        ("1", "Read --since", ("app/cli.py", "tests/test_cli.py"), ()),
+        ("2", "Tell it in the docs", ("docs/cli.md",), ("1",)),
+    ]
+    assert all("design.md says below task" in task.acceptance[0] for task in tasks)
+
+
+def test_a_list_that_our_process_wrote_and_a_reviewer_sends_back_is_a_model_s() -> None:
+    bench = Scripted(Effort.L, tasks=TWO).until("phase-4b")
+    bench.wrote(verdict=Verdict.REVISE, findings=(MAJOR,))
+    assert isinstance(bench.action, SpawnAgent)
+    assert bench.action.agent == "task-decomposer"
+
+
+PLAN = """## Changes
+
+### Task 1: Read `--since`
+
+- `app/cli.py` (R-1): the option
+  - `parse`: reads it
+- `tests/test_cli.py`: see below
+
+### Task 2: Tell it in the docs
+
+- `docs/cli.md` (R-2): the option
+- depends_on: [1]
+- Tasks: several
+
+## Risks
+
+None.
+"""
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("- `docs/cli.md` (R-2): the option", "- the option"),
+        ("- `docs/cli.md` (R-2): the option\n- depends_on: [1]", "- `app/cli.py`: the same file"),
+        ("- depends_on: [1]", "- depends_on: [3]"),
+        ("- depends_on: [1]", "- depends_on: [2]"),
+        ("- depends_on: [1]", "- `Makefile`: a target"),
+        ("- depends_on: [1]", "- mode: human_gate"),
+        ("`docs/cli.md` (R-2)", "`../docs/cli.md` (R-2)"),
+        ("### Task 1", "- `setup.py`: first of all\n\n### Task 1"),
+        ("### Task 2: Tell", "### Notes: tell"),
+        ("### Task 2", "### Task 1"),
+        ("`docs/cli.md` (R-2): the option", "`tests/test_option.py`: what task 1 does"),
+        ("## Risks", "### Afterwards\n\n- `b.py`: later\n\n## Risks"),
+    ],
+)
+def test_a_list_of_tasks_that_cannot_be_taken_as_it_stands_is_left_to_a_model(
+    one: str, other: str
+) -> None:
+    assert len(planned_tasks(PLAN)) == 2
+    assert one in PLAN
+    assert planned_tasks(PLAN.replace(one, other)) == ()
 
 
 def test_a_decomposition_that_was_sent_back_is_a_model_s() -> None:
@@ -260,7 +324,7 @@ def test_the_summary_is_a_model_s_once_something_went_back(what: str, *, by_mode
 @pytest.mark.parametrize(
     ("phase", "condition"),
     [
-        ("phase-1", "design-is-one-task"),
+        ("phase-1", "design-has-tasks"),
         ("phase-3b", "one-task-reviewed"),
         ("phase-7", "verification-green"),
         ("phase-4", "nothing-went-back"),
