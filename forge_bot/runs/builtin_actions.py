@@ -21,8 +21,9 @@ from forge_bot.runs.requirement_check import requirement_check
 from forge_bot.runs.reruns import with_flaky_tests
 from forge_bot.runs.risk_signs import capability_risks, setup_risks
 from forge_bot.runs.run import Run
-from forge_bot.values import TaskId
-from forge_bot.verification.judgement import RULES, judge
+from forge_bot.values import CommandResult, TaskId
+from forge_bot.verification.judgement import RULES, judge, newly_failing
+from forge_bot.verification.shown_output import TAIL_CHARACTERS, TAIL_LINES, shown_output
 from forge_bot.verification.unusable import Cause, unusable
 
 
@@ -58,7 +59,8 @@ def verified(action: Exec, state: State, run: Run, project: Project) -> Commands
     without = any(each.cause is Cause.SETUP_FAILED for each in state.unusable)
     # A person agreed to go on without setup: what needs it cannot run.
     checks = () if broken and without else project.check()
-    results = (*broken, *with_flaky_tests(checks, state, run, project))
+    ran = with_flaky_tests(checks, state, run, project)
+    results = (*broken, *(_new_first(result, state, project) for result in ran))
     judgement = judge(state.baseline, results, state.unusable)
     proof = None if judgement.red else red_before_green(results, state, run, project)
     found = None if judgement.red else requirement_check(results, state, run, project)
@@ -79,6 +81,20 @@ def verified(action: Exec, state: State, run: Run, project: Project) -> Commands
         red_before_green=proof,
         requirements=found,
     )
+
+
+def _new_first(result: CommandResult, state: State, project: Project) -> CommandResult:
+    """Return the result of a command that was red before with the words on what is newly red first.
+
+    Those on what failed before could fill the room.
+    """
+    before = next((old for old in state.baseline if old.argv == result.argv), None)
+    output = project.printed(result.argv).splitlines()
+    if before is None or before.exit_code == 0 or not output:
+        return result
+    new = newly_failing(before, result)
+    tail = shown_output(output, TAIL_CHARACTERS, TAIL_LINES, new)
+    return result.model_copy(update={"tail": tail}) if new else result
 
 
 def applied(

@@ -219,22 +219,17 @@ class PromptContext:
     ) -> list[InputFile]:
         """Return what an implementer needs beyond the files that every agent is shown.
 
-        A task that mends what a review or the commands found gets the change so far, and their
-        output with its tracebacks.
+        A task that mends what a review or the commands found gets the change so far, and the files
+        that it and the words of what found it name. Those words stand in a document of the run.
         """
         own = [f"{task.spec.title}\n" + "\n".join(task.spec.acceptance)]
         own += [self.run.workspace.read(name) for name in names if name in self._deciding]
         if not task.origin:
             return files.for_task(now, task.spec.files, own)
-        more: list[InputFile] = [self.changes.whole(now)]
-        verification = self.run.state.verification
-        if verification is not None:
-            text = self._outputs()
-            more.append(InputFile(name="output of the project commands", text=text, kind="output"))
-        told = [each.text for each in more if each.kind == "output"]
-        told += [self.run.workspace.read(name) for name in names if name == task.origin]
+        told = [self.run.workspace.read(name) for name in names if name == task.origin]
         also = self.changes.paths(now)
-        return [*files.for_task(now, task.spec.files, [*told, *own], also), *more]
+        shown = files.for_task(now, task.spec.files, [*told, *own], also)
+        return [*shown, self.changes.whole(now)]
 
     @property
     def _deciding(self) -> set[str]:

@@ -79,8 +79,12 @@ def about(item: str, block: FailureBlock) -> bool:
     return name in block.title or block.title in item
 
 
-def shown_output(lines: Lines, characters: int, most_lines: int | None = None) -> str:
-    """Return the output if it fits, else the failing tests' words and then its end."""
+def shown_output(
+    lines: Lines, characters: int, most_lines: int | None = None, first: Sequence[str] = ()
+) -> str:
+    """Return the output if it fits, else the failing tests' words, those of the tests `first`
+    before the others, and then its end.
+    """
     kept = without_tables(lines)
     whole = "\n".join(kept).strip("\n")
     room = len(kept) if most_lines is None else most_lines
@@ -89,6 +93,7 @@ def shown_output(lines: Lines, characters: int, most_lines: int | None = None) -
     blocks = failure_blocks(kept)
     if not blocks:
         return _end(whole, characters, room)
+    blocks = sorted(blocks, key=lambda block: not any(about(item, block) for item in first))
     words = "\n\n".join(block.text for block in blocks)
     words = _beginning(words, characters * 3 // 4, room * 3 // 4)
     left = characters - len(words) - len(GAP) - 2
