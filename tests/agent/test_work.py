@@ -373,6 +373,15 @@ async def test_a_request_that_runs_commands_is_in_the_journal_before_it_happens(
     assert before == {"look"}
 
 
+async def test_a_request_that_runs_commands_is_carried_out_as_often_as_one_answer_makes_it(
+    room: Room,
+) -> None:
+    given = assignment().model_copy(update={"running": ("look",)})
+    run, read = ("look", {"at": 1}), ("read_file", {"path": "a.py"})
+    await room.work(Speaker([explore(run, read, run, read), document()]), given)
+    assert [key.split("-")[0] for key in sorted(room.library.asked)] == ["1.1", "1.2", "1.3"]
+
+
 async def test_only_requests_that_read_are_answered_once(room: Room) -> None:
     given = assignment().model_copy(update={"running": ("look",)})
     both = explore(("look", {"at": 1}), ("read_file", {"path": "a.py"}))
