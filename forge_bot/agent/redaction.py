@@ -4,7 +4,7 @@ import base64
 import json
 import re
 from collections.abc import Callable, Mapping
-from urllib.parse import quote, quote_plus
+from urllib.parse import quote, quote_plus, urlsplit
 
 _SECRET_NAME = re.compile(
     r"TOKEN(?!S|IZ)|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL|(?:API|ACCESS|PRIVATE|SIGNING)_?KEY|(?:^|_)(?:KEY|AUTH|PAT|PWD)(?:_|$)",
@@ -23,12 +23,25 @@ Redactor = Callable[[str], str]
 
 
 def secrets_of(environ: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables whose names look like a key's or token's, by name."""
-    return {
-        name: value
-        for name, value in environ.items()
-        if len(value) >= _SHORTEST and _SECRET_NAME.search(name) and not _PLACE_NAME.search(name)
-    }
+    """Return the secrets of variables, by name: values whose names look like a key's or token's,
+    and passwords in addresses.
+    """
+    found = {name: _secret(name, value) for name, value in environ.items()}
+    return {name: value for name, value in found.items() if len(value) >= _SHORTEST}
+
+
+def _secret(name: str, value: str) -> str:
+    if _SECRET_NAME.search(name) and not _PLACE_NAME.search(name):
+        return value
+    return password_in(value)
+
+
+def password_in(address: str) -> str:
+    """Return the password in an address; "" if there is none."""
+    try:
+        return urlsplit(address).password or ""
+    except ValueError:
+        return ""
 
 
 def encoded_forms(value: str) -> tuple[str, ...]:

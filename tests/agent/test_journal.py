@@ -167,6 +167,17 @@ def test_a_variable_is_a_secret_by_its_name_and_if_it_is_long_enough(
     assert (value not in redactor({name: value})(f"<{value}>")) is struck
 
 
+@pytest.mark.parametrize(
+    "address",
+    ["postgresql://app:hunter2hunter2@db:5432/app", "https://:hunter2hunter2@host/simple"],
+)
+def test_a_password_in_an_address_is_struck_and_the_rest_of_the_address_stays(address: str) -> None:
+    strike = redactor({"DATABASE_URL": address})
+    assert strike(f"<{address}>") == f"<{address.replace('hunter2hunter2', '[DATABASE_URL]')}>"
+    assert strike("hunter2hunter2") == "[DATABASE_URL]"
+    assert redactor({"DOCS_URL": "https://host:8080/a@b"})("8080/a@b") == "8080/a@b"
+
+
 def test_of_two_secrets_the_longer_is_struck_first() -> None:
     strike = redactor({"A_TOKEN": "12345678", "B_TOKEN": "12345678-and-more"})
     assert strike("12345678-and-more") == "[B_TOKEN]"

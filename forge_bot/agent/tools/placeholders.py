@@ -6,9 +6,8 @@ They are resolved only where a server is started. Everything that is told afterw
 import os
 import re
 from collections.abc import Iterable, Mapping
-from urllib.parse import urlsplit
 
-from forge_bot.agent.redaction import secrets_of
+from forge_bot.agent.redaction import password_in, secrets_of
 from forge_bot.settings.capability_file import MCPHttpServerConfig, MCPServerConfig
 
 TREE = "FORGE_BOT_TREE"
@@ -91,13 +90,6 @@ def secrets_for(
             value = environ.get(name, "")
             if name not in _PLAIN and not (value.startswith("/") and os.path.exists(value)):  # noqa: PTH110 - pathlib raises for names that are too long
                 found[name] = value
-                found |= _password(name, value)
+                if password := password_in(value):
+                    found[f"{name} password"] = password
     return found
-
-
-def _password(name: str, value: str) -> dict[str, str]:
-    try:
-        password = urlsplit(value).password
-    except ValueError:
-        return {}
-    return {f"{name} password": password} if password else {}
