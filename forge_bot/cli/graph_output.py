@@ -40,7 +40,12 @@ def print_answer(folder: Path, asked: Mapping[str, object], *, as_json: bool) ->
         name = str(first["loc"][0]) if first["loc"] else ""
         raise BadOption(f"--{name} {asked.get(name)}: {first['msg']}.") from None
     answer = ask_graph(declared(_graph(folder))[0], question)
-    _print(answer.model_dump_json(indent=2) if as_json else answer.text)
+    # In ASCII, since not every standard output can encode the names of files.
+    _print(
+        json.dumps(answer.model_dump(mode="json"), indent=2, ensure_ascii=True)
+        if as_json
+        else answer.text
+    )
     return 0
 
 

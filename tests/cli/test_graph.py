@@ -2,6 +2,8 @@
 
 import json
 import os
+import subprocess
+import sys
 
 import pytest
 
@@ -54,6 +56,25 @@ def test_a_violation_as_sarif_has_rule_and_place(sample: Sample, planted: str) -
     assert [rule["id"] for rule in run["tool"]["driver"]["rules"]] == ["VERIFY-004"]
     assert place["artifactLocation"]["uri"] == planted
     assert place["region"]["startLine"] == 2
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
+def test_answers_as_json_are_the_same_whatever_standard_output_can_encode(
+    sample: Sample, encoding: str
+) -> None:
+    (sample.path / "当番").mkdir()
+    (sample.path / "当番" / "week.py").write_text("import rota.cli\n")
+    for words in (("query", "当番/week.py"), ("show", "rota/cli.py")):
+        done = subprocess.run(
+            [sys.executable, "-m", "forge_bot", "graph", *words, "--json"],
+            cwd=sample.path,
+            env={**os.environ, "PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"},
+            capture_output=True,
+            check=True,
+        )
+        text = done.stdout.decode(encoding)
+        assert text.isascii()
+        assert "当番/week.py" in json.dumps(json.loads(text), ensure_ascii=False), words
 
 
 def test_in_actions_a_violation_is_an_annotation_at_its_line(
