@@ -397,16 +397,20 @@ def test_a_name_that_is_no_model_is_refused_with_what_comes_near(spec: str, said
 
 
 @pytest.mark.parametrize(
-    ("spec", "variable"), [("ollama:qwen2.5", "OLLAMA_BASE_URL"), ("vllm:qwen2.5", "VLLM_BASE_URL")]
+    ("spec", "variable", "address"),
+    [
+        ("ollama:qwen2.5", "OLLAMA_BASE_URL", "http://127.0.0.1:11434/v1, if Ollama runs on this"),
+        ("vllm:qwen2.5", "VLLM_BASE_URL", "the address of your server"),
+    ],
 )
 def test_a_server_of_ones_own_without_an_address_is_told_the_variable_to_set(
-    monkeypatch: pytest.MonkeyPatch, spec: str, variable: str
+    monkeypatch: pytest.MonkeyPatch, spec: str, variable: str, address: str
 ) -> None:
     monkeypatch.delenv(variable, raising=False)
     with pytest.raises(UnknownModel) as caught:
         opened(spec)
     assert caught.value.message == f"{spec} needs an address, and {variable} is not set."
-    assert caught.value.advice.startswith(f"Set {variable} in the environment")
+    assert caught.value.advice.startswith(f"Set {variable} in the environment: {address}")
 
 
 def test_azure_names_each_setting_that_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
