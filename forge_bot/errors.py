@@ -555,6 +555,13 @@ class BranchRenamed(RunError):
     usual_remedy = GiveBranchBack()
 
 
+class CannotUpdate(RunError):
+    """The base branch cannot be merged into the run now."""
+
+    code = "RUN-005"
+    usual_remedy = ShowStatus()
+
+
 # -- what the engine takes
 # --------------------------------------------------------------------------------------------------
 

@@ -355,6 +355,7 @@ CLI = {
     "cli-done": "Say that you did what a task asked of a person, and go on.",
     "cli-skip": "Go on without what a task asked of a person.",
     "cli-resume": "Go on with a run that stopped, for whatever reason.",
+    "cli-update": "Merge what came to the base branch into a run that is done, and verify it again.",
     "cli-retry": "Do a phase again, and everything after it.",
     "cli-clean": (
         "List what runs have left on this machine, with sizes, and remove what ended runs left."

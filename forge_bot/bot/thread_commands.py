@@ -12,9 +12,11 @@ from forge_bot.bot.comments import CommentReply, command_replies, failure_replie
 from forge_bot.bot.job_context import JobContext
 from forge_bot.bot.thread import Thread, ThreadCommand
 from forge_bot.engine.reports import RequestRefreshed
-from forge_bot.errors import ForgeError, ReportRejected
+from forge_bot.errors import CannotUpdate, ForgeError, ReportRejected
 from forge_bot.gate import command_types as said
 from forge_bot.git import blob_id
+from forge_bot.github_api import PullState
+from forge_bot.runs.base_update import update
 from forge_bot.runs.create import RequestDraft
 from forge_bot.runs.run import Run
 from forge_bot.store import render_request
@@ -48,6 +50,8 @@ def carry_out(
                 desk.say(_talk(spoken, run, desk), spoken)
             case said.Refresh():
                 _refreshed(run, spoken, thread, desk, around)
+            case said.Update():
+                _updated(run, spoken, thread, desk)
             case said.Retry(phase=None) if _delivered(run):
                 _mended(run, spoken, thread, desk, strike)
             case (
@@ -107,6 +111,21 @@ def _told(
         run.tell(report)
     except ForgeError as error:
         desk.say(command_reports.refusal(error, command, desk.view(run), desk.commands), spoken)
+        return
+    desk.react(spoken.comment, "rocket")
+
+
+def _updated(run: Run, spoken: ThreadCommand, thread: Thread, desk: CommentWriter) -> None:
+    """Merge what came to the base branch, unless the pull request is over."""
+    branch = run.state.pull_request_branch or run.state.branch
+    try:
+        pull = thread.github.pull_request_for(branch) if run.state.pull_request else None
+        if pull is not None and pull.state is not PullState.OPEN:
+            raise CannotUpdate(f"The pull request is {pull.state.value} already.")
+        at, via = spoken.comment.created_at, spoken.comment.url
+        run.tell(update(run, key=spoken.key, at=at, by=spoken.by, via=via))
+    except ForgeError as error:
+        desk.say(command_replies.cannot(desk.commands, error), spoken)
         return
     desk.react(spoken.comment, "rocket")
 

@@ -386,6 +386,24 @@ def retry(
 
 
 @app.command()
+def update(
+    repo: Repo = HERE,
+    run: RunName = None,
+    model: Model = None,
+    record: Record = None,
+    push: Push = False,
+    keep: Keep = False,
+    open_pr: OpenPr = False,
+    by_script: ByScript = False,
+) -> int:
+    """Merge what came to the base branch into a run that is done, and verify it again."""
+    from forge_bot.cli.resume import update_run as go
+
+    ending = Ending(push=push, keep=keep, open_pr=open_pr)
+    return go(repo, run, model, record, ending=ending, by_script=by_script)
+
+
+@app.command()
 def repair(repo: Repo = HERE, run: RunName = None) -> int:
     """Restore a run's record that cannot be read from the newest commit that has a readable one,
     and say what is lost.

@@ -19,6 +19,7 @@ from forge_bot.engine.state import RunStatus
 from forge_bot.errors import BadOption, RunEnded, TaskTooLarge
 from forge_bot.gate.arguments import DOLLARS_ONLY, is_tokens, read_dollars
 from forge_bot.git import Repository
+from forge_bot.runs.base_update import fetch_for_update, update
 from forge_bot.runs.checks import CheckSubject, Occasion, run_checks
 from forge_bot.runs.clock import now
 from forge_bot.runs.create import LONGEST_TASK
@@ -139,6 +140,26 @@ def retry(
         )
 
     return _go(folder, name, model, record, asked, ending=ending, until=until, host=host)
+
+
+def update_run(
+    folder: Path,
+    name: str | None,
+    model: str | None,
+    record: Path | None,
+    *,
+    ending: Ending,
+    by_script: bool = False,
+) -> int:
+    """Merge what came to the base branch into a run that is done, and verify it again."""
+    via = way_of_answer(by_script=by_script)
+
+    def asked(run: Run) -> Report:
+        fetch_for_update(run)
+        key = f"update-{uuid4().hex}"
+        return update(run, key=key, at=run.now(), by=local_user(), via=via)
+
+    return _go(folder, name, model, record, asked, ending=ending, until=None)
 
 
 def ask(

@@ -86,6 +86,13 @@ class Refresh:
 
 
 @dataclass(frozen=True, slots=True)
+class Update:
+    """Merge what came to the base branch since, and verify the run again."""
+
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
 class Resize:
     """Change how much process the run gets."""
 
@@ -141,6 +148,7 @@ Command = (
     | Cost
     | Continue
     | Refresh
+    | Update
     | Resize
     | MarkDone
     | Skip

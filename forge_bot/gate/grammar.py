@@ -37,6 +37,7 @@ from forge_bot.gate.command_types import (
     Skip,
     Start,
     Status,
+    Update,
 )
 from forge_bot.gate.similar_words import nearest
 from forge_bot.gate.task_flags import read_task_flags
@@ -223,6 +224,12 @@ FORMS: tuple[Form, ...] = (
     Form("cost", "", "Show what the run has cost so far.", _alone(Cost)),
     Form("continue", "+$5", "Allow more money, and go on.", _continue),
     Form("refresh", "", "Read the issue again and work from its present text.", _alone(Refresh)),
+    Form(
+        "update",
+        "",
+        "Merge what came to the base branch since, verify again, and push.",
+        _alone(Update),
+    ),
     Form("effort", "S|M|L", "Change how much process the run gets.", _resize),
     Form("done", "", "You did what a task asked of a person.", _alone(MarkDone)),
     Form("skip", "", "Go on without what a task asked of a person.", _alone(Skip)),

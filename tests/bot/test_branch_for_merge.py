@@ -159,3 +159,25 @@ def test_the_template_of_the_repository_is_filled_in_the_pull_request(stage: Sta
     assert lines[4:6] == ["## Checklist", "- [ ] Docs"]
     assert lines.count(lines[3]) == lines.count(lines[1]) == 1
     assert "### How it was checked" in lines
+
+
+@pytest.mark.xdist_group("over")
+def test_update_merges_the_base_verifies_and_pushes_and_the_approval_stands(
+    over: Kept, tmp_path: Path
+) -> None:
+    stage = over.again(tmp_path)
+    bare, offered, decided = stage.repo.bare, stage.offered, stage.state["decisions"]
+    assert heard(stage.say("/update", by="stranger")).result != "proceed"
+    assert heard(stage.say("/update")).code == 0
+    assert "has all of main already" in stage.said("reply occasion=cannot")[0]
+    main = bare.commit("main", {"news.txt": "news\n"}, "News", ANN, stage.hub.clock.tick())
+    assert heard(stage.say("/update")).code == 0
+    assert stage.state["currentPhaseStatus"] == "completed"
+    assert bare.contains(offered, main)
+    assert bare.contains(stage.branch, main)
+    assert "news.txt" not in _code(stage)
+    assert stage.state["decisions"] == decided
+    assert len([issue for issue in stage.repo.issues.values() if issue.pull]) == 1
+    stage.pull.state = "closed"
+    heard(stage.say("/update"))
+    assert "closed already" in stage.said("reply occasion=cannot")[1]

@@ -1,0 +1,120 @@
+"""A run that is done takes in what came to its base branch, and is verified again."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.fakes.sample import Said, Sample
+
+TASK = "Nobody is on call before the rota starts"
+
+
+def _commit(sample: Sample, place: str, **files: str) -> str:
+    """Somebody commits files on a branch; main is checked out again."""
+    sample.git("switch", "-q", place)
+    for name, text in files.items():
+        (sample.path / name).write_text(text)
+    sample.git("add", *files)
+    sample.git("commit", "-qm", f"Ann's {', '.join(files)}")
+    sample.git("switch", "-q", "main")
+    return sample.git("rev-parse", place)
+
+
+def _update(sample: Sample, *options: str) -> Said:
+    return sample.forge("update", *options, "--model", sample.model())
+
+
+@pytest.fixture
+def done(sample: Sample) -> Sample:
+    """A run that is done."""
+    said = sample.forge("run", TASK, "--effort", "S", "--auto", "--model", sample.model())
+    assert said.code == 0, said.err
+    return sample
+
+
+@pytest.mark.promise("cli-update")
+def test_the_base_is_merged_verified_and_offered_and_what_was_approved_stands(done: Sample) -> None:
+    offered, first = done.offered, done.git("rev-parse", done.offered)
+    decided = _reports(done, '"decided"') + _reports(done, '"answered"')
+    main = _commit(done, "main", news="news")
+    said = _update(done)
+    assert said.code == 0, said.out + said.err
+    assert done.git("log", "-1", "--format=%P", offered).split() == [first, main]
+    assert done.git("diff", "--stat", f"main...{offered}", "--", ".specs", "news") == ""
+    assert _reports(done, '"commands_ran"') == 2
+    assert _reports(done, '"decided"') + _reports(done, '"answered"') == decided
+    assert "✓ Done" in said.out
+
+
+def _reports(sample: Sample, kind: str, branch: str = "") -> int:
+    """The number of reports of a kind in the record of the run."""
+    branch = branch or sample.branch
+    names = sample.git("ls-tree", "-r", "--name-only", branch, ".specs").splitlines()
+    record = next(name for name in names if name.endswith("/reports.jsonl"))
+    return sample.git("show", f"{branch}:{record}").count(f'"type":{kind}')
+
+
+def test_what_came_to_the_remote_is_fetched_and_both_branches_are_pushed(
+    sample: Sample, tmp_path: Path
+) -> None:
+    remote, other = tmp_path / "remote.git", tmp_path / "other"
+    sample.git("init", "-q", "--bare", "-b", "main", str(remote))
+    sample.git("remote", "add", "origin", str(remote))
+    sample.git("push", "-q", "origin", "main")
+    run = ("run", TASK, "--effort", "S", "--auto", "--push", "--model", sample.model())
+    assert sample.forge(*run).code == 0
+    sample.git("clone", "-q", str(remote), str(other))
+    there = Sample(other, sample.forge, sample.scripts)
+    for key, value in (("name", "Bo"), ("email", "bo@x.example")):
+        there.git("config", f"user.{key}", value)
+    main = _commit(there, "main", theirs="theirs")
+    there.git("push", "-q", "origin", "main")
+    said = _update(sample, "--push")
+    assert said.code == 0, said.out + said.err
+    for name in (sample.offered, sample.branch):
+        there.git("fetch", "-q")
+        assert there.git_code("merge-base", "--is-ancestor", main, f"origin/{name}") == 0
+
+
+def test_without_news_nothing_happens_and_that_is_said(done: Sample) -> None:
+    before = done.git("rev-parse", done.branch)
+    said = _update(done)
+    assert (said.code != 0, "RUN-005" in said.err, "has all of main" in said.err) == (True,) * 3
+    assert done.git("rev-parse", done.branch) == before
+
+
+def test_a_run_that_is_not_done_is_not_updated(sample: Sample) -> None:
+    sample.forge("run", TASK, "--effort", "S", "--model", sample.model())
+    said = _update(sample)
+    assert ("RUN-005" in said.err, "not done yet" in said.err) == (True, True)
+
+
+def test_a_conflict_is_left_to_a_person_whose_merge_the_run_takes_and_verifies(
+    done: Sample,
+) -> None:
+    offered, branch = done.offered, done.branch
+    (changed,) = [
+        name
+        for name in done.git("diff", "--name-only", f"main...{offered}").splitlines()
+        if not name.startswith("tests/")
+    ]
+    before = done.git("rev-parse", branch)
+    (done.path / changed).write_text("THEIRS = 1\n")
+    done.git("commit", "-qam", "Theirs")
+    said = _update(done)
+    told = " ".join(said.err.split())
+    assert ("RUN-005" in told, changed in told) == (True, True)
+    assert done.git("rev-parse", branch) == before
+    command = f"git switch {offered} && git merge main"
+    assert command in told
+    subprocess.run(command, shell=True, cwd=done.path, capture_output=True, check=False)  # noqa: S602 - as a person types it
+    done.git("checkout", "-q", "--ours", changed)
+    done.git("commit", "-qam", "Join")
+    done.git("switch", "-q", "main")
+    joined = done.git("rev-parse", offered)
+    said = _update(done)
+    assert said.code == 0, said.out + said.err
+    assert done.git("rev-parse", offered) == joined
+    assert done.git_code("merge-base", "--is-ancestor", joined, branch) == 0
+    assert _reports(done, '"commands_ran"', branch) == 2
