@@ -8,7 +8,7 @@ again after a kill gets the same answer, and two runs that ask the same question
 import json
 import threading
 from collections import Counter
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -97,12 +97,16 @@ def _look(*requests: tuple[str, dict[str, object]]) -> script.Answer:
     return {"requests": wanted, "actions": []}
 
 
-def answer_to(question: Question, *, red_first: bool = False) -> script.Answer:
-    """What the play says to a question."""
+def answer_to(
+    question: Question, *, red_first: bool = False, first: Mapping[str, script.Answer] | None = None
+) -> script.Answer:
+    """What the play says to a question; `first` has what agents say first."""
     agent, phase = role_of(question)
     messages = question.body["messages"]
     text = "\n".join(str(message["content"]) for message in messages[1:])
     begins = not any(message["role"] == "assistant" for message in messages)
+    if begins and first is not None and agent in first:
+        return first[agent]
     if agent == "investigator" and begins:
         return _look(
             ("read_file", {"path": "rota/schedule.py"}), ("search_code", {"pattern": "on_call"})
@@ -139,6 +143,8 @@ class Play(ModelServer):
     """Words of a task for whose implementer the provider is down."""
     red_first: bool = False
     """Whether the implementer breaks a test at first."""
+    first: Mapping[str, script.Answer] = field(default_factory=dict[str, script.Answer])
+    """What agents say first, by agent."""
     _given: int = 0
     _at: tuple[str, int] = ("", 0)
     _then: Callable[[], None] = field(default=lambda: None)
@@ -188,7 +194,7 @@ class Play(ModelServer):
         if silent is not None:
             self._reached.set()
             silent.wait(60)
-        answer = answer_to(question, red_first=self.red_first)
+        answer = answer_to(question, red_first=self.red_first, first=self.first)
         return Says(json.dumps(answer), input_tokens=1000, output_tokens=100)
 
     def answered(self) -> None:

@@ -125,7 +125,10 @@ def between(world: World, whole: Undisturbed, first: int) -> list[Boundary]:
     """Return the boundaries of a part between its question number `first` and the next one."""
     found = dict[str, range]()
     for kind in ("git", "file"):
-        ends = [_counted_until(world, whole, question)[kind] for question in (first, first + 1)]
+        ends = [
+            _counted_until(world, whole, question)[kind] if question else 0
+            for question in (first, first + 1)
+        ]
         found[kind] = range(ends[0] + 1, ends[1] + 1)
     kinds: tuple[tuple[Kind, str], ...] = (
         ("git before", "git"),

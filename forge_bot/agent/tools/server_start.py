@@ -1,6 +1,8 @@
 """Start a session with an MCP server: a process in a box where that works, or an address."""
 
 import os
+import shutil
+import sys
 import tempfile
 from collections.abc import AsyncGenerator, Generator, Mapping
 from contextlib import (
@@ -19,7 +21,7 @@ from forge_bot.agent.tools.placeholders import TREE, resolved
 from forge_bot.agent.tools.server_process import ServerCommand, ServerConnection
 from forge_bot.agent.tools.setup import CapabilitySetup
 from forge_bot.errors import ForgeError
-from forge_bot.sandbox import BackendName, available
+from forge_bot.sandbox import BackendName, available, group_keeper
 from forge_bot.sandbox.server_box import boxed_program
 from forge_bot.settings.capability_file import MCPHttpServerConfig, MCPServerConfig
 
@@ -112,7 +114,11 @@ def _command(
     declared = {key: resolved(value, environ) for key, value in server.env.items()}
     if setup.sandbox in {"off", "landlock"} or not boxes_work():
         usual = {key: os.environ[key] for key in _INHERITED if key in os.environ}
-        yield ServerCommand(words, {**usual, **declared}, setup.root)
+        env = {**usual, **declared}
+        if shutil.which(words[0], path=env.get("PATH")) is None and not Path(words[0]).exists():
+            raise ServerFailed(f"{words[0]}: no such command")
+        keeper = (sys.executable, "-I", "-S", group_keeper.__file__, str(os.getpid()))
+        yield ServerCommand((*keeper, *words), env, setup.root)
         return
     with (
         tempfile.TemporaryDirectory(prefix="forge-server-") as scratch,
