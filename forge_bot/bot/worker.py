@@ -11,6 +11,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from forge_bot.agent.tools.placeholders import SERVER_VARIABLES
 from forge_bot.bot.job_context import may_push_workflows
 from forge_bot.bot.outbox import (
     GO_ON,
@@ -78,7 +79,8 @@ class Worker:
 
     def __init__(self, outbox: Outbox, environ: Mapping[str, str]) -> None:
         self.outbox = outbox
-        self.environ = environ
+        # Servers get no variable that the workflow does not name.
+        self.environ = {SERVER_VARIABLES: "", **environ}
         self._head = ""
 
     def work(self, folder: Path, name: str, asked: str = "") -> WorkerStopped:

@@ -65,6 +65,11 @@ INPUTS = (
     ActionInput(
         "extras", "model providers beyond OpenAI and Anthropic: google, bedrock, mistral, groq"
     ),
+    ActionInput(
+        "server-variables",
+        "variables that servers of `forge-mcp.json` may have, by name, such as `TICKETS_TOKEN"
+        " DOCS_TOKEN`",
+    ),
     ActionInput("python", "Python to start with, 3.11 or newer", "python3"),
     ActionInput(
         "part",

@@ -4,6 +4,7 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from forge_bot.agent.tools.placeholders import SERVER_VARIABLES
 from forge_bot.agent.tools.setup import CapabilitySetup
 from forge_bot.settings import Config
 from forge_bot.settings.capability_file import (
@@ -12,6 +13,14 @@ from forge_bot.settings.capability_file import (
     MCPConfig,
     load_capability_file,
 )
+
+
+def server_environ(environ: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the variables that placeholders may name."""
+    if SERVER_VARIABLES not in environ:
+        return environ
+    named = {*environ[SERVER_VARIABLES].replace(",", " ").split(), SERVER_VARIABLES}
+    return {name: value for name, value in environ.items() if name in named}
 
 
 def capability_setup(
@@ -42,7 +51,7 @@ def capability_setup(
         config_name=file.name,
         skill_folders=folders,
         sandbox=config.sandbox,
-        environ=environ,
+        environ=server_environ(environ),
     )
 
 

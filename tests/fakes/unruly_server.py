@@ -7,13 +7,17 @@ the tool and its arguments, before the call is answered; a file beside it that e
 the mode.
 """
 
+import base64
+import codecs
 import json
 import os
 import subprocess
 import sys
 import time
+import zlib
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote, quote_plus
 
 TEXT = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
 TOOLS: list[dict[str, object]] = [
@@ -57,12 +61,65 @@ def text(words: str, **more: object) -> dict[str, object]:
     return {"content": [{"type": "text", "text": words}], **more}
 
 
+def forms(secret: str) -> dict[str, str]:
+    """A secret in 40 encodings, by name; a value has no line break."""
+    raw = secret.encode()
+    percent = "".join(f"%{byte:02X}" for byte in raw)
+    b64 = base64.b64encode(raw).decode()
+    pairs = {
+        "plain": secret,
+        "in a sentence": f"the token is {secret}, keep it",
+        "in an address": f"https://tickets.example.com/?key={secret}&page=1",
+        "as a header": f"Authorization: Bearer {secret}",
+        "as JSON": json.dumps({"token": secret}),
+        "as JSON in JSON": json.dumps(json.dumps({"token": secret})),
+        "reversed": secret[::-1],
+        "hexadecimal": raw.hex(),
+        "hexadecimal, large letters": raw.hex().upper(),
+        "base64": b64,
+        "base64 without padding": b64.rstrip("="),
+        "base64 for addresses": base64.urlsafe_b64encode(raw).decode(),
+        "base64 of user and secret": base64.b64encode(b"x:" + raw).decode(),
+        "base64 after one byte": base64.b64encode(b"x" + raw).decode(),
+        "base64 between words": base64.b64encode(b"the token is " + raw + b" today").decode(),
+        "data address": f"data:text/plain;base64,{b64}",
+        "percent": percent,
+        "percent, small letters": percent.lower(),
+        "percent where needed": quote(secret),
+        "percent where needed, with plus": quote_plus(secret),
+        "percent of all but slashes": quote(secret, safe="/"),
+        "in a log": f"2026-01-01 INFO token={secret} ok",
+        "in a trace": f'File "a.py", line 1: login({secret!r})',
+        "in quotes": f'"{secret}"',
+        "in a table": f"| token | {secret} |",
+        "in a tag": f"<token>{secret}</token>",
+        "small letters": secret.lower(),
+        "large letters": secret.upper(),
+        "base32": base64.b32encode(raw).decode(),
+        "base85": base64.b85encode(raw).decode(),
+        "ascii85": base64.a85encode(raw).decode(),
+        "base64 twice": base64.b64encode(b64.encode()).decode(),
+        "base64 of reversed": base64.b64encode(raw[::-1]).decode(),
+        "rot13": codecs.encode(secret, "rot13"),
+        "letters apart": " ".join(secret),
+        "in two halves": f"{secret[:12]} {secret[12:]}",
+        "numbers": " ".join(str(byte) for byte in raw),
+        "references of HTML": "".join(f"&#{byte};" for byte in raw),
+        "escapes of Python": "".join(f"\\x{byte:02x}" for byte in raw),
+        "compressed": base64.b64encode(zlib.compress(raw)).decode(),
+    }
+    return {name: value.replace("\n", " ") for name, value in pairs.items()}
+
+
 def result(mode: str, name: str, arguments: dict[str, Any]) -> dict[str, object]:
     match mode:
         case "large":
             return text("x" * 3_000_000)
         case "too-large":
             return text("x" * 5_000_000)
+        case "leaks":
+            said = forms(os.environ["TICKETS_TOKEN"])
+            return text("".join(f"{name}: {value}\n" for name, value in said.items()))
         case "fails":
             return text("no such ticket", isError=True)
         case "structured":

@@ -419,4 +419,22 @@ CLASSES: dict[str, Class] = {
         " for, since it is what formulas are drawn in",
         red_at="7997ad5",
     ),
+    "S48": Class(
+        "Tools and skills from outside",
+        (
+            "tests/cli/test_tools_in_a_run.py::test_a_call_that_may_change_something_stands_with_its_arguments_and_is_made_once",
+            "tests/cli/test_tools_in_a_run.py::test_an_approval_of_another_version_makes_no_call",
+            "tests/cli/test_tools_in_a_run.py::test_an_approval_does_not_hold_for_a_server_that_is_configured_otherwise",
+            "tests/cli/test_skills_in_a_run.py::test_an_approval_does_not_hold_for_a_skill_that_was_changed",
+            "tests/cli/test_skills_in_a_run.py::test_only_listed_scripts_run_and_what_they_leave_is_removed",
+            "tests/bot/test_calls_in_threads.py::test_a_server_gets_no_variable_that_the_workflow_does_not_name",
+            "tests/bot/test_calls_in_threads.py::test_a_stranger_approves_no_call",
+            "tests/bot/test_calls_in_threads.py::test_servers_of_the_runs_branch_do_not_count",
+            "tests/recovery/test_calls_made_once.py::test_a_server_that_kills_us_while_it_is_called_is_asked_about_and_called_once",
+            "tests/security/test_secrets_of_servers.py::test_a_secret_in_forty_encodings_reaches_nothing_but_in_those_that_are_listed",
+        ),
+        "a server that says of itself that it only reads; what it does with what it is given; a"
+        " secret in the encodings that docs/capabilities.md lists",
+        red_at="be2eac3",
+    ),
 }

@@ -13,6 +13,9 @@ from forge_bot.settings.capability_file import MCPHttpServerConfig, MCPServerCon
 TREE = "FORGE_BOT_TREE"
 """The variable for the folder of the work tree that the agents look at."""
 
+SERVER_VARIABLES = "FORGE_BOT_SERVER_VARIABLES"
+"""The variable with the names of those that servers may have. Without it they may have any."""
+
 _PLACEHOLDER = re.compile(r"\$?\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 _OURS = re.compile(
     r"(?:GITHUB_TOKEN|GH_TOKEN|ACTIONS_\w+|(?:ANTHROPIC|OPENAI|GEMINI|GOOGLE|MISTRAL|GROQ)_API_KEY"
@@ -56,7 +59,12 @@ def check_variables(
                 " own for the server, with only the rights it needs, under another name."
             )
         elif match[1] not in environ and match[2] is None:
-            why.append(f"The variable {match[1]} is not set.")
+            named = (
+                " Name it in the input `server-variables` of the action."
+                if SERVER_VARIABLES in environ
+                else ""
+            )
+            why.append(f"The variable {match[1]} is not set.{named}")
     if why:
         raise Unresolved(tuple(dict.fromkeys(why)))
 

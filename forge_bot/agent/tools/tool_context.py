@@ -14,6 +14,8 @@ from forge_bot.agent.limits import WorkLimits
 from forge_bot.agent.providers.context import ProviderContext
 from forge_bot.agent.tools.tool_calls import ToolCalls, result_of
 
+_MOST_SHOWN = 20_000
+
 PerformSkill = Callable[[CapabilityRequest], Awaitable[CapabilityResult]]
 
 
@@ -48,6 +50,9 @@ class ToolContext:
                 if skill
                 else self.calls.call(wanted, limits.result_chars)
             )
+        if len(wanted.params) > _MOST_SHOWN:
+            said = f"A person has to read these arguments: {_MOST_SHOWN:,} characters are the most."
+            return result_of(wanted, ResultStatus.INVALID_PARAMS, said)
         before = self.settled.get((wanted.capability, wanted.params))
         if before is not None:
             return before.model_copy(update={"key": wanted.key})
