@@ -398,6 +398,16 @@ class CannotJudge(SetupError):
     )
 
 
+class CredentialKept(SetupError):
+    """Setup left a registry's credential where later commands could read it."""
+
+    code = "SANDBOX-005"
+    hint = (
+        "Give the credential in a form that the package manager does not write down, such as a"
+        " variable that its settings name, and start again."
+    )
+
+
 class SetupNotWalled(SetupError):
     """Setup would run where no network namespace holds it to our proxy, and nobody allowed that."""
 

@@ -12,6 +12,8 @@ _SECRET_NAME = re.compile(
 )
 # Names that only say where a secret lies.
 _PLACE_NAME = re.compile(r"_(?:FILE|PATH|DIR|SOCK|URL|HOST|NAME|ID)$|^(?:OLD)?PWD$", re.IGNORECASE)
+SETUP_PREFIX = "FORGE_SETUP_"
+"""How the variables begin that hold credentials for setup."""
 # Shorter values would redact ordinary words.
 _SHORTEST = 8
 _SHORTEST_LINE = 16
@@ -24,14 +26,15 @@ Redactor = Callable[[str], str]
 
 def secrets_of(environ: Mapping[str, str]) -> dict[str, str]:
     """Return the secrets of variables, by name: values whose names look like a key's or token's,
-    and passwords in addresses.
+    credentials for setup, and passwords in addresses.
     """
     found = {name: _secret(name, value) for name, value in environ.items()}
     return {name: value for name, value in found.items() if len(value) >= _SHORTEST}
 
 
 def _secret(name: str, value: str) -> str:
-    if _SECRET_NAME.search(name) and not _PLACE_NAME.search(name):
+    named = _SECRET_NAME.search(name) is not None and not _PLACE_NAME.search(name)
+    if named or name.startswith(SETUP_PREFIX):
         return value
     return password_in(value)
 

@@ -2,21 +2,29 @@
 codes.
 """
 
+import os
 import re
 import tempfile
 import threading
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from forge_bot.agent.redaction import redactor_of
 from forge_bot.errors import CannotJudge, NoTestCommand, SetupNotWalled
 from forge_bot.git import Repository, Tree
 from forge_bot.knowledge import ENV, Command, Profile
 from forge_bot.runs.installation import Foundation, Installation
 from forge_bot.runs.notifications import CommandBegan, CommandEnded, Message, Notify
 from forge_bot.runs.python_setup_steps import Step
+from forge_bot.runs.registry_credentials import (
+    check_not_kept,
+    credentials,
+    credentials_first,
+    secrets_in,
+)
 from forge_bot.runs.run_paths import RunPaths
-from forge_bot.runs.setup_steps import divided
+from forge_bot.runs.setup_steps import divided, runs_nothing
 from forge_bot.sandbox import (
     BackendName,
     Box,
@@ -86,6 +94,8 @@ class Project:
         self._installation = Installation(repository, spots, foundation)
         self._nested = self._nested_by_hand()
         self._refused = set[tuple[str, ...]]()
+        self._credentials = credentials(config, os.environ)
+        self._strike = redactor_of(secrets_in(self._credentials))
         self._printed = dict[tuple[str, ...], str]()
 
     def in_tree(self, tree: Tree) -> "Project":
@@ -165,26 +175,39 @@ class Project:
         self._require_namespace()
         tree = self._installation.begin()
         results: list[CommandResult] = []
-        for argv, network in self._steps(commands, tree):
-            results.append(self._one(CommandName.SETUP, argv, tree, network=network)[0])
+        for (argv, network), trusted in self._steps(commands, tree):
+            secret = self._credentials if trusted else {}
+            if self._credentials and network and not trusted and not runs_nothing(argv):
+                text = f"`{' '.join(argv)}` may run code of the project and gets no credentials."
+                self.tell(Message(text=text))
+            results.append(
+                self._one(CommandName.SETUP, argv, tree, network=network, secret=secret)[0]
+            )
             if results[-1].exit_code != 0:
                 return tuple(results)
         tree.remove_nested()
+        check_not_kept(self._credentials, (self.spots.environment, tree.path))
         self._installation.keep(mark)
         return tuple(results)
 
-    def _steps(self, commands: Sequence[Command], tree: Tree) -> Iterator[Step]:
-        """Yield the words of the setup commands, and whether each gets the network.
+    def _steps(self, commands: Sequence[Command], tree: Tree) -> Iterator[tuple[Step, bool]]:
+        """Yield the steps of setup, and whether each gets the credentials of registries.
 
         A manifest that a person approved may name what is run while the project is built. That
-        happens after the installation of third-party packages, without network.
+        happens after the installation of third-party packages, without network. So it is where
+        there are credentials, which the project's own code must not see.
         """
-        third_party_only = self._installation.foundation.approved()
-        for command in commands:
-            if third_party_only:
-                yield from divided(command.argv, tree.path, self.spots.environment)
-            else:
-                yield command.argv, True
+
+        def read(path: str) -> str:
+            file = tree.path / path
+            return file.read_text("utf-8", "replace") if file.is_file() else ""
+
+        if not self._credentials and not self._installation.foundation.approved():
+            yield from (((command.argv, True), False) for command in commands)
+            return
+        environment = self.spots.environment
+        divided_ones = [divided(each.argv, tree.path, environment) for each in commands]
+        yield from credentials_first(divided_ones, read)
 
     def _require_namespace(self) -> None:
         """Raise SetupNotWalled where setup could pass the proxy and nobody allowed that."""
@@ -357,12 +380,15 @@ class Project:
         *,
         network: bool = False,
         seconds: float | None = None,
+        secret: Mapping[str, str] | None = None,
     ) -> tuple[CommandResult, str]:
         words = tuple(word.replace(ENV, str(self.spots.environment)) for word in argv)
         # The placeholder is what people and records see: the folder differs from machine to
         # machine.
         self.tell(CommandBegan(name=name, argv=argv))
         box = self._box(place, setting_up=name is CommandName.SETUP, network=network)
+        if secret:
+            box = box.model_copy(update={"secret_env": secret})
         if seconds is not None:
             limits = ResourceLimits(seconds=min(seconds, self.config.command_seconds))
             box = box.model_copy(update={"limits": limits})
@@ -372,7 +398,7 @@ class Project:
                 f"`{' '.join(argv)}` failed, and this sandbox cannot judge it:"
                 f" {outcome.cannot_judge}."
             )
-        output = "\n".join(plain_lines(outcome.output))
+        output = "\n".join(plain_lines(self._strike(outcome.output)))
         output = output.replace(str(self.spots.environment), ENV)
         for folder in (place.path, self.tree.path):
             output = output.replace(str(folder), ".")

@@ -174,6 +174,7 @@ def _by_pip(
         return
     quiet = tuple(word for word in others if word in _QUIET)
     needs = _distinct((_join(path, "pyproject.toml") for path, _ in own), read)
+    needs += _declared(own, read)
     if needs or len(others) > len(quiet):
         yield (*install, *others, *needs), True
     yield (
@@ -193,6 +194,19 @@ def _by_pip(
     ]
     if names:
         yield (*install, *quiet, *names), True
+
+
+def _declared(own: Sequence[tuple[str, str]], read: Read) -> list[str]:
+    """Return what projects and their extras need, as far as their manifests say it."""
+    found: dict[str, None] = {}
+    for path, extras in own:
+        about = _toml(read(_join(path, "pyproject.toml"))).get("project", {})
+        wanted = [about.get("dependencies", [])]
+        groups = about.get("optional-dependencies", {})
+        wanted += [groups.get(name, []) for name in re.findall(r"[\w.-]+", extras)]
+        own_name = re.compile(rf"{re.escape(str(about.get('name', '')))}\s*(?:\[|$)", re.IGNORECASE)
+        found.update((each, None) for group in wanted for each in group if not own_name.match(each))
+    return [each for each in found if "file:" not in each]
 
 
 def _editables(words: Sequence[str]) -> tuple[list[tuple[str, str]], list[str]]:

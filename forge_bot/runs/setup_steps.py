@@ -59,6 +59,13 @@ def not_divided(commands: Sequence[Sequence[str]], read: Read) -> tuple[str, ...
     )
 
 
+def runs_nothing(argv: Sequence[str]) -> bool:
+    """Return whether a command runs nothing of the project, such as the making of an
+    environment.
+    """
+    return tuple(argv[:3]) == ("python3", "-m", "venv")
+
+
 def deciding_files(commands: Sequence[Sequence[str]]) -> tuple[str, ...]:
     """Return the paths of the files by which `not_divided` judges commands."""
     return tuple(dict.fromkeys(path for argv in commands for path in files_that_decide(argv)))

@@ -64,6 +64,9 @@ class Box(Frozen):
         default=(), description="further folders or files it may read; skipped when missing"
     )
     env: Mapping[str, str] = Field(default={}, description="added to the clean environment")
+    secret_env: Mapping[str, str] = Field(
+        default={}, repr=False, description="variables that stand on no command line"
+    )
     read_only_inside: tuple[str, ...] = Field(
         default=(".git", ".github", ".specs", ".forge"), description="inside the work tree"
     )

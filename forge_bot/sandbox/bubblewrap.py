@@ -79,16 +79,21 @@ def run(
             *ENDS_WITH_US,
             "--unshare-net",
             *mounts(seen, holes, box.limits.shared_memory_bytes),
-            *environment(
-                seen
-                if seen.policy is None
-                else replace(seen, env={**seen.env, **setup_network.variables(setup_network.PORT)})
-            ),
         ]
+        variables = environment(
+            seen
+            if seen.policy is None
+            else replace(seen, env={**seen.env, **setup_network.variables(setup_network.PORT)})
+        )
         filters = seccomp.program(namespaces=True, network=box.network)
         started = prepared.enter_context(
             _started(
-                binary, [*arguments, "--chdir", str(seen.appears_at)], argv, filters, box.limits
+                binary,
+                [*arguments, "--chdir", str(seen.appears_at)],
+                variables,
+                argv,
+                filters,
+                box.limits,
             )
         )
         if seen.policy is not None:
@@ -136,7 +141,12 @@ class _Started:
 
 @contextmanager
 def _started(
-    binary: str, options: list[str], argv: Sequence[str], filters: bytes, limits: ResourceLimits
+    binary: str,
+    options: list[str],
+    variables: list[str],
+    argv: Sequence[str],
+    filters: bytes,
+    limits: ResourceLimits,
 ) -> Generator[_Started]:
     """Start bwrap, hold it before the command, and set limits. The caller releases it.
 
@@ -150,6 +160,8 @@ def _started(
         theirs.enter_context(gate)
         ours.enter_context(gate_end)
         rules = _file_of(filters, theirs)
+        # Everyone on the machine can read command lines; variables may hold credentials.
+        unseen = _file_of(b"\0".join(os.fsencode(word) for word in variables) + b"\0", theirs)
         fds = (
             "--json-status-fd",
             str(status_end.fileno()),
@@ -158,7 +170,7 @@ def _started(
             "--seccomp",
             str(rules),
         )
-        words = [binary, *fds, *options, "--", *argv]
+        words = [binary, *fds, *options, "--args", str(unseen), "--", *argv]
         order = {
             "program": binary,
             "argv": words,
@@ -167,7 +179,7 @@ def _started(
             "limits": {},
         }
         keeping = ours.enter_context(
-            under_keeper(order, (status_end.fileno(), gate.fileno(), rules))
+            under_keeper(order, (status_end.fileno(), gate.fileno(), rules, unseen))
         )
         theirs.close()
         started = _Started(keeping, status, *_first_process(keeping, status, ours), gate_end)

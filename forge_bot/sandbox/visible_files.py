@@ -88,7 +88,14 @@ def _view(box: Box, worktree: Path, temporary: Path, copies: Path, seen: str) ->
         if not (box.network and name == "CARGO_HOME")
     }
     home = f"{seen}/home"
-    env = {**_clean(home, seen), **rust, **fetching.env, **box.env, "PATH": tools.path}
+    env = {
+        **_clean(home, seen),
+        **rust,
+        **fetching.env,
+        **box.env,
+        **box.secret_env,
+        "PATH": tools.path,
+    }
     git_folders = tuple(
         folder for folder in (worktree / ".git", *readable) if (folder / "HEAD").is_file()
     )
@@ -103,7 +110,9 @@ def _view(box: Box, worktree: Path, temporary: Path, copies: Path, seen: str) ->
         home=home,
         env=env,
         policy=(
-            machine_policy(fetching.places | registry_places(box.env, ()), box.env)
+            machine_policy(
+                fetching.places | registry_places({**box.env, **box.secret_env}, ()), box.env
+            )
             if box.network
             else None
         ),

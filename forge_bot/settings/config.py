@@ -45,6 +45,7 @@ def _off(value: object) -> object:
 
 
 Argv = Annotated[tuple[str, ...], Field(min_length=1)]
+Variable = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,99}$")]
 Port = Annotated[int, Field(strict=True, ge=1, le=65_535)]
 CommandList = Annotated[tuple[Argv, ...], BeforeValidator(_argv_lists)]
 
@@ -140,6 +141,9 @@ class Config(Frozen):
     services: dict[str, Port] = Field(
         default_factory=dict[str, int],
         description="ports of this machine that tests may reach, by the service's name",
+    )
+    setup_credentials: tuple[Variable, ...] = Field(
+        default=(), description="variables with credentials of registries, for setup only"
     )
     records: RecordsPolicy = Field(
         default=RecordsPolicy.SEPARATE,

@@ -36,7 +36,7 @@ HOOKS = (
         ),
         (
             "pdm.lock",
-            "pdm",
+            "pdm[locked]",
             "env VIRTUAL_ENV={env} {env}/tools/bin/pdm install --check --group tests --group dev",
         ),
     ],

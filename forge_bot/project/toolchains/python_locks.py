@@ -11,6 +11,8 @@ from forge_bot.project.toolchains.python_needs import DeclaredDependencies, Depe
 
 LOCKS = {"uv.lock": "uv", "poetry.lock": "poetry", "pdm.lock": "pdm"}
 _TOOLS = f"{ENV}/tools"
+_INSTALLED_AS = {"pdm": "pdm[locked]"}
+"""How a tool is installed with dependencies that it is known to work with."""
 _VERSION = re.compile(r"[\d.]+")
 
 
@@ -57,7 +59,8 @@ def _pinned(listing: Listing, folder: str, manager: str) -> str:
     """Return the tool in the version that the project asks for."""
     project = toml(listing.text(join(folder, "pyproject.toml")))
     asked = string(table(project, "tool", "uv").get("required-version")) if manager == "uv" else ""
-    return f"{manager}=={asked}" if _VERSION.fullmatch(asked) else f"{manager}{asked}"
+    tool = _INSTALLED_AS.get(manager, manager)
+    return f"{tool}=={asked}" if _VERSION.fullmatch(asked) else f"{tool}{asked}"
 
 
 def _install(

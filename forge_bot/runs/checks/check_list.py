@@ -36,6 +36,7 @@ CHECKS = (
     Check("workflow files", _RUN, request_checks.workflow_files),
     Check("tests and programs", _RUN, configuration_checks.programs, reads_commit=True),
     Check("setup", _RUN, machine_checks.setup_network, reads_commit=True),
+    Check("setup credentials", _RUN, configuration_checks.setup_credentials),
     Check("disk space", _RUN | Occasion.BEFORE_GOING_ON, machine_checks.disk_space),
     Check("clock", _RUN, machine_checks.clock, reads_commit=True),
     Check("services", _RUN, machine_checks.services, reads_commit=True),

@@ -11,6 +11,7 @@ from forge_bot.interaction.remedy_words import advice_at_terminal
 from forge_bot.knowledge import ENV
 from forge_bot.runs.checks.check import CheckResult, CheckSubject, note, refuse, warn
 from forge_bot.runs.project import check_testable
+from forge_bot.runs.registry_credentials import not_given
 from forge_bot.runs.session import prompts_for
 from forge_bot.runs.standing_rules import rules_at
 from forge_bot.settings import load_pipeline
@@ -52,6 +53,13 @@ def programs(subject: CheckSubject) -> Iterator[CheckResult]:
         sentence = f"{program} is not installed, and a command of this repository needs it."
         way_out = f"install {program}, or change the command in .forge/config.yml"
         yield refuse(f"tool {program}", sentence, way_out)
+
+
+def setup_credentials(subject: CheckSubject) -> Iterator[CheckResult]:
+    """Yield a warning for each credential of setup that the configuration names and nobody gave."""
+    for variable in not_given(subject.config, os.environ):
+        sentence = f"{variable} is not set, and setup_credentials in the configuration asks for it."
+        yield warn("setup credentials", sentence, f"Set {variable}, or take the name out.")
 
 
 def pipelines(subject: CheckSubject) -> Iterator[CheckResult]:

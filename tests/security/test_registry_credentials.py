@@ -1,0 +1,369 @@
+"""Credentials of registries reach what fetches third-party packages, and nothing else."""
+
+import base64
+import hashlib
+import io
+import json
+import shutil
+import tarfile
+import threading
+from collections.abc import Generator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from forge_bot.errors import CredentialKept
+from forge_bot.git import Repository, Tree
+from forge_bot.runs.installation import Foundation
+from forge_bot.runs.kept_profiles import profile_at
+from forge_bot.runs.notifications import Message, Notice
+from forge_bot.runs.project import Project
+from forge_bot.runs.registry_credentials import only_fetches
+from forge_bot.runs.run_paths import run_paths
+from forge_bot.sandbox import BackendName, available
+from forge_bot.settings import load_config
+from tests.fakes.sample import Sample
+from tests.security.scene import git
+
+SECRET = "swordfish-of-the-registry"
+BASIC = base64.b64encode(f"reader:{SECRET}".encode()).decode()
+DUMP = """
+import json, os, pathlib
+def build_editable(folder, config_settings=None, metadata_directory=None):
+    pathlib.Path("logs/seen.json").write_text(json.dumps(dict(os.environ)))
+    import zipfile
+    with zipfile.ZipFile(os.path.join(folder, "demo-1.0-py3-none-any.whl"), "w") as wheel:
+        wheel.writestr("demo.pth", os.getcwd())
+        wheel.writestr("demo-1.0.dist-info/METADATA", "Metadata-Version: 2.1\\nName: demo\\nVersion: 1.0\\nRequires-Dist: two\\n")
+        wheel.writestr("demo-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n")
+        wheel.writestr("demo-1.0.dist-info/RECORD", "")
+    return "demo-1.0-py3-none-any.whl"
+"""
+THEIRS = """
+import os, sys, pathlib, zipfile
+def build_wheel(folder, config_settings=None, metadata_directory=None):
+    %s
+    with zipfile.ZipFile(os.path.join(folder, "two-1.0-py3-none-any.whl"), "w") as wheel:
+        wheel.writestr("two.py", "")
+        wheel.writestr("two-1.0.dist-info/METADATA", "Metadata-Version: 2.1\\nName: two\\nVersion: 1.0\\n")
+        wheel.writestr("two-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n")
+        wheel.writestr("two-1.0.dist-info/RECORD", "")
+    return "two-1.0-py3-none-any.whl"
+"""
+SYSTEM = '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n'
+PYPROJECT = f'{SYSTEM}[project]\nname = "demo"\nversion = "1.0"\ndependencies = ["two"]\n'
+CONFIG = """sandbox: %s
+setup_without_namespace: true
+setup_credentials: [PIP_INDEX_URL]
+commands:
+  setup: [[python3, -m, venv, "{env}"], ["{env}/bin/python", -m, pip, install, -v, -e, .]]
+  test: [["{env}/bin/python", -c, "import two, os; print(sorted(os.environ))"]]
+"""
+
+
+def packed(files: dict[str, str]) -> bytes:
+    made = io.BytesIO()
+    with tarfile.open(fileobj=made, mode="w:gz") as archive:
+        for name, text in files.items():
+            about = tarfile.TarInfo(name)
+            about.size = len(text.encode())
+            archive.addfile(about, io.BytesIO(text.encode()))
+    return made.getvalue()
+
+
+class Registry:
+    """A registry that wants credentials; it looks at all command lines when it is asked."""
+
+    def __init__(self) -> None:
+        self.pages: dict[str, bytes] = {}
+        self.let_in: list[str] = []
+        self.seen_on_a_command_line = False
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                given = self.headers.get("Authorization", "")
+                good = given in {f"Bearer {SECRET}", f"Basic {BASIC}"}
+                page = outer.pages.get(self.path) if good else None
+                self.send_response(200 if page is not None else 404 if good else 401)
+                if not good:
+                    self.send_header("WWW-Authenticate", 'Basic realm="private"')
+                else:
+                    outer.let_in.append(self.path)
+                    outer.look()
+                kind = "application/json" if page and page[:1] == b"{" else "text/html"
+                self.send_header("Content-Type", kind)
+                self.send_header("Content-Length", str(len(page or b"")))
+                self.end_headers()
+                self.wfile.write(page or b"")
+
+            # The name of the parameter is the base class's.
+            def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.host = f"127.0.0.1:{self.server.server_port}"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def look(self) -> None:
+        for file in Path("/proc").glob("[0-9]*/cmdline"):
+            try:
+                found = SECRET.encode() in file.read_bytes()
+            except OSError:
+                continue
+            self.seen_on_a_command_line |= found
+
+
+@pytest.fixture
+def registry() -> Generator[Registry]:
+    found = Registry()
+    yield found
+    found.server.shutdown()
+    found.server.server_close()
+
+
+def holding_secret(folder: Path) -> list[str]:
+    """Files below a folder that have the secret in them, in one form or another."""
+    forms = (SECRET.encode(), BASIC.encode(), SECRET.encode().hex().encode())
+    return [
+        str(file.relative_to(folder))
+        for file in folder.rglob("*")
+        if file.is_file() and any(form in file.read_bytes() for form in forms)
+    ]
+
+
+def committed(folder: Path, files: dict[str, str]) -> Repository:
+    folder.mkdir(exist_ok=True)
+    git(folder, "init", "-q", "-b", "main")
+    for name, text in files.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+    git(folder, "add", "-A")
+    git(folder, "commit", "-qm", "start")
+    return Repository.find(folder)
+
+
+@pytest.fixture(params=["bubblewrap", "landlock", "off"])
+def demo(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Repository:
+    """A project of Python whose build writes down its environment."""
+    if trouble := dict(available())[BackendName(request.param)]:
+        pytest.skip(trouble)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    files = {
+        ".forge/config.yml": CONFIG % f"'{request.param}'",
+        "backend.py": DUMP,
+        "pyproject.toml": PYPROJECT,
+        "logs/README": "",
+        ".gitignore": "__pycache__/\nseen.json\n",
+    }
+    return committed(tmp_path / "demo", files)
+
+
+def project(repository: Repository, told: list[Notice], *patches: bytes) -> Project:
+    config = load_config(repository.text_here)
+    base = repository.commit_id("HEAD")
+    return Project(
+        repository,
+        Tree(repository.root),
+        run_paths(repository, "demo"),
+        config,
+        profile_at(repository, base, config),
+        told.append,
+        Foundation(base, lambda: patches),
+    )
+
+
+def serve_two(registry: Registry, does: str) -> None:
+    archive = packed(
+        {
+            "two-1.0/pyproject.toml": f'{SYSTEM}[project]\nname = "two"\nversion = "1.0"\n',
+            "two-1.0/PKG-INFO": "Metadata-Version: 2.1\nName: two\nVersion: 1.0\n",
+            "two-1.0/backend.py": THEIRS % does,
+        }
+    )
+    registry.pages = {
+        "/simple/two/": b'<a href="/two-1.0.tar.gz">two-1.0.tar.gz</a>',
+        "/two-1.0.tar.gz": archive,
+    }
+
+
+def give(monkeypatch: pytest.MonkeyPatch, registry: Registry) -> None:
+    monkeypatch.setenv(
+        "FORGE_SETUP_PIP_INDEX_URL", f"http://reader:{SECRET}@{registry.host}/simple"
+    )
+
+
+@pytest.mark.parametrize("approved", [False, True], ids=["at the base", "with an approved patch"])
+def test_pip_fetches_with_them_and_neither_the_build_nor_the_tests_see_them(
+    demo: Repository,
+    registry: Registry,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    approved: bool,
+) -> None:
+    serve_two(registry, "print('built')")
+    give(monkeypatch, registry)
+    patch = (
+        b"diff --git a/pyproject.toml b/pyproject.toml\n--- a/pyproject.toml\n"
+        b'+++ b/pyproject.toml\n@@ -7,2 +7,3 @@\n version = "1.0"\n dependencies = ["two"]\n'
+        b'+description = "new"\n'
+    )
+    told: list[Notice] = []
+    here = project(demo, told, *([patch] if approved else []))
+    results = [*here.set_up(), *here.check()]
+    assert [result.exit_code for result in results] == [0] * len(results), results
+    assert "/two-1.0.tar.gz" in registry.let_in
+    seen = json.loads((run_paths(demo, "demo").judged / "logs" / "seen.json").read_text())
+    assert "PATH" in seen
+    assert SECRET not in str(seen)
+    assert SECRET not in str(results)
+    assert SECRET not in str(told)
+    assert "PIP_INDEX_URL" not in results[-1].tail
+    assert holding_secret(tmp_path) == []
+    assert not registry.seen_on_a_command_line
+
+
+def test_what_a_package_prints_of_them_is_struck_out(
+    demo: Repository, registry: Registry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    serve_two(registry, "sys.exit(os.environ['PIP_INDEX_URL'][::-1] + os.environ['PIP_INDEX_URL'])")
+    give(monkeypatch, registry)
+    told: list[Notice] = []
+    failed = project(demo, told).set_up()[-1]
+    assert failed.exit_code != 0
+    assert failed.tail.count("[PIP_INDEX_URL]") >= 2
+    assert SECRET not in f"{failed}{told}"
+    assert SECRET[::-1] not in f"{failed}{told}"
+
+
+def test_what_a_package_writes_down_of_them_ends_setup(
+    demo: Repository, registry: Registry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = run_paths(demo, "demo").environment / "kept.txt"
+    serve_two(
+        registry,
+        f"pathlib.Path({str(kept)!r}).write_text(os.environ['PIP_INDEX_URL'].encode().hex())",
+    )
+    give(monkeypatch, registry)
+    here = project(demo, [])
+    with pytest.raises(CredentialKept, match=r"PIP_INDEX_URL into kept\.txt"):
+        here.set_up()
+    with pytest.raises(CredentialKept):
+        here.set_up()
+
+
+def test_a_command_that_cannot_be_divided_gets_none_and_that_is_said(
+    demo: Repository, registry: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    give(monkeypatch, registry)
+    config = demo.root / ".forge" / "config.yml"
+    own = 'import os, json; open("logs/seen.json", "w").write(json.dumps(dict(os.environ)))'
+    config.write_text(
+        f"sandbox: 'off'\nsetup_credentials: [PIP_INDEX_URL]\ncommands:\n"
+        f"  setup: [[python3, -c, {json.dumps(own)}], [python3, -m, pip, install, two]]\n  test: []\n"
+    )
+    told: list[Notice] = []
+    project(demo, told).set_up()
+    assert registry.let_in == []
+    assert SECRET not in (run_paths(demo, "demo").judged / "logs" / "seen.json").read_text()
+    said = [notice.text for notice in told if isinstance(notice, Message)]
+    assert any("may run code of the project" in text for text in said)
+    assert holding_secret(tmp_path) == []
+
+
+def test_a_repository_cannot_ask_for_another_secret_of_the_machine(
+    demo: Repository, monkeypatch: pytest.MonkeyPatch, registry: Registry
+) -> None:
+    monkeypatch.setenv("PIP_INDEX_URL", f"http://reader:{SECRET}@{registry.host}/simple")
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    project(demo, []).set_up()
+    assert registry.let_in == []
+
+
+@pytest.mark.skipif(not shutil.which("npm"), reason="no npm here")
+def test_npm_fetches_with_them_in_a_run_and_nothing_of_the_run_has_them(
+    sample: Sample, registry: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = f"http://{registry.host}"
+    look = "require('fs').writeFileSync('%s', JSON.stringify(process.env))"
+    scripts = {"install": f'node -e "{look % "theirs.json"}"'}
+    archive = packed(
+        {
+            "package/package.json": json.dumps(
+                {"name": "two", "version": "1.0.0", "scripts": scripts}
+            )
+        }
+    )
+    registry.pages = {"/two/-/two-1.0.0.tgz": archive}
+    locked = {
+        "version": "1.0.0",
+        "resolved": f"{url}/two/-/two-1.0.0.tgz",
+        "integrity": "sha512-" + base64.b64encode(hashlib.sha512(archive).digest()).decode(),
+        "hasInstallScript": True,
+    }
+    own = {"name": "rota", "version": "1.0.0", "dependencies": {"two": "1.0.0"}}
+    files = {
+        "package.json": {**own, "scripts": {"postinstall": f'node -e "{look % "ours.json"}"'}},
+        "package-lock.json": {
+            "name": "rota",
+            "version": "1.0.0",
+            "lockfileVersion": 3,
+            "packages": {"": own, "node_modules/two": locked},
+        },
+    }
+    for name, content in files.items():
+        (sample.path / name).write_text(json.dumps(content))
+    (sample.path / ".npmrc").write_text(f"//{registry.host}/:_authToken=${{NPM_TOKEN}}\n")
+    (sample.path / ".gitignore").write_text("node_modules/\n__pycache__/\n*.json.seen\n")
+    (sample.path / ".forge").mkdir()
+    (sample.path / ".forge" / "config.yml").write_text(
+        f"environment: {{npm_config_registry: '{url}'}}\nsetup_credentials: [NPM_TOKEN]\n"
+        "commands: {setup: npm ci, lint: [], build: []}\n"
+    )
+    sample.git("add", "-A")
+    sample.git("-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qm", "packages")
+    monkeypatch.setenv("FORGE_SETUP_NPM_TOKEN", SECRET)
+    said = sample.forge("run", "Guard the start", "--effort", "S", "--model", sample.model())
+    assert said.code == 3, said.err
+    assert registry.let_in == ["/two/-/two-1.0.0.tgz"]
+    seen = [
+        json.loads(file.read_text())
+        for file in tmp_path.rglob("*s.json")
+        if file.stem in {"ours", "theirs"}
+    ]
+    assert len(seen) >= 2
+    assert not any("NPM_TOKEN" in environment for environment in seen)
+    assert SECRET not in f"{said.out}{said.err}"
+    assert holding_secret(tmp_path) == []
+    assert not registry.seen_on_a_command_line
+
+
+@pytest.mark.parametrize(
+    ("words", "files", "fetches"),
+    [
+        ("npm ci --ignore-scripts", {}, True),
+        ("npm ci", {}, False),
+        ("npm rebuild", {}, False),
+        ("pnpm install --frozen-lockfile --ignore-scripts", {}, True),
+        ("pnpm install --ignore-scripts", {".pnpmfile.cjs": "module.exports = {}"}, False),
+        ("yarn install --frozen-lockfile --ignore-scripts", {}, True),
+        ("yarn install --ignore-scripts", {".yarnrc": 'yarn-path "./yarn.js"'}, False),
+        ("yarn install --immutable --mode=skip-build", {".yarnrc.yml": "plugins:\n"}, False),
+        ("pip install -r requirements.txt", {"requirements.txt": "six\n"}, True),
+        ("pip install -r requirements.txt", {"requirements.txt": "-e .\n"}, False),
+        ("pip install -e .", {}, False),
+        ("pip install .", {}, False),
+        ("go mod download", {}, True),
+        ("cargo fetch --locked", {}, True),
+        ("cargo fetch", {".cargo/config.toml": 'credential-provider = ["./mine"]'}, False),
+        ("bundle install", {}, False),
+        ("make deps", {}, False),
+    ],
+)
+def test_only_what_is_known_to_fetch_gets_them(
+    words: str, files: dict[str, str], fetches: bool
+) -> None:
+    assert only_fetches(words.split(), lambda path: files.get(path, "")) is fetches
