@@ -93,6 +93,7 @@ def _by_worth(
             yield from _enclosing(blocks, first)
     found = [block for name in wanted.names for block in named(blocks, name)]
     for block in found:
+        yield from _short_around(blocks, block.first)
         yield from _pieces(block, first_only=True)
     if wanted.search:
         for block in found:
@@ -144,12 +145,16 @@ def _uses(
         use = re.compile(rf"(?<!\w){re.escape(_last(name))}(?!\w)")
         hits = [number for number, line in enumerate(lines, 1) if use.search(line)]
         for number in hits[:_MOST_USES]:
-            inside = [block for block in blocks if block.first <= number <= block.last]
-            inner = min(inside, key=lambda block: block.last - block.first, default=None)
-            if inner is not None and inner.last - inner.first < _SHORT_BLOCK:
-                yield inner.first, inner.last
-            else:
-                yield _clipped(number - _AROUND_USE, number + _AROUND_USE, len(lines))
+            around = [*_short_around(blocks, number)]
+            yield from around or [_clipped(number - _AROUND_USE, number + _AROUND_USE, len(lines))]
+
+
+def _short_around(blocks: Sequence[CodeBlock], line: int) -> Iterator[Span]:
+    """Yield the longest definition around a line that is still short, if there is one."""
+    spans = [(block.first, block.last) for block in blocks if block.first <= line <= block.last]
+    short = [(first, last) for first, last in spans if last - first < _SHORT_BLOCK]
+    if short:
+        yield max(short, key=lambda span: span[1] - span[0])
 
 
 def _last(name: str) -> str:

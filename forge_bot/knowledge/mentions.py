@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from keyword import kwlist
 from posixpath import normpath
 from typing import NamedTuple
 
@@ -43,7 +44,9 @@ _FRAME = re.compile(r"(?<![\w/])((?:[\w.@+-]+/)*[\w@+-]+\.[A-Za-z]{1,5}):(\d+)(?
 _IN_CODE = re.compile(
     r"[A-Za-z_][\w.]*(?=\()|\b[A-Za-z_]\w*(?==[^=])|\b[A-Za-z]+_\w+|\b[A-Z]\w*[a-z]\w*"
 )
-_CONSTANTS = frozenset({"True", "False", "None"})
+_NO_NAMES = frozenset({*kwlist, "self", "true", "false", "null", "catch", "throw"})
+"""Words of languages, in backticks or code, that name nothing of a project."""
+
 _SHORTEST_NAME = 3
 
 
@@ -169,7 +172,7 @@ def _names(line: str) -> Iterator[str]:
         if inside and _is_file(path):
             yield from (part.partition("[")[0] for part in inside.split("::"))
         elif found := _NAME.match(text.strip()):
-            if len(found[1]) >= _SHORTEST_NAME and not (_is_file(text) and "/" in text):
+            if _may_be_a_name(found[1]) and not (_is_file(text) and "/" in text):
                 yield found[1]
         elif not path or not _is_file(path):
             yield from _called(text)
@@ -178,5 +181,9 @@ def _names(line: str) -> Iterator[str]:
 def _called(text: str) -> Iterator[str]:
     """Yield names from a piece of code: what it defines, calls, sets or reads from an object."""
     for name in _IN_CODE.findall(text)[:6]:
-        if len(name) >= _SHORTEST_NAME and name not in _CONSTANTS:
+        if _may_be_a_name(name):
             yield name
+
+
+def _may_be_a_name(text: str) -> bool:
+    return len(text) >= _SHORTEST_NAME and text not in _NO_NAMES

@@ -70,10 +70,11 @@ class PromptFiles:
         likely = ranked.best(self._about, _LIKELY_LISTED) if ranked else ()
         wanted = dict.fromkeys(self._resolved(found))
         wanted.update(dict.fromkeys(path for hits in named_here.values() for path, _ in hits))
+        used = self._used([name for name in found.names if named_here.get(name)])
         wanted.update(dict.fromkeys(likely[:_LIKELY_SHOWN]))
         shown = self._show(self.base, tuple(wanted), found, _FOR_REQUEST, search=True)
-        used = self._used([name for name in found.names if named_here.get(name)])
-        said = "\n".join(_looked_up_lines(found.names, named_here, likely, used))
+        listed = [f"- {path}:{line}: {text.strip()[:_LINE]}" for path, line, text in used]
+        said = "\n".join(_looked_up_lines(found.names, named_here, likely, listed))
         if not said:
             return shown
         told = InputFile(
@@ -81,9 +82,9 @@ class PromptFiles:
         )
         return [told, *shown]
 
-    def _used(self, names: Sequence[str]) -> list[str]:
+    def _used(self, names: Sequence[str]) -> list[tuple[str, int, str]]:
         """Return lines that hold the request's names, code first; a common name tells nothing."""
-        listed: dict[str, None] = {}
+        listed: dict[tuple[str, int, str], None] = {}
         last = tuple(dict.fromkeys(re.split(r"\W+", name)[-1] for name in names))
         lines = _lines_with(self.repository, self.base, last)
         for name in last:
@@ -91,10 +92,7 @@ class PromptFiles:
             hits = [line for line in lines if line[0] in self._files and word.search(line[2])]
             if len(hits) <= _COMMON:
                 hits.sort(key=lambda hit: is_prose(hit[0]))
-                listed.update(
-                    (f"- {path}:{line}: {text.strip()[:_LINE]}", None)
-                    for path, line, text in hits[:_USES_OF_A_NAME]
-                )
+                listed.update(dict.fromkeys(hits[:_USES_OF_A_NAME]))
         return list(listed)[:_USES_LISTED]
 
     def house_rules(self) -> list[InputFile]:
