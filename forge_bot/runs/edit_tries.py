@@ -4,31 +4,25 @@ The edits are made in the tree where commands judge, as a commit that is on no b
 red, compared with the run's baseline, goes back to whoever made them.
 """
 
-import re
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from pathlib import PurePosixPath
 
 from forge_bot.agent.model_feedback import fenced
 from forge_bot.agent.tries import TryOutcome, named
-from forge_bot.artifacts.waves import shared_file
 from forge_bot.engine.next_action import held_patch_name
-from forge_bot.engine.state import TaskStatus
 from forge_bot.errors import CannotJudge, Interrupted
 from forge_bot.git import Tree
 from forge_bot.git.commit_objects import commit_of_patch, commit_on
 from forge_bot.knowledge.affected_tests import (
     affected_tests,
     is_code,
-    is_test,
-    reaches,
     selected,
 )
-from forge_bot.knowledge.likely_files import file_links
 from forge_bot.runs.known_flaky import remember_flaky
 from forge_bot.runs.notifications import Message, Notify
+from forge_bot.runs.pending_tasks import PendingTasks
 from forge_bot.runs.project import Project
 from forge_bot.runs.run import Run
 from forge_bot.store import SPECS
@@ -56,7 +50,8 @@ _TIMES_AS_LONG = 10
 _OF_THE_TIME = 2
 """A command that does not end is red only if it took less than this part of its limit before."""
 _PACKAGE = "package.json"
-_DONE = {TaskStatus.PASSED, TaskStatus.SKIPPED}
+_NOT_RUN = {Cause.USAGE_ERROR, Cause.NO_TESTS}
+"""What a selection of tests ends with that the command cannot run."""
 _SUBJECT = {
     CommandName.SETUP: "the setup is",
     CommandName.BUILD: "the build is",
@@ -133,16 +128,27 @@ class EditTries:
                 edits = _Edits(self, place, made, paths, began + seconds)
                 found = [*edits.all_red(self._baseline())]
             found = [self._surely(red, tasks, base, edits) for red in found]
+            if left_out := [red.before for red in found if red.is_part and not red.failing]:
+                # What failed was the part alone, so the others have not run yet.
+                with self.project.trial(made):
+                    whole = [*map(edits.whole, left_out)]
+                found += [self._surely(red, tasks, base, edits) for red in whole if red is not None]
         except CannotJudge as error:
             return TryOutcome(untold=error.message)
         if self.project.called_off:
             raise Interrupted("The commands were ended while they ran on a task's edits.")
-        others = _Others(self.run, tasks, edits)
-        told = _told([others.without_theirs(red) for red in found])
+        pending = PendingTasks(self.run.state, tasks, paths, edits.texts)
+        theirs = [
+            item
+            for red in found
+            for item in red.failing
+            if pending.specs and pending.owns(item, red.words_on(item))
+        ]
+        told = _told([red.without(theirs) for red in found])
         spent = round(time.monotonic() - began, 3)
         return told.model_copy(
             update={
-                "elsewhere": tuple(others.theirs),
+                "elsewhere": tuple(theirs),
                 "untold": " ".join(edits.untold),
                 "seconds": spent,
             }
@@ -166,18 +172,22 @@ class EditTries:
         """Return a command without what is red without the edits as well.
 
         That can be so where an earlier task left it red, or where the project is not installed but
-        used as it lies in the run's own tree. A task that mends something has to mend it.
+        used as it lies in the run's own tree, or where tests fail when only a part of them runs. A
+        task that mends something has to mend it.
         """
         mends = any(state is not None and state.origin for state in map(self.run.state.task, tasks))
         same = self.project.profile.commands.setup and not self._changed_since_start(base)
         took, left = red.before.duration_ms / 1000, edits.until - time.monotonic()
-        if mends or same or red.now.timed_out or took >= left:
+        if mends or (same and not red.is_part) or red.now.timed_out or took >= left:
             return red
-        key = (base, red.before.argv)
+        key = (base, red.now.argv)
         if key not in self._at_base:
             with self.project.trial(base) as place:
-                found, _ = self.project.run_in(place, red.before.name, red.before.argv, left)
+                found, _ = self.project.run_in(place, red.before.name, red.now.argv, left)
             self._at_base[key] = found
+        if red.is_part and cause_of(self._at_base[key]) in _NOT_RUN:
+            # Test files that the edits add are not there at the base.
+            return red
         new = newly_failing(self._at_base[key], red.now)
         return replace(red, failing=tuple(item for item in red.failing if item in new))
 
@@ -211,6 +221,15 @@ class _Red:
     failing: tuple[str, ...]
     lines: tuple[str, ...]
 
+    @property
+    def is_part(self) -> bool:
+        """Return whether only a part of the command's tests ran."""
+        return self.now.argv != self.before.argv
+
+    def without(self, items: Sequence[str]) -> "_Red":
+        """Return the command as if these had passed."""
+        return replace(self, failing=tuple(item for item in self.failing if item not in items))
+
     def words_on(self, item: str) -> str:
         """Return what the command says about one failing test."""
         blocks = failure_blocks(without_tables(self.lines))
@@ -241,12 +260,16 @@ class _Edits:
                 yield red
                 return
         for before in (each for each in baseline if each.name is CommandName.TEST):
-            red = self._red_among_affected(before) or self._red(before, before.argv)
+            red = self._red_among_affected(before) or self.whole(before)
             if red is not None:
                 yield red
         for before in (each for each in baseline if each.name is CommandName.LINT):
             if (red := self._red(before, before.argv)) is not None:
                 yield red
+
+    def whole(self, before: CommandResult) -> _Red | None:
+        """Run a command with all of its tests; what is newly red."""
+        return self._red(before, before.argv)
 
     def _red_among_affected(self, before: CommandResult) -> _Red | None:
         tests = affected_tests(self.paths, self.texts)
@@ -271,7 +294,7 @@ class _Edits:
         now, output = self.tries.project.run_in(self.place, before.name, argv, limit)
         if now.timed_out:
             return self._endless(before, now, limit)
-        if part and cause_of(now) in {Cause.USAGE_ERROR, Cause.NO_TESTS}:
+        if part and cause_of(now) in _NOT_RUN:
             # The selection was wrong, not the edits.
             return None
         failing = self._without_flaky(now, newly_failing(before, now), limit)
@@ -331,69 +354,6 @@ class _Edits:
     def listed(self) -> tuple[str, ...]:
         """All files after the edits."""
         return self.tries.run.repository.list_files(self.made)
-
-
-class _Others:
-    """The tasks of the plan that are not done yet, beside those whose edits are tried.
-
-    What fails in a file that one of them declares is its work. So is what fails in a test of these
-    edits that uses such a file.
-    """
-
-    def __init__(self, run: Run, tasks: Sequence[TaskId], edits: _Edits) -> None:
-        self.edits = edits
-        self.theirs: list[str] = []
-        self.specs = [
-            task.spec
-            for task in run.state.tasks
-            if task.spec.id not in tasks and task.status not in _DONE and task.spec.files
-        ]
-
-    def without_theirs(self, red: _Red) -> _Red:
-        """Return the command without what is another task's; that is kept aside."""
-        if not self.specs:
-            return red
-        theirs = [item for item in red.failing if self._is_theirs(item, red.words_on(item))]
-        self.theirs += theirs
-        return replace(red, failing=tuple(item for item in red.failing if item not in theirs))
-
-    def _is_theirs(self, item: str, words: str) -> bool:
-        path = self._place(item, words)
-        if not path:
-            return False
-        if path not in self.edits.paths:
-            return self._declares(path)
-        if not is_test(path):
-            return False
-        wanted = self._wanted
-        stems = "|".join(re.escape(PurePosixPath(each).stem) for each in wanted)
-        return reaches(path, wanted, self._links) or (
-            bool(stems) and re.search(rf"\b(?:{stems})\b", words) is not None
-        )
-
-    def _place(self, item: str, words: str) -> str:
-        """Return the file of a failing test or a complaint: named in its name, or in its words."""
-        here = sorted(self.edits.texts, key=lambda path: (not is_test(path), path))
-        named_in_it = (
-            path
-            for path in here
-            if path in item or path.rpartition(".")[0].replace("/", ".") in item
-        )
-        told = (path for path in here if is_test(path) and PurePosixPath(path).name in words)
-        return next(named_in_it, "") or next(told, "")
-
-    def _declares(self, path: str) -> bool:
-        return any(shared_file((path,), spec.files) is not None for spec in self.specs)
-
-    @cached_property
-    def _wanted(self) -> frozenset[str]:
-        named_there = {path for spec in self.specs for path in spec.files if is_code(path)}
-        there = {path for path in self.edits.texts if self._declares(path)}
-        return frozenset((named_there | there) - self.edits.paths)
-
-    @cached_property
-    def _links(self) -> dict[str, tuple[str, ...]]:
-        return file_links({**dict.fromkeys(self._wanted, ""), **self.edits.texts})
 
 
 def _told(found: Sequence[_Red]) -> TryOutcome:

@@ -116,7 +116,47 @@ def test_the_affected_tests_run_first_and_all_only_where_these_are_green(tmp_pat
     affected = "python3 -m unittest -v tests.test_double"
     red = f"{affected} -k *tests.test_double.Works.test_double"
     # The baseline; the first edits, what is red of them again, the base; the second edits.
-    assert commands(here) == [every, affected, red, every, affected, every]
+    assert commands(here) == [every, affected, red, affected, affected, every]
+
+
+def test_what_is_red_only_where_a_part_of_the_tests_runs_does_not_go_back(tmp_path: Path) -> None:
+    company = (
+        "\n    def test_company(self):\n        import sys\n"
+        "        self.assertIn('tests.test_triple', sys.modules)\n"
+    )
+    here = stage(tmp_path, {"tests/test_double.py": FILES["tests/test_double.py"] + company})
+    model = talker(done(RIGHT))
+    assert here.go_on(model)[0] is Outcome.DONE
+    assert len(model.asked("1")) == 1
+    every = "python3 -m unittest discover -v -s tests -t ."
+    affected = "python3 -m unittest -v tests.test_double"
+    alone = f"{affected} -k *tests.test_double.Works.test_company"
+    # The baseline; the first edits, what is red again, the base in the same way, and then all.
+    assert commands(here) == [every, affected, alone, affected, every]
+    assert "Tests After the Edits" not in document(here)
+
+
+def test_a_fault_that_the_part_does_not_show_is_found_by_all_the_tests(tmp_path: Path) -> None:
+    company = (
+        "\n    def test_company(self):\n        import sys\n"
+        "        self.assertIn('tests.test_triple', sys.modules)\n"
+    )
+    other = (
+        "import pathlib, unittest\n\n\nclass Reads(unittest.TestCase):\n    def test_it(self):\n"
+    )
+    other += "        text = pathlib.Path('lib').joinpath('dou' + 'ble.py').read_text()\n"
+    other += "        self.assertNotIn('x + x', text)\n"
+    more = {
+        "tests/test_double.py": FILES["tests/test_double.py"] + company,
+        "tests/test_reads.py": other,
+    }
+    here = stage(tmp_path, more)
+    model = talker(done(RIGHT), done(replaced("lib/double.py", "2 * x", "x * 2")))
+    assert here.go_on(model)[0] is Outcome.DONE
+    first, second = model.asked("1")
+    told = second.messages[len(first.messages) :][-1].text
+    assert "tests.test_reads.Reads.test_it" in told
+    assert "test_company" not in told
 
 
 def test_what_stays_red_goes_back_three_times_and_then_to_the_reviewer(tmp_path: Path) -> None:
@@ -135,7 +175,8 @@ def test_the_same_edits_again_are_taken_as_they_are(tmp_path: Path) -> None:
     here, model = stage(tmp_path), talker(done(WRONG))
     assert here.go_on(model)[0] is Outcome.DONE
     assert len(model.asked("1")) == 2
-    assert commands(here).count("python3 -m unittest -v tests.test_double") == 1
+    # The edits, and the base beside them; not the same edits once more.
+    assert commands(here).count("python3 -m unittest -v tests.test_double") == 2
     assert "Still newly red" in document(here)
 
 
