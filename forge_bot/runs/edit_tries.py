@@ -34,6 +34,7 @@ from forge_bot.verification.shown_output import (
     TAIL_CHARACTERS,
     TAIL_LINES,
     about,
+    complaint_lines,
     failure_blocks,
     shown_output,
     without_tables,
@@ -231,7 +232,9 @@ class _Red:
         return replace(self, failing=tuple(item for item in self.failing if item not in items))
 
     def words_on(self, item: str) -> str:
-        """Return what the command says about one failing test."""
+        """Return what the command says about one failing test or complaint."""
+        if self.now.name is not CommandName.TEST and (said := complaint_lines(item, self.lines)):
+            return "\n".join(said)
         blocks = failure_blocks(without_tables(self.lines))
         return "\n\n".join(block.text for block in blocks if about(item, block))
 

@@ -24,8 +24,12 @@ from forge_bot.verification.unusable import (
 )
 
 UNNAMED = "… and what the output does not name"
-RULES = 2
-"""The version of the rules of `judge`. Version 1 took a failure without names for a new one."""
+RULES = 3
+"""The version of these rules. Version 1 took a failure without names for a new one. Since 2 a
+command that fails exactly as before is not red. Since 3 a linter's complaint is not new where its
+file had the same one before.
+"""
+_AS_BEFORE, _SAME_COMPLAINT = 2, 3
 
 _READERS = (
     read_pytest,
@@ -117,8 +121,18 @@ def newly_failing(before: CommandResult, now: CommandResult) -> tuple[str, ...]:
         return now.failures or (f"exit code {now.exit_code}",)
     if not _readable(before):
         return ()
-    new = Counter(now.failures) - Counter(before.failures)
-    return tuple(name for name in new.elements() if name != UNNAMED)
+    return tuple(name for name in _new(before, now) if name != UNNAMED)
+
+
+def _new(before: CommandResult, now: CommandResult, rules: int = RULES) -> list[str]:
+    """Return what fails now and did not before.
+
+    A linter that was red before does not hold what the project demands, so one complaint more of a
+    kind that a file has already is nothing new there.
+    """
+    if now.name is CommandName.LINT and rules >= _SAME_COMPLAINT:
+        return [name for name in now.failures if name not in before.failures]
+    return [*(Counter(now.failures) - Counter(before.failures)).elements()]
 
 
 Pair = tuple[CommandResult | None, CommandResult | None]
@@ -189,7 +203,7 @@ def _reasons(before: CommandResult | None, now: CommandResult | None, rules: int
     if now is None:
         if before is not None:
             yield f"{_called(before)} ran before the change but not after it."
-    elif rules >= RULES and _as_before(before, now):
+    elif rules >= _AS_BEFORE and _as_before(before, now):
         return
     elif now.timed_out:
         yield f"{_called(now)} did not end in time."
@@ -204,7 +218,7 @@ def _reasons(before: CommandResult | None, now: CommandResult | None, rules: int
                 f"{_called(now)} ended well, but its output no longer tells that any test ran;"
                 f" before, {before.tests} did."
             )
-    elif (reason := _red(before, now)) is not None:
+    elif (reason := _red(before, now, rules)) is not None:
         yield reason
 
 
@@ -229,7 +243,7 @@ def _fails(result: CommandResult) -> bool:
     return result.exit_code != 0 or result.timed_out
 
 
-def _red(before: CommandResult | None, now: CommandResult) -> str | None:
+def _red(before: CommandResult | None, now: CommandResult, rules: int) -> str | None:
     """Return the reason why a failed command is newly red; None if it fails as before."""
     said = f"{_called(now)} failed with exit code {now.exit_code}"
     if before is None:
@@ -241,12 +255,9 @@ def _red(before: CommandResult | None, now: CommandResult) -> str | None:
         return f"{said}; without it nothing after it can be trusted."
     if before.exit_code == 0 and not before.timed_out:
         return f"{said}; it was green before the change{_naming(now.failures)}."
-    new = Counter(now.failures) - Counter(before.failures)
+    new = _new(before, now, rules)
     if _readable(before) and new and set(new) != {UNNAMED}:
-        return (
-            f"{said}; it was red before the change too, but these are"
-            f" new{_naming([*new.elements()])}."
-        )
+        return f"{said}; it was red before the change too, but these are new{_naming(new)}."
     if not (_readable(before) and _readable(now)) or not _same_end(before, now):
         return (
             f"{said}; it was red before the change too, and it cannot be told whether anything new"
@@ -258,7 +269,7 @@ def _red(before: CommandResult | None, now: CommandResult) -> str | None:
 def _notes(before: CommandResult | None, now: CommandResult | None, rules: int) -> Iterator[str]:
     if before is None or now is None:
         return
-    if rules >= RULES and _as_before(before, now) and not _fails(now):
+    if rules >= _AS_BEFORE and _as_before(before, now) and not _fails(now):
         yield f"{_called(now)} ran no test, as before the change."
     elif _fails(now) and not [*_reasons(before, now, rules)]:
         yield f"{_called(now)} was red before the change and still is{_naming(now.failures)}."

@@ -11,6 +11,7 @@ from forge_bot.values import Frozen
 from forge_bot.verification.runner_result import Lines
 
 TAIL_LINES = 60
+_MOST_COMPLAINTS = 10
 TAIL_CHARACTERS = 4_000
 GAP = "[…]"
 
@@ -77,6 +78,13 @@ def about(item: str, block: FailureBlock) -> bool:
     """Return whether a block is about the test or file with this name."""
     name = re.split(r"::| > | › | ", item.removesuffix(" (error)"))[-1]
     return name in block.title or block.title in item
+
+
+def complaint_lines(item: str, lines: Lines) -> list[str]:
+    """Return the lines of a complaint, named by its file and then its code or first word."""
+    path, _, said = item.partition(": ")
+    first = said.split(" ", 1)[0]
+    return [line for line in lines if first and path in line and first in line][:_MOST_COMPLAINTS]
 
 
 def shown_output(

@@ -11,7 +11,7 @@ from time import process_time
 import pytest
 
 from forge_bot.values import CommandName, CommandResult
-from forge_bot.verification.judgement import UNNAMED, Judgement, judge, read_outcome
+from forge_bot.verification.judgement import UNNAMED, Judgement, judge, newly_failing, read_outcome
 from forge_bot.verification.shown_output import TAIL_CHARACTERS, TAIL_LINES
 
 OUTPUTS = Path(__file__).parent.parent / "fixtures" / "outputs"
@@ -225,16 +225,20 @@ def test_warnings_are_complaints_only_where_nothing_worse_is_said() -> None:
     assert read_outcome(BUILD, ["make"], 2, both, 1).failures == ("b.c: expected ';'",)
 
 
-def test_the_same_complaint_twice_in_a_file_counts_twice() -> None:
-    line = "a.py:{}:1: E501 line too long\n"
-    once, twice = (
-        read_outcome(LINT, ["flake8"], 1, text, 1)
-        for text in (line.format(3), line.format(3) + line.format(9))
+def test_one_complaint_more_of_a_kind_that_its_file_had_is_not_new() -> None:
+    line = "{}.py:{}:1: E501 line too long\n"
+    once, twice, elsewhere = (
+        read_outcome(LINT, ["flake8"], 1, "".join(line.format(*at) for at in places), 1)
+        for places in ([("a", 3)], [("a", 3), ("a", 9)], [("a", 3), ("b", 9)])
     )
     assert twice.failures == ("a.py: E501 line too long",) * 2
-    judgement = judge([once], [twice])
-    assert judgement.red
-    assert judgement.reasons[0].endswith("these are new: a.py: E501 line too long.")
+    assert not judge([once], [twice]).red
+    assert newly_failing(once, twice) == ()
+    judgement = judge([once], [elsewhere])
+    assert judgement.reasons[0].endswith("these are new: b.py: E501 line too long.")
+    green = read_outcome(LINT, ["flake8"], 0, "", 1)
+    assert judge([green], [once]).red
+    assert judge([once], [twice], rules=2).red, "a run that was judged before keeps its judgement"
 
 
 def test_two_runners_in_one_script_count_together() -> None:
