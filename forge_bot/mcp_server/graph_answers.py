@@ -12,7 +12,6 @@ from pydantic import JsonValue, ValidationError
 from forge_bot.errors import BadArguments, UnknownNode
 from forge_bot.mcp_server.served_folders import ServedFolder, ServedFolders
 from forge_bot.mcp_server.side_tool_results import GraphResult
-from forge_bot.project.graph.gloves.all_gloves import GLOVES, glove_named
 from forge_bot.project.graph.graph_query import GraphQuestion, ask_graph
 from forge_bot.project.graph.manifest import declared, matching
 from forge_bot.project.graph.node_types import EdgeKind, NodeKind, NodeTier
@@ -20,6 +19,7 @@ from forge_bot.project.graph.project_graph import ProjectGraph
 from forge_bot.project.graph.read_graph import GraphReader
 from forge_bot.project.graph.repo_map import repo_map
 from forge_bot.project.graph.scan_graph import GraphFinding, scan
+from forge_bot.project.graph.stacks.all_stacks import STACKS, stack_named
 from forge_bot.project.graph.verify_graph import verify
 
 Operation = Literal["query", "map", "verify", "scan"]
@@ -184,18 +184,18 @@ def _node(graph: ProjectGraph, path: str) -> dict[str, JsonValue]:
     return {**_named(path, found.kind, found.tier), "criticality": str(found.criticality), **kept}
 
 
-def glove(kind: str, stack: str) -> JsonValue:
-    """Return what one stack's glove does for a kind of node. Raises UnknownNode."""
-    found = glove_named(stack)
+def stack_resource(kind: str, stack: str) -> JsonValue:
+    """Return what is read of a stack for a kind of node. Raises UnknownNode."""
+    found = stack_named(stack)
     known = {each.value: each for each in NodeKind}
     if found is None or kind not in known:
         raise UnknownNode(
-            f"There is no glove for {kind!r} in {stack!r}.",
-            hint=f"Kinds: {', '.join(known)}. Stacks: {', '.join(each.slug for each in GLOVES)}.",
+            f"There is no stack for {kind!r} in {stack!r}.",
+            hint=f"Kinds: {', '.join(known)}. Stacks: {', '.join(each.slug for each in STACKS)}.",
         )
     tier = known[kind].tier
     return {
-        "stack": found.stack,
+        "stack": found.name,
         "kind": kind,
         "tier": str(tier) if tier is not None else None,
         "endings": list(found.endings),

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from posixpath import basename, dirname, normpath, splitext
 
 from forge_bot.project.file_list import TEST_FOLDERS, Listing, join
-from forge_bot.project.graph.gloves.pipeline_glove import is_pipeline
 from forge_bot.project.graph.node_types import NodeKind
+from forge_bot.project.graph.stacks.pipeline_stack import is_pipeline
 from forge_bot.project.languages import language_of
 from forge_bot.project.lenient_config import json_object, string, table, toml
 

@@ -16,12 +16,12 @@ from forge_bot.git import Repository
 from forge_bot.project.file_list import Listing
 from forge_bot.project.graph.classify import entry_points, kind_of
 from forge_bot.project.graph.file_facts import FileFacts
-from forge_bot.project.graph.gloves.all_gloves import GLOVES, glove_for
-from forge_bot.project.graph.gloves.glove import Glove, Resolve
 from forge_bot.project.graph.graph_cache import GraphCache
 from forge_bot.project.graph.node_types import NodeKind
 from forge_bot.project.graph.project_files import LINK, SUBMODULE, FileEntry, ProjectFiles
 from forge_bot.project.graph.project_graph import FileNode, GraphCommand, ProjectGraph
+from forge_bot.project.graph.stacks.all_stacks import STACKS, stack_for
+from forge_bot.project.graph.stacks.stack import Resolve, Stack
 from forge_bot.project.toolchains import find_commands
 from forge_bot.values import CommandName
 
@@ -162,19 +162,19 @@ class GraphReader:
 
 
 def _key(path: str, blob: str) -> str:
-    glove = cast("Glove", glove_for(path))
+    stack = cast("Stack", stack_for(path))
     ending = path.rpartition(".")[2]
-    return f"{blob} {glove.stack}.{ending}.{glove.form}"
+    return f"{blob} {stack.name}.{ending}.{stack.form}"
 
 
 def _is_read(path: str, entry: FileEntry) -> bool:
-    return entry.mode not in {LINK, SUBMODULE} and glove_for(path) is not None
+    return entry.mode not in {LINK, SUBMODULE} and stack_for(path) is not None
 
 
 def _read_one(path: str, data: bytes | None) -> FileFacts:
     if data is None:
         return FileFacts(problem="its contents are not in this clone")
-    return cast("Glove", glove_for(path)).read(path, data)
+    return cast("Stack", stack_for(path)).read(path, data)
 
 
 def _structure(files: ProjectFiles) -> str:
@@ -189,15 +189,15 @@ def _maker(listing: Listing) -> Callable[[str, FileFacts], FileNode]:
     """Return the function that makes a node of a file's facts."""
     entries = entry_points(listing)
     resolvers: dict[str, Resolve] = {
-        glove.stack: glove.resolver(listing) for glove in GLOVES if glove.resolver is not None
+        stack.name: stack.resolver(listing) for stack in STACKS if stack.resolver is not None
     }
 
     def make(path: str, facts: FileFacts) -> FileNode:
         kind = kind_of(path, entries)
         if kind is NodeKind.MODULE and "main" in facts.marks:
             kind = NodeKind.ENTRY
-        glove = glove_for(path)
-        resolve = resolvers.get(glove.stack) if glove is not None else None
+        stack = stack_for(path)
+        resolve = resolvers.get(stack.name) if stack is not None else None
         imports: dict[str, int] = {}
         outside: dict[str, int] = {}
         missing: dict[str, int] = {}
@@ -301,10 +301,10 @@ def _passed_on(
 
 def _promises(paths: Iterable[str]) -> Iterable[str]:
     """Yield one sentence for each stack that is there: how many files, and what is read of them."""
-    counts = Counter(cast("Glove", glove_for(path)).stack for path in paths)
-    for glove in GLOVES:
-        if count := counts[glove.stack]:
-            yield f"{glove.stack} ({count} {'file' if count == 1 else 'files'}): {glove.promise}"
+    counts = Counter(cast("Stack", stack_for(path)).name for path in paths)
+    for stack in STACKS:
+        if count := counts[stack.name]:
+            yield f"{stack.name} ({count} {'file' if count == 1 else 'files'}): {stack.promise}"
 
 
 def _kept(graph: ProjectGraph) -> bytes:

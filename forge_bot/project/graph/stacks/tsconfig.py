@@ -6,7 +6,7 @@ from posixpath import dirname, normpath
 from typing import NamedTuple
 
 from forge_bot.project.file_list import Listing, above, join
-from forge_bot.project.graph.gloves.package_exports import matched
+from forge_bot.project.graph.stacks.package_exports import matched
 from forge_bot.project.lenient_config import items, json_object, string, strings, table
 
 _NAMES = ("tsconfig.json", "jsconfig.json")

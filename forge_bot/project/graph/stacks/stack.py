@@ -1,4 +1,4 @@
-"""A glove: what one stack's files say, and which files its imports name."""
+"""A stack: what its files say, and which files its imports name."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,10 +21,10 @@ Resolve = Callable[[str, ImportLine], tuple[Resolution, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class Glove:
+class Stack:
     """One stack with its faces. `form` grows when its facts are read differently."""
 
-    stack: str
+    name: str
     endings: tuple[str, ...]
     read: Callable[[str, bytes], FileFacts]
     resolver: Callable[[Listing], Resolve] | None
@@ -34,4 +34,4 @@ class Glove:
     @property
     def slug(self) -> str:
         """The stack in one word, for addresses."""
-        return self.stack.split(" ", 1)[0].lower()
+        return self.name.split(" ", 1)[0].lower()

@@ -12,7 +12,7 @@ from posixpath import basename, commonprefix, dirname
 
 from forge_bot.project.file_list import TEST_FOLDERS, Listing, above, join
 from forge_bot.project.graph.file_facts import ImportLine
-from forge_bot.project.graph.gloves.glove import Resolution, Resolve
+from forge_bot.project.graph.stacks.stack import Resolution, Resolve
 from forge_bot.project.lenient_config import ini, items, string, strings, table, toml
 
 _PROJECTS = ("pyproject.toml", "setup.py", "setup.cfg")

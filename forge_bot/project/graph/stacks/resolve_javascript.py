@@ -11,9 +11,9 @@ from posixpath import basename, dirname, normpath, splitext
 
 from forge_bot.project.file_list import Listing, above, join
 from forge_bot.project.graph.file_facts import ImportLine
-from forge_bot.project.graph.gloves.glove import Resolution, Resolve
-from forge_bot.project.graph.gloves.package_exports import export_targets
-from forge_bot.project.graph.gloves.tsconfig import TypeScriptConfigs
+from forge_bot.project.graph.stacks.package_exports import export_targets
+from forge_bot.project.graph.stacks.stack import Resolution, Resolve
+from forge_bot.project.graph.stacks.tsconfig import TypeScriptConfigs
 from forge_bot.project.lenient_config import json_object, string
 
 _ENDINGS = (".ts", ".tsx", ".d.ts", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs", ".json", ".vue")

@@ -7,7 +7,7 @@ from posixpath import dirname, normpath
 
 from forge_bot.project.file_list import Listing, join
 from forge_bot.project.graph.file_facts import FileFacts, ImportLine, SymbolFact
-from forge_bot.project.graph.gloves.glove import Glove, Resolution, Resolve
+from forge_bot.project.graph.stacks.stack import Resolution, Resolve, Stack
 from forge_bot.project.graph.syntax import unreadable
 from forge_bot.project.lenient_config import items, string, table
 
@@ -98,8 +98,8 @@ def _resolver(listing: Listing) -> Resolve:
     return resolve
 
 
-PIPELINES = Glove(
-    stack="Pipelines",
+PIPELINES = Stack(
+    name="Pipelines",
     endings=(),
     read=_read,
     resolver=_resolver,

@@ -6,8 +6,8 @@ from posixpath import splitext
 from typing import TYPE_CHECKING
 
 from forge_bot.project.graph.file_facts import FileFacts, ImportLine
-from forge_bot.project.graph.gloves.glove import Glove
-from forge_bot.project.graph.gloves.resolve_javascript import javascript_resolver
+from forge_bot.project.graph.stacks.resolve_javascript import javascript_resolver
+from forge_bot.project.graph.stacks.stack import Stack
 from forge_bot.project.graph.syntax import Grammar, read_source, unreadable, words_of
 
 if TYPE_CHECKING:
@@ -68,8 +68,8 @@ def _script_of(data: bytes) -> bytes:
     return made
 
 
-JAVASCRIPT = Glove(
-    stack="JavaScript and TypeScript",
+JAVASCRIPT = Stack(
+    name="JavaScript and TypeScript",
     endings=(".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts", ".vue", ".svelte"),
     read=_read,
     resolver=javascript_resolver,

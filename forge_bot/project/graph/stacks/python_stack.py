@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from forge_bot.project.graph.file_facts import FileFacts, ImportLine
-from forge_bot.project.graph.gloves.glove import Glove
-from forge_bot.project.graph.gloves.resolve_python import python_resolver
+from forge_bot.project.graph.stacks.resolve_python import python_resolver
+from forge_bot.project.graph.stacks.stack import Stack
 from forge_bot.project.graph.syntax import Grammar, read_source, words_of
 
 if TYPE_CHECKING:
@@ -48,8 +48,8 @@ def _plain(node: "Node") -> str:
     return "".join(words_of(inner or node).split())
 
 
-PYTHON = Glove(
-    stack="Python",
+PYTHON = Stack(
+    name="Python",
     endings=(".py", ".pyi"),
     read=_read,
     resolver=python_resolver,

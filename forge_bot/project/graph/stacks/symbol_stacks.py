@@ -3,7 +3,7 @@
 from functools import partial
 
 from forge_bot.project.graph.file_facts import FileFacts
-from forge_bot.project.graph.gloves.glove import Glove
+from forge_bot.project.graph.stacks.stack import Stack
 from forge_bot.project.graph.syntax import Grammar, read_source
 
 _RUST = Grammar(
@@ -48,6 +48,6 @@ def _read(grammar: Grammar, path: str, data: bytes) -> FileFacts:
     return read_source(grammar, data, lambda _: ())
 
 
-RUST = Glove("Rust", (".rs",), partial(_read, _RUST), None, _PROMISE)
-JAVA = Glove("Java", (".java",), partial(_read, _JAVA), None, _PROMISE)
-RUBY = Glove("Ruby", (".rb", ".rake"), partial(_read, _RUBY), None, _PROMISE)
+RUST = Stack("Rust", (".rs",), partial(_read, _RUST), None, _PROMISE)
+JAVA = Stack("Java", (".java",), partial(_read, _JAVA), None, _PROMISE)
+RUBY = Stack("Ruby", (".rb", ".rake"), partial(_read, _RUBY), None, _PROMISE)

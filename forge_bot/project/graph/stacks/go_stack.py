@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from forge_bot.project.file_list import Listing, join
 from forge_bot.project.graph.file_facts import FileFacts, ImportLine
-from forge_bot.project.graph.gloves.glove import Glove, Resolution, Resolve
+from forge_bot.project.graph.stacks.stack import Resolution, Resolve, Stack
 from forge_bot.project.graph.syntax import Grammar, read_source, words_of
 
 if TYPE_CHECKING:
@@ -69,8 +69,8 @@ def _resolver(listing: Listing) -> Resolve:
     return resolve
 
 
-GO = Glove(
-    stack="Go",
+GO = Stack(
+    name="Go",
     endings=(".go",),
     read=_read,
     resolver=_resolver,

@@ -1,1 +1,0 @@
-"""Gloves: one module for each stack, which reads its files and resolves its imports."""
