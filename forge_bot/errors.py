@@ -288,13 +288,6 @@ class BadPipeline(SetupError):
     hint = "Correct the places named above, or remove the override under .forge/pipelines/."
 
 
-class PipelineNotRunnable(SetupError):
-    """A descriptor of kind `steps` was asked to run as a pipeline of phases."""
-
-    code = "CONFIG-003"
-    hint = "Runs need a descriptor of kind `phases`, such as `develop`."
-
-
 class BadTemplate(SetupError):
     """A prompt template cannot be rendered."""
 
@@ -574,6 +567,13 @@ class CannotUpdate(RunError):
 
 # -- what the engine takes
 # --------------------------------------------------------------------------------------------------
+
+
+class StepFailed(RunError):
+    """A step of a pipeline cannot be carried out with what it takes."""
+
+    code = "STEP-001"
+    hint = "Correct what it names, in the task or in the pipeline, and answer reject to try again."
 
 
 class ReportRejected(RunError):

@@ -33,6 +33,9 @@ DESIGN = {
     ),
     "design-no-pull-request": "With --nopr a run ends with its summary and without a pull request.",
     "design-debug-report": "With --debug the summary has a debug report.",
+    "design-steps": (
+        "A pipeline of steps shows every file before it writes it, and writes nothing else."
+    ),
     "design-frozen-request": "The request is frozen: one that was changed by hand is refused.",
     # Every wait is a gate.
     "design-enumerated-answers": (
@@ -391,6 +394,9 @@ CLI = {
         "Watch a recorded run on a small sample repository: real git, real tests, recorded words."
     ),
     # Options, in the words of their help.
+    "cli-option-pipeline": (
+        "Pipeline of the run, such as audit or scaffold; else the configured one."
+    ),
     "cli-option-repo": "Any folder inside the repository.",
     "cli-option-effort": "S, M or L; guessed from the request if left out.",
     "cli-option-auto": "Pass a checkpoint if the reviewer said APPROVE and nothing is risky.",

@@ -126,6 +126,14 @@ def run_task(
         bool,
         typer.Option("--here", help="Work on the branch and in the folder that is checked out."),
     ] = False,
+    pipeline: Annotated[
+        str | None,
+        typer.Option(
+            help="Pipeline of the run, such as audit or scaffold; else the configured one.",
+            metavar="NAME",
+            callback=words,
+        ),
+    ] = None,
     record: Record = None,
     push: Push = False,
     keep: Keep = False,
@@ -155,6 +163,7 @@ def run_task(
         budget=budget,
         branch=branch,
         here=here,
+        pipeline=pipeline,
         ending=Ending(push=push, keep=keep, open_pr=open_pr),
         until=until,
         phase=phase,

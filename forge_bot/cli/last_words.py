@@ -56,7 +56,8 @@ def _done(run: Run, progress: Progress, ending: Ending) -> None:
         progress.line(f"  branch        [bold]{escape(code.branch)}[/] (from {begins}{count})")
     if separate:
         progress.line(f"  record        branch {escape(kept or state.branch)}")
-    progress.line(f"  what was done forge-bot show {escape(run.pipeline.summary)}")
+    if run.pipeline.summary:
+        progress.line(f"  what was done forge-bot show {escape(run.pipeline.summary)}")
     if run.workspace.read_bytes(PULL_REQUEST) is not None:
         progress.line(f"  pull request  {escape(state.pull_request or _shown())}")
     following = _next_lines(run, code, kept, ending)

@@ -40,10 +40,12 @@ from forge_bot.runs.open_pull_request import opener
 from forge_bot.runs.outcome import Outcome
 from forge_bot.runs.phase_names import phase_named
 from forge_bot.runs.project import check_testable
-from forge_bot.runs.session import prompts_for
+from forge_bot.runs.session import Session, prompts_for
+from forge_bot.runs.steps.step_values import inputs_of
 from forge_bot.runs.tier_models import models_for
 from forge_bot.settings import Config, load_pipeline
 from forge_bot.store import SPECS
+from forge_bot.temporal.run_place import TemporalPlace
 from forge_bot.values import Effort, Frozen, RecordsPolicy, Tier
 
 if TYPE_CHECKING:
@@ -63,6 +65,7 @@ class RunOptions(Frozen):
     budget: str | None = None
     branch: str | None = None
     here: bool = False
+    pipeline: str | None = None
     ending: Ending = Ending()
     until: str | None = None
     phase: str | None = None
@@ -89,11 +92,16 @@ def start_run(folder: Path, wanted: RunOptions, model: str | None, record: Path 
     if place is not None:
         check_options(wanted.until, record)
     config = load_setup(repository)
+    if wanted.pipeline is not None:
+        config = config.model_copy(update={"pipeline": wanted.pipeline})
+    pipeline = load_pipeline(config.pipeline, repository.text_here)
     models = models_for(config, model, record)
     progress = Progress(Console())
     draft = draft_from_words(
         wanted.task, token=os.environ.get("GITHUB_TOKEN"), api_url=os.environ.get("GITHUB_API_URL")
     )
+    if pipeline.steps is not None:
+        inputs_of(pipeline.steps, f"{draft.title}\n{draft.text}")
     plan = plan_for(
         repository,
         draft,
@@ -103,16 +111,20 @@ def start_run(folder: Path, wanted: RunOptions, model: str | None, record: Path 
         here=wanted.here,
     )
     subject = CheckSubject(repository, config, _intent(draft, plan))
-    check_testable(subject.profile, config)
+    if pipeline.steps is None:
+        check_testable(subject.profile, config)
     report = run_checks(Occasion.BEFORE_RUN, subject)
     report.require()
-    pipeline = load_pipeline(config.pipeline, repository.text_here)
     prompts_for(repository.root, pipeline)
     if wanted.until is not None:
         phase_named(pipeline, wanted.until)
     budget = dollars(wanted.budget, "--budget 5") if wanted.budget is not None else config.budget
-    outlook = _Outlook(repository, pipeline, models(), progress, budget=budget, auto=wanted.auto)
     _tell_advice(report, progress)
+    going = session(repository, config, models, progress, ending=wanted.ending, until=wanted.until)
+    if not pipeline.speaking:
+        beginning = _new_run(draft, _of_steps(plan), wanted, config, answers="", budget=budget)
+        return _begun(going, beginning, pipeline, progress, wanted.ending, model, place)
+    outlook = _Outlook(repository, pipeline, models(), progress, budget=budget, auto=wanted.auto)
     estimate = outlook.of(plan)
     answers = discussed(wanted.task, wanted.answers, wanted=wanted.discuss)
     if answers is None:
@@ -123,12 +135,30 @@ def start_run(folder: Path, wanted: RunOptions, model: str | None, record: Path 
     ).require()
     estimate = estimate if plan.effort is estimate.effort else outlook.of(plan)
     beginning = _new_run(draft, plan, wanted, config, answers=answers, budget=budget)
-    info = create_run(repository, beginning, pipeline)
-    keep_estimate(repository, info.name, estimate)
-    keep_model(repository, info.name, model)
-    progress.began(info, plan, estimate)
-    ending = wanted.ending
-    going = session(repository, config, models, progress, ending=ending, until=wanted.until)
+    return _begun(going, beginning, pipeline, progress, wanted.ending, model, place, estimate)
+
+
+def _of_steps(plan: RunPlan) -> RunPlan:
+    """Return the plan of a run without a model: it is the same at every effort."""
+    return plan.model_copy(update={"effort": Effort.S, "effort_reason": "no model is asked"})
+
+
+def _begun(
+    going: Session,
+    beginning: NewRun,
+    pipeline: Pipeline,
+    progress: Progress,
+    ending: Ending,
+    model: str | None,
+    place: TemporalPlace | None,
+    estimate: Estimate | None = None,
+) -> int:
+    """Make the run and go on with it until a person is needed."""
+    info = create_run(going.repository, beginning, pipeline)
+    if estimate is not None:
+        keep_estimate(going.repository, info.name, estimate)
+    keep_model(going.repository, info.name, model)
+    progress.began(info, beginning.plan, estimate)
     leader = going if place is None else on_server(going, place)
     return print_result(*leader.go_on(info), progress, ending)
 

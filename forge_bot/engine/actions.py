@@ -63,6 +63,7 @@ class Exec(_Action):
         "apply-held",
         "call-tools",
         "verify",
+        "step",
         "pull-request",
         "post-to-source",
         "final-commit",

@@ -54,6 +54,8 @@ def apply_effort_change(pipeline: Pipeline, state: State, report: EffortChanged)
     """
     if report.effort is state.effort:
         raise ReportRejected(f"The run has effort {state.effort} already.")
+    if pipeline.steps is not None:
+        raise ReportRejected("A pipeline of steps is the same at every effort.")
     if pipeline.position(state.current_phase) >= pipeline.position(pipeline.implementation.id):
         back = (
             f"Go back with retry {plan.id} first, or abandon the run."

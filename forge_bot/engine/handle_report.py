@@ -12,6 +12,7 @@ from forge_bot.engine.pipeline import (
     PublishPhase,
     ReviewPhase,
     SetupPhase,
+    StepPhase,
     TaskReviewPhase,
     TasksPhase,
     VerifyPhase,
@@ -200,7 +201,7 @@ def _artifact(pipeline: Pipeline, state: State, report: ArtifactWritten) -> Stat
         return _task_artifact(pipeline, state, report)
     phase = pipeline.phase(state.current_phase)
     if (
-        not isinstance(phase, AgentPhase | ReviewPhase | VerifyPhase)
+        not isinstance(phase, AgentPhase | ReviewPhase | VerifyPhase | StepPhase)
         or report.artifact != phase.writes
     ):
         raise WrongReport(f"{state.current_phase} is not answered by {report.artifact}.")

@@ -22,6 +22,7 @@ from forge_bot.engine.pipeline import (
     PublishPhase,
     ReviewPhase,
     SetupPhase,
+    StepPhase,
     TaskReviewPhase,
     TasksPhase,
     VerifyPhase,
@@ -80,6 +81,14 @@ def next_action(pipeline: Pipeline, state: State) -> Action:
             )
         case VerifyPhase():
             return _document(pipeline, state, phase, name)
+        case StepPhase():
+            return Exec(
+                action_id=name,
+                phase=phase.id,
+                operation="step",
+                commands=_commands_by_hand(state),
+                artifact=phase.writes,
+            )
         case PublishPhase():
             return Exec(
                 action_id=name,

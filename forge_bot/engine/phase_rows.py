@@ -71,7 +71,7 @@ def _standing(pipeline: Pipeline, state: State, phase: PhaseId) -> Standing:
 
 
 def _note(pipeline: Pipeline, state: State, phase: PhaseId) -> str:
-    if phase == pipeline.implementation.id and state.tasks:
+    if pipeline.implements(phase) and state.tasks:
         settled = sum(
             task.status in {TaskStatus.PASSED, TaskStatus.SKIPPED} for task in state.tasks
         )

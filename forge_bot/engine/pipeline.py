@@ -1,13 +1,15 @@
 """The descriptor of a pipeline. One record holds everything about one phase.
 
-The root is a union. Runs use `kind: phases`. `kind: steps` describes a sequence of protocol calls;
-it is read so that a repository can hold both kinds, but no run uses it.
+The root is a union. A pipeline of `kind: steps` is made into phases before a run begins
+(`step_phases.py`), so that the machine has one kind of run.
 """
 
-from typing import Annotated, Literal, Self, assert_never
+from collections.abc import Mapping
+from typing import Annotated, Literal, Self, assert_never, cast
 
-from pydantic import Field, model_validator
+from pydantic import Discriminator, Field, Tag, model_validator
 
+from forge_bot.engine.steps import Step, StepPipeline
 from forge_bot.values import Effort, Frozen, PhaseId, Tier, Verdict
 
 LOOKING_AROUND = ("read_file", "search_code", "list_files", "git_log", "git_diff", "past_runs")
@@ -124,6 +126,9 @@ class AgentPhase(AnsweringPhase):
         default=False,
         description="signs of risk in the document are shown to the person at the next question",
     )
+    instruction: str = Field(
+        default="", description="what the agent is to write, where its template does not say it"
+    )
     may_end_run: bool = Field(
         default=False,
         description="the document may say that nothing is to be done; a person is asked",
@@ -179,6 +184,15 @@ class VerifyPhase(AnsweringPhase):
     )
 
 
+class StepPhase(Phase):
+    """A phase in which our own process carries out a step, or writes what a person is asked."""
+
+    kind: Literal["step"]
+    step: Step
+    asks: bool = Field(default=False, description="it writes the question before the step")
+    writes: str
+
+
 class PublishPhase(Phase):
     """A phase in which the host makes something visible outside the run."""
 
@@ -207,6 +221,7 @@ AnyPhase = Annotated[
     | TasksPhase
     | TaskReviewPhase
     | VerifyPhase
+    | StepPhase
     | PublishPhase
     | EndPhase
     | DecisionPhase,
@@ -223,6 +238,9 @@ class Pipeline(Frozen):
     flows: dict[Effort, str]
     limits: RoundLimits = RoundLimits()
     phases: tuple[AnyPhase, ...]
+    steps: StepPipeline | None = Field(
+        default=None, description="the pipeline of steps that the phases were made from"
+    )
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -338,8 +356,12 @@ class Pipeline(Frozen):
 
     @property
     def implementation(self) -> TasksPhase:
-        """Return the phase that implements the tasks."""
+        """Return the phase that implements the tasks. There is none in a pipeline of steps."""
         return next(phase for phase in self.phases if isinstance(phase, TasksPhase))
+
+    def implements(self, phase_id: PhaseId) -> bool:
+        """Return whether the tasks are implemented in that phase."""
+        return any(phase.id == phase_id for phase in self.phases if isinstance(phase, TasksPhase))
 
     @property
     def task_review(self) -> TaskReviewPhase | None:
@@ -347,36 +369,39 @@ class Pipeline(Frozen):
         return next((phase for phase in self.phases if isinstance(phase, TaskReviewPhase)), None)
 
 
-class Step(Frozen):
-    """One call of a step pipeline."""
-
-    step: str
-    kind: Literal["resource", "elicitation", "tool", "fs_write", "llm"]
-    required: bool = True
-    gate: bool = False
-    resource: str | None = None
-    tool: str | None = None
-    elicitation_schema: str | None = None
-    input_map: dict[str, str] = Field(default_factory=dict[str, str])
+def _descriptor_kind(value: object) -> str:
+    """Return the kind of a descriptor; a file without one that has steps is a pipeline of steps."""
+    kind: object = "steps" if isinstance(value, StepPipeline) else "phases"
+    if isinstance(value, Mapping):
+        given = cast("Mapping[str, object]", value)
+        kind = given.get("kind", "steps" if "steps" in given else "phases")
+    return f"of {kind}"
 
 
-class StepPipeline(Frozen):
-    """A sequence of protocol calls. It is read and listed; runs use pipelines of phases."""
-
-    kind: Literal["steps"]
-    pipeline_id: str
-    steps: tuple[Step, ...]
-
-
-Descriptor = Annotated[Pipeline | StepPipeline, Field(discriminator="kind")]
+Descriptor = Annotated[
+    # The tags are no keys of a file: problems are told without them.
+    Annotated[Pipeline, Tag("of phases")] | Annotated[StepPipeline, Tag("of steps")],
+    Discriminator(
+        _descriptor_kind,
+        custom_error_type="kind_of_pipeline",
+        custom_error_message="kind is 'phases' or 'steps'",
+    ),
+]
 
 
 def _structure(pipeline: Pipeline) -> list[str]:
+    if pipeline.steps is not None:
+        return []
     kinds = [phase.kind for phase in pipeline.phases]
     ids = [phase.id for phase in pipeline.phases]
     problems = [
         f"phase id {name!r} stands twice"
         for name in sorted({name for name in ids if ids.count(name) > 1})
+    ]
+    problems += [
+        f"{phase.id}: steps belong into a pipeline of kind 'steps'"
+        for phase in pipeline.phases
+        if isinstance(phase, StepPhase)
     ]
     problems += [
         f"there must be exactly one phase of kind {kind!r}, not {kinds.count(kind)}"
@@ -424,9 +449,9 @@ def _references(pipeline: Pipeline) -> list[str]:
             problems.append(f"{phase.id} needs at least one positive and one negative verdict")
         if (problem := _misplaced(phase)) is not None:
             problems.append(problem)
-        if isinstance(phase, AgentPhase):
+        if isinstance(phase, AgentPhase | StepPhase):
             agents.add(phase.id)
-        if isinstance(phase, SetupPhase | AnsweringPhase):
+        if isinstance(phase, SetupPhase | AnsweringPhase | StepPhase):
             written.add(_plain(phase.writes))
     return problems
 

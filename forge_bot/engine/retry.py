@@ -10,6 +10,7 @@ from forge_bot.engine.pipeline import (
     GatePhase,
     Pipeline,
     SetupPhase,
+    StepPhase,
     TaskReviewPhase,
     TasksPhase,
 )
@@ -132,6 +133,8 @@ def _missing(pipeline: Pipeline, state: State, target: AnyPhase) -> tuple[str, .
 
 def _lacks(phase: AnyPhase) -> str:
     match phase:
+        case StepPhase():
+            return f"{_named(phase)} is not done: {phase.writes} is missing"
         case GatePhase():
             return f"{_named(phase)} is not approved"
         case AnsweringPhase() if "{task}" not in phase.writes:

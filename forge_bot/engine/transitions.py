@@ -172,7 +172,7 @@ def go_back(
         changes["rounds"] = {
             name: count for name, count in state.rounds.items() if name not in counted
         }
-    if position < pipeline.position(pipeline.implementation.id):
+    if pipeline.steps is None and position < pipeline.position(pipeline.implementation.id):
         planned = any(
             isinstance(phase, AgentPhase) and phase.tasks for phase in pipeline.phases[:position]
         )

@@ -181,6 +181,11 @@ class _ClientHost:
             case "apply-held":
                 report, self._paths = applied(action, state, self.run, self._try_patch)
                 return report
+            case "step":
+                from forge_bot.runs.steps.perform_step import step_performed
+
+                done, self._paths = step_performed(action, self.run)
+                return done
             case "call-tools" | "pull-request" | "post-to-source" | "final-commit":
                 raise AssertionError(action.operation)
 

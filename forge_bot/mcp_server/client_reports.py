@@ -132,7 +132,7 @@ def _agent_worked(
     names = dict(zip(tasks, outputs_of(action), strict=True))
     named = bool(said.action_id)
     changed = touched(run, dispatch)
-    implementing = action.phase == run.pipeline.implementation.id
+    implementing = run.pipeline.implements(action.phase)
     there = [
         task
         for task in tasks

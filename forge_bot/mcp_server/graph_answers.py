@@ -12,21 +12,23 @@ from pydantic import JsonValue, ValidationError
 from forge_bot.errors import BadArguments, UnknownNode
 from forge_bot.mcp_server.served_folders import ServedFolder, ServedFolders
 from forge_bot.mcp_server.side_tool_results import GraphResult
+from forge_bot.project.graph.graph_documents import (
+    annotations_document,
+    manifest_document,
+    named,
+    violations,
+)
 from forge_bot.project.graph.graph_query import GraphQuestion, ask_graph
 from forge_bot.project.graph.manifest import declared, matching
-from forge_bot.project.graph.node_types import EdgeKind, NodeKind, NodeTier
 from forge_bot.project.graph.project_graph import ProjectGraph
 from forge_bot.project.graph.read_graph import GraphReader
 from forge_bot.project.graph.repo_map import repo_map
-from forge_bot.project.graph.scan_graph import GraphFinding, scan
-from forge_bot.project.graph.stacks.all_stacks import STACKS, stack_named
-from forge_bot.project.graph.verify_graph import verify
+from forge_bot.project.graph.scan_graph import scan
 
 Operation = Literal["query", "map", "verify", "scan"]
 
 _MOST_CHARACTERS = 1_200
 """Characters of an answer: 300 tokens."""
-_NODES_LISTED = 1_000
 _FINDINGS_LISTED = 200
 _MAP_TOKENS = 250
 _CONTEXT_TOKENS = 300
@@ -46,7 +48,7 @@ class GraphAnswers:
         graph, _ = declared(self._graph(root))
         manifest = f"forge://project/{root.id}/manifest"
         if operation in {"verify", "scan"}:
-            found = scan(graph) if operation == "scan" else _violations(graph)
+            found = scan(graph) if operation == "scan" else violations(graph)
             lines = [each.words for each in found]
             text = _fitted(f"{len(found)} found" if found else "Nothing found", lines)
             nodes = [
@@ -71,18 +73,7 @@ class GraphAnswers:
 
     def manifest(self, project: str) -> JsonValue:
         """Return the nodes of code with tier and imports, and the rules that are declared."""
-        graph, manifest = declared(self._graph(self._roots.root(project)))
-        nodes = [path for path, node in graph.files.items() if node.kind is not NodeKind.OTHER]
-        return {
-            "version": manifest.version,
-            "files": len(graph.files),
-            "left_out": max(len(nodes) - _NODES_LISTED, 0),
-            "nodes": [_node(graph, path) for path in nodes[:_NODES_LISTED]],
-            "rules": [
-                rule.model_dump(mode="json", by_alias=True, exclude_defaults=True)
-                for rule in manifest.rules
-            ],
-        }
+        return manifest_document(*declared(self._graph(self._roots.root(project))))
 
     def node(self, project: str, node_id: str) -> JsonValue:
         """Return one node with its neighbours. Raises UnknownNode."""
@@ -92,24 +83,16 @@ class GraphAnswers:
             raise UnknownNode(f"The graph has no node {unquote(node_id)!r}.")
         answer = ask_graph(graph, GraphQuestion(of=found.id, limit=200))
         return {
-            **_named(found.id, found.kind, found.tier),
+            **named(found.id, found.kind, found.tier),
             "problem": found.problem,
             "neighbours": [
-                {**_named(each.id, each.kind, each.tier), "how": each.how} for each in answer.nodes
+                {**named(each.id, each.kind, each.tier), "how": each.how} for each in answer.nodes
             ],
         }
 
     def annotations(self, project: str) -> JsonValue:
-        """Return what is found in the graph as it is now, each finding bound to its node's text."""
-        graph, _ = declared(self._graph(self._roots.root(project)))
-        found = [*_violations(graph), *scan(graph)]
-        return {
-            "total": len(found),
-            "annotations": [
-                {**each.model_dump(mode="json"), "text": graph.blob(each.path)}
-                for each in found[:_FINDINGS_LISTED]
-            ],
-        }
+        """Return what is found in the graph as it is now, and the kept annotations."""
+        return annotations_document(declared(self._graph(self._roots.root(project)))[0])
 
     def summary(self, root: ServedFolder) -> str:
         """Return what the graph says of a repository in a few lines; empty while reading it would
@@ -128,7 +111,7 @@ class GraphAnswers:
             (
                 f"{sum(len(node.imports) for node in graph.files.values())} imports;"
                 f" {untested} of {len(code)} files of code have no test of their own;"
-                f" {len(_violations(graph))} violations"
+                f" {len(violations(graph))} violations"
             ),
         ]
         return "\n".join([*lines, "", repo_map(graph, _CONTEXT_TOKENS).rstrip()])
@@ -141,20 +124,6 @@ class GraphAnswers:
         return self._readers.setdefault(root.path, GraphReader(root.repository))
 
 
-def _violations(graph: ProjectGraph) -> list[GraphFinding]:
-    return [
-        GraphFinding(
-            code=each.code,
-            node=each.node_id,
-            message=each.message,
-            path=each.path,
-            line=each.line,
-            dependency_ids=each.dependency_ids,
-        )
-        for each in verify(graph)
-    ]
-
-
 def _fitted(first: str, lines: list[str]) -> str:
     """Return lines as far as they fit, and how many are left out."""
     kept, room = [first], _MOST_CHARACTERS - len(first)
@@ -165,58 +134,3 @@ def _fitted(first: str, lines: list[str]) -> str:
         kept.append(line)
         room -= len(line) + 1
     return "\n".join(kept)
-
-
-def _named(name: str, kind: NodeKind, tier: NodeTier | None) -> dict[str, JsonValue]:
-    return {"id": name, "kind": str(kind), "tier": str(tier) if tier is not None else None}
-
-
-def _node(graph: ProjectGraph, path: str) -> dict[str, JsonValue]:
-    node, found = graph.files[path], graph.file_node(path)
-    more: dict[str, JsonValue] = {
-        "domain": found.domain,
-        "problem": found.problem,
-        "contracts": list(found.contracts),
-        "imports": list(node.imports),
-        "tests": list(node.tests),
-    }
-    kept = {name: value for name, value in more.items() if value}
-    return {**_named(path, found.kind, found.tier), "criticality": str(found.criticality), **kept}
-
-
-def stack_resource(kind: str, stack: str) -> JsonValue:
-    """Return what is read of a stack for a kind of node. Raises UnknownNode."""
-    found = stack_named(stack)
-    known = {each.value: each for each in NodeKind}
-    if found is None or kind not in known:
-        raise UnknownNode(
-            f"There is no stack for {kind!r} in {stack!r}.",
-            hint=f"Kinds: {', '.join(known)}. Stacks: {', '.join(each.slug for each in STACKS)}.",
-        )
-    tier = known[kind].tier
-    return {
-        "stack": found.name,
-        "kind": kind,
-        "tier": str(tier) if tier is not None else None,
-        "endings": list(found.endings),
-        "reads": found.promise,
-        "resolves_imports": found.resolver is not None,
-        "scaffolds": False,
-    }
-
-
-def taxonomy() -> JsonValue:
-    """Return the tiers with their hierarchy, the kinds of nodes with their tier, and the edges."""
-    return {
-        "tiers": [
-            {
-                "tier": tier.value,
-                "what": tier.meaning,
-                "subtype_of": tier.parent.value if tier.parent is not None else None,
-                "kinds": [kind.value for kind in NodeKind if kind.tier is tier],
-            }
-            for tier in NodeTier
-        ],
-        "untiered_kinds": [kind.value for kind in NodeKind if kind.tier is None],
-        "edges": [kind.value for kind in EdgeKind],
-    }

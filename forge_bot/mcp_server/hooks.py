@@ -130,9 +130,7 @@ def _edit(found: RunSnapshot, action: Action, path: str) -> str:
             if place.name in kept
             else ""
         )
-    implementing = (
-        isinstance(action, SpawnAgent) and action.phase == found.pipeline.implementation.id
-    )
+    implementing = isinstance(action, SpawnAgent) and found.pipeline.implements(action.phase)
     if implementing:
         return ""
     return (

@@ -39,9 +39,7 @@ def _sentence(roots: ServedFolders, name: str) -> str:
     except ForgeError as error:
         return f"cannot be read: {in_one_line(error)}"
     return (
-        "a pipeline of steps, as data; no run is made of it"
-        if isinstance(found, StepPipeline)
-        else "a pipeline as data"
+        "a pipeline of steps, as data" if isinstance(found, StepPipeline) else "a pipeline as data"
     )
 
 

@@ -264,7 +264,7 @@ def errors_schema() -> JsonValue:
 
 def taxonomy() -> JsonValue:
     """Return the tiers, kinds of nodes and edges of a project's graph."""
-    from forge_bot.mcp_server.graph_answers import taxonomy as of_graphs
+    from forge_bot.project.graph.graph_documents import taxonomy as of_graphs
 
     return of_graphs()
 

@@ -13,7 +13,7 @@ from forge_bot.engine import SpawnAgent
 from forge_bot.engine.pipeline import AgentPhase, AnsweringPhase, ReviewPhase, TaskReviewPhase
 from forge_bot.engine.reports import Answer, RetryAsked
 from forge_bot.engine.state import State, TaskState
-from forge_bot.errors import BadArguments, BadPipeline, PipelineNotRunnable, UnknownArtifact
+from forge_bot.errors import BadArguments, BadPipeline, UnknownArtifact
 from forge_bot.knowledge import DocumentNames, History
 from forge_bot.knowledge.past_runs import REPORTS, ReviewReports, read_reported
 from forge_bot.mcp_server.check_worktree import CheckWorktree
@@ -327,7 +327,7 @@ def _history(root: ServedFolder) -> History:
     """
     try:
         documents = DocumentNames.of(load_pipeline(root.config.pipeline, root.repository.text_here))
-    except (BadPipeline, PipelineNotRunnable):
+    except BadPipeline:
         documents = DocumentNames()
     repository = root.repository
     return history_at(

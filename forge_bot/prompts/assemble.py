@@ -45,6 +45,7 @@ class StaticContext(Frozen):
     capabilities: tuple[Capability, ...]
     menu_notes: tuple[str, ...]
     limits: tuple[int, int]
+    instruction: str = ""
 
 
 class PromptMessages(Frozen):
@@ -159,7 +160,12 @@ def _layer_one(material: Material) -> StaticContext:
 
 def _role_facts(material: Material) -> StaticContext:
     facts = _facts_for_template(material, material.agent, material.phase, material.capabilities)
-    return facts.model_copy(update={"headings": material.headings, "verdicts": material.verdicts})
+    own = {
+        "headings": material.headings,
+        "verdicts": material.verdicts,
+        "instruction": material.instruction,
+    }
+    return facts.model_copy(update=own)
 
 
 def _facts_for_template(

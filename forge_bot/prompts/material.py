@@ -83,6 +83,9 @@ class Material(Frozen):
         default="",
         description="what a maintainer wants to know, for the one agent that answers questions",
     )
+    instruction: str = Field(
+        default="", description="what the pipeline says is to be written, for a step of it"
+    )
     findings: tuple[Finding, ...] = Field(
         default=(), description="what a review found, if no input tells it"
     )

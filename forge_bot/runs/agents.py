@@ -171,7 +171,7 @@ class Agents:
         """A tree apart for whoever changes files beside others, or goes on with a wave of which
         others have landed.
         """
-        if task is None or action.phase != self.run.pipeline.implementation.id:
+        if task is None or not self.run.pipeline.implements(action.phase):
             return self.spots.own
         base = await asyncio.to_thread(self.run.wave_base, action)
         alone = action.parallel_task_ids == (task,) and base == self.run.tree.head().commit
@@ -263,7 +263,7 @@ class Agents:
         self, action: SpawnAgent, task: TaskId | None, prompt: Prompt, material: Material
     ) -> Assignment:
         settings = self.run.config.agent
-        implementing = action.phase == self.run.pipeline.implementation.id
+        implementing = self.run.pipeline.implements(action.phase)
         return Assignment(
             action_id=action.action_id,
             agent=action.agent,

@@ -23,6 +23,8 @@ from forge_bot.git.commit_objects import (
 from forge_bot.git.files_at import raw
 from forge_bot.git.revisions import tree_id
 from forge_bot.interaction.change_message import approvals, change_of, task_message
+from forge_bot.interaction.title_of_change import LONGEST_TITLE
+from forge_bot.prompts import escape
 from forge_bot.store import SPECS
 from forge_bot.store.run_folder import REPORTS, read_reports
 from forge_bot.values import Frozen, TaskId
@@ -143,14 +145,14 @@ class CodeCommits:
         """Commit what people changed in the run by themselves. What they merged stays merged."""
         merged = tuple(each for merge in waiting.merges for each in merge.parents[1:])
         theirs = [*waiting.merges, *waiting.by_hand]
-        kind = change_of(self.pipeline, state, self.documents(commit.id)).type
-        said = (
-            theirs[0].message
-            if len(theirs) == 1
-            else "\n".join(
-                (f"{kind}: changes beside the tasks", "", *(f"- {each.subject}" for each in theirs))
-            )
-        )
+        change = change_of(self.pipeline, state, self.documents(commit.id))
+        listed = (f"- {each.subject}" for each in theirs)
+        if not theirs:
+            said = escape.heading(change.subject, LONGEST_TITLE)
+        elif len(theirs) == 1:
+            said = theirs[0].message
+        else:
+            said = "\n".join((f"{change.type}: changes beside the tasks", "", *listed))
         source = theirs[0] if len(theirs) == 1 else commit
         trailers = self._trailers(state, commit)
         parents = (parent, *merged)
@@ -200,7 +202,7 @@ class _Waiting:
                 self.files[path] = task
         if len(commit.parents) > 1:
             self.merges.append(commit)
-        elif paths and task is None:
+        elif paths and not ours:
             self.by_hand.append(commit)
 
     def keep_tasks(self, tasks: Collection[TaskId]) -> None:

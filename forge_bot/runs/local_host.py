@@ -147,6 +147,11 @@ class LocalHost:
                 try_patch = partial(self.agents.tries.patch, without=self.withheld)
                 report, self._paths = applied(action, state, self.run, try_patch, self.withheld)
                 return report
+            case "step":
+                from forge_bot.runs.steps.perform_step import step_performed
+
+                done, self._paths = step_performed(action, self.run)
+                return done
             case "call-tools" | "pull-request" | "post-to-source" | "final-commit":
                 raise AssertionError(action.operation)
 
@@ -167,7 +172,7 @@ class LocalHost:
                     url=done.url,
                     branch=done.branch,
                 )
-            case "prepare" | "verify" | "apply-held" | "call-tools":
+            case "prepare" | "verify" | "apply-held" | "call-tools" | "step":
                 raise AssertionError(action.operation)
 
 

@@ -109,7 +109,7 @@ def stop_after(pipeline: Pipeline, last: PhaseId) -> StopLine:
         if isinstance(action, Done) or pipeline.position(action.phase) <= limit:
             return False
         unfinished = any(task.status in _UNIMPLEMENTED for task in state.tasks)
-        return not (last == pipeline.implementation.id and unfinished)
+        return not (pipeline.implements(last) and unfinished)
 
     return lies_behind
 

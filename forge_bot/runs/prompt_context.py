@@ -108,10 +108,11 @@ class PromptContext:
             ),
             patterns=tuple(_said(entry) for entry in recall.patterns),
             friction=recall.friction,
+            instruction=phase.instruction if isinstance(phase, AgentPhase) else "",
             capabilities=tuple(entry for entry in self.capabilities if names(wanted, entry.name)),
             offered=self._offered(),
             menu_notes=self.menu_notes,
-            answer="Change" if phase.id == self.run.pipeline.implementation.id else "Document",
+            answer="Change" if self.run.pipeline.implements(phase.id) else "Document",
             limits=turns,
         )
 
@@ -189,7 +190,7 @@ class PromptContext:
                 shown += (*files.looked_up(), *files.house_rules())
             if name in naming:
                 shown += files.named_in(self.run.workspace.read(name))
-        if task is not None and action.phase == self.run.pipeline.implementation.id:
+        if task is not None and self.run.pipeline.implements(action.phase):
             shown += self._own_files(now, task, files, names)
         shown += self.changes.inputs(now, phase, task)
         if verifying:

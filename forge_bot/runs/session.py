@@ -238,7 +238,7 @@ class Session:
         return LocalHost(
             run,
             project,
-            self.models(),
+            self.models() if run.pipeline.speaking else {},
             templates,
             self.tell,
             environ=self.environ,
@@ -385,8 +385,16 @@ def prompts_for(root: Path, pipeline: Pipeline) -> Environment:
     """The prompts of a repository. Raises BadTemplate if one is missing or broken, before any model
     is asked.
     """
-    environment = Environment(overrides=own_prompts(root))
-    environment.check((*pipeline.agents, AGENT, PERFORMER))
+    known = (*pipeline.agents, AGENT, PERFORMER)
+    files = {f"{agent}.md.j2" for agent in known}
+    overrides = {
+        name: text
+        for name, text in own_prompts(root).items()
+        # Agents of the other pipelines have templates too.
+        if pipeline.steps is None or name in files or name.startswith("_")
+    }
+    environment = Environment(overrides=overrides)
+    environment.check(known)
     return environment
 
 

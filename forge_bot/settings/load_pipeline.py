@@ -6,7 +6,7 @@ from functools import lru_cache
 from pydantic import ConfigDict, TypeAdapter
 
 from forge_bot.engine.pipeline import Descriptor, Pipeline, StepPipeline
-from forge_bot.errors import BadConfig, BadPipeline, PipelineNotRunnable
+from forge_bot.errors import BadConfig, BadPipeline
 from forge_bot.resources import templates
 from forge_bot.settings.config import load_config
 
@@ -24,19 +24,34 @@ def _parsed(text: str, place: str) -> Pipeline | StepPipeline:
     # call does.
     from forge_bot.settings.yaml_file import read_yaml
 
-    return read_yaml(text, place, _DESCRIPTOR, BadPipeline)
+    return read_yaml(text, place, _DESCRIPTOR, BadPipeline, check=_problems)
+
+
+def _problems(descriptor: Pipeline | StepPipeline) -> list[tuple[tuple[str | int, ...], str]]:
+    if isinstance(descriptor, Pipeline):
+        return []
+    from forge_bot.engine.step_checks import problems_of
+
+    return problems_of(descriptor)
 
 
 def load_pipeline(name: str, read: Callable[[str], str | None]) -> Pipeline:
     """Return the pipeline of that name; `read` gives a repository's file by its path, or None.
 
-    With `documents_by_model` in its configuration a model writes every document. Raises BadPipeline
-    with all problems and their lines, PipelineNotRunnable for a pipeline of steps.
+    With `documents_by_model` in its configuration a model writes every document. A pipeline of
+    steps is made into one of phases. Raises BadPipeline with all problems and their lines.
     """
     descriptor = load_descriptor(name, read)
     if isinstance(descriptor, StepPipeline):
-        raise PipelineNotRunnable(f"The pipeline {name} describes steps, not phases.")
+        return _of_steps(descriptor.model_dump_json())
     return _by_model(descriptor) if _wants_models(read) else descriptor
+
+
+@lru_cache(maxsize=16)
+def _of_steps(descriptor: str) -> Pipeline:
+    from forge_bot.engine.step_phases import phases_of
+
+    return phases_of(StepPipeline.model_validate_json(descriptor))
 
 
 @lru_cache(maxsize=16)
@@ -71,4 +86,8 @@ def load_descriptor(name: str, read: Callable[[str], str | None]) -> Pipeline | 
             f"There is no pipeline {name!r}.", details=(f"neither {own} nor a shipped one",)
         )
     place = own if text is not None else f"pipelines/{name}.yaml"
-    return _parsed(text if text is not None else shipped.read_text(encoding="utf-8"), place)
+    found = _parsed(text if text is not None else shipped.read_text(encoding="utf-8"), place)
+    if isinstance(found, StepPipeline) and found.pipeline_id != name:
+        wrong = f"{place}:1: pipeline_id: {found.pipeline_id!r}; the file is named {name!r}"
+        raise BadPipeline(f"{place} has one problem.", details=(wrong,))
+    return found

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
@@ -23,12 +23,17 @@ Place = tuple[int | str, ...]
 
 
 def read_yaml(
-    text: str, name: str, adapter: TypeAdapter[T], error: type[SetupError], keys: Sequence[str] = ()
+    text: str,
+    name: str,
+    adapter: TypeAdapter[T],
+    error: type[SetupError],
+    keys: Sequence[str] = (),
+    check: Callable[[T], Sequence[tuple[Place, str]]] | None = None,
 ) -> T:
     """The value of a YAML text; raises `error` with all problems, each as `name:line: what`.
 
     `keys` are those that there are, with dots between levels: the one that is most like an unknown
-    key is suggested.
+    key is suggested. `check` finds what is wrong with a value of the right form.
     """
     if len(text) > _MOST_CHARACTERS:
         raise error(f"{name} has {len(text):,} characters; {_MOST_CHARACTERS:,} are the most.")
@@ -46,7 +51,11 @@ def read_yaml(
     except (yaml.YAMLError, ValueError) as problem:
         raise error(f"{name} is not YAML.", details=(f"{name}: {problem}",)) from problem
     contents = YamlContents(value if value is not None else {}, lines, twice)
-    return _validated(contents, name, adapter, error, keys)
+    parsed = _validated(contents, name, adapter, error, keys)
+    if check is not None and (wrong := check(parsed)):
+        details = [_said(name, lines, place, message) for place, message in wrong]
+        raise _invalid(name, details, error)
+    return parsed
 
 
 def read_json(

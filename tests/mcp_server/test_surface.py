@@ -160,7 +160,7 @@ async def test_a_pipeline_that_cannot_be_read_is_listed_as_such_and_its_error_ha
             ".forge/pipelines/broken.yaml:1: title: Field required"
             in listed["forge://pipeline/broken"]
         )
-        assert "no run is made of it" in listed["forge://pipeline/scaffold"]
+        assert listed["forge://pipeline/scaffold"] == "a pipeline of steps, as data"
         assert (await read_json(host, "forge://pipeline/scaffold"))["steps"][0]["step"] == "orient"
         with pytest.raises(
             MCPError, match=r"CONFIG-002(.|\n)*\n- \.forge/pipelines/broken\.yaml:3: "

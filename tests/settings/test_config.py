@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.errors import BadConfig, BadPipeline, PipelineNotRunnable
+from forge_bot.errors import BadConfig, BadPipeline
 from forge_bot.settings import Config, load_config, load_pipeline, state_home
 from forge_bot.settings.config import DEFAULT_MODEL
 from forge_bot.values import Tier
@@ -162,14 +162,6 @@ def test_a_pipeline_that_contradicts_itself_is_refused_with_the_reason(
     with pytest.raises(BadPipeline) as error:
         own(MINIMAL.replace(old, new))
     assert said in "\n".join(error.value.details)
-
-
-def test_a_pipeline_of_steps_is_read_but_no_run_is_made_of_it() -> None:
-    with pytest.raises(PipelineNotRunnable):
-        own(
-            "kind: steps\npipeline_id: scaffold\nsteps:\n  - {step: orient, kind: resource,"
-            " resource: 'forge://x'}\n"
-        )
 
 
 def test_a_name_that_is_a_path_finds_nothing() -> None:

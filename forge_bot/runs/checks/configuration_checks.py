@@ -40,7 +40,12 @@ def test_commands(subject: CheckSubject) -> Iterator[CheckResult]:
 
 
 def programs(subject: CheckSubject) -> Iterator[CheckResult]:
-    """Yield a refusal without a test command, and for each program that is not installed."""
+    """Yield a refusal without a test command, and for each program that is not installed.
+
+    A pipeline of steps runs no command.
+    """
+    if _is_of_steps(subject):
+        return
     profile, config = subject.profile, subject.config
     try:
         check_testable(profile, config)
@@ -60,6 +65,14 @@ def setup_credentials(subject: CheckSubject) -> Iterator[CheckResult]:
     for variable in not_given(subject.config, os.environ):
         sentence = f"{variable} is not set, and setup_credentials in the configuration asks for it."
         yield warn("setup credentials", sentence, f"Set {variable}, or take the name out.")
+
+
+def _is_of_steps(subject: CheckSubject) -> bool:
+    try:
+        found = load_pipeline(subject.config.pipeline, subject.repository.text_here)
+    except ForgeError:
+        return False
+    return found.steps is not None
 
 
 def pipelines(subject: CheckSubject) -> Iterator[CheckResult]:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from forge_bot.project.file_list import Listing, join
 from forge_bot.project.graph.file_facts import FileFacts, ImportLine
-from forge_bot.project.graph.stacks.stack import Resolution, Resolve, Stack
+from forge_bot.project.graph.stacks.new_file_words import camel, sentence
+from forge_bot.project.graph.stacks.stack import NewFile, Resolution, Resolve, Stack
 from forge_bot.project.graph.syntax import Grammar, read_source, words_of
 
 if TYPE_CHECKING:
@@ -69,10 +70,22 @@ def _resolver(listing: Listing) -> Resolve:
     return resolve
 
 
+def _scaffold(new: NewFile) -> str:
+    package = re.sub(r"\W", "", basename(dirname(new.path)).lower()) or "main"
+    name = camel(new.name)
+    said = sentence(new)
+    if new.type_name:
+        return f"package {package}\n\n// {name}: {said}\ntype {name} struct{{}}\n"
+    refusal = f'\treturn errors.New("{name} is not written yet")'
+    head = f'package {package}\n\nimport "errors"\n'
+    return f"{head}\n// {name}: {said}\nfunc {name}() error {{\n{refusal}\n}}\n"
+
+
 GO = Stack(
     name="Go",
     endings=(".go",),
     read=_read,
     resolver=_resolver,
     promise="definitions and imports; an import of a package means its files",
+    scaffold=_scaffold,
 )

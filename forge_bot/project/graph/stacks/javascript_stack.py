@@ -6,8 +6,9 @@ from posixpath import splitext
 from typing import TYPE_CHECKING
 
 from forge_bot.project.graph.file_facts import FileFacts, ImportLine
+from forge_bot.project.graph.stacks.new_file_words import camel, sentence
 from forge_bot.project.graph.stacks.resolve_javascript import javascript_resolver
-from forge_bot.project.graph.stacks.stack import Stack
+from forge_bot.project.graph.stacks.stack import NewFile, Stack
 from forge_bot.project.graph.syntax import Grammar, read_source, unreadable, words_of
 
 if TYPE_CHECKING:
@@ -68,10 +69,25 @@ def _script_of(data: bytes) -> bytes:
     return made
 
 
+def _scaffold(new: NewFile) -> str:
+    typed = new.path.endswith((".ts", ".tsx", ".mts"))
+    comment = f"/** {sentence(new)} */\n"
+    name = camel(new.name)
+    if new.type_name and typed:
+        return f"{comment}export interface {name} {{}}\n"
+    if new.type_name:
+        return f"{comment}export class {name} {{}}\n"
+    lower = name[0].lower() + name[1:]
+    returned = ": void" if typed else ""
+    refusal = '  throw new Error("not written yet");'
+    return f"{comment}export function {lower}(){returned} {{\n{refusal}\n}}\n"
+
+
 JAVASCRIPT = Stack(
     name="JavaScript and TypeScript",
     endings=(".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts", ".vue", ".svelte"),
     read=_read,
     resolver=javascript_resolver,
     promise="definitions and imports; tsconfig paths, index files, exports, imports, workspaces",
+    scaffold=_scaffold,
 )

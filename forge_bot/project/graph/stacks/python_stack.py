@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from forge_bot.project.graph.file_facts import FileFacts, ImportLine
+from forge_bot.project.graph.stacks.new_file_words import camel, parts_of, sentence
 from forge_bot.project.graph.stacks.resolve_python import python_resolver
-from forge_bot.project.graph.stacks.stack import Stack
+from forge_bot.project.graph.stacks.stack import NewFile, Stack
 from forge_bot.project.graph.syntax import Grammar, read_source, words_of
 
 if TYPE_CHECKING:
@@ -48,10 +49,19 @@ def _plain(node: "Node") -> str:
     return "".join(words_of(inner or node).split())
 
 
+def _scaffold(new: NewFile) -> str:
+    if new.type_name:
+        return f'"""{sentence(new)}"""\n\n\nclass {camel(new.name)}:\n    """{sentence(new)}"""\n'
+    body = "    raise NotImplementedError\n"
+    name = "_".join(parts_of(new.name))
+    return f'"""{sentence(new)}"""\n\n\ndef {name}() -> None:\n    """{sentence(new)}"""\n{body}'
+
+
 PYTHON = Stack(
     name="Python",
     endings=(".py", ".pyi"),
     read=_read,
     resolver=python_resolver,
     promise="definitions and imports; src layouts, namespace packages and relative imports",
+    scaffold=_scaffold,
 )

@@ -16,6 +16,15 @@ class Resolution(NamedTuple):
     missing: str = ""
 
 
+class NewFile(NamedTuple):
+    """A file that is to be written: its path, what it is named for, and why it is wanted."""
+
+    path: str
+    name: str
+    purpose: str
+    type_name: bool = False
+
+
 Resolve = Callable[[str, ImportLine], tuple[Resolution, ...]]
 """Takes the importing file and its import, and gives what it means."""
 
@@ -29,6 +38,7 @@ class Stack:
     read: Callable[[str, bytes], FileFacts]
     resolver: Callable[[Listing], Resolve] | None
     promise: str
+    scaffold: Callable[[NewFile], str] | None = None
     form: int = 1
 
     @property

@@ -1,0 +1,117 @@
+"""The graph as documents: the manifest with its nodes, findings, stacks, and the taxonomy."""
+
+from pydantic import JsonValue
+
+from forge_bot.errors import UnknownNode
+from forge_bot.project.graph.annotations import kept_annotations
+from forge_bot.project.graph.manifest import Manifest
+from forge_bot.project.graph.node_types import EdgeKind, NodeKind, NodeTier
+from forge_bot.project.graph.project_graph import ProjectGraph
+from forge_bot.project.graph.scan_graph import GraphFinding, scan
+from forge_bot.project.graph.stacks.all_stacks import STACKS, stack_named
+from forge_bot.project.graph.verify_graph import verify
+
+_NODES_LISTED = 1_000
+_FINDINGS_LISTED = 200
+
+
+def manifest_document(graph: ProjectGraph, manifest: Manifest) -> dict[str, JsonValue]:
+    """Return the nodes of code with tier and imports, and the rules that are declared."""
+    nodes = [path for path, node in graph.files.items() if node.kind is not NodeKind.OTHER]
+    return {
+        "version": manifest.version,
+        "files": len(graph.files),
+        "left_out": max(len(nodes) - _NODES_LISTED, 0),
+        "nodes": [_node(graph, path) for path in nodes[:_NODES_LISTED]],
+        "rules": [
+            rule.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+            for rule in manifest.rules
+        ],
+    }
+
+
+def annotations_document(graph: ProjectGraph) -> dict[str, JsonValue]:
+    """Return what is found in the graph as it is now, each finding bound to its node's text, and
+    the kept annotations, stale where that text has changed since.
+    """
+    found = [*violations(graph), *scan(graph)]
+    kept = kept_annotations(graph)
+    return {
+        "total": len(found),
+        "annotations": [
+            {**each.model_dump(mode="json"), "text": graph.blob(each.path)}
+            for each in found[:_FINDINGS_LISTED]
+        ],
+        "kept": [each.model_dump(mode="json") for each in kept[:_FINDINGS_LISTED]],
+    }
+
+
+def violations(graph: ProjectGraph) -> list[GraphFinding]:
+    """Return the rules that do not hold, as findings."""
+    return [
+        GraphFinding(
+            code=each.code,
+            node=each.node_id,
+            message=each.message,
+            path=each.path,
+            line=each.line,
+            dependency_ids=each.dependency_ids,
+        )
+        for each in verify(graph)
+    ]
+
+
+def named(name: str, kind: NodeKind, tier: NodeTier | None) -> dict[str, JsonValue]:
+    """Return a node as documents name it."""
+    return {"id": name, "kind": str(kind), "tier": str(tier) if tier is not None else None}
+
+
+def _node(graph: ProjectGraph, path: str) -> dict[str, JsonValue]:
+    node, found = graph.files[path], graph.file_node(path)
+    more: dict[str, JsonValue] = {
+        "domain": found.domain,
+        "problem": found.problem,
+        "contracts": list(found.contracts),
+        "imports": list(node.imports),
+        "tests": list(node.tests),
+    }
+    kept = {name: value for name, value in more.items() if value}
+    return {**named(path, found.kind, found.tier), "criticality": str(found.criticality), **kept}
+
+
+def stack_document(kind: str, stack: str) -> dict[str, JsonValue]:
+    """Return what is read of a stack for a kind of node. Raises UnknownNode."""
+    found = stack_named(stack)
+    known = {each.value: each for each in NodeKind}
+    if found is None or kind not in known:
+        raise UnknownNode(
+            f"There is no stack for {kind!r} in {stack!r}.",
+            hint=f"Kinds: {', '.join(known)}. Stacks: {', '.join(each.slug for each in STACKS)}.",
+        )
+    tier = known[kind].tier
+    return {
+        "stack": found.name,
+        "kind": kind,
+        "tier": str(tier) if tier is not None else None,
+        "endings": list(found.endings),
+        "reads": found.promise,
+        "resolves_imports": found.resolver is not None,
+        "scaffolds": found.scaffold is not None,
+    }
+
+
+def taxonomy() -> dict[str, JsonValue]:
+    """Return the tiers with their hierarchy, the kinds of nodes with their tier, and the edges."""
+    return {
+        "tiers": [
+            {
+                "tier": tier.value,
+                "what": tier.meaning,
+                "subtype_of": tier.parent.value if tier.parent is not None else None,
+                "kinds": [kind.value for kind in NodeKind if kind.tier is tier],
+            }
+            for tier in NodeTier
+        ],
+        "untiered_kinds": [kind.value for kind in NodeKind if kind.tier is None],
+        "edges": [kind.value for kind in EdgeKind],
+    }

@@ -1,0 +1,124 @@
+"""A new file, where this project would put it: beside its likes, in the language of the project."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from posixpath import dirname, splitext
+
+from forge_bot.errors import BadOption
+from forge_bot.project.file_list import join
+from forge_bot.project.graph.classify import kind_of
+from forge_bot.project.graph.node_types import NodeKind
+from forge_bot.project.graph.project_graph import ProjectGraph
+from forge_bot.project.graph.stacks.all_stacks import STACKS, stack_for, stack_named
+from forge_bot.project.graph.stacks.new_file_words import parts_of
+from forge_bot.project.graph.stacks.stack import NewFile, Stack
+from forge_bot.values import Frozen
+
+_FOLDERS = {
+    NodeKind.ADAPTER: "adapters",
+    NodeKind.GATE: "gates",
+    NodeKind.SCHEMA: "schemas",
+    NodeKind.REGISTRY: "registries",
+}
+_KINDS = (NodeKind.MODULE, *_FOLDERS)
+_ENDINGS = {"Python": ".py", "JavaScript and TypeScript": ".ts", "Go": ".go"}
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9 _-]{0,60}")
+_NEAR = 5
+
+
+class ScaffoldWish(Frozen):
+    """A file that is wanted."""
+
+    name: str
+    kind: str = "module"
+    stack: str = ""
+    purpose: str = ""
+
+
+class ScaffoldedFile(Frozen):
+    """The new file, and files of the same kind that lie near it."""
+
+    output_path: str
+    file_content: str
+    node_id: str
+    near: tuple[str, ...]
+
+
+def scaffold(graph: ProjectGraph, wish: ScaffoldWish) -> ScaffoldedFile:
+    """Return the file as it would be written. Raises BadOption."""
+    kind = _kind(wish.kind)
+    if not _NAME.fullmatch(wish.name.strip()):
+        raise BadOption(f"name {wish.name!r}: letters, digits, spaces, - and _, from a letter on.")
+    stack = _stack(graph, wish.stack)
+    files = [
+        path
+        for path, node in graph.files.items()
+        if stack_for(path) is stack and node.kind.is_code and not node.generated
+    ]
+    likes = [path for path in files if graph.files[path].kind is kind]
+    folder = _folder(likes, files, kind)
+    ending = _ending(likes or files, stack)
+    path = join(folder, _file_name(wish.name, likes or files, ending))
+    if path in graph.files:
+        raise BadOption(f"{path} is there already.", hint="Choose another name.")
+    if kind_of(path, frozenset()) is not kind:
+        raise BadOption(f"{path} would be of kind {kind_of(path, frozenset())}, not {kind}.")
+    new = NewFile(path, wish.name, wish.purpose, kind is not NodeKind.MODULE)
+    text = stack.scaffold(new) if stack.scaffold is not None else ""
+    near = tuple(sorted(each for each in likes if dirname(each) == folder))[:_NEAR]
+    return ScaffoldedFile(output_path=path, file_content=text, node_id=path, near=near)
+
+
+def main_stack(graph: ProjectGraph) -> Stack | None:
+    """Return the stack with the most files of code; None without code."""
+    counts = Counter(
+        stack.name
+        for path, node in graph.files.items()
+        if node.kind.is_code and not node.generated and (stack := stack_for(path)) is not None
+    )
+    most = max(counts, key=lambda name: counts[name], default="")
+    return next((each for each in STACKS if each.name == most), None)
+
+
+def _kind(word: str) -> NodeKind:
+    found = next((kind for kind in _KINDS if kind.value == word), None)
+    if found is None:
+        raise BadOption(f"kind {word!r}: a new file is of kind {', '.join(_KINDS)}.")
+    return found
+
+
+def _stack(graph: ProjectGraph, word: str) -> Stack:
+    stack = stack_named(word) if word else main_stack(graph)
+    can = [each for each in STACKS if each.scaffold is not None]
+    if stack is None or stack.scaffold is None:
+        there = f"stack {word!r}" if word else "this project has no code yet"
+        slugs = ", ".join(each.slug for each in can)
+        raise BadOption(f"{there}: new files are made for {slugs}.", hint="Give a stack.")
+    return stack
+
+
+def _folder(likes: list[str], files: list[str], kind: NodeKind) -> str:
+    """Return the folder with most files of the kind; else one of its own beside the code."""
+    if likes:
+        return _most(dirname(path) for path in likes)
+    beside = _most(path.partition("/")[0] if "/" in path else "" for path in files)
+    return join(beside, _FOLDERS[kind]) if kind in _FOLDERS else beside
+
+
+def _most(words: Iterable[str]) -> str:
+    counts = Counter(words)
+    return min(counts, key=lambda each: (-counts[each], each)) if counts else ""
+
+
+def _ending(files: list[str], stack: Stack) -> str:
+    usual = [splitext(path)[1] for path in files if splitext(path)[1] != ".pyi"]
+    return _most(usual) or _ENDINGS[stack.name]
+
+
+def _file_name(name: str, files: list[str], ending: str) -> str:
+    """Return the name of the file, with hyphens where the project has them."""
+    stems = [splitext(path.rpartition("/")[2])[0] for path in files]
+    hyphens = sum("-" in stem for stem in stems) > sum("_" in stem for stem in stems)
+    joint = "-" if hyphens and ending not in {".py", ".go"} else "_"
+    return f"{joint.join(parts_of(name))}{ending}"

@@ -1,0 +1,194 @@
+"""Performs the steps of a run: calls, questions before effects, and files that were approved."""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from difflib import unified_diff
+
+from pydantic import JsonValue
+
+from forge_bot.agent.protected_changes import protected_changes
+from forge_bot.engine import Exec
+from forge_bot.engine.pipeline import StepPhase
+from forge_bot.engine.reports import ActionFailed, ArtifactWritten
+from forge_bot.engine.step_checks import has_effect
+from forge_bot.engine.step_contracts import FileToWrite, WriteArguments, WriteOutput
+from forge_bot.engine.steps import Step, StepPipeline
+from forge_bot.errors import ForgeError, StepFailed
+from forge_bot.git import blob_id
+from forge_bot.prompts import escape
+from forge_bot.runs.run import Run
+from forge_bot.runs.steps.step_calls import StepCalls, taken
+from forge_bot.runs.steps.step_values import StepValues
+from forge_bot.store import SPECS, inside, write_whole
+
+LARGEST_OUTPUT = 1_000_000
+"""Bytes of what a step gives."""
+
+_SHOWN = 20_000
+_APPROVED = "- `{step}` writes exactly this: sha256 {digest}"
+"""The line of a question by which a writing step finds what was approved."""
+
+
+def step_performed(
+    action: Exec, run: Run
+) -> tuple[ArtifactWritten | ActionFailed, tuple[str, ...]]:
+    """Perform a step; the report on it, and the paths it wrote outside the workspace."""
+    phase = run.pipeline.phase(action.phase)
+    pipeline = run.pipeline.steps
+    if not isinstance(phase, StepPhase) or pipeline is None:
+        raise AssertionError(phase.id)
+    performer = StepPerformer(run, pipeline)
+    try:
+        text, paths = performer.done(phase)
+    except ForgeError as error:
+        if phase.step.required or phase.asks:
+            said = " ".join((error.message, *error.details, error.advice))
+            return _failed(action, run, said.strip()), ()
+        text, paths = "null\n", ()
+    raw = run.workspace.write(phase.writes, text)
+    report = ArtifactWritten(
+        key=action.action_id,
+        at=run.now(),
+        action_id=action.action_id,
+        phase=action.phase,
+        artifact=phase.writes,
+        blob=blob_id(raw),
+    )
+    return report, paths
+
+
+def _failed(action: Exec, run: Run, message: str) -> ActionFailed:
+    return ActionFailed(
+        key=action.action_id, at=run.now(), action_id=action.action_id, message=message
+    )
+
+
+class StepPerformer:
+    """Performs steps of one run. Nothing but an approved writing step changes the work tree."""
+
+    def __init__(self, run: Run, pipeline: StepPipeline) -> None:
+        self._run = run
+        self._pipeline = pipeline
+        self._calls = StepCalls(run)
+
+    def done(self, phase: StepPhase) -> tuple[str, tuple[str, ...]]:
+        """Return the document of a phase, and the paths that were written. Raises ForgeError."""
+        if phase.asks:
+            return self._question(phase.step), ()
+        step = phase.step
+        if has_effect(step):
+            files = self._files(step, self._values())
+            self._check_approved(step, files)
+            self._write(files)
+            paths = tuple(each.path for each in files)
+            return _as_json(WriteOutput(paths=list(paths)).model_dump(mode="json")), paths
+        output = self._calls.output(step, self._values().arguments(step))
+        text = _as_json(output)
+        if len(text) > LARGEST_OUTPUT:
+            raise StepFailed(
+                f"{step.step} gives {len(text):,} bytes; {LARGEST_OUTPUT:,} are the most.",
+                hint="Ask for less: a narrower query.",
+            )
+        return text, ()
+
+    def _values(self, *, ahead: bool = False) -> StepValues:
+        project = self._calls.project()
+        return StepValues(self._run, self._pipeline, project, self._output_ahead if ahead else None)
+
+    def _output_ahead(self, step: Step) -> JsonValue:
+        """Return what a step will give. Calls change nothing, so it can be known before."""
+        if step.kind not in {"resource", "tool"}:
+            return None
+        return self._calls.output(step, self._values(ahead=True).arguments(step))
+
+    # -- questions
+
+    def _question(self, step: Step) -> str:
+        """Return the document that a person approves: what is known, and every file that the steps
+        behind the question will write.
+        """
+        values = self._values(ahead=True)
+        lines = [f"# {escape.heading(step.label)}", ""]
+        if step.elicitation_schema:
+            lines += [f"{escape.heading(step.elicitation_schema)}.", ""]
+        if step.kind == "elicitation" and step.input_map:
+            said = json.dumps(values.arguments(step), ensure_ascii=False, indent=1)
+            lines += ["## What it is about", "", escape.show_source(said[:_SHOWN], "json"), ""]
+        behind = self._pipeline.behind(step)
+        lines += ["## After a yes", ""]
+        lines += [f"- {escape.heading(each.label)}" for each in behind] or ["- the run goes on"]
+        for each in behind:
+            if has_effect(each):
+                lines += ["", *self._shown(each, self._files(each, values))]
+        return "\n".join(lines).rstrip() + "\n"
+
+    def _shown(self, step: Step, files: list[FileToWrite]) -> Iterator[str]:
+        yield f"## {escape.heading(step.label)}"
+        yield ""
+        yield _APPROVED.format(step=step.step, digest=_digest(files))
+        for file in files:
+            yield ""
+            yield f"### {escape.heading(file.path)}"
+            yield ""
+            before = self._before(file.path)
+            if before is None:
+                yield escape.show_source(file.content, "")
+                continue
+            difference = unified_diff(
+                before.splitlines(), file.content.splitlines(), "before", "after", lineterm=""
+            )
+            yield escape.show_source("\n".join(difference) or "It is the same.", "diff")
+
+    # -- files
+
+    def _files(self, step: Step, values: StepValues) -> list[FileToWrite]:
+        """Return the files that a step writes. Raises StepFailed, PathEscapes."""
+        asked = taken(WriteArguments, step, values.arguments(step))
+        alone = [FileToWrite(path=asked.path, content=asked.content)] if asked.path else []
+        files = [*alone, *asked.files]
+        for file in files:
+            inside(self._run.tree.path, file.path)
+            if file.path.startswith((f"{SPECS}/", ".git/")):
+                raise StepFailed(f"{step.step}: {file.path} belongs to the record of runs.")
+        data = {file.path: file.content.encode() for file in files}
+        refused = protected_changes(
+            data,
+            lambda path: ((self._before(path) or "").encode(), data[path]),
+            self._run.config.protected,
+        )
+        if refused:
+            path, reason = next(iter(refused.items()))
+            raise StepFailed(f"{step.step}: {path} is protected: {reason}.")
+        return files
+
+    def _before(self, path: str) -> str | None:
+        file = inside(self._run.tree.path, path)
+        return file.read_text(encoding="utf-8", errors="replace") if file.is_file() else None
+
+    def _check_approved(self, step: Step, files: list[FileToWrite]) -> None:
+        gate = next(
+            each
+            for each in reversed(self._pipeline.steps)
+            if each.asks and step in self._pipeline.behind(each)
+        )
+        shown = self._run.workspace.read(gate.question)
+        if _APPROVED.format(step=step.step, digest=_digest(files)) not in shown.splitlines():
+            raise StepFailed(
+                f"{step.step} would write something else than {gate.question} shows, so it writes"
+                " nothing.",
+                hint="Reject, and the question is asked anew.",
+            )
+
+    def _write(self, files: list[FileToWrite]) -> None:
+        for file in files:
+            write_whole(inside(self._run.tree.path, file.path), file.content)
+
+
+def _digest(files: list[FileToWrite]) -> str:
+    named = [[file.path, file.content] for file in files]
+    return hashlib.sha256(json.dumps(named, ensure_ascii=False).encode()).hexdigest()
+
+
+def _as_json(value: JsonValue) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=1) + "\n"

@@ -1,0 +1,185 @@
+"""Carries out the calls of steps: resources and tools, on the graph of the run's own commit."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, JsonValue, ValidationError
+
+from forge_bot.engine.step_contracts import (
+    TOOLS,
+    AnnotateArguments,
+    AnnotateOutput,
+    FileToWrite,
+    GraphFindingOutput,
+    OrientationOutput,
+    QueryArguments,
+    QueryOutput,
+    ScaffoldArguments,
+    ScanOutput,
+    VerifyOutput,
+    resource_at,
+)
+from forge_bot.engine.steps import Step
+from forge_bot.errors import StepFailed
+from forge_bot.knowledge import Profile
+from forge_bot.project.graph.annotations import annotation_file
+from forge_bot.project.graph.graph_documents import (
+    annotations_document,
+    manifest_document,
+    stack_document,
+    violations,
+)
+from forge_bot.project.graph.graph_query import GraphQuestion, ask_graph
+from forge_bot.project.graph.manifest import declared
+from forge_bot.project.graph.project_graph import ProjectGraph
+from forge_bot.project.graph.read_graph import GraphReader
+from forge_bot.project.graph.repo_map import repo_map
+from forge_bot.project.graph.scaffold import ScaffoldWish, main_stack, scaffold
+from forge_bot.project.graph.scan_graph import GraphFinding, scan
+from forge_bot.runs.kept_profiles import profile_at
+from forge_bot.runs.run import Run
+
+M = TypeVar("M", bound=BaseModel)
+
+_MAP_TOKENS = 600
+_FOUND = 500
+"""Findings that a step gives."""
+
+
+class StepCalls:
+    """Calls on behalf of one run. Nothing is changed by them."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._read: ProjectGraph | None = None
+
+    @property
+    def _graph(self) -> ProjectGraph:
+        if self._read is None:
+            self._read = GraphReader(self._run.repository).at(self._run.ref)
+        return declared(self._read)[0]
+
+    def project(self) -> dict[str, JsonValue]:
+        """Return what every step may take of the project. The path is the root, as steps see it."""
+        stack = main_stack(self._graph)
+        name = self._run.repository.common_dir.parent.name
+        return {"id": name, "path": ".", "stack": stack.slug if stack is not None else ""}
+
+    def output(self, step: Step, arguments: Mapping[str, JsonValue]) -> JsonValue:
+        """Return what a resource or a tool gives. Raises StepFailed, BadOption, BadManifest."""
+        if step.kind == "resource":
+            return self._resource(step, arguments)
+        contract = TOOLS[step.tool or ""]
+        checked = taken(contract.takes, step, arguments)
+        return self._tools()[step.tool or ""](checked).model_dump(mode="json")
+
+    def _resource(self, step: Step, arguments: Mapping[str, JsonValue]) -> JsonValue:
+        address = step.resource or ""
+        found = resource_at(address)
+        if found is None:
+            raise StepFailed(f"{step.step}: there is no resource {address}.")
+        values = {
+            hole[1:-1]: str(arguments.get(given[1:-1], "")) if given.startswith("{") else given
+            for hole, given in zip(found[0].split("/"), address.split("/"), strict=True)
+            if hole.startswith("{")
+        }
+        match found[0].rpartition("/")[2]:
+            case "manifest":
+                return manifest_document(*declared(self._graph))
+            case "annotations":
+                return annotations_document(self._graph)
+            case "context":
+                about = self.project()
+                return {"project_id": about["id"], "project_path": ".", "text": self._context()}
+            case _:
+                return stack_document(values["kind"], values["stack"])
+
+    def _profile(self) -> Profile:
+        run = self._run
+        return profile_at(run.repository, run.state.base_commit, run.config)
+
+    def _context(self) -> str:
+        profile = self._profile()
+        languages = ", ".join(f"{each.name} ({each.percent}%)" for each in profile.languages)
+        commands = [
+            f"- {kind}: `{' '.join(command.argv)}`"
+            for kind in ("build", "test", "lint")
+            for command in getattr(profile.commands, kind)
+        ]
+        shown = repo_map(self._graph, _MAP_TOKENS)
+        parts = (languages, "\n".join(commands), shown)
+        return "\n\n".join(part for part in parts if part)
+
+    def _tools(self) -> Mapping[str, Callable[[Any], BaseModel]]:
+        return {
+            "forge_orient": self._orient,
+            "forge_query": self._query,
+            "forge_scan": self._scan,
+            "forge_verify": self._verify,
+            "forge_scaffold": self._scaffold,
+            "forge_annotate": self._annotate,
+        }
+
+    def _orient(self, _: BaseModel) -> BaseModel:
+        about = self.project()
+        code = sum(node.kind.is_code for node in self._graph.files.values())
+        return OrientationOutput(
+            project_id=str(about["id"]),
+            project_path=".",
+            branch=self._run.state.branch,
+            stack=str(about["stack"]),
+            summary=f"{len(self._graph.files)} files, {code} of them code",
+        )
+
+    def _query(self, asked: QueryArguments) -> BaseModel:
+        given = {name: value for name, value in asked.model_dump().items() if value}
+        try:
+            found = ask_graph(self._graph, GraphQuestion.model_validate(given))
+        except ValidationError as error:
+            raise StepFailed(f"forge_query: {_first(error)}") from error
+        return QueryOutput.model_validate(
+            {
+                "sentence": found.sentence,
+                "total": found.total,
+                "nodes": [each.model_dump(mode="json") for each in found.nodes],
+            }
+        )
+
+    def _scan(self, _: BaseModel) -> BaseModel:
+        found = scan(self._graph)
+        return ScanOutput(total=len(found), findings=_outputs(found))
+
+    def _verify(self, _: BaseModel) -> BaseModel:
+        found = violations(self._graph)
+        return VerifyOutput(exit_code=2 if found else 0, total=len(found), findings=_outputs(found))
+
+    def _scaffold(self, wanted: ScaffoldArguments) -> BaseModel:
+        made = scaffold(self._graph, ScaffoldWish.model_validate(wanted.model_dump()))
+        return TOOLS["forge_scaffold"].gives.model_validate(made.model_dump())
+
+    def _annotate(self, asked: AnnotateArguments) -> BaseModel:
+        found = [GraphFinding.model_validate(each.model_dump()) for each in asked.findings]
+        files = [annotation_file(self._graph, each) for each in found]
+        return AnnotateOutput(
+            total=len(files),
+            files=[FileToWrite(path=path, content=text) for path, text in files],
+        )
+
+
+def taken(model: type[M], step: Step, arguments: Mapping[str, JsonValue]) -> M:
+    """Return the arguments of a call in their types. Raises StepFailed."""
+    try:
+        return model.model_validate(dict(arguments))
+    except ValidationError as error:
+        raise StepFailed(f"{step.step}: {_first(error)}") from error
+
+
+def _first(error: ValidationError) -> str:
+    first = error.errors()[0]
+    return f"{'.'.join(map(str, first['loc']))}: {first['msg']}."
+
+
+def _outputs(found: list[GraphFinding]) -> list[GraphFindingOutput]:
+    return [
+        GraphFindingOutput.model_validate(each.model_dump(mode="json")) for each in found[:_FOUND]
+    ]

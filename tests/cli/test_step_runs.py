@@ -1,0 +1,227 @@
+"""Runs of pipelines of steps: without a model, asked before they write, the same after a kill."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from tests.fakes.sample import Said, Sample
+from tests.recovery.boundaries import GitCalls
+
+WISH = "Add a price list\n\nname: price list\npurpose: Lists prices by country"
+
+
+def write(sample: Sample, files: Mapping[str, str]) -> None:
+    for path, text in files.items():
+        file = sample.path / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    sample.git("add", "-A")
+    sample.git("commit", "-qm", "More files")
+
+
+def own(sample: Sample, text: str) -> None:
+    write(sample, {".forge/pipelines/own.yaml": f"pipeline_id: own\n{text}"})
+
+
+def document(sample: Sample, name: str) -> str:
+    return (sample.workspace / name).read_text()
+
+
+def reason(said: Said) -> str:
+    return " ".join(f"{said.out} {said.err}".split())
+
+
+@pytest.mark.promise("design-steps", "cli-option-pipeline")
+def test_a_new_file_is_shown_written_after_a_yes_and_verified(sample: Sample) -> None:
+    asked = sample.forge("run", "--pipeline", "scaffold", WISH)
+    assert asked.code == 3
+    assert "### rota/price_list.py" in asked.out
+    assert '"""Lists prices by country."""' in asked.out
+    assert not list(sample.workspace.parent.parent.glob("rota/price_list.py"))
+    done = sample.forge("approve")
+    assert (done.code, "0 calls · 0 tokens" in done.out) == (0, True)
+    assert json.loads(document(sample, "verify.json"))["exit_code"] == 0
+    assert sample.git("diff", "--name-only", f"main..{sample.offered}") == "rota/price_list.py"
+    assert sample.git("log", "--format=%s", f"main..{sample.offered}") == "chore: add a price list"
+    sample.git("switch", "-q", sample.offered)
+    found = sample.forge("graph", "query", "price_list", "--kind", "module")
+    assert found.out == "1 node\nrota/price_list.py (module worker)\n"
+
+
+def test_a_new_file_lies_where_its_likes_lie_in_their_language(sample: Sample) -> None:
+    write(
+        sample,
+        {
+            "web/src/adapters/mail-box.ts": "export class MailBox {}\n",
+            "web/src/adapters/chat-room.ts": "export class ChatRoom {}\n",
+        },
+    )
+    wish = "An adapter\nname: SMS gateway\nkind: adapter\nstack: typescript"
+    asked = sample.forge("run", "--pipeline", "scaffold", wish)
+    assert "### web/src/adapters/sms-gateway.ts" in asked.out
+    assert "export interface SmsGateway {}" in asked.out
+
+
+def test_an_empty_repository_gets_its_first_file_when_the_stack_is_named(
+    sample: Sample,
+) -> None:
+    sample.git("rm", "-rq", ".")
+    write(sample, {"README.md": "# Nothing yet\n"})
+    unclear = sample.forge("run", "--pipeline", "scaffold", WISH)
+    assert "new files are made for python, javascript, go" in reason(unclear)
+    sample.forge("abandon", "--by-script")
+    asked = sample.forge("run", "--pipeline", "scaffold", f"{WISH}\nstack: go\nkind: schema")
+    assert "### schemas/price_list.go" in asked.out
+    assert "type PriceList struct{}" in asked.out
+
+
+def test_findings_are_kept_as_files_that_know_when_they_are_stale(sample: Sample) -> None:
+    write(sample, {"rota/broken.py": "def (:\n"})
+    asked = sample.forge("run", "--pipeline", "audit", "Look at the whole project")
+    assert asked.code == 3
+    assert "is not read whole: line 1 cannot be parsed" in asked.out
+    assert sample.forge("approve").code == 0
+    (kept,) = sample.git("diff", "--name-only", f"main..{sample.offered}").splitlines()
+    assert kept == ".annotations/SCAN-001-rota-broken.py-1.json"
+    text = sample.git("show", f"{sample.offered}:{kept}")
+    assert json.loads(text)["text"] == sample.git("rev-parse", "main:rota/broken.py")
+
+
+def test_missing_inputs_are_told_before_anything_begins(sample: Sample) -> None:
+    said = sample.forge("run", "--pipeline", "scaffold", "Something new\nkind: palace")
+    assert said.code == 5
+    assert "name (string, what the file is named for)" in reason(said)
+    assert "kind (one of module, adapter, gate, schema, registry" in reason(said)
+    assert sample.git("branch", "--format=%(refname:short)") == "main"
+
+
+WRITES = """\
+inputs:
+  file: {description: where}
+steps:
+  - {step: scan, kind: tool, tool: forge_scan}
+  - step: put
+    kind: fs_write
+    gate: true
+    input_map: {path: inputs.file, content: "to_string(scan.total)"}
+"""
+
+
+@pytest.mark.parametrize(
+    ("file", "said"),
+    [
+        ("../outside.txt", "does not stay inside"),
+        ("/etc/passwd", "does not stay inside"),
+        (".github/workflows/ci.yml", "is protected"),
+        (".specs/x.md", "belongs to the record"),
+    ],
+)
+def test_what_must_not_be_written_is_refused_before_a_person_is_asked(
+    sample: Sample, file: str, said: str
+) -> None:
+    own(sample, WRITES)
+    asked = sample.forge("run", "--pipeline", "own", f"Write\nfile: {file}")
+    assert asked.code == 3
+    assert said in reason(asked)
+    assert "could not be done" in reason(asked)
+
+
+@pytest.mark.promise("design-steps")
+def test_only_what_was_shown_is_written(sample: Sample) -> None:
+    own(sample, WRITES)
+    sample.forge("run", "--pipeline", "own", "Write\nfile: notes.txt")
+    question = sample.workspace / "put.question.md"
+    question.write_text(question.read_text().replace("sha256 ", "sha256 0"))
+    sample.forge("status")
+    sample.forge("show")
+    refused = sample.forge("approve")
+    again = sample.forge("approve", "--by-script") if refused.code == 5 else refused
+    assert "would write something else than put.question.md shows" in reason(again)
+    assert not (sample.workspace.parent.parent / "notes.txt").exists()
+
+
+def test_a_step_that_fails_asks_and_one_that_need_not_succeed_is_passed(sample: Sample) -> None:
+    own(
+        sample,
+        "steps:\n"
+        "  - {step: odd, kind: tool, tool: forge_query, required: false,"
+        " input_map: {of: inputs.request}}\n"
+        "  - {step: must, kind: tool, tool: forge_query, input_map: {tier: inputs.request}}\n",
+    )
+    asked = sample.forge("run", "--pipeline", "own", "nonsense")
+    assert asked.code == 3
+    assert document(sample, "odd.json") == "null\n"
+    assert "forge_query: tier: Input should be 'surface'" in reason(asked)
+    again = sample.forge("reject", "the same once more")
+    assert "forge_query: tier: Input should be 'surface'" in reason(again)
+    assert sample.forge("approve").code == 0
+
+
+def test_a_model_writes_a_step_and_a_person_does_one(sample: Sample) -> None:
+    own(
+        sample,
+        "steps:\n"
+        "  - {step: scan, kind: tool, tool: forge_scan}\n"
+        "  - step: notes\n"
+        "    kind: llm\n"
+        "    prompt: Release notes, one line for each finding.\n"
+        "    input_map: {found: scan.findings}\n"
+        "  - {step: release, kind: human, title: Announce the release}\n"
+        "  - step: keep\n"
+        "    kind: fs_write\n"
+        "    gate: true\n"
+        "    input_map: {path: \"'NOTES.md'\", content: notes.text}\n",
+    )
+    model = sample.model({("step-writer", "*", "*"): {"artifact_markdown": "Nothing is new.\n"}})
+    asked = sample.forge("run", "--pipeline", "own", "Notes", "--model", model, "--effort", "S")
+    assert asked.code == 3, reason(asked)
+    assert "Announce the release" in asked.out
+    shown = sample.forge("approve", "--model", model)
+    assert "### NOTES.md" in shown.out
+    assert sample.forge("approve", "--model", model).code == 0
+    assert sample.git("show", f"{sample.offered}:NOTES.md") == "Nothing is new."
+
+
+def test_a_run_that_is_killed_anywhere_ends_with_the_same_tree(
+    sample: Sample, tmp_path: Path
+) -> None:
+    sample.forge("run", "--pipeline", "scaffold", WISH)
+    waiting = sample.git("rev-parse", sample.branch)
+    tree = sample.workspace.parent.parent
+
+    def approved(calls: GitCalls) -> int:
+        words = [sys.executable, "-c", _FORGE, str(calls.environment["NURSERY_PID"])]
+        words += ["approve", "--by-script"]
+        return subprocess.run(
+            words, cwd=sample.path, env={**os.environ, **calls.environment}, check=False,
+            capture_output=True,
+        ).returncode  # fmt: skip
+
+    counted = GitCalls(tmp_path / "shim", "before", 0)
+    assert approved(counted) == 0
+    ends = {sample.git("rev-parse", f"{sample.offered}^{{tree}}")}
+    for at in range(2, counted.count, max(counted.count // 8, 1)):
+        sample.git("branch", "-D", sample.offered)
+        if tree.exists():
+            sample.git("worktree", "remove", "--force", str(tree))
+        sample.git("worktree", "prune")
+        sample.git("branch", "-f", sample.branch, waiting)
+        assert approved(GitCalls(tmp_path / "shim", "after", at)) != 0
+        sample.forge("resume")
+        sample.forge("approve")
+        ends.add(sample.git("rev-parse", f"{sample.offered}^{{tree}}"))
+    assert len(ends) == 1
+
+
+_FORGE = """
+import os, sys
+open(sys.argv[1], "w").write(f"{os.getpid()}\\n")
+from forge_bot.cli import main
+sys.argv = ["forge-bot", *sys.argv[2:]]
+main()
+"""
