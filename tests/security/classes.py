@@ -437,4 +437,18 @@ CLASSES: dict[str, Class] = {
         " secret in the encodings that docs/capabilities.md lists",
         red_at="be2eac3",
     ),
+    "S49": Class(
+        "Credentials of registries read by the project's code",
+        (
+            "tests/security/test_registry_credentials.py::test_pip_fetches_with_them_and_neither_the_build_nor_the_tests_see_them",
+            "tests/security/test_registry_credentials.py::test_what_a_package_prints_of_them_is_struck_out",
+            "tests/security/test_registry_credentials.py::test_what_a_package_writes_down_of_them_ends_setup",
+            "tests/security/test_registry_credentials.py::test_a_command_that_cannot_be_divided_gets_none_and_that_is_said",
+            "tests/security/test_registry_credentials.py::test_a_repository_cannot_ask_for_another_secret_of_the_machine",
+            "tests/security/test_registry_credentials.py::test_npm_fetches_with_them_in_a_run_and_nothing_of_the_run_has_them",
+            "tests/security/test_registry_credentials.py::test_only_what_is_known_to_fetch_gets_them",
+        ),
+        "a package of a third party that is built from source while it is fetched sees them",
+        red_at="3300dfd",
+    ),
 }
