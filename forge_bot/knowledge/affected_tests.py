@@ -16,6 +16,7 @@ _LANGUAGE = re.compile(r"\.(?:(?P<py>py)|(?P<go>go)|(?P<js>[cm]?[jt]sx?)|(?P<rs>
 _MODULE = re.compile(r"[A-Za-z_]\w*(?:/[A-Za-z_]\w*)*\.py")
 _SETS_UP = {"conftest.py", "setup.py", "noxfile.py"}
 _TAKES_VALUE = {"-c", "-k", "-m", "-n", "-o", "-p", "-r", "-W", "--rootdir", "--maxfail", "--cov"}
+_NODE = ["node", "--test"]
 _SCRIPTS = {
     "jest": ("--runTestsByPath",),
     "vitest": (),
@@ -86,6 +87,10 @@ def selected(
         return (*words[: place + 1], *_without_paths(words[place + 1 :], files), *sorted(own))
     if "unittest" in words and words[words.index("unittest") - 1] == "-m":
         return _unittest(words, tests, every)
+    if words[:2] == _NODE:
+        own, all_ = _of(tests, "js"), _of(every, "js")
+        kept = _without_paths(words, files)
+        return (*kept, *sorted(own)) if own and own < all_ else None
     if words[:1] == ["go"] and "test" in words and "-C" not in words:
         return _go(words, tests, every)
     return _script(words, tests, every, package)
@@ -155,7 +160,10 @@ def _script(
     if not own or own >= _of(every, "js") or basename(words[-1]) != "test" or "--prefix" in words:
         return None
     line = string(table(json_object(package).get("scripts")).get("test")).split()
-    if not line or line[0] not in _SCRIPTS or set(line) & {"&&", "||", ";", "|", "watch"}:
+    # Node runs the files that its script names besides.
+    node = line[:2] == _NODE and all(word.startswith("--") for word in line[2:])
+    known = node or (line[:1] and line[0] in _SCRIPTS)
+    if not known or set(line) & {"&&", "||", ";", "|", "watch"}:
         return None
     divider = ("--",) if words[0] == "npm" else ()
-    return (*words, *divider, *_SCRIPTS[line[0]], *sorted(own))
+    return (*words, *divider, *_SCRIPTS.get(line[0], ()), *sorted(own))

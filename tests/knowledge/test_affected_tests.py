@@ -86,6 +86,9 @@ def test_go_gets_the_packages_in_the_place_of_all() -> None:
         (("npm", "test"), "jest --ci", ("npm", "test", "--", "--runTestsByPath")),
         (("yarn", "test"), "jest", ("yarn", "test", "--runTestsByPath")),
         (("pnpm", "test"), "vitest run", ("pnpm", "test")),
+        (("npm", "test"), "node --test --test-reporter=tap", ("npm", "test", "--")),
+        (("npm", "test"), "node --test test/mail.test.js", None),
+        (("npm", "test"), "node test.js", None),
         (("npm", "test"), "eslint . && jest", None),
         (("npm", "test"), "mocha test", None),
         (("npm", "--prefix", "web", "test"), "jest", None),
@@ -97,6 +100,12 @@ def test_the_runner_of_a_test_script_gets_the_files_behind_it(
     package = f'{{"scripts": {{"test": "{script}"}}}}'
     files = ["test/cart.test.js"]
     assert selected(argv, files, WEB, package) == (chosen and (*chosen, *files))
+
+
+def test_the_runner_of_node_itself_gets_the_files_in_the_place_of_folders() -> None:
+    argv, files = ("node", "--test", "--test-reporter=tap"), ["test/cart.test.js"]
+    assert selected((*argv, "test/"), files, WEB) == (*argv, *files)
+    assert selected(argv, ["test/cart.test.js", "test/mail.test.js"], WEB) is None
 
 
 def test_a_package_json_that_cannot_be_read_selects_nothing() -> None:

@@ -159,6 +159,18 @@ def test_a_fault_that_the_part_does_not_show_is_found_by_all_the_tests(tmp_path:
     assert "test_company" not in told
 
 
+def test_affected_files_without_a_test_in_them_are_no_judgement(tmp_path: Path) -> None:
+    empty = wrote("tests/test_half.py", "import unittest\n")
+    here, model = (
+        stage(tmp_path),
+        talker(done(empty), tasks=(Planned("1", ("tests/test_half.py",)),)),
+    )
+    assert here.go_on(model)[0] is Outcome.DONE
+    every = "python3 -m unittest discover -v -s tests -t ."
+    assert commands(here) == [every, "python3 -m unittest -v tests.test_half", every]
+    assert len(model.asked("1")) == 1
+
+
 def test_what_stays_red_goes_back_three_times_and_then_to_the_reviewer(tmp_path: Path) -> None:
     here = stage(tmp_path)
     model = talker(*(done(replaced("lib/double.py", "2 * x", f"{n}")) for n in range(5, 11)))
