@@ -145,6 +145,30 @@ class Usage(Recorded):
         )
 
 
+class CapabilityUse(Recorded):
+    """The use of one tool or skill in a run, or why it could not be used at all."""
+
+    name: str
+    calls: int = 0
+    failed: int = 0
+    denied: int = 0
+    seconds: float = 0.0
+    cost: Decimal | None = Field(default=Decimal(0), description="of models that performed it")
+    missing: str = ""
+
+    def __add__(self, other: "CapabilityUse") -> "CapabilityUse":
+        known = self.cost is not None and other.cost is not None
+        return CapabilityUse(
+            name=self.name,
+            calls=self.calls + other.calls,
+            failed=self.failed + other.failed,
+            denied=self.denied + other.denied,
+            seconds=round(self.seconds + other.seconds, 3),
+            cost=(self.cost or Decimal(0)) + (other.cost or Decimal(0)) if known else None,
+            missing=other.missing or self.missing,
+        )
+
+
 class CommandName(StrEnum):
     """The name of a project command."""
 

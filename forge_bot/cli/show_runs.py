@@ -9,6 +9,7 @@ from rich.table import Table
 
 from forge_bot.cli.amounts import money, tokens
 from forge_bot.cli.console import Console
+from forge_bot.engine.capability_uses import use_lines
 from forge_bot.engine.phase_rows import Row, rows
 from forge_bot.engine.state import State
 from forge_bot.errors import UnknownArtifact
@@ -151,6 +152,13 @@ def _phases(shown: tuple[Row, ...]) -> Table:
 
 
 def _tail(state: State, console: Console) -> None:
+    for line in use_lines(state):
+        cost = f", {money(line.cost)}" if line.cost is not None else ""
+        console.print(
+            f"[dim]  {escape(line.name)}: {escape(line.words)}{cost}[/]",
+            highlight=False,
+            soft_wrap=True,
+        )
     cap = f" of {money(state.budget.cap)}" if state.budget.cap is not None else ""
     console.print(
         f"\n[dim]so far: {tokens(state.usage)} · {money(state.usage.cost)}{cap}[/]", highlight=False

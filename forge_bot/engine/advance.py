@@ -9,6 +9,7 @@ from typing import assert_never
 
 from forge_bot.engine import external_events, gate_answers, handle_report
 from forge_bot.engine.budget import Budget
+from forge_bot.engine.capability_uses import summed
 from forge_bot.engine.gates import refresh
 from forge_bot.engine.pipeline import AgentPhase, Pipeline
 from forge_bot.engine.reports import (
@@ -198,6 +199,8 @@ def _worked(pipeline: Pipeline, state: State, report: handle_report.OnAction) ->
         at=report.at, phase=phase, event=handle_report.log_line(report), task=task, usage=usage
     )
     after = _spent(after, usage or Usage()).replace(log=(*after.log, entry))
+    if costing is not None and costing.uses:
+        after = after.replace(capabilities=summed(after.capabilities, costing.uses))
     # The end of a call is reported on the action that began it.
     begun = isinstance(report, CallBegun)
     return after if begun or _still_out(state, after) else _moved(after)

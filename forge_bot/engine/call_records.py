@@ -6,6 +6,7 @@
 A call that the configuration allows is cleared at once. An unknown outcome is asked about.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 
 from forge_bot.engine.reports import (
@@ -63,6 +64,12 @@ def requested(state: State, report: CallsRequested) -> State:
         visits={**state.visits, place: visits},
         artifacts={**state.artifacts, report.artifact: shown},
     )
+
+
+def call_turns(state: State) -> Counter[str]:
+    """Return how many turns of each phase, or phase/task, ended with calls and no document."""
+    asked = {(call.artifact, call.phase, call.task) for call in state.calls}
+    return Counter(phase if task is None else f"{phase}/{task}" for _, phase, task in asked)
 
 
 def begun(state: State, report: CallBegun) -> State:

@@ -8,6 +8,8 @@ completed.
 from collections.abc import Mapping
 from typing import assert_never
 
+from forge_bot.engine.call_records import call_turns
+from forge_bot.engine.capability_uses import uses_section
 from forge_bot.engine.pipeline import (
     AgentPhase,
     AnsweringPhase,
@@ -72,8 +74,9 @@ def written_by_models(
 
 def went_back(state: State) -> bool:
     """Return whether a step of the run had to be done again, or a task was added to mend one."""
+    turns = call_turns(state)
     return (
-        any(count > 1 for count in state.visits.values())
+        any(count - turns[place] > 1 for place, count in state.visits.items())
         or any(task.origin or task.rounds for task in state.tasks)
         or any(decision.answer == "reject" for decision in state.decisions)
         or any(state.rounds.get(name, 0) for name in state.visits)
@@ -97,7 +100,8 @@ def process_document(pipeline: Pipeline, state: State, phase: AnsweringPhase) ->
         case _:
             plan = _plan(pipeline, state)
             title = plan.title if plan is not None and plan.title else state.title
-            return _filled(phase, title, _of_summary(pipeline, state))
+            text = _filled(phase, title, _of_summary(pipeline, state))
+            return f"{text}\n{told}" if (told := uses_section(state)) else text
 
 
 def _filled(phase: AnsweringPhase, title: str, bodies: Mapping[str, str]) -> str:

@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 from pydantic import AwareDatetime, ConfigDict, Field, TypeAdapter
 
 from forge_bot.values import (
+    CapabilityUse,
     CommandResult,
     Effort,
     Frozen,
@@ -105,6 +106,9 @@ class ArtifactWritten(_OnAction):
     blob: str = Field(description="git's id of its bytes")
     inspection: Inspection = Inspection()
     usage: Usage = Usage()
+    uses: tuple[CapabilityUse, ...] = Field(
+        default=(), exclude_if=is_empty, description="of tools and skills from outside"
+    )
     risks: tuple[str, ...] = ()
     held: str | None = Field(
         default=None, description="patch that touches protected paths and is not applied yet"
@@ -134,6 +138,9 @@ class AgentFailed(_OnAction):
     reason: FailureReason
     message: str
     usage: Usage = Usage()
+    uses: tuple[CapabilityUse, ...] = Field(
+        default=(), exclude_if=is_empty, description="of tools and skills from outside"
+    )
 
 
 class RequestedCall(Recorded):
@@ -157,6 +164,9 @@ class CallsRequested(_OnAction):
     artifact: str = Field(description="the document with exactly these calls")
     blob: str
     usage: Usage = Usage()
+    uses: tuple[CapabilityUse, ...] = Field(
+        default=(), exclude_if=is_empty, description="of tools and skills from outside"
+    )
 
 
 class CallBegun(_OnAction):
@@ -185,6 +195,9 @@ class CallEnded(_OnAction):
     result: str
     blob: str
     usage: Usage = Usage()
+    uses: tuple[CapabilityUse, ...] = Field(
+        default=(), exclude_if=is_empty, description="of tools and skills from outside"
+    )
 
 
 class CommandsRan(_OnAction):

@@ -10,6 +10,7 @@ from pydantic import Field, field_serializer
 from forge_bot.engine.budget import Budget
 from forge_bot.engine.reports import ArtifactWritten, RequestedCall, RunFlags, Source
 from forge_bot.values import (
+    CapabilityUse,
     CommandResult,
     Effort,
     Finding,
@@ -274,6 +275,9 @@ class State(Recorded):
     tasks: tuple[TaskState, ...] = ()
     wave: Wave | None = None
     calls: tuple[CallRecord, ...] = Field(default=(), exclude_if=is_empty)
+    capabilities: tuple[CapabilityUse, ...] = Field(
+        default=(), exclude_if=is_empty, description="use of tools and skills from outside"
+    )
     notes: tuple[Note, ...] = ()
     gate: OpenGate | None = None
     decisions: tuple[Decision, ...] = ()

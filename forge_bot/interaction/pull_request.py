@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from forge_bot.artifacts.sections import first_paragraph
 from forge_bot.artifacts.test_paths import belongs_to_tests
+from forge_bot.engine.capability_uses import use_lines
 from forge_bot.engine.state import Decision, Reason, State, Verification
 from forge_bot.interaction import markers
 from forge_bot.interaction.command_table import commands, ended, outputs, reasons, warnings
@@ -23,6 +24,7 @@ from forge_bot.verification.judgement import said_before
 from forge_bot.verification.unusable import UnusableCommand
 
 _MOST_COMMANDS = 8
+_MOST_USES = 20
 
 
 class PullRequestText(Frozen):
@@ -277,9 +279,15 @@ def _cost(view: RunFacts) -> str:
     state, usage = view.state, view.state.usage
     paid = spent(usage, state.budget) if state.budget.cap is not None else money(usage.cost)
     cached = f" ({usage.cached_tokens:,} of them cached)" if usage.cached_tokens else ""
+    used = "".join(
+        f"\n- {escape.code(each.name)}: {escape.line(each.words, 300)}"
+        f"{f', {money(each.cost)}' if each.cost is not None else ''}"
+        for each in use_lines(state)[:_MOST_USES]
+    )
+    tools = f"\n\nTools and skills from outside:\n{used}" if used else ""
     return (
         f"{paid} · {several(usage.calls, 'model call')} · {usage.input_tokens:,} tokens in{cached},"
-        f" {usage.output_tokens:,} out"
+        f" {usage.output_tokens:,} out{tools}"
     )
 
 

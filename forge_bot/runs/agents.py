@@ -299,6 +299,13 @@ class Agents:
     def _landed(
         self, action: SpawnAgent, task: TaskId | None, finished: WorkResult, spot: AgentWorktree
     ) -> Landed:
+        report, paths = self._reported(action, task, finished, spot)
+        uses = self.outside.uses(finished.observations)
+        return (report.model_copy(update={"uses": uses}) if uses else report), paths
+
+    def _reported(
+        self, action: SpawnAgent, task: TaskId | None, finished: WorkResult, spot: AgentWorktree
+    ) -> Landed:
         if finished.calls:
             place = (action.phase, task)
             return (

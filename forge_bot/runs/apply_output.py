@@ -12,6 +12,7 @@ from forge_bot.artifacts.inspection import inspect
 from forge_bot.artifacts.nothing_to_do import read_nothing_to_do
 from forge_bot.artifacts.plans import document_facts
 from forge_bot.engine import SpawnAgent
+from forge_bot.engine.capability_uses import HEADING, uses_section
 from forge_bot.engine.next_action import held_patch_name
 from forge_bot.engine.pipeline import (
     AgentPhase,
@@ -22,7 +23,7 @@ from forge_bot.engine.pipeline import (
     VerifyPhase,
 )
 from forge_bot.engine.reports import ArtifactWritten
-from forge_bot.engine.verification_report import composed
+from forge_bot.engine.verification_report import composed, without_section
 from forge_bot.errors import PathEscapes
 from forge_bot.git import MergeConflict, Tree, blob_id, merge
 from forge_bot.prompts.untrusted import what_is_hidden
@@ -209,6 +210,10 @@ class OutputApplier:
         phase = self.run.pipeline.phase(action.phase)
         if isinstance(phase, VerifyPhase):
             text = composed(text, self.run.state)
+        if phase in self.run.pipeline.providing("summary") and (
+            told := uses_section(self.run.state)
+        ):
+            text = f"{without_section(text, HEADING).rstrip()}\n\n{told}"
         raw = self.run.workspace.write(artifact, text)
         return ArtifactWritten(
             key=f"{action.action_id}/{task}" if task is not None else action.action_id,

@@ -11,11 +11,12 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from forge_bot.agent.capabilities import Effect
+from forge_bot.agent.capabilities import CapabilityResult, Effect, ResultStatus
 from forge_bot.agent.tools.setup import CapabilitySetup
 from forge_bot.agent.tools.skills import skill_digest, skill_folders
 from forge_bot.agent.tools.tool_calls import ToolCalls
 from forge_bot.agent.tools.tool_catalogue import ToolCatalogue, discover_capabilities
+from forge_bot.engine.capability_uses import summed
 from forge_bot.errors import CapabilityMissing
 from forge_bot.prompts.material import Capability
 from forge_bot.prompts.untrusted import clean
@@ -24,7 +25,7 @@ from forge_bot.runs.capability_setup import capability_setup
 from forge_bot.runs.notifications import Message, Notify
 from forge_bot.runs.run import Run
 from forge_bot.store import write_whole
-from forge_bot.values import Frozen
+from forge_bot.values import CapabilityUse, Frozen
 
 _MOST_DESCRIBED = 30
 
@@ -82,6 +83,18 @@ class OutsideCapabilities:
                 self._keep()
                 self._order()
             self._ready = True
+
+    def uses(self, found: Sequence[CapabilityResult]) -> tuple[CapabilityUse, ...]:
+        """Return the uses among results, and what this run has found missing and not told yet."""
+        told = {each.name for each in self.run.state.capabilities}
+        names = {spec.name for spec in self.catalogue.specs}
+        uses = [use_of(item) for item in found if item.capability in names and _is_use(item)]
+        missing = [
+            CapabilityUse(name=each.about, missing=each.sentence)
+            for each in self.catalogue.broken
+            if each.about not in told
+        ]
+        return summed((), (*uses, *missing))
 
     def call_off(self) -> None:
         """End the calls that are under way, with their servers."""
@@ -160,3 +173,23 @@ class OutsideCapabilities:
         ranked = [described[place].name for place, _ in ranking.best(asked, _MOST_DESCRIBED)]
         every = (*ranked, *(each.name for each in described))
         return set(tuple(dict.fromkeys(every))[:_MOST_DESCRIBED])
+
+
+_NO_USE = frozenset({ResultStatus.SKIPPED_DUPLICATE, ResultStatus.STANDS})
+
+
+def _is_use(item: CapabilityResult) -> bool:
+    return item.status not in _NO_USE
+
+
+def use_of(item: CapabilityResult) -> CapabilityUse:
+    """Return the use that a result stands for."""
+    denied = item.status is ResultStatus.DENIED
+    return CapabilityUse(
+        name=item.capability,
+        calls=1,
+        failed=int(item.status is not ResultStatus.OK and not denied),
+        denied=int(denied),
+        seconds=item.seconds,
+        cost=item.usage.cost,
+    )

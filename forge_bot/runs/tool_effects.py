@@ -3,6 +3,7 @@ for the agent that asked.
 """
 
 import json
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult, ResultStatus
@@ -20,6 +21,7 @@ from forge_bot.engine.reports import (
 from forge_bot.engine.state import CallRecord, CallStatus
 from forge_bot.git import blob_id
 from forge_bot.prompts.untrusted import clean
+from forge_bot.runs.outside_capabilities import use_of
 from forge_bot.runs.run import Run
 from forge_bot.values import PhaseId, TaskId, Usage
 
@@ -118,7 +120,9 @@ def next_call(
     wanted = CapabilityRequest(
         key=f"{call.artifact}/{call.index}", capability=call.capability, params=call.params
     )
+    began = time.monotonic()
     found, unknown = act(wanted, _RESULT_CHARACTERS)
+    found = found.model_copy(update={"seconds": round(time.monotonic() - began, 3)})
     done = CallOutcome.DONE if found.status is ResultStatus.OK else CallOutcome.FAILED
     outcome = CallOutcome.UNKNOWN if unknown else done
     yield _ended(action, run, call, outcome, found)
@@ -147,6 +151,7 @@ def _ended(
         result=name,
         blob=blob_id(raw),
         usage=usage,
+        uses=() if isinstance(found, str) else (use_of(found),),
     )
 
 

@@ -238,3 +238,24 @@ def test_a_bad_file_stops_a_run_before_a_model_is_asked(sample: Sample, name: st
     said = sample.forge("run", "Say who is next", "--effort", "S", "--yes", "--model", model)
     assert said.code == 5
     assert f"{name}:1: mcpServers: Input should be a valid dictionary" in said.err
+
+
+def test_what_was_used_failed_was_declined_or_is_missing_is_shown(sample: Sample) -> None:
+    look = ("mcp_tickets_echo", {"text": "x"})
+    start(sample, {"1.1": asks(look, CREATE), "2.1": asks(look, ("mcp_tickets_echo", {}))})
+    file = sample.path / "forge-mcp.json"
+    entry = json.loads(file.read_text())
+    entry["mcpServers"]["gone"] = {"command": "no-such-program"}
+    file.write_text(json.dumps(entry))
+    model = sample.model({(*ANALYST, "2.1"): asks(look, ("mcp_tickets_echo", {}))})
+    sample.forge("reject", "No tickets, please", "--model", model)
+    shown = " ".join(sample.forge("status").out.split())
+    assert re.search(r"mcp_tickets_echo: 3 calls, 1 failed, \d+\.\d s", shown)
+    assert "mcp_tickets_create: 1 call, 1 denied" not in shown
+    assert "mcp_tickets_create: 1 declined by a person" in shown
+    assert "gone: not available: The server gone failed: no-such-program: no such" in shown
+    assert sample.forge("approve", "--model", model).code == 0
+    summary = sample.forge("show", "summary.md").out
+    assert re.search(r"`mcp_tickets_echo`: 3 calls, 1 failed", summary)
+    text = sample.forge("show", "pull-request.md").out
+    assert re.search(r"- `mcp_tickets_create`: 1 declined by a person", text)

@@ -5,13 +5,16 @@ everything stands and what it cost.
 from forge_bot.bot.comments.next_step import next_move
 from forge_bot.bot.comments.phase_table import phases
 from forge_bot.bot.comments.run_view import RunView
+from forge_bot.engine.capability_uses import use_lines
 from forge_bot.engine.state import Reason, TaskState, TaskStatus
 from forge_bot.interaction import markers
 from forge_bot.interaction.fit_comment import LIMIT, Flexible, as_many, compose
 from forge_bot.interaction.folds import fold
-from forge_bot.interaction.number_format import head, row, several, spent
+from forge_bot.interaction.number_format import head, money, row, several, spent
 from forge_bot.interaction.run_facts import VERDICTS, footer
 from forge_bot.prompts import escape
+
+_MOST_CAPABILITIES = 40
 
 _MARKS = {
     TaskStatus.PENDING: "⬜",
@@ -30,6 +33,7 @@ def tracking(view: RunView, limit: int = LIMIT) -> str:
             facts(view),
             phases(view),
             tasks(view),
+            capabilities(view),
             commands_now(view),
             footer(view, with_time=False),
             markers.tracking(view.state.run, _under_way(view)),
@@ -59,6 +63,21 @@ def facts(view: RunView) -> str:
     parts.append(f"**As of** {state.updated_at:%Y-%m-%d %H:%M} UTC")
     lines.append(" · ".join(parts))
     return "  \n".join(lines)
+
+
+def capabilities(view: RunView) -> str:
+    """The tools and skills that were used, folded, each with what came of it."""
+    lines = use_lines(view.state)[:_MOST_CAPABILITIES]
+    rows = [
+        row(
+            escape.code_cell(each.name),
+            escape.cell(each.words),
+            money(each.cost) if each.cost is not None else "",
+        )
+        for each in lines
+    ]
+    label = f"<b>Tools and skills</b> · {len(rows):,}"
+    return fold(label, head("Name", "What came of it", "Cost") + "\n".join(rows)) if rows else ""
 
 
 def commands_now(view: RunView) -> str:

@@ -1,0 +1,62 @@
+"""What a run used of tools and skills from outside, in words for every face."""
+
+from collections.abc import Sequence
+from decimal import Decimal
+
+from forge_bot.engine.state import CallStatus, State
+from forge_bot.values import CapabilityUse, Frozen
+
+
+class UseLine(Frozen):
+    """One tool or skill, what came of it, and the cost of models that performed it."""
+
+    name: str
+    words: str
+    cost: Decimal | None = None
+
+
+def summed(
+    before: Sequence[CapabilityUse], more: Sequence[CapabilityUse]
+) -> tuple[CapabilityUse, ...]:
+    """Return uses with one entry for each name."""
+    found = {each.name: each for each in before}
+    for each in more:
+        found[each.name] = found[each.name] + each if each.name in found else each
+    return tuple(found.values())
+
+
+def use_lines(state: State) -> tuple[UseLine, ...]:
+    """Return a line for each tool and skill that was used, declined or missing."""
+    declined = [call.capability for call in state.calls if call.status is CallStatus.DECLINED]
+    known = {each.name: each for each in state.capabilities}
+    return tuple(
+        UseLine(
+            name=name,
+            words=_words(use, declined.count(name)),
+            cost=use.cost or None,
+        )
+        for name in dict.fromkeys((*known, *declined))
+        for use in (known.get(name, CapabilityUse(name=name)),)
+    )
+
+
+HEADING = "Tools and Skills"
+
+
+def uses_section(state: State) -> str:
+    """Return the section of the last document on what was used; empty if nothing was."""
+    told = [f"- `{line.name}`: {line.words}" for line in use_lines(state)]
+    return "\n".join((f"## {HEADING}", "", *told, "")) if told else ""
+
+
+def _words(use: CapabilityUse, declined: int) -> str:
+    if use.missing and not use.calls:
+        return f"not available: {use.missing}"
+    parts = [
+        f"{use.calls} {'call' if use.calls == 1 else 'calls'}" if use.calls else "",
+        f"{use.failed} failed" if use.failed else "",
+        f"{use.denied} denied" if use.denied else "",
+        f"{declined} declined by a person" if declined else "",
+        f"{use.seconds:.1f} s" if use.calls else "",
+    ]
+    return ", ".join(filter(None, parts))
