@@ -15,6 +15,7 @@ from forge_bot.engine.pipeline import Pipeline
 from forge_bot.git import Repository
 from forge_bot.resources import templates
 from forge_bot.runs.estimate import Estimate, estimate, keep_estimate, kept_estimate, percentile
+from forge_bot.runs.estimate_evidence import shipped_run, total
 from forge_bot.values import Effort, Tier, Usage
 from tests.fakes import clones
 from tests.fakes.bench import DEVELOP
@@ -204,7 +205,11 @@ def test_where_models_write_every_document_every_phase_counts(sample: Sample) ->
 def test_the_page_about_efforts_tells_these_figures(sample: Sample) -> None:
     told = EFFORTS.read_text()
     for effort in Effort:
-        assert f"| {effort} | {expect(sample, effort).tokens.p50:,} |" in told
+        used = total(used for _, used in shipped_run(DEVELOP, effort, auto=False))
+        dollars = Decimal(used.input_tokens * 3 + used.output_tokens * 15) / 1_000_000
+        tokens = used.input_tokens + used.output_tokens
+        assert expect(sample, effort).tokens.p50 == tokens
+        assert f"| {effort} | {tokens:,} | ${dollars:.2f} |" in told
 
 
 def test_each_phase_is_priced_with_the_model_of_its_tier(sample: Sample) -> None:
