@@ -31,13 +31,15 @@ Span = tuple[int, int]
 class WantedPlaces(NamedTuple):
     """The parts of a file that matter: lines, names, and the words of the task.
 
-    With `search` the words count also where lines or names are found.
+    With `search` the words count also where lines or names are found. Of `prose`, such as a
+    changelog, the beginning comes before what only uses a name.
     """
 
     lines: tuple[Span, ...] = ()
     names: tuple[str, ...] = ()
     about: tuple[str, ...] = ()
     search: bool = False
+    prose: bool = False
 
 
 class Excerpt(NamedTuple):
@@ -91,6 +93,8 @@ def _by_worth(
         if first <= total:
             yield _clipped(first - _AROUND, last + _AROUND, total)
             yield from _enclosing(blocks, first)
+    if wanted.prose:
+        yield _clipped(1, _HEAD, total)
     found = [block for name in wanted.names for block in named(blocks, name)]
     for block in found:
         yield from _short_around(blocks, block.first)

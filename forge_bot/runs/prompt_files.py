@@ -34,6 +34,9 @@ _COMMON = 80
 _USES_OF_A_NAME = 16
 _USES_LISTED = 32
 _LINE = 100
+_PROSE = 3_500
+"""Characters of a page or changelog: its beginning and what is named of it."""
+
 _RANKED_WHOLE = 1_500
 _RANKED_OF_MANY = 400
 _LARGEST_RANKED = 1_000_000
@@ -167,6 +170,8 @@ class PromptFiles:
                 self._shown.pop(path, None)
             parts = 2 if search and not place else len(waiting) - place
             share = max(_LEAST, room // parts)
+            if is_prose(path):
+                share = min(share, _PROSE)
             text = raw[path].decode("utf-8", "replace")
             made = self._shown_part(
                 path, text, found, min(share, room), now=path in changed, search=search
@@ -192,6 +197,7 @@ class PromptFiles:
             found.names,
             tuple(self._about),
             search,
+            is_prose(path),
         )
         before = self._shown.get(path, ())
         part = excerpt(text, wanted, room, without=before)

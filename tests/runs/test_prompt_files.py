@@ -93,6 +93,17 @@ def test_a_licence_at_the_top_of_a_large_file_is_not_shown(tmp_path: Path) -> No
     assert "def step_900(value):" in shown.text
 
 
+def test_of_a_long_changelog_the_beginning_and_named_lines_are_shown(tmp_path: Path) -> None:
+    entries = "".join(f"## {n}\n\n- `show` was mended for the {n}th time.\n\n" for n in range(900))
+    changes = f"# Changes\n\n## Unreleased\n\n{entries}"
+    here = repository(tmp_path, {"app/pager.py": CORE, "CHANGES.md": changes})
+    made = PromptFiles(here, here.commit_id("main"), "`show` fails.")
+    (_, shown) = made.named_in("- `app/pager.py`: `show`\n- `CHANGES.md` (line 2000)")
+    assert "## Unreleased" in shown.text
+    assert "for the 499th time" in shown.text
+    assert len(shown.text) < 4_000
+
+
 def test_the_files_of_an_analysis_keep_its_order_and_a_large_one_pushes_no_other_out(
     tmp_path: Path,
 ) -> None:
