@@ -9,7 +9,7 @@ import pytest
 
 from tests.fakes import script
 from tests.mcp_server.host import Json
-from tests.mcp_server.test_three_doors import Way
+from tests.mcp_server.test_four_doors import Way
 from tests.temporal.conftest import TASK
 from tests.temporal.scene import Clone
 

@@ -1,4 +1,6 @@
-"""One model, a function of the prompt, through the command line, the bot and MCP: the same run."""
+"""One model, a function of the prompt, through the command line, a Temporal server, the bot and MCP:
+the same run.
+"""
 
 import json
 import os
@@ -201,10 +203,12 @@ def by_bot(stage: Stage) -> Way:
     return Way.left(stage.repo.bare.path)
 
 
-def by_command_line(path: Path, environ: Mapping[str, str], address: str) -> Way:
-    """The whole run at a terminal."""
+def by_command_line(
+    path: Path, environ: Mapping[str, str], address: str, on: tuple[str, ...] = ()
+) -> Way:
+    """The whole run at a terminal, on this host or another one."""
     for words, code in (
-        (("run", address, "--effort", "L", "--yes"), 3),
+        (("run", address, "--effort", "L", "--yes", *on), 3),
         (("approve", "--by-script"), 3),
         (("approve", "--by-script"), 0),
     ):
@@ -259,7 +263,7 @@ async def by_client(path: Path, environ: dict[str, str], address: str, issue: Js
 
 
 @pytest.mark.slow
-async def test_one_model_leads_to_one_run_by_three_ways(
+async def test_one_model_leads_to_one_run_by_four_ways(
     github: FakeGitHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with Mind() as mind:
@@ -268,10 +272,11 @@ async def test_one_model_leads_to_one_run_by_three_ways(
         for name, value in (*stage.environ.items(), ("OPENAI_API_KEY", "sk-of-ann")):
             monkeypatch.setenv(name, value)
         address = f"{stage.hub.url}/{stage.repo.full_name}/issues/{stage.issue.number}"
-        clones = {name: clone(stage, tmp_path / name) for name in ("cli", "mcp")}
+        clones = {name: clone(stage, tmp_path / name) for name in ("cli", "temporal", "mcp")}
         stage.hub.add_label(stage.repo, stage.issue, "forge:L", by="maint")
         bot = by_bot(stage)
         cli = by_command_line(*clones["cli"], address)
+        server = by_command_line(*clones["temporal"], address, ("--on", "temporal", "--dev"))
         labels = [label.name for label in stage.issue.labels]
         issue = {
             "github_title": stage.issue.title,
@@ -279,9 +284,9 @@ async def test_one_model_leads_to_one_run_by_three_ways(
             "github_labels": labels,
         }
         mcp = await by_client(*clones["mcp"], address, issue)
-    assert bot.documents() == cli.documents() == mcp.documents()
-    assert bot.request() == cli.request() == mcp.request()
-    assert bot.state() == cli.state() == mcp.state()
+    assert bot.documents() == cli.documents() == server.documents() == mcp.documents()
+    assert bot.request() == cli.request() == server.request() == mcp.request()
+    assert bot.state() == cli.state() == server.state() == mcp.state()
     # Terminal and thread froze the same issue, so their approvals are bound to the same bytes.
     assert [decision["digest"] for decision in json.loads(bot.text("state.json"))["decisions"]] == [
         decision["digest"] for decision in json.loads(cli.text("state.json"))["decisions"]
@@ -290,8 +295,8 @@ async def test_one_model_leads_to_one_run_by_three_ways(
     kept = "forge-bot: keep the record"
     posted = {kept, "forge-bot: Post to Source", f"forge-bot: {POSTING} skip"}
     assert [
-        [subject for subject in way.subjects if subject not in posted] for way in (bot, cli)
-    ] == [[subject for subject in mcp.subjects if subject not in posted]] * 2
+        [subject for subject in way.subjects if subject not in posted] for way in (bot, cli, server)
+    ] == [[subject for subject in mcp.subjects if subject not in posted]] * 3
     # And it was a run with something in it.
     state = mcp.state()
     assert (
