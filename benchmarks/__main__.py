@@ -15,6 +15,7 @@ from benchmarks import (
     mcp_serving,
     prompts,
     recall,
+    temporal_runs,
     whole_demo,
 )
 from benchmarks.measuring import Row
@@ -28,6 +29,7 @@ _MEASURES = {
     "command-line": command_line.rows,
     "action-start": action_start.rows,
     "many-runs": many_runs.rows,
+    "temporal": temporal_runs.rows,
     "mcp": mcp_serving.rows,
     "demo": whole_demo.rows,
 }

@@ -1,6 +1,8 @@
 """Runs that a Temporal server leads: which host goes on with a run, and the worker."""
 
 import asyncio
+import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,6 +33,8 @@ from forge_bot.temporal.temporal_server import (
 if TYPE_CHECKING:
     from forge_bot.temporal.temporal_session import TemporalSession
 
+SILENCE = "FORGE_BOT_TEMPORAL_SILENCE"
+_LONGEST_SILENCE = 3600
 HERE_ALONE = "It works for runs of this machine: leave --on temporal away."
 
 
@@ -55,7 +59,24 @@ def new_place(
         asyncio.run(_reached(place))
         # A worker's machine may be lost with all that lies on it alone.
         pushes = pushes or repository.remote_url() is not None
-    return place.model_copy(update={"model": model, "push": pushes, "open_pr": ending.open_pr})
+    return place.model_copy(
+        update={
+            "model": model,
+            "push": pushes,
+            "open_pr": ending.open_pr,
+            "heartbeat_seconds": _silence(),
+        }
+    )
+
+
+def _silence() -> float:
+    """Return the seconds without a sign of life after which a worker counts as lost."""
+    text = os.environ.get(SILENCE, "20")
+    if not re.fullmatch(r"[0-9]{1,4}", text) or not 1 <= int(text) <= _LONGEST_SILENCE:
+        raise BadOption(
+            f"{SILENCE} is {text!r}.", hint=f"Write whole seconds, from 1 to {_LONGEST_SILENCE}."
+        )
+    return float(text)
 
 
 def check_options(until: str | None, record: Path | None) -> None:

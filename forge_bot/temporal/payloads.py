@@ -40,9 +40,7 @@ class RunBegin(Frozen):
     model: str | None = None
     push: bool = Field(default=False, description="push each report before the next step")
     open_pr: bool = False
-    heartbeat_seconds: float = Field(
-        default=20.0, gt=0, description="silence after which a worker counts as lost"
-    )
+    heartbeat_seconds: float = Field(description="silence after which a worker counts as lost")
 
 
 class StepOrder(Frozen):

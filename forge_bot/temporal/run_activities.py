@@ -2,7 +2,9 @@
 
 import asyncio
 import os
-from collections.abc import Callable, Coroutine
+import time
+from collections.abc import Callable, Coroutine, Generator, Sequence
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,12 +24,13 @@ from forge_bot.errors import (
     RateLimited,
     RunBusy,
     RunMoved,
+    TemporalRefused,
 )
 from forge_bot.git import Repository
 from forge_bot.git.commit_objects import is_ancestor
 from forge_bot.runs.notifications import Notice, Notify, PhaseBegan, PromptSent, Thinking
 from forge_bot.runs.open_pull_request import opener
-from forge_bot.runs.resolve import resolve_run
+from forge_bot.runs.resolve import RunInfo, resolve_run
 from forge_bot.runs.run import Run, open_run
 from forge_bot.runs.session import Session
 from forge_bot.runs.tier_models import models_for
@@ -37,8 +40,14 @@ from forge_bot.temporal.payloads import STEPS, RunBegin, StepDone, StepOrder, as
 _PASSING = ModelUnavailable | GitHubUnavailable | RateLimited | RunBusy | GitFailed
 """Errors whose reason can go away by itself."""
 
+_PATIENCE = 600.0
+"""Seconds to wait for a run that is held: by a person's command, or by an earlier try of the step
+that has not noticed yet that it was given up."""
+
 _MOST_BYTES = 1_000_000
 """Bytes of reports in one message; a server takes 2 MB."""
+
+_LOOK = 0.2
 
 _AGENT_STEPS = {step.value: step for step in AgentStep}
 
@@ -46,10 +55,37 @@ TellOf = Callable[[str], Notify]
 """Returns where the notices of a run go."""
 
 
-class RunActivities:
-    """What a worker does for the runs of the clones on its machine."""
+@contextmanager
+def open_when_free(
+    session: Session, info: RunInfo, seconds: float, meanwhile: Callable[[], None]
+) -> Generator[Run]:
+    """Open a run, and wait for whoever holds it. Raises RunBusy when the time is over."""
+    with ExitStack() as held:
+        ends = time.monotonic() + seconds
+        while True:
+            try:
+                run = held.enter_context(open_run(session.repository, info, session.config))
+                break
+            except RunBusy:
+                if time.monotonic() > ends:
+                    raise
+                meanwhile()
+                time.sleep(_LOOK)
+        yield run
 
-    def __init__(self, tell_of: TellOf) -> None:
+
+def _sign_of_life() -> None:
+    """Tell the server that this worker lives. Raises where nobody waits for it any more."""
+    activity.heartbeat()
+    if activity.is_cancelled():
+        raise RunBusy("Another process is working on the run.")
+
+
+class RunActivities:
+    """The work for runs of certain clones on this machine, and of no other folder."""
+
+    def __init__(self, repositories: Sequence[Repository], tell_of: TellOf) -> None:
+        self._roots = {repository.root for repository in repositories}
         self._tell_of = tell_of
 
     def all(self) -> list[Callable[[StepOrder], StepDone]]:
@@ -63,9 +99,9 @@ class RunActivities:
         self, do: "Callable[[StepOrder, Session, Run], StepDone]", order: StepOrder
     ) -> StepDone:
         try:
-            session = _session(order.begin, self._tell(order))
+            session = self._session(order.begin, self._tell(order))
             info = resolve_run(session.repository, order.begin.run)
-            with open_run(session.repository, info, session.config) as run:
+            with open_when_free(session, info, _PATIENCE, _sign_of_life) as run:
                 _check_place(order, run)
                 return do(order, session, run)
         except ForgeError as error:
@@ -78,6 +114,25 @@ class RunActivities:
             activity.logger.exception(message)
             stop = WorkerStopped(code=ForgeError.code, message=message, exit_code=1)
             raise as_failure(stop, passing=True) from None
+
+    def _session(self, begin: RunBegin, tell: Notify) -> Session:
+        repository = Repository.find(Path(begin.repository))
+        if repository.root not in self._roots:
+            raise TemporalRefused(
+                "This worker does not work in the folder that is asked for.",
+                hint="Start one that does: forge-bot worker --repo FOLDER",
+            )
+        config = load_config(repository.text_here)
+        return Session(
+            repository,
+            config,
+            models_for(config, begin.model),
+            tell,
+            lambda _question: None,
+            push=begin.push,
+            open_pr=opener(repository.root) if begin.open_pr else None,
+            environ=os.environ,
+        )
 
     def _tell(self, order: StepOrder) -> Notify:
         tell = self._tell_of(order.begin.run)
@@ -102,21 +157,6 @@ def _activity(name: str, do: Callable[[StepOrder], StepDone]) -> Callable[[StepO
 
 def _is_again(notice: Thinking) -> bool:
     return isinstance(notice.notice, ModelAnswered) and notice.notice.again
-
-
-def _session(begin: RunBegin, tell: Notify) -> Session:
-    repository = Repository.find(Path(begin.repository))
-    config = load_config(repository.text_here)
-    return Session(
-        repository,
-        config,
-        models_for(config, begin.model),
-        tell,
-        lambda _question: None,
-        push=begin.push,
-        open_pr=opener(repository.root) if begin.open_pr else None,
-        environ=os.environ,
-    )
 
 
 # -- what they do with an open run

@@ -28,9 +28,10 @@ from forge_bot.runs.outcome import Outcome
 from forge_bot.runs.process_signals import until_stopped
 from forge_bot.runs.question import gate_shown, open_question
 from forge_bot.runs.resolve import RunInfo
-from forge_bot.runs.run import Run, open_run
+from forge_bot.runs.run import Run
 from forge_bot.runs.session import VIA, Session, TerminalHost, outcome_of
 from forge_bot.temporal.payloads import RunBegin, RunStanding, stop_in
+from forge_bot.temporal.run_activities import open_when_free
 from forge_bot.temporal.run_place import (
     ORCHESTRATION,
     TemporalPlace,
@@ -53,6 +54,9 @@ _ANSWER_TIME = timedelta(seconds=5)
 
 _FRESH = timedelta(seconds=70)
 """A worker that lives asks for work at least once a minute."""
+
+_PATIENCE = 10.0
+"""Seconds that a command waits for a run that a worker holds."""
 
 _GRACE_OF_COMMAND = timedelta(seconds=1)
 
@@ -136,6 +140,7 @@ class TemporalSession:
             model=self.place.model,
             push=self.place.push,
             open_pr=self.place.open_pr,
+            heartbeat_seconds=self.place.heartbeat_seconds,
         )
         keep_place(repository, info.name, self.place)
         return await client.start_workflow(
@@ -256,7 +261,8 @@ class TemporalSession:
             self.session.tell(PhaseBegan(phase=standing.phase, label=standing.label))
 
     def _held(self, info: RunInfo) -> AbstractContextManager[Run]:
-        return open_run(self.session.repository, info, self.session.config)
+        """Open the run, which a worker may hold for another moment."""
+        return open_when_free(self.session, info, _PATIENCE, lambda: None)
 
 
 async def _is_running(handle: RunHandle) -> bool:

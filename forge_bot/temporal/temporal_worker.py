@@ -36,6 +36,11 @@ _PURE = tuple(
 """What the workflow imports: values and functions without clock, files and chance."""
 
 
+def workflow_runner() -> SandboxedWorkflowRunner:
+    """Return what runs workflows: in Temporal's sandbox, which holds them to be deterministic."""
+    return SandboxedWorkflowRunner(SandboxRestrictions.default.with_passthrough_modules(*_PURE))
+
+
 @asynccontextmanager
 async def working(
     client: Client,
@@ -46,7 +51,7 @@ async def working(
     grace: timedelta = _GRACE,
 ) -> AsyncGenerator[None]:
     """Work on the runs of these clones, as long as the block lasts."""
-    activities = RunActivities(tell_of).all()
+    activities = RunActivities(repositories, tell_of).all()
     async with AsyncExitStack() as workers:
         threads = workers.enter_context(ThreadPoolExecutor(max_workers=steps))
         for queue in {queue_of(repository) for repository in repositories}:
@@ -65,9 +70,7 @@ async def working(
                 client,
                 task_queue=ORCHESTRATION,
                 workflows=[ForgeRunWorkflow],
-                workflow_runner=SandboxedWorkflowRunner(
-                    SandboxRestrictions.default.with_passthrough_modules(*_PURE)
-                ),
+                workflow_runner=workflow_runner(),
             )
         )
         yield

@@ -8,7 +8,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +17,8 @@ from temporalio.client import Client, WorkflowHistory
 from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.service import RPCError
 
+from forge_bot.engine import REPORT
+from forge_bot.engine.reports import ArtifactWritten
 from forge_bot.git import Repository
 from forge_bot.resources import templates
 from forge_bot.temporal.run_place import workflow_id
@@ -135,12 +137,12 @@ class Clone:
         )
         return done.stdout.strip()
 
-    def start_worker(self) -> "subprocess.Popen[str]":
+    def start_worker(self, environ: Mapping[str, str] | None = None) -> "subprocess.Popen[str]":
         """A worker that has said where it works."""
         process = subprocess.Popen(
             [sys.executable, "-m", "forge_bot", "worker", "--address", self.server.address],
             cwd=self.path,
-            env=self.environ,
+            env=environ or self.environ,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -150,9 +152,9 @@ class Clone:
         assert process.stdout.readline().startswith("Working for 127.0.0.1:")
         return process
 
-    def again(self) -> Path:
+    def again(self, name: str = "local") -> Path:
         """Another clone, of what the remote had before any run."""
-        path = self.folder / "local"
+        path = self.folder / name
         self.git("clone", "-q", "--single-branch", "--branch", "main", str(self.remote), str(path))
         self.git("remote", "remove", "origin", at=path)
         return path
@@ -174,6 +176,21 @@ class Clone:
         """The lines of the run's log on its branch."""
         path = f"{self.branch}:.specs/{self.run}/reports.jsonl"
         return self.git("show", path, at=at).splitlines()
+
+    def branch_calls(self) -> list[str]:
+        """The kinds of documents that a model was asked for, as the log has them."""
+        reports = [REPORT.validate_json(line) for line in self.reports()]
+        written = [each for each in reports if isinstance(each, ArtifactWritten)]
+        return [each.artifact for each in written if each.usage.calls]
+
+    def steps_begun(self) -> int:
+        """The number of steps that were given out so far; 0 before there is a run."""
+        try:
+            events = self.history().events
+        except (subprocess.CalledProcessError, AssertionError, RPCError):
+            return 0
+        kind = "activity_task_scheduled_event_attributes"
+        return sum(event.HasField(kind) for event in events)
 
     def history(self) -> WorkflowHistory:
         """The history of the run's workflow."""

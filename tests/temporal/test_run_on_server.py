@@ -1,12 +1,19 @@
 """A whole run that a Temporal server leads, with a worker in a process of its own."""
 
+import asyncio
 import base64
 import json
 from collections import Counter
 from typing import Any, cast
 
 import pytest
+from temporalio.client import Client
+from temporalio.contrib.pydantic import pydantic_data_converter
 
+from forge_bot.git import Repository
+from forge_bot.temporal.payloads import RunBegin, RunStanding
+from forge_bot.temporal.run_place import ORCHESTRATION, queue_of
+from forge_bot.temporal.run_workflow import ForgeRunWorkflow
 from tests.fakes import script
 from tests.mcp_server.host import Json
 from tests.mcp_server.test_four_doors import Way
@@ -91,3 +98,27 @@ def test_every_report_is_pushed_before_the_next_step(over: Clone) -> None:
     assert lengths == sorted(lengths)
     assert set(lengths) == set(range(1, len(over.reports()) + 1))
     assert over.reports(at=over.remote) == over.reports()
+
+
+def test_a_worker_works_only_in_the_clones_it_was_started_for(over: Clone) -> None:
+    elsewhere = over.again("elsewhere")
+
+    async def asked() -> RunStanding:
+        client = await Client.connect(over.server.address, data_converter=pydantic_data_converter)
+        begin = RunBegin(
+            repository=str(elsewhere),
+            run=over.run,
+            queue=queue_of(Repository.find(over.path)),
+            heartbeat_seconds=20,
+        )
+        handle = await client.start_workflow(
+            ForgeRunWorkflow.run, begin, id="elsewhere", task_queue=ORCHESTRATION
+        )
+        standing = RunStanding()
+        while standing.trouble is None:
+            standing = await handle.query(ForgeRunWorkflow.standing)
+        return standing
+
+    standing = asyncio.run(asked())
+    assert (standing.ready, standing.trouble is not None) == (False, True)
+    assert "does not work in the folder" in str(standing.trouble)

@@ -1,0 +1,123 @@
+"""Workers and servers that are killed: the run goes on, and nothing is asked or said twice."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.fakes.agents import AgentServer
+from tests.fakes.sample import by_script
+from tests.mcp_server.test_four_doors import Way
+from tests.temporal.conftest import TASK
+from tests.temporal.scene import Clone, clone
+from tests.temporal.scene import server as started
+
+pytestmark = pytest.mark.usefixtures("server")
+
+
+@pytest.fixture
+def models() -> Iterator[AgentServer]:
+    with AgentServer() as running:
+        yield running
+
+
+@pytest.fixture
+def place(tmp_path: Path, models: AgentServer) -> Iterator[Clone]:
+    """A clone and a server of its own; its model is asked over HTTP."""
+    with started(tmp_path / "server") as its_own, clone(tmp_path / "clone", its_own) as it:
+        it.environ |= {
+            "FORGE_BOT_MODEL": "openai-chat:fake",
+            "OPENAI_BASE_URL": f"{models.url}/v1",
+            "OPENAI_API_KEY": "sk-none",
+            "FORGE_BOT_TEMPORAL_SILENCE": "2",
+        }
+        yield it
+
+
+def terminal(place: Clone, *words: str) -> "subprocess.Popen[str]":
+    return subprocess.Popen(
+        [sys.executable, "-m", "forge_bot", *words, *by_script(words)],
+        cwd=place.path,
+        env=place.environ,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+def ended(process: "subprocess.Popen[str]") -> tuple[int, str]:
+    out, _ = process.communicate(timeout=120)
+    return process.returncode, out
+
+
+def test_a_worker_killed_in_a_call_and_then_the_server_cost_only_the_call(
+    place: Clone, models: AgentServer
+) -> None:
+    models.will_hang = 2
+    first = place.start_worker()
+    at = ("--on", "temporal", "--address", place.server.address)
+    begun = terminal(place, "run", TASK, "--effort", "S", "--yes", *at)
+    assert models.wait_for(2, seconds=90)
+    first.kill()
+    place.start_worker()
+    code, out = ended(begun)
+    assert code == 3, out
+    assert models.asked == {"situation-analyst-investigator": 1, "architect": 2}
+
+    place.server.kill()
+    place.server.start()
+    done = place.forge("approve")
+    assert done.code == 0, done.out + done.err
+    assert sum(models.asked.values()) == len(place.branch_calls()) + 1
+
+
+@pytest.mark.slow
+def test_a_worker_killed_at_every_step_in_turn_leaves_the_same_branch(
+    place: Clone, models: AgentServer
+) -> None:
+    local = place.again()
+    for words in (("run", TASK, "--effort", "S", "--yes"), ("approve",)):
+        place.forge(*words, at=local)
+    calls = sum(models.asked.values())
+
+    at = ("--on", "temporal", "--address", place.server.address)
+    worker = place.start_worker()
+    going = terminal(place, "run", TASK, "--effort", "S", "--yes", *at)
+    killed, answered = 0, False
+    while going.poll() is None or not answered:
+        if going.poll() is not None:
+            code, out = ended(going)
+            assert code == 3, out
+            going, answered = terminal(place, "approve"), True
+        if place.steps_begun() > killed:
+            killed = place.steps_begun()
+            worker.kill()
+            worker.communicate()
+            worker = place.start_worker()
+    code, out = ended(going)
+    assert code == 0, out
+    assert killed > 15
+    there, here = Way.left(place.path), Way.left(local)
+    assert there.documents() == here.documents()
+    assert there.state() == here.state()
+    assert sum(models.asked.values()) - calls <= 2 * calls
+
+
+def test_what_stands_in_the_way_at_the_worker_is_told_at_the_terminal_and_can_be_mended(
+    place: Clone, models: AgentServer
+) -> None:
+    keyless = {name: text for name, text in place.environ.items() if "API_KEY" not in name}
+    keyless["FORGE_BOT_MODEL"] = "anthropic:claude-sonnet-4-5"
+    worker = place.start_worker(keyless)
+    said = place.begin(TASK)
+    assert (said.code, "ANTHROPIC_API_KEY" in said.err, "MODEL-001" in said.err) == (
+        5,
+        True,
+        True,
+    ), said.err
+    worker.kill()
+    place.start_worker()
+    assert place.forge("resume").code == 3
+    assert sum(models.asked.values()) == 2
