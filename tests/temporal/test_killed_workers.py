@@ -105,6 +105,7 @@ def test_a_worker_killed_at_every_step_in_turn_leaves_the_same_branch(
     assert sum(models.asked.values()) - calls <= 2 * calls
 
 
+@pytest.mark.slow
 def test_what_stands_in_the_way_at_the_worker_is_told_at_the_terminal_and_can_be_mended(
     place: Clone, models: AgentServer
 ) -> None:
