@@ -59,6 +59,8 @@ _TRACEBACK = re.compile(
 )
 _LONGEST_READ = 100_000
 _UNTITLED = "do what was asked"
+_FEWEST_SUBJECTS = 10
+_SHARE_WITH_TYPE = 0.2
 _EVERY_BRANCH = "feature"
 """Every run's own branch begins with it, so it says nothing of the type."""
 
@@ -76,6 +78,19 @@ class ChangeName(Frozen):
         """The first line of a commit message, and the title of a pull request."""
         scope = f"({self.scope})" if self.scope else ""
         return f"{self.type.value}{scope}{'!' if self.breaking else ''}: {self.title}"
+
+    @property
+    def sentence(self) -> str:
+        """The same where a repository's commits begin with no type."""
+        return self.title[:1].upper() + self.title[1:]
+
+
+def begin_with_types(subjects: Sequence[str]) -> bool:
+    """Return whether the commits of a repository begin with a type, by the first lines of their
+    messages; so do those of one that has too few to tell.
+    """
+    typed = sum(_conventional(subject) is not None for subject in subjects)
+    return len(subjects) < _FEWEST_SUBJECTS or typed >= _SHARE_WITH_TYPE * len(subjects)
 
 
 def read_change_name(design: str) -> ChangeName | None:

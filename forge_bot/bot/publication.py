@@ -16,7 +16,7 @@ from forge_bot.gate.command_types import Approve
 from forge_bot.github_api import GitHub, NewPullRequest, PullState
 from forge_bot.interaction.pull_request import PullRequestText, pull_request
 from forge_bot.runs.checks.request_checks import WORKFLOWS
-from forge_bot.runs.publish import PublishResult, documents_of, publish_result, template_of
+from forge_bot.runs.publish import PublishResult, customs_of, documents_of, publish_result
 from forge_bot.runs.pull_request_branch import Offer, is_separate, offer, push_aside
 from forge_bot.runs.run import Run
 
@@ -90,7 +90,7 @@ class Publication:
             self.github.mark_ready(pull)
 
     def _text(self, run: Run, view: RunView) -> PullRequestText:
-        return pull_request(view, documents_of(run), template=template_of(run))
+        return pull_request(view, documents_of(run), customs=customs_of(run))
 
     def _hand_over(self, run: Run) -> None:
         """Say what is left for people: files that only they can push, and checks that only they can

@@ -285,6 +285,13 @@ def is_ancestor(root: Path, older: str, newer: str) -> bool:
     return git(root, "merge-base", "--is-ancestor", older, newer, ok=(0, 1, 128)).code == 0
 
 
+def last_subjects(root: Path, commit: str, most: int) -> tuple[str, ...]:
+    """Return the first lines of the messages of the newest commits up to one, without merges."""
+    options = ("--no-merges", "--format=%s", f"--max-count={most}", "--encoding=UTF-8")
+    listed = git(root, "log", *options, commit, "--", seconds=LONG).line
+    return tuple(line for line in listed.split("\n") if line)
+
+
 def commits_with_line(root: Path, line: str, tips: Sequence[str]) -> tuple[str, ...]:
     """Return the ids of the commits up to some whose messages have exactly this line, newest
     first. The line has no sign that a basic regular expression reads as another one.

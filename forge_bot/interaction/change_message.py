@@ -33,14 +33,21 @@ def change_of(pipeline: Pipeline, state: State, documents: Mapping[str, str]) ->
 
 
 def task_message(
-    pipeline: Pipeline, state: State, task: TaskState, documents: Mapping[str, str]
+    pipeline: Pipeline,
+    state: State,
+    task: TaskState,
+    documents: Mapping[str, str],
+    *,
+    typed: bool = True,
 ) -> str:
-    """Return the message for the commit of one task, without its trailers."""
+    """Return the message for the commit of one task, without its trailers. It begins with a type
+    where the repository's commits do.
+    """
     whole = change_of(pipeline, state, documents)
     planned = [each for each in state.tasks if not each.origin]
     part = change_name("", title=task.spec.title, branch=f"{whole.type}/")
     name = whole if planned == [task] else part
-    said = [escape.heading(name.subject, LONGEST_TITLE)]
+    said = [escape.heading(name.subject if typed else name.sentence, LONGEST_TITLE)]
     if planned[:1] == [task] and (reason := _reason(pipeline, documents)):
         said.append(_wrapped(reason))
     if criteria := [_wrapped(each, "- ") for each in _criteria(task)]:

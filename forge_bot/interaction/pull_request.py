@@ -13,7 +13,7 @@ from forge_bot.interaction.command_table import commands, ended, outputs, reason
 from forge_bot.interaction.commit_links import short
 from forge_bot.interaction.fit_comment import LIMIT, Flexible, as_many, compose
 from forge_bot.interaction.number_format import head, listed, money, row, several, spent
-from forge_bot.interaction.pull_request_template import fill_template
+from forge_bot.interaction.pull_request_template import Customs, fill_template
 from forge_bot.interaction.requirement_table import Requirement, read_requirements
 from forge_bot.interaction.reviews import open_findings, reviews
 from forge_bot.interaction.run_facts import RunFacts, decided, footer
@@ -25,6 +25,7 @@ from forge_bot.verification.unusable import UnusableCommand
 
 _MOST_COMMANDS = 8
 _MOST_USES = 20
+_USUAL = Customs()
 
 
 class PullRequestText(Frozen):
@@ -36,17 +37,20 @@ class PullRequestText(Frozen):
 
 
 def pull_request(
-    view: RunFacts, documents: Mapping[str, str], limit: int = LIMIT, template: str = ""
+    view: RunFacts,
+    documents: Mapping[str, str],
+    limit: int = LIMIT,
+    customs: Customs = _USUAL,
 ) -> PullRequestText:
     """Title and body, from the state and the texts of the run's documents by name; those that are
-    missing are left out. `template` is the repository's own, which the body begins with.
+    missing are left out. The body begins with the repository's own template.
 
     It is a draft until the project's own commands have run and are green.
     """
     state = view.state
     parts = {"why": why(view, documents), "issue": _closes(state), "tests": _tested(state)}
     kind = name_of_change(view.pipeline, state, documents).type
-    filled = fill_template(template, parts, kind)
+    filled = fill_template(customs.template, parts, kind)
     body = compose(
         [
             *(parts[name] for name in ("why", "issue") if name not in filled.taken),
@@ -68,7 +72,7 @@ def pull_request(
     verification = state.verification
     green = verification is not None and bool(_judged(state)) and not verification.red
     return PullRequestText(
-        title=subject_of_change(view.pipeline, state, documents),
+        title=subject_of_change(view.pipeline, state, documents, typed=customs.typed),
         body=escape.without_ci_signs(body),
         draft=not green,
     )

@@ -38,6 +38,15 @@ _OF_TYPE = {
 }
 
 
+class Customs(Frozen):
+    """The common traits of a repository's pull requests: its template, if it has one, and whether
+    titles begin with a type.
+    """
+
+    template: str = ""
+    typed: bool = True
+
+
 class Filled(Frozen):
     """A template with what is known of a change, and the names of the parts that it took."""
 

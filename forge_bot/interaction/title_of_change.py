@@ -33,13 +33,16 @@ def name_of_change(pipeline: Pipeline, state: State, documents: Mapping[str, str
     )
 
 
-def subject_of_change(pipeline: Pipeline, state: State, documents: Mapping[str, str]) -> str:
-    """Return type and title in one line without any effect on GitHub: `fix: handle the empty list`.
+def subject_of_change(
+    pipeline: Pipeline, state: State, documents: Mapping[str, str], *, typed: bool = True
+) -> str:
+    """Return type and title in one line without any effect on GitHub: `fix: handle the empty list`,
+    or `Handle the empty list` where the repository's commits begin with no type.
 
     It is the title of the pull request, and fits the first line of a commit message.
     """
     found = name_of_change(pipeline, state, documents)
-    return escape.heading(found.subject, LONGEST_TITLE)
+    return escape.heading(found.subject if typed else found.sentence, LONGEST_TITLE)
 
 
 def _request(text: str) -> Request | None:

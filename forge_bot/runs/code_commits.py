@@ -6,6 +6,7 @@ They are made from the run's commits alone, so that every machine makes the same
 
 from collections.abc import Collection, Iterator, Sequence
 
+from forge_bot.artifacts.change_name import begin_with_types
 from forge_bot.engine import Pipeline, Report, State, advance, start
 from forge_bot.engine.reports import RunStarted
 from forge_bot.engine.state import TaskState
@@ -16,6 +17,7 @@ from forge_bot.git.commit_objects import (
     FileVersion,
     first_parents,
     is_ancestor,
+    last_subjects,
     make_commit,
     tree_with,
     tree_without,
@@ -33,6 +35,12 @@ RUN, LANDED = "Forge-Run", "Forge-Landed"
 """Trailers of an offered commit: its run, and the commit of the run that it was made from."""
 
 _TASK = "Forge-Task"
+_SUBJECTS = 50
+
+
+def states_types(repository: Repository, base: str) -> bool:
+    """Return whether the commits of a repository begin with a type, `fix: …`, as of a commit."""
+    return begin_with_types(last_subjects(repository.root, base, _SUBJECTS))
 
 
 class CodeSoFar(Frozen):
@@ -53,6 +61,7 @@ class CodeCommits:
         self.base = state.base_commit
         self.folder = f"{SPECS}/{state.run}"
         self.commits = first_parents(self.root, self.base, head)
+        self.typed = states_types(repository, self.base)
         self._waiting = _Waiting()
 
     def newest(self, tip: str) -> CodeSoFar | None:
@@ -132,7 +141,8 @@ class CodeCommits:
             files = [_version(path, here) for path in paths]
             after = last if ends else tree_with(self.root, tree, files)
             if after != tree:
-                said = task_message(self.pipeline, state, task, self.documents(commit.id))
+                texts = self.documents(commit.id)
+                said = task_message(self.pipeline, state, task, texts, typed=self.typed)
                 tip = self._commit(after, (tip,), said, state, commit)
             tree = after
         if rest and (last != tree or waiting.merges):
@@ -148,11 +158,13 @@ class CodeCommits:
         change = change_of(self.pipeline, state, self.documents(commit.id))
         listed = (f"- {each.subject}" for each in theirs)
         if not theirs:
-            said = escape.heading(change.subject, LONGEST_TITLE)
+            subject = change.subject if self.typed else change.sentence
+            said = escape.heading(subject, LONGEST_TITLE)
         elif len(theirs) == 1:
             said = theirs[0].message
         else:
-            said = "\n".join((f"{change.type}: changes beside the tasks", "", *listed))
+            begin = f"{change.type}: changes" if self.typed else "Changes"
+            said = "\n".join((f"{begin} beside the tasks", "", *listed))
         source = theirs[0] if len(theirs) == 1 else commit
         trailers = self._trailers(state, commit)
         parents = (parent, *merged)

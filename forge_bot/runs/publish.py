@@ -9,10 +9,11 @@ from forge_bot.errors import PushRefusal, PushRefused
 from forge_bot.git.remotes import fetch_branch
 from forge_bot.interaction.commit_links import Links
 from forge_bot.interaction.pull_request import PullRequestText, pull_request
-from forge_bot.interaction.pull_request_template import find_template
+from forge_bot.interaction.pull_request_template import Customs, find_template
 from forge_bot.interaction.run_facts import RunFacts
 from forge_bot.interaction.title_of_change import name_of_change
 from forge_bot.prompts import escape
+from forge_bot.runs.code_commits import states_types
 from forge_bot.runs.open_pull_request import OpenPullRequest, WantedPullRequest, offered_head
 from forge_bot.runs.pull_request_branch import Offer, is_separate, offer, push_run
 from forge_bot.runs.run import Run
@@ -176,18 +177,19 @@ def pull_request_text(run: Run, offered: Offer | None = None) -> PullRequestText
     if offered is not None and offered.branch:
         state = state.replace(pull_request_branch=offered.branch)
     facts = RunFacts(pipeline=run.pipeline, state=state, links=Links(workspace=place))
-    return pull_request(facts, documents_of(run), LONGEST_BODY, template_of(run))
+    return pull_request(facts, documents_of(run), LONGEST_BODY, customs_of(run))
 
 
-def template_of(run: Run) -> str:
-    """The repository's own template for pull requests, as of the commit that the run is based on;
-    empty if it has none.
+def customs_of(run: Run) -> Customs:
+    """Return the customs of the repository's pull requests, as of the commit that the run is based
+    on.
     """
     repository, base = run.repository, run.state.base_commit
     kind = name_of_change(run.pipeline, run.state, documents_of(run)).type
     found = find_template(repository.list_files(base), kind)
     raw = repository.read(base, found) if found else None
-    return raw.decode("utf-8", "replace") if raw is not None else ""
+    template = raw.decode("utf-8", "replace") if raw is not None else ""
+    return Customs(template=template, typed=states_types(repository, base))
 
 
 def wanted_pull_request(run: Run, branch: str, written: PullRequestText) -> WantedPullRequest:

@@ -408,3 +408,19 @@ def test_here_keeps_the_record_in_the_branch_that_is_checked_out(sample: Sample)
     assert sample.git("branch", "--format=%(refname:short)").splitlines() == ["main", "mine"]
     assert any(name.endswith("/summary.md") for name in _files(sample, "mine"))
     assert sample.path.is_dir()
+
+
+@pytest.mark.parametrize("typed", [True, False])
+def test_titles_and_commits_begin_with_a_type_where_those_of_the_repository_do(
+    sample: Sample, *, typed: bool
+) -> None:
+    for number in range(12):
+        subject = f"fix: the case {number}" if typed else f"Handle the case {number}"
+        sample.git("commit", "-q", "--allow-empty", "-m", subject)
+    _run(sample)
+    subject = sample.git("log", "-1", "--format=%s", sample.offered)
+    title = sample.forge("show", "pull-request.md").out.splitlines()[0].removeprefix("# ")
+    kind = sample.offered.partition("/")[0]
+    assert title == subject
+    assert subject.startswith(f"{kind}: ") == typed
+    assert subject[0].isupper() != typed
