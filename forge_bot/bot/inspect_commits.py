@@ -16,6 +16,7 @@ from forge_bot.bot.untrusted_records import approved_patches, check_reports, pip
 from forge_bot.engine.state import State
 from forge_bot.errors import CommitsRefused
 from forge_bot.git import Commit, Repository, Tree
+from forge_bot.project.scoped_commands import is_inside
 from forge_bot.prompts.untrusted import clean_plain
 from forge_bot.runs.standing_rules import rules_at
 from forge_bot.settings import load_config
@@ -130,9 +131,9 @@ class CommitInspector:
         """
         found: list[str] = []
         approved: list[bytes] | None = None
-        rules = (
-            rules_at(self.repository, self.state_at(steps[0][0]).base_commit) if steps else Rules()
-        )
+        state = self.state_at(steps[0][0]) if steps else None
+        rules = rules_at(self.repository, state.base_commit) if state is not None else Rules()
+        scope = state.flags.scope if state is not None else ""
         for before, after in steps:
             changed = self.tree.modes(before, after)
             if f"{self.record}{REQUEST}" in changed:
@@ -146,6 +147,8 @@ class CommitInspector:
             guarded |= dict.fromkeys(
                 rules.forbidden(paths), f"a rule of {INSTRUCTIONS} leaves it to a person"
             )
+            outside = [path for path in paths if not is_inside(path, scope)]
+            guarded |= dict.fromkeys(outside, f"the run was to stay in {scope}")
             if guarded and approved is None:
                 approved = self._approved(steps[0][0])
             good = self._made_by(approved or [], before, after, tuple(guarded))

@@ -103,7 +103,7 @@ class Worker:
         return WorkerStopped()
 
     def _host(self, repository: Repository, run: Run, config: Config) -> LocalHost:
-        profile = profile_at(repository, run.state.base_commit, config)
+        profile = profile_at(repository, run.state.base_commit, config, run.state.flags.scope)
         project = Project(
             repository, run.tree, run.places, config, profile, self._tell, foundation(run)
         )
@@ -132,7 +132,7 @@ class Worker:
         inquiry = inquire(
             run,
             asked.question,
-            profile=profile_at(repository, run.state.base_commit, config),
+            profile=profile_at(repository, run.state.base_commit, config, run.state.flags.scope),
             models=models_for(config)(),
             templates=prompts_for(repository.root, run.pipeline),
             tell=self._tell,

@@ -140,6 +140,15 @@ def run_task(
     open_pr: OpenPr = False,
     until: Until = None,
     phase: From = None,
+    scope: Annotated[
+        str | None,
+        typer.Option(
+            "--in",
+            help="Folder that the change stays in, with the commands of this folder alone.",
+            metavar="FOLDER",
+            callback=words,
+        ),
+    ] = None,
     by_script: ByScript = False,
     yes: Annotated[
         bool, typer.Option("--yes", "-y", help="Do not ask about effort, branch and slug.")
@@ -167,6 +176,7 @@ def run_task(
         ending=Ending(push=push, keep=keep, open_pr=open_pr),
         until=until,
         phase=phase,
+        scope=scope or "",
         by_script=by_script,
         yes=yes,
         host=HostChoice(on, dev, address, namespace),

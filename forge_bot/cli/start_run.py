@@ -44,6 +44,7 @@ from forge_bot.runs.session import Session, prompts_for
 from forge_bot.runs.steps.step_values import inputs_of
 from forge_bot.runs.tier_models import models_for
 from forge_bot.settings import Config, load_pipeline
+from forge_bot.settings.config import folder_of
 from forge_bot.store import SPECS
 from forge_bot.temporal.run_place import TemporalPlace
 from forge_bot.values import Effort, Frozen, RecordsPolicy, Tier
@@ -69,6 +70,7 @@ class RunOptions(Frozen):
     ending: Ending = Ending()
     until: str | None = None
     phase: str | None = None
+    scope: str = ""
     by_script: bool = False
     yes: bool = False
     host: HostChoice = HostChoice()
@@ -86,6 +88,8 @@ def start_run(folder: Path, wanted: RunOptions, model: str | None, record: Path 
             hint="forge-bot run .specs/RUN --from PHASE",
         )
     repository = Repository.find(folder)
+    scope = _scope(repository, wanted.scope)
+    wanted = wanted.model_copy(update={"scope": scope})
     if wanted.ending.open_pr:
         opener(repository.root)
     place = new_place(repository, wanted.host, wanted.ending, model)
@@ -110,7 +114,7 @@ def start_run(folder: Path, wanted: RunOptions, model: str | None, record: Path 
         branch=wanted.branch,
         here=wanted.here,
     )
-    subject = CheckSubject(repository, config, _intent(draft, plan))
+    subject = CheckSubject(repository, config, _intent(draft, plan, scope))
     if pipeline.steps is None:
         check_testable(subject.profile, config)
     report = run_checks(Occasion.BEFORE_RUN, subject)
@@ -131,7 +135,7 @@ def start_run(folder: Path, wanted: RunOptions, model: str | None, record: Path 
         return Outcome.WAITING.value
     plan = _confirmed(repository, draft, plan, wanted, estimate)
     run_checks(
-        Occasion.CHANGED_PLAN, CheckSubject(repository, config, _intent(draft, plan))
+        Occasion.CHANGED_PLAN, CheckSubject(repository, config, _intent(draft, plan, scope))
     ).require()
     estimate = estimate if plan.effort is estimate.effort else outlook.of(plan)
     beginning = _new_run(draft, plan, wanted, config, answers=answers, budget=budget)
@@ -195,6 +199,7 @@ def _new_run(
             skip_pr=wanted.skip_pr,
             debug=wanted.debug,
             discuss=wanted.discuss or bool(wanted.answers),
+            scope=wanted.scope,
         ),
         budget=budget,
         by=local_user(),
@@ -246,8 +251,23 @@ def _records(config: Config, *, here: bool) -> RecordsPolicy:
     return RecordsPolicy.IN_BRANCH if here else config.records
 
 
-def _intent(draft: RequestDraft, plan: RunPlan) -> RunIntent:
-    return RunIntent(text=f"{draft.title}\n{draft.text}", branch=plan.branch, here=plan.here)
+def _intent(draft: RequestDraft, plan: RunPlan, scope: str) -> RunIntent:
+    text = f"{draft.title}\n{draft.text}"
+    return RunIntent(text=text, branch=plan.branch, here=plan.here, scope=scope)
+
+
+def _scope(repository: Repository, wanted: str) -> str:
+    """Return the folder of `--in` as git names it. Raises BadOption."""
+    if not wanted:
+        return ""
+    way_out = "Give a folder from the root of the repository down, such as --in packages/api."
+    try:
+        folder = folder_of(wanted)
+    except ValueError as error:
+        raise BadOption(f"--in {wanted} is not {error}.", hint=way_out) from None
+    if not repository.list_files(repository.head().commit, folder):
+        raise BadOption(f"--in {wanted}: no tracked file lies there.", hint=way_out)
+    return folder
 
 
 def _tell_advice(report: CheckReport, progress: Progress) -> None:

@@ -50,6 +50,9 @@ class RunFlags(Frozen):
     skip_pr: bool = False
     debug: bool = False
     discuss: bool = False
+    scope: str = Field(
+        default="", exclude_if=is_empty, description="the folder that the change stays in"
+    )
 
 
 class RunStarted(_Report):

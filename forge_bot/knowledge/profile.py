@@ -6,8 +6,8 @@ from posixpath import basename
 
 from forge_bot.project.file_list import Listing
 from forge_bot.project.languages import Language, language_of, read_languages
-from forge_bot.project.project_commands_of import ProjectCommands, with_overrides
-from forge_bot.project.toolchains import find_commands
+from forge_bot.project.project_commands_of import ProjectCommands
+from forge_bot.project.scoped_commands import Overrides, scoped_commands
 from forge_bot.project.words import one_line
 from forge_bot.settings.config import CONFIG
 from forge_bot.values import Frozen
@@ -67,16 +67,19 @@ class Profile(Frozen):
 def read_profile(
     files: Sequence[str],
     read: Callable[[str], str | None],
-    overrides: Mapping[str, Sequence[Sequence[str]]] | None = None,
+    overrides: Overrides | None = None,
+    projects: Mapping[str, Overrides] | None = None,
+    scope: str = "",
 ) -> Profile:
     """Return the profile from a list of tracked files and their text.
 
     The same input gives the same profile. `overrides` is `commands:` of `.forge/config.yml`: each
-    kind it names replaces the detected commands of that kind.
+    kind it names replaces the detected commands of that kind. `projects` has the same for folders
+    of a repository with several projects; `scope` is the folder that alone is worked on.
     """
     listing = Listing(files, read)
-    found = find_commands(listing)
-    commands = with_overrides(found.commands, overrides or {})
+    found = scoped_commands(listing, overrides or {}, projects or {}, scope)
+    commands = found.commands
     return Profile(
         languages=read_languages(listing.own()),
         commands=commands,

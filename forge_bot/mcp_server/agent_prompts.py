@@ -5,14 +5,12 @@ itself.
 from typing import TypeVar
 
 from forge_bot.engine import SpawnAgent
-from forge_bot.git import Repository
 from forge_bot.knowledge import Profile
 from forge_bot.prompts.environment import Environment
 from forge_bot.runs.kept_profiles import profile_at
 from forge_bot.runs.prompt_context import PromptContext
 from forge_bot.runs.run import Run
 from forge_bot.runs.session import own_prompts
-from forge_bot.settings import Config
 
 _WHICH = (
     "You do exactly one of the tasks below, the one whose id you were given: {ids}. What stands"
@@ -36,7 +34,7 @@ class AgentPrompts:
         """The prompt; for several tasks at once it holds all of them, and each agent does the one
         whose id it is given.
         """
-        profile = self.profile(run.repository, run.state.base_commit, run.config)
+        profile = self.profile(run)
         briefing = PromptContext(run, profile, self._environment(run), (), "files")
         settings = run.config.agent
         turns = (settings.turns, settings.requests_per_turn)
@@ -64,11 +62,14 @@ class AgentPrompts:
             _keep(self._environments, key, environment)
         return self._environments[key]
 
-    def profile(self, repository: Repository, commit: str, config: Config) -> Profile:
-        """The repository's profile at a commit."""
-        key = (repository, commit, config.commands)
+    def profile(self, run: Run) -> Profile:
+        """The profile of a run's repository at its base commit."""
+        state, config = run.state, run.config
+        commands = str((config.commands, config.projects))
+        key = (run.repository, state.base_commit, commands, state.flags.scope)
         if key not in self._profiles:
-            _keep(self._profiles, key, profile_at(repository, commit, config))
+            found = profile_at(run.repository, state.base_commit, config, state.flags.scope)
+            _keep(self._profiles, key, found)
         return self._profiles[key]
 
 

@@ -72,7 +72,7 @@ class CheckWorktree:
         repository, home = spot.root.repository, run.places.home
         apart = {"environment": home / "checks-environment", "judged": home / "checks-judged"}
         spots = run.places.model_copy(update=apart)
-        profile = self.prompting.profile(repository, run.state.base_commit, run.config)
+        profile = self.prompting.profile(run)
         project = Project(repository, tree, spots, run.config, profile, tell, foundation(run))
         with self._lock:
             self._check_open()

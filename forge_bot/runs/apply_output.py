@@ -26,6 +26,7 @@ from forge_bot.engine.reports import ArtifactWritten
 from forge_bot.engine.verification_report import composed, without_section
 from forge_bot.errors import PathEscapes
 from forge_bot.git import MergeConflict, Tree, blob_id, merge
+from forge_bot.project.scoped_commands import is_inside
 from forge_bot.prompts.untrusted import what_is_hidden
 from forge_bot.runs.clock import now
 from forge_bot.runs.risk_signs import design_risks
@@ -263,7 +264,9 @@ class OutputApplier:
 
     def _risky(self, touched: tuple[str, ...], versions: Versions) -> tuple[str, ...]:
         found = protected_changes(touched, versions, self.run.config.protected)
-        return tuple(sorted({*found, *self.run.rules.forbidden(touched)}))
+        scope = self.run.state.flags.scope
+        outside = [path for path in touched if not is_inside(path, scope)]
+        return tuple(sorted({*found, *self.run.rules.forbidden(touched), *outside}))
 
     def _held(
         self, report: ArtifactWritten, patch: str, risky: tuple[str, ...], task: TaskId

@@ -35,17 +35,17 @@ class _Kept(Frozen):
 _known: dict[tuple[Path, str], Profile] = {}
 
 
-def profile_at(repository: Repository, commit: str, config: Config) -> Profile:
+def profile_at(repository: Repository, commit: str, config: Config, scope: str = "") -> Profile:
     """Return the repository's profile at a commit, with the commands that the configuration
-    sets.
+    sets; of one folder alone where `scope` names it.
     """
-    tree, overrides = repository.tree_id(commit), config.commands.overrides()
-    words = json.dumps(overrides, sort_keys=True).encode()
+    tree, projects = repository.tree_id(commit), _of_projects(config)
+    words = json.dumps([config.commands.overrides(), projects, scope], sort_keys=True).encode()
     key = (kept_in(repository), f"{tree}-{hashlib.sha256(words).hexdigest()[:16]}")
     if key not in _known:
         if len(_known) >= MOST_KEPT:
             _known.clear()
-        _known[key] = _kept_or_made(*key, lambda: _made(repository, commit, tree, config))
+        _known[key] = _kept_or_made(*key, lambda: _made(repository, commit, tree, config, scope))
     return _known[key]
 
 
@@ -75,7 +75,11 @@ def _kept(file: Path) -> dict[str, Profile]:
     return found.profiles if (found.form, found.version) == (_FORM, __version__) else {}
 
 
-def _made(repository: Repository, commit: str, tree: str, config: Config) -> Profile:
+def _of_projects(config: Config) -> dict[str, dict[str, tuple[tuple[str, ...], ...]]]:
+    return {folder: commands.overrides() for folder, commands in config.projects.items()}
+
+
+def _made(repository: Repository, commit: str, tree: str, config: Config, scope: str) -> Profile:
     with repository.objects_by_id() as reader:
 
         def read(path: str) -> str | None:
@@ -84,4 +88,5 @@ def _made(repository: Repository, commit: str, tree: str, config: Config) -> Pro
             raw = found.data if found is not None else repository.read(commit, path)
             return raw.decode("utf-8", "replace") if raw is not None else None
 
-        return read_profile(repository.list_files(commit), read, config.commands.overrides())
+        files, overrides = repository.list_files(commit), config.commands.overrides()
+        return read_profile(files, read, overrides, _of_projects(config), scope)

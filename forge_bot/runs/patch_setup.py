@@ -28,7 +28,12 @@ def setup_of_patch(run: Run) -> Iterator[str]:
     if not any(fnmatch(name, known) for name in names for known in DEPENDENCY_FILES):
         return
     commit = run.state.base_commit
-    setup = [each.argv for each in profile_at(run.repository, commit, run.config).commands.setup]
+    setup = [
+        each.argv
+        for each in profile_at(
+            run.repository, commit, run.config, run.state.flags.scope
+        ).commands.setup
+    ]
     texts = {
         path: (run.repository.read(commit, path) or b"").decode("utf-8", "replace")
         + "".join(added.get(path, ()))

@@ -458,5 +458,6 @@ def _tool_homes(environment: Path) -> dict[str, str]:
         "UV_CACHE_DIR": "uv",
         "YARN_GLOBAL_FOLDER": "yarn",
         "COREPACK_HOME": "corepack",
+        "BUNDLE_PATH": "bundle",
     }
     return {name: str(environment / folder) for name, folder in homes.items()}

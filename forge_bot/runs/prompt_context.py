@@ -102,7 +102,7 @@ class PromptContext:
             notes=tuple(note.text for note in notes if self._from_person(note)),
             decided=(*self._rules(phase), *self.decided({note.text for note in notes})),
             problems=tuple(note.text for note in notes if note.by == PROCESS),
-            repository=layer_three(self.profile, self._few_files()),
+            repository=layer_three(self.profile, self._few_files(), state.flags.scope),
             similar=tuple(
                 f"{entry.name}: {entry.title}. {entry.summary}" for entry in recall.similar
             ),
@@ -349,7 +349,7 @@ def _said(entry: Pattern) -> str:
     return f"[{entry.severity.value}] {entry.text} (seen {entry.seen} times)"
 
 
-def layer_three(profile: Profile, files: tuple[str, ...]) -> tuple[Line, ...]:
+def layer_three(profile: Profile, files: tuple[str, ...], scope: str = "") -> tuple[Line, ...]:
     """Return a prompt's description of the repository; `files` are all of its files, if there are
     few.
     """
@@ -361,7 +361,9 @@ def layer_three(profile: Profile, files: tuple[str, ...]) -> tuple[Line, ...]:
             " ".join(command.argv).replace(f"{ENV}/bin/", "") for command in getattr(commands, kind)
         )
 
+    stays = f"The change stays in {scope}/. A change of any other file waits for a person."
     facts = (
+        ("Scope", stays if scope else ""),
         (
             "Languages",
             ", ".join(f"{language.name} ({language.percent}%)" for language in profile.languages),

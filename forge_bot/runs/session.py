@@ -143,7 +143,9 @@ class Session:
     def _inquiry(self, run: Run) -> InquiryArguments:
         """Return the arguments of an inquiry. Raises what opening models and prompts raises."""
         return InquiryArguments(
-            profile=profile_at(self.repository, run.state.base_commit, self.config),
+            profile=profile_at(
+                self.repository, run.state.base_commit, self.config, run.state.flags.scope
+            ),
             models=self.models(),
             templates=prompts_for(self.repository.root, run.pipeline),
             tell=self.tell,
@@ -230,7 +232,9 @@ class Session:
         self, run: Run, *, only: AgentStep | None = None, recorded: Recorded | None = None
     ) -> LocalHost:
         """The host that performs on this machine. Raises what opening models and prompts raises."""
-        profile = profile_at(self.repository, run.state.base_commit, self.config)
+        profile = profile_at(
+            self.repository, run.state.base_commit, self.config, run.state.flags.scope
+        )
         project = Project(
             self.repository, run.tree, run.places, self.config, profile, self.tell, foundation(run)
         )

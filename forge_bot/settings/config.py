@@ -1,13 +1,14 @@
 """.forge/config.yml: every key, its default, and what it does."""
 
 import os
+import posixpath
 import shlex
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 from functools import lru_cache
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, ConfigDict, Field, TypeAdapter
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, TypeAdapter
 
 from forge_bot.errors import BadConfig
 from forge_bot.values import Frozen, RecordsPolicy, Tier
@@ -44,6 +45,15 @@ def _off(value: object) -> object:
     return "off" if value is False else value
 
 
+def folder_of(value: str) -> str:
+    """Return a folder as git names it. Raises ValueError for what is not in the repository."""
+    plain = posixpath.normpath(value.strip().replace("\\", "/"))
+    if plain in {".", ""} or plain.startswith(("/", "../")) or plain == "..":
+        raise ValueError("a folder inside the repository, such as packages/api")
+    return plain
+
+
+Folder = Annotated[str, AfterValidator(folder_of)]
 Argv = Annotated[tuple[str, ...], Field(min_length=1)]
 Variable = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,99}$")]
 Port = Annotated[int, Field(strict=True, ge=1, le=65_535)]
@@ -134,6 +144,10 @@ class Config(Frozen):
         default=None, gt=0, le=MOST_DOLLARS, description="US dollars a run may cost"
     )
     commands: CommandSettings = CommandSettings()
+    projects: dict[Folder, CommandSettings] = Field(
+        default_factory=dict[str, CommandSettings],
+        description="commands by folder, in a repository with several projects",
+    )
     command_seconds: float = Field(default=900, gt=0)
     environment: dict[str, str] = Field(
         default_factory=dict[str, str], description="variables for project commands"

@@ -87,6 +87,7 @@ class RunIntent(Frozen):
     here: bool = False
     base: str = ""
     deliver_workflows: bool = True
+    scope: str = ""
 
 
 @dataclass
@@ -115,7 +116,7 @@ class CheckSubject:
     @cached_property
     def profile(self) -> Profile:
         """The commands and habits of the repository at that commit."""
-        return profile_at(self.repository, self.base, self.config)
+        return profile_at(self.repository, self.base, self.config, self.intent.scope)
 
     @cached_property
     def condition(self) -> Condition:

@@ -1,0 +1,69 @@
+"""The commands of a repository, of the projects that its settings list, or of one folder of it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from forge_bot.project.file_list import Listing, join
+from forge_bot.project.project_commands_of import DetectedCommands, combined, with_overrides
+from forge_bot.project.toolchains import find_commands
+from forge_bot.values import CommandName
+
+Overrides = Mapping[str, Sequence[Sequence[str]]]
+"""Commands that replace those that were found, by kind."""
+
+_LOCKS = (
+    *("uv.lock", "poetry.lock", "pdm.lock", "Cargo.lock", "Gemfile.lock"),
+    *("package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "yarn.lock", "bun.lock"),
+)
+
+
+def scoped_commands(
+    listing: Listing, overrides: Overrides, projects: Mapping[str, Overrides], scope: str
+) -> DetectedCommands:
+    """Return the commands that judge a change: of everything, or of the folder `scope` alone.
+
+    Of projects that the settings list, each has its own commands; what is not said of one is found
+    in its folder. Commands that the settings name for the whole repository count for setup, and for
+    kinds that no project has. A folder without tests is judged by all commands.
+    """
+    whole = find_commands(listing)
+    if not projects and not scope:
+        commands = with_overrides(whole.commands, overrides)
+        return whole.model_copy(update={"commands": commands})
+    folders = [*_folders(projects, scope)]
+    found = combined(_of_folder(listing, name, projects.get(name, {}), whole) for name in folders)
+    if not found.commands.test and not any("test" in projects.get(name, {}) for name in folders):
+        # Its tests lie elsewhere: only all of them surely have those that matter.
+        commands = with_overrides(whole.commands, overrides)
+        return whole.model_copy(update={"commands": commands})
+    missing = {
+        kind: lines
+        for kind, lines in overrides.items()
+        if kind == CommandName.SETUP.value or not found.commands.of(CommandName(kind))
+    }
+    return found.model_copy(update={"commands": with_overrides(found.commands, missing)})
+
+
+def is_inside(path: str, folder: str) -> bool:
+    """Return whether a path is a folder or lies below it; everything lies below ""."""
+    return not folder or f"{path}/".startswith(f"{folder}/")
+
+
+def _folders(projects: Mapping[str, Overrides], scope: str) -> Iterator[str]:
+    """Yield the listed projects in the scope, or around it; else the scope itself."""
+    found = [name for name in projects if is_inside(name, scope) or is_inside(scope, name)]
+    yield from found or [scope]
+
+
+def _of_folder(
+    listing: Listing, folder: str, own: Overrides, whole: DetectedCommands
+) -> DetectedCommands:
+    """Return the commands of one folder. Where only the root has a lock, it is what is
+    installed.
+    """
+    inner = Listing([path for path in listing.files if is_inside(path, folder)], listing.text)
+    found = find_commands(inner)
+    locked_here = folder and any(listing.has(join(folder, name)) for name in _LOCKS)
+    if not locked_here and any(map(listing.has, _LOCKS)):
+        commands = found.commands.model_copy(update={"setup": whole.commands.setup})
+        found = found.model_copy(update={"commands": commands})
+    return found.model_copy(update={"commands": with_overrides(found.commands, own)})
