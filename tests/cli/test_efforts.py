@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.fakes.sample import Sample
-from tests.fakes.script import GUARD, HEADINGS, TEST, change, document
+from tests.fakes.script import GUARD, HEADINGS, TEST, change, document, two_tasks_design
 
 TASK = "`rota who` names somebody for days before the rota starts"
 DESIGN = document(*HEADINGS["architect"], title="fix: say nobody before `Schedule([])` starts")
@@ -30,21 +30,13 @@ def finished(sample: Sample, effort: str, **config: str) -> dict[str, Any]:
     return json.loads((sample.workspace / "state.json").read_text())
 
 
-TWO_TASKS = {
-    "artifact_markdown": str(DESIGN["artifact_markdown"]).replace(
-        "## Changes\n\n",
-        "## Changes\n\n### Task 1: Nobody before the start\n\n- `rota/schedule.py`: the guard\n"
-        "- `tests/test_before.py`: proves it\n\n### Task 2: A note for readers\n\n"
-        "- `docs/before.md`: new\n- Tasks: several\n\n",
-    )
-}
 NOTE = {"path": "docs/before.md", "operation": "write", "old": "", "new": "Nobody is.\n"}
 
 
 def test_two_tasks_that_the_design_lists_cost_nine_calls(sample: Sample) -> None:
     model = sample.model(
         {
-            ("architect", "*", "*"): TWO_TASKS,
+            ("architect", "*", "*"): two_tasks_design(),
             ("implementer", "*", "1/1"): change(GUARD, TEST),
             ("implementer", "*", "2/1"): change(NOTE),
         }

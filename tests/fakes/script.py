@@ -84,6 +84,17 @@ def document(*headings: str, title: str = "Document", body: str = "Something tru
     }
 
 
+def two_tasks_design() -> Answer:
+    """A design that lists its two tasks, which share no file."""
+    tasks = (
+        "### Task 1: Nobody before the start\n\n- `rota/schedule.py`: the guard\n"
+        "- `tests/test_before.py`: proves it\n\n### Task 2: A note for readers\n\n"
+        "- `docs/before.md`: new\n- Tasks: several"
+    )
+    plain = str(document(*HEADINGS["architect"], title="fix: say nobody")["artifact_markdown"])
+    return {"artifact_markdown": plain.replace("## Changes\n\n", f"## Changes\n\n{tasks}\n\n")}
+
+
 def review(verdict: str, *findings: str, extra: Sequence[str] = ()) -> Answer:
     """A review with a verdict and findings such as `[MAJOR] something`."""
     listed = (

@@ -259,3 +259,19 @@ async def test_in_a_wave_a_task_with_the_same_document_is_known_by_the_files_it_
         assert left["output_file"] == "impl-2.md", (
             "task 2 declares another file, which is as it was"
         )
+
+
+async def test_tasks_that_a_design_lists_are_handed_to_the_client_as_a_file_to_write(
+    sample: Sample,
+) -> None:
+    async with hosting(sample) as host:
+        host.answers = {**script.usual(), ("architect", "*", "*"): script.two_tasks_design()}
+        await host.begin(TASK, "M")
+        gate = await host.drive(await host.next())
+        assert gate["type"] == "checkpoint"
+        listed = await host.next(user_response="approve")
+        assert (listed["type"], listed["phase"]) == ("write_file", "phase-4")
+        assert listed["path"].endswith("/tasks.md")
+        wave = await host.drive(listed, "implementer")
+        assert (wave["agent"], wave["parallel_task_ids"]) == ("implementer", ["1", "2"])
+        assert "task-decomposer" not in {action.get("agent") for action in host.asked}
