@@ -153,13 +153,15 @@ def run_task(
     yes: Annotated[
         bool, typer.Option("--yes", "-y", help="Do not ask about effort, branch and slug.")
     ] = False,
+    mcp_config: McpConfig = None,
+    skills_dir: SkillsDir = None,
     on: On = None,
     dev: Dev = False,
     address: Address = None,
     namespace: Namespace = None,
 ) -> int:
     """Take a task to a reviewed branch, stopping for you at the checkpoints."""
-    from forge_bot.cli.start_run import RunOptions, start_run
+    from forge_bot.cli.start_run import CapabilityOptions, RunOptions, start_run
 
     wanted = RunOptions(
         task=task,
@@ -180,6 +182,10 @@ def run_task(
         by_script=by_script,
         yes=yes,
         host=HostChoice(on, dev, address, namespace),
+        capabilities=CapabilityOptions(
+            mcp_config=mcp_config.absolute() if mcp_config is not None else None,
+            skills_dirs=tuple(each.absolute() for each in skills_dir or ()),
+        ),
     )
     return start_run(repo, wanted, model, record)
 

@@ -22,6 +22,11 @@ from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.reports import RunFlags
 from forge_bot.errors import BadOption
 from forge_bot.git import Repository
+from forge_bot.runs.capability_setup import (
+    CapabilityOptions,
+    capability_setup,
+    keep_options,
+)
 from forge_bot.runs.checks import CheckReport, CheckSubject, Occasion, RunIntent, run_checks
 from forge_bot.runs.create import (
     NewRun,
@@ -74,6 +79,7 @@ class RunOptions(Frozen):
     by_script: bool = False
     yes: bool = False
     host: HostChoice = HostChoice()
+    capabilities: CapabilityOptions = CapabilityOptions()
 
 
 def start_run(folder: Path, wanted: RunOptions, model: str | None, record: Path | None) -> int:
@@ -99,6 +105,10 @@ def start_run(folder: Path, wanted: RunOptions, model: str | None, record: Path 
     if wanted.pipeline is not None:
         config = config.model_copy(update={"pipeline": wanted.pipeline})
     pipeline = load_pipeline(config.pipeline, repository.text_here)
+    named = wanted.capabilities
+    capability_setup(
+        repository.root, config, mcp_config=named.mcp_config, skills_dirs=named.skills_dirs
+    )
     models = models_for(config, model, record)
     progress = Progress(Console())
     draft = draft_from_words(
@@ -127,7 +137,7 @@ def start_run(folder: Path, wanted: RunOptions, model: str | None, record: Path 
     going = session(repository, config, models, progress, ending=wanted.ending, until=wanted.until)
     if not pipeline.speaking:
         beginning = _new_run(draft, _of_steps(plan), wanted, config, answers="", budget=budget)
-        return _begun(going, beginning, pipeline, progress, wanted.ending, model, place)
+        return _begun(going, beginning, pipeline, progress, wanted, model, place)
     outlook = _Outlook(repository, pipeline, models(), progress, budget=budget, auto=wanted.auto)
     estimate = outlook.of(plan)
     answers = discussed(wanted.task, wanted.answers, wanted=wanted.discuss)
@@ -139,7 +149,7 @@ def start_run(folder: Path, wanted: RunOptions, model: str | None, record: Path 
     ).require()
     estimate = estimate if plan.effort is estimate.effort else outlook.of(plan)
     beginning = _new_run(draft, plan, wanted, config, answers=answers, budget=budget)
-    return _begun(going, beginning, pipeline, progress, wanted.ending, model, place, estimate)
+    return _begun(going, beginning, pipeline, progress, wanted, model, place, estimate)
 
 
 def _of_steps(plan: RunPlan) -> RunPlan:
@@ -152,7 +162,7 @@ def _begun(
     beginning: NewRun,
     pipeline: Pipeline,
     progress: Progress,
-    ending: Ending,
+    wanted: RunOptions,
     model: str | None,
     place: TemporalPlace | None,
     estimate: Estimate | None = None,
@@ -162,9 +172,10 @@ def _begun(
     if estimate is not None:
         keep_estimate(going.repository, info.name, estimate)
     keep_model(going.repository, info.name, model)
+    keep_options(going.repository, info.name, wanted.capabilities)
     progress.began(info, beginning.plan, estimate)
     leader = going if place is None else on_server(going, place)
-    return print_result(*leader.go_on(info), progress, ending)
+    return print_result(*leader.go_on(info), progress, wanted.ending)
 
 
 def _resumed(folder: Path, wanted: RunOptions, model: str | None, record: Path | None) -> int:

@@ -14,7 +14,7 @@ from forge_bot.errors import ForgeError, GitFailed
 from forge_bot.git import blob_id
 from forge_bot.runs.apply_output import OutputApplier, contract_of
 from forge_bot.runs.baseline_document import BASELINE, baseline_document
-from forge_bot.runs.capability_setup import capability_setup
+from forge_bot.runs.capability_setup import setup_of
 from forge_bot.runs.defect_proof import red_before_green
 from forge_bot.runs.project import Project
 from forge_bot.runs.requirement_check import requirement_check
@@ -36,7 +36,7 @@ def prepared(action: Exec, run: Run, project: Project) -> Prepared:
     needed = bool(results or checks) or project.config.sandbox == "off"
     risks = (
         *setup_risks(project.profile, project.backend if needed else None),
-        *capability_risks(capability_setup(run.repository.root, run.config)),
+        *capability_risks(setup_of(run)),
     )
     found = unusable((*results, *checks))
     document = baseline_document((*results, *checks), found, project.profile.commands)

@@ -6,6 +6,9 @@ from pathlib import Path
 
 from forge_bot.agent.tools.placeholders import SERVER_VARIABLES
 from forge_bot.agent.tools.setup import CapabilitySetup
+from forge_bot.git import Repository
+from forge_bot.runs.run import Run
+from forge_bot.runs.run_paths import run_paths
 from forge_bot.settings import Config
 from forge_bot.settings.capability_file import (
     CAPABILITY_FILE,
@@ -13,6 +16,40 @@ from forge_bot.settings.capability_file import (
     MCPConfig,
     load_capability_file,
 )
+from forge_bot.store import write_whole
+from forge_bot.values import Frozen
+
+_FILE = "capability-options.json"
+
+
+class CapabilityOptions(Frozen):
+    """The files and folders that a person named for a run, by their whole paths."""
+
+    mcp_config: Path | None = None
+    skills_dirs: tuple[Path, ...] = ()
+
+
+def keep_options(repository: Repository, run: str, options: CapabilityOptions) -> None:
+    """Remember the options of a run on this machine, for the run's later commands."""
+    if options != CapabilityOptions():
+        write_whole(run_paths(repository, run).home / _FILE, options.model_dump_json())
+
+
+def setup_of(run: Run, environ: Mapping[str, str] = os.environ) -> CapabilitySetup:
+    """Return what is configured for a run. Raises BadCapabilities."""
+    try:
+        kept = (run.places.home / _FILE).read_text(encoding="utf-8")
+        options = CapabilityOptions.model_validate_json(kept)
+    except (OSError, ValueError):
+        options = CapabilityOptions()
+    return capability_setup(
+        run.repository.root,
+        run.config,
+        tree=run.tree.path,
+        mcp_config=options.mcp_config,
+        skills_dirs=options.skills_dirs,
+        environ=environ,
+    )
 
 
 def server_environ(environ: Mapping[str, str]) -> Mapping[str, str]:

@@ -21,7 +21,7 @@ from forge_bot.errors import CapabilityMissing
 from forge_bot.prompts.material import Capability
 from forge_bot.prompts.untrusted import clean
 from forge_bot.runs.capability_descriptions import describe_capability
-from forge_bot.runs.capability_setup import capability_setup
+from forge_bot.runs.capability_setup import setup_of
 from forge_bot.runs.notifications import Message, Notify
 from forge_bot.runs.run import Run
 from forge_bot.store import write_whole
@@ -54,10 +54,7 @@ class OutsideCapabilities:
     @cached_property
     def setup(self) -> CapabilitySetup:
         """Return the configuration. Raises BadCapabilities."""
-        run = self.run
-        return capability_setup(
-            run.repository.root, run.config, tree=run.tree.path, environ=self.environ
-        )
+        return setup_of(self.run, self.environ)
 
     @cached_property
     def calls(self) -> ToolCalls:

@@ -1,14 +1,18 @@
 """Skills in folders: found, read and validated as agentskills.io says."""
 
 import asyncio
+import re
 from pathlib import Path
 
 import pytest
 
+from forge_bot.agent.tools.placeholders import variables_of
 from forge_bot.agent.tools.setup import CapabilitySetup
 from forge_bot.agent.tools.skills import files_of, read_skill
 from forge_bot.agent.tools.tool_catalogue import ToolCatalogue, discover_capabilities
 from forge_bot.errors import BadCapabilities
+from forge_bot.runs.capability_setup import capability_setup
+from forge_bot.settings.config import load_config
 from tests.fakes.tool_servers import skill
 
 
@@ -93,3 +97,28 @@ def test_the_catalogue_keeps_no_instructions_and_files_are_named_by_kind(tmp_pat
     kept = catalogue.skill_definitions["skill_deploy"]
     assert kept.instructions == ""
     assert files_of(kept) == (("references/HOSTS.md",), ("scripts/run.sh",))
+
+
+def test_the_complete_example_of_the_page_can_be_pasted(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "capabilities.md").read_text(encoding="utf-8")
+    example = page.partition("## A complete example")[2]
+    blocks = re.findall(
+        r"^`([^`\n]+)`[^\n]*:\n\n```\w+\n(.*?)^```", example, re.MULTILINE | re.DOTALL
+    )
+    assert [name for name, _ in blocks] == [
+        "forge-mcp.json",
+        ".forge/config.yml",
+        ".forge/skills/release-notes/SKILL.md",
+        ".forge/skills/release-notes/scripts/commits.sh",
+    ]
+    for name, text in blocks:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    config = load_config(
+        lambda name: (tmp_path / name).read_text() if (tmp_path / name).exists() else None, {}
+    )
+    found = capability_setup(tmp_path, config, environ={"ISSUES_TOKEN": "x"})
+    assert variables_of(found.config.mcp_servers["issues"]) == ("ISSUES_TOKEN",)
+    assert found.policy.network == ("issues",)
+    read = read_skill(tmp_path / ".forge" / "skills" / "release-notes", "it", whole=True)
+    assert "scripts/commits.sh" in read.instructions
