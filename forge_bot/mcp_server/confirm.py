@@ -40,7 +40,7 @@ from forge_bot.mcp_server.wire import (
     Ready,
     SkippedPhase,
 )
-from forge_bot.runs.checks.configuration_checks import ignored_files
+from forge_bot.runs.checks.configuration_checks import ignored_over_mcp
 from forge_bot.runs.create import QUESTIONS, NewRun, RunPlan, create_run, plan_for
 from forge_bot.runs.estimate import Estimate, estimate, in_words
 from forge_bot.runs.kept_profiles import profile_at
@@ -200,7 +200,7 @@ def _to_say(root: ServedFolder, ticket: IssueContext) -> tuple[str, ...]:
         f" pipeline_init({SPECS}/{info.name}) goes on with it."
         for info in named
     )
-    ignored = (f"{each.sentence} {each.way_out}" for each in ignored_files(root.repository))
+    ignored = (f"{each.sentence} {each.way_out}" for each in ignored_over_mcp(root.repository))
     return (*known, *ignored)
 
 

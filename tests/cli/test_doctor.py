@@ -1,5 +1,6 @@
 """`forge-bot doctor` says what is missing, and what to do about it."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -109,8 +110,6 @@ def test_a_prompt_that_cannot_be_rendered_is_told(sample: Sample) -> None:
 @pytest.mark.parametrize(
     ("name", "why"),
     [
-        ("forge-mcp.json", "does not call MCP servers"),
-        (".forge/skills/release/SKILL.md", "does not read skills"),
         (".forge/pipelines/own.yml", "end in .yaml"),
         (".forge/config.yaml", "read from .forge/config.yml"),
     ],
@@ -133,3 +132,21 @@ def test_configuration_that_is_ignored_is_named_by_doctor_and_at_the_start_of_a_
         "run", "Nobody is on call before the start", "--effort", "S", "--model", sample.model()
     )
     assert f"{name} is ignored" in begun.out + begun.err
+
+
+def test_tools_and_skills_are_counted_and_a_file_of_them_that_cannot_be_read_is_told(
+    sample: Sample,
+) -> None:
+    (sample.path / ".forge" / "skills" / "release").mkdir(parents=True)
+    skill = "---\nname: release\ndescription: Make a release.\n---\nDo it.\n"
+    (sample.path / ".forge" / "skills" / "release" / "SKILL.md").write_text(skill)
+    file = sample.path / "forge-mcp.json"
+    file.write_text(json.dumps({"mcpServers": {"tickets": {"command": "python3"}}}))
+    said = sample.forge("doctor", "--model", sample.model())
+    assert (said.code, "ignored" in said.out) == (0, False), said.out
+    assert "tools and skills 1 MCP server, 1 skill" in said.out
+    file.write_text('{"mcpServers": {"tickets": {"comand": "python3"}}}')
+    said = sample.forge("doctor", "--model", sample.model())
+    assert said.code == 5
+    assert "forge-mcp.json" in said.out
+    assert "comand" in said.out

@@ -47,6 +47,7 @@ CHECKS = (
     # Where git-lfs is required and missing, `git status` fails too.
     Check("uncommitted", _RUN, clone_checks.uncommitted, reads_commit=True, if_clear=True),
     Check("pipelines", _DOCTOR, configuration_checks.pipelines),
+    Check("tools and skills", _DOCTOR, configuration_checks.capabilities),
     Check("sandbox", _DOCTOR, machine_checks.sandbox),
     Check("model", _DOCTOR, machine_checks.models),
     Check("GitHub", _DOCTOR, github_checks.github),

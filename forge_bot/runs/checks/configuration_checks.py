@@ -2,34 +2,33 @@
 
 import os
 import shutil
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from fnmatch import fnmatchcase
 
-from forge_bot.errors import BadConfig, ForgeError, NoTestCommand
+from forge_bot.errors import BadCapabilities, BadConfig, ForgeError, NoTestCommand
 from forge_bot.git import Repository
 from forge_bot.interaction.remedy_words import advice_at_terminal
 from forge_bot.knowledge import ENV
-from forge_bot.runs.checks.check import CheckResult, CheckSubject, note, refuse, warn
+from forge_bot.runs.capability_setup import capability_setup
+from forge_bot.runs.checks.check import CheckResult, CheckSubject, counted, note, refuse, warn
 from forge_bot.runs.project import check_testable
 from forge_bot.runs.registry_credentials import not_given
 from forge_bot.runs.session import prompts_for
 from forge_bot.runs.standing_rules import rules_at
 from forge_bot.settings import load_pipeline
+from forge_bot.settings.capability_file import CAPABILITY_FILE
 from forge_bot.settings.instructions import INSTRUCTIONS
 from forge_bot.settings.load_pipeline import PIPELINES, load_descriptor
 
 _SKILLS, _OLD_PIPELINES = ".forge/skills/*/SKILL.md", ".forge/pipelines/*.yml"
 _IGNORED = {
-    "forge-mcp.json": (
-        "this version does not call MCP servers.",
-        "No agent is given the tools in it.",
-    ),
     ".forge/config.yaml": ("the configuration is read from .forge/config.yml.", "Rename it."),
-    _SKILLS: (
-        "this version does not read skills.",
-        "No agent is given it; what agents should know belongs into AGENTS.md.",
-    ),
     _OLD_PIPELINES: ("pipelines are read from files that end in .yaml.", "Rename it."),
+}
+_CLIENTS_OWN = "a client's agents have tools and skills of their own."
+_IGNORED_OVER_MCP = _IGNORED | {
+    CAPABILITY_FILE: (_CLIENTS_OWN, "Configure its servers in the client."),
+    _SKILLS: (_CLIENTS_OWN, "Give the skill to the client."),
 }
 
 
@@ -123,17 +122,40 @@ def rules(subject: CheckSubject) -> Iterator[CheckResult]:
 
 
 def ignored(subject: CheckSubject) -> Iterator[CheckResult]:
-    """Yield a warning for configuration that this version does not read."""
-    yield from ignored_files(subject.repository, subject.files)
+    """Yield a warning for configuration that is not read."""
+    yield from _ignored(_IGNORED, subject.repository, subject.files)
 
 
-def ignored_files(repository: Repository, files: Collection[str] = ()) -> Iterator[CheckResult]:
-    """Yield a warning for each ignored file, in a commit (`files`) or only in the work tree."""
-    here = (path for pattern in _IGNORED for path in repository.root.glob(pattern))
+def ignored_over_mcp(repository: Repository) -> Iterator[CheckResult]:
+    """Yield a warning for each file of the work tree that is not read where a client performs."""
+    yield from _ignored(_IGNORED_OVER_MCP, repository)
+
+
+def _ignored(
+    reasons: Mapping[str, tuple[str, str]], repository: Repository, files: Collection[str] = ()
+) -> Iterator[CheckResult]:
+    here = (path for pattern in reasons for path in repository.root.glob(pattern))
     for name in sorted({*(str(path.relative_to(repository.root)) for path in here), *files}):
-        why = next((why for pattern, why in _IGNORED.items() if fnmatchcase(name, pattern)), None)
+        why = next((why for pattern, why in reasons.items() if fnmatchcase(name, pattern)), None)
         if why is not None:
             yield warn("ignored", f"{name} is ignored: {why[0]}", why[1])
+
+
+def capabilities(subject: CheckSubject) -> Iterator[CheckResult]:
+    """Yield a refusal where servers of the repository cannot be read, or how many servers and
+    skills there are; none is started.
+    """
+    what = "tools and skills"
+    try:
+        setup = capability_setup(subject.repository.root, subject.config)
+    except BadCapabilities as error:
+        yield refuse(what, in_one_line(error), advice_at_terminal(error))
+        return
+    servers = len(setup.config.mcp_servers)
+    skills = sum(len([*folder.glob("*/SKILL.md")]) for folder in setup.skill_folders)
+    if servers or skills:
+        found = f"{counted(servers, 'MCP server')}, {counted(skills, 'skill')}"
+        yield note(what, f"{found}; `forge-bot capabilities` tries them")
 
 
 def in_one_line(error: ForgeError) -> str:
