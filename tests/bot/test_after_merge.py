@@ -115,3 +115,21 @@ def test_a_merged_run_is_found_recalled_and_done_from_a_fresh_clone(
     (said,) = [each.body for each in stage.issue.comments if each.id not in there][1:]
     assert "Done" in said
     assert sorted(stage.branches()) == [RECORD_BRANCHES[0], "main"]
+
+
+@pytest.mark.parametrize("way", ["squash", "merge"])
+def test_with_records_in_branch_a_merged_run_is_recalled_from_the_base(
+    stage: Stage, tmp_path: Path, way: str
+) -> None:
+    stage.hub.commit(stage.repo, "main", {".forge/config.yml": "records: in-branch\n"})
+    assert stage.label().code == 0
+    assert heard(stage.say("/approve")).code == 0
+    name = stage.state["run"]
+    _merged(stage, way, tmp_path)
+    fresh = tmp_path / "fresh"
+    _git(tmp_path, "clone", "-q", str(stage.repo.bare.path), str(fresh))
+    clone = Repository.find(fresh)
+    history = history_at(clone, clone.commit_id("main"), DocumentNames.of(DEVELOP))
+    assert [entry.name for entry in history.similar(TITLE, exclude="")] == [name]
+    assert heard(stage.say("/status")).code == 0
+    assert stage.branches() == ["main"]

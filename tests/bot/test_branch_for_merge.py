@@ -181,3 +181,22 @@ def test_update_merges_the_base_verifies_and_pushes_and_the_approval_stands(
     stage.pull.state = "closed"
     heard(stage.say("/update"))
     assert "closed already" in stage.said("reply occasion=cannot")[1]
+
+
+@pytest.mark.xdist_group("over")
+def test_a_branch_that_a_person_rewrote_is_built_upon_and_never_written_over(
+    over: Kept, tmp_path: Path
+) -> None:
+    stage = over.again(tmp_path)
+    bare, offered, branch = stage.repo.bare, stage.offered, stage.branch
+    texts = bare.texts(offered)
+    bare.set_ref(f"refs/heads/{offered}", "")
+    theirs = bare.commit(
+        offered, {**texts, "mine.txt": "mine\n"}, "Mine", ANN, stage.hub.clock.tick(),
+        start=bare.head("main"),
+    )  # fmt: skip
+    bare.commit(branch, {"more.txt": "more\n"}, "More", ANN, stage.hub.clock.tick())
+    assert heard(stage.say("/retry final-commit")).code == 0
+    assert bare.contains(offered, theirs)
+    assert {"mine.txt", "more.txt"} <= {*_code(stage)}
+    assert stage.said("reply occasion=people-in-conflict") == []
