@@ -15,7 +15,8 @@ from forge_bot.git import Head, Repository
 from forge_bot.runs.checks import CheckSubject, Occasion, RunIntent, run_checks
 from forge_bot.runs.create import NewRun, RequestDraft, create_run, plan_for
 from forge_bot.runs.resolve import RunInfo, runs
-from forge_bot.settings import load_pipeline
+from forge_bot.runs.steps.step_values import inputs_of
+from forge_bot.settings.load_pipeline import load_pipeline, pipeline_names
 
 if TYPE_CHECKING:
     from forge_bot.bot.supervisor import Supervisor
@@ -88,7 +89,8 @@ def _begun(supervisor: "Supervisor", asked: ThreadCommand | None) -> RunInfo | C
         if asked is not None and isinstance(asked.command, said.Start)
         else said.Start(0)
     )
-    issue, ignored = request_snapshot.counted_labels(supervisor.issue, supervisor.thread)
+    names = pipeline_names(repository.root)
+    issue, ignored = request_snapshot.counted_labels(supervisor.issue, supervisor.thread, names)
     frozen = request_snapshot.snapshot_request(
         issue, supervisor.thread, _given(supervisor, asked, wish)
     )
@@ -98,8 +100,13 @@ def _begun(supervisor: "Supervisor", asked: ThreadCommand | None) -> RunInfo | C
         return reply
     labels = frozenset(label.casefold() for label in issue.labels)
     beginning = _new_run(supervisor, asked, wish, frozen.draft, labels)
-    pipeline = load_pipeline(supervisor.config.pipeline, repository.text_here)
-    notes = _looked_around(supervisor, beginning)
+    mark = supervisor.inputs.label
+    labelled = [name for name in names if f"{mark}:{name}".casefold() in labels]
+    chosen = wish.pipeline or next(iter(labelled), supervisor.config.pipeline)
+    pipeline = load_pipeline(chosen, repository.text_here)
+    if pipeline.steps is not None:
+        inputs_of(pipeline.steps, f"{beginning.draft.title}\n{beginning.draft.text}")
+    notes = _looked_around(supervisor, beginning, chosen)
     info = create_run(repository, beginning, pipeline)
     if notes:
         desk.say_once(failure_replies.asked_too_much(desk.commands, notes=notes))
@@ -163,11 +170,12 @@ def _given(
     return request_snapshot.Given(around.payload if woken else None, comment, wish.text)
 
 
-def _looked_around(supervisor: "Supervisor", beginning: NewRun) -> tuple[str, ...]:
+def _looked_around(supervisor: "Supervisor", beginning: NewRun, pipeline: str) -> tuple[str, ...]:
     """Return warnings that people should see before money is spent. Raises NotReady for what a run
     must not begin with.
     """
-    repository, config, draft = supervisor.repository, supervisor.config, beginning.draft
+    repository, draft = supervisor.repository, beginning.draft
+    config = supervisor.config.model_copy(update={"pipeline": pipeline})
     base = _base(repository).commit
     intent = RunIntent(
         text=f"{draft.title}\n{draft.text}",

@@ -12,9 +12,9 @@ from forge_bot.gate.json_payload import read_json
 from forge_bot.gate.roles import KnownRole
 from forge_bot.github_api import Comment, Issue, IssueEvent
 from forge_bot.runs.create import RequestDraft, checked
+from forge_bot.settings.load_pipeline import RESERVED
 
 _LONGEST_COMMENT = 20_000
-_MODIFIERS = ("S", "M", "L", "auto")
 
 
 @dataclass(frozen=True)
@@ -118,11 +118,13 @@ def _edited_since(moment: datetime | None, thread: Thread) -> bool:
     return any(at >= moment for at in (*titles, *([body] if body is not None else [])))
 
 
-def counted_labels(issue: Issue, thread: Thread) -> tuple[Issue, tuple[IgnoredLabel, ...]]:
+def counted_labels(
+    issue: Issue, thread: Thread, pipelines: tuple[str, ...] = ()
+) -> tuple[Issue, tuple[IgnoredLabel, ...]]:
     """Return the issue without the modifier labels of people who could not approve, and those
-    labels.
+    labels. `pipelines` are the names that a label may choose.
     """
-    known = {f"{thread.inputs.label}:{name}".casefold() for name in _MODIFIERS}
+    known = {f"{thread.inputs.label}:{name}".casefold() for name in (*RESERVED, *pipelines)}
     ignored: list[IgnoredLabel] = []
     for label in issue.labels:
         if label.casefold() in known:

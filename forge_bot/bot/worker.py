@@ -11,6 +11,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from forge_bot.agent.models.base import Model
 from forge_bot.agent.tools.placeholders import SERVER_VARIABLES
 from forge_bot.bot.job_context import may_push_workflows
 from forge_bot.bot.outbox import (
@@ -39,7 +40,7 @@ from forge_bot.runs.run import Run, open_run
 from forge_bot.runs.session import prompts_for
 from forge_bot.runs.tier_models import models_for
 from forge_bot.settings import Config, load_config
-from forge_bot.values import Frozen
+from forge_bot.values import Frozen, Tier
 
 
 class Cancelled(Exception):
@@ -112,7 +113,7 @@ class Worker:
         async def recorded(_report: Report) -> None:
             await asyncio.to_thread(self._commits, run)
 
-        models = models_for(config)()
+        models: Mapping[Tier, Model] = models_for(config)() if run.pipeline.speaking else {}
         withheld = () if may_push_workflows(self.environ) else (f"{WORKFLOWS}/*",)
         return LocalHost(
             run,

@@ -21,6 +21,7 @@ class Start:
     debug: bool = False
     discuss: bool = False
     budget: Decimal | None = None
+    pipeline: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -107,6 +107,7 @@ def _start(written: WrittenCommand) -> Command | Mistyped:
         debug="debug" in flags.switches,
         discuss="discuss" in flags.switches,
         budget=flags.budget,
+        pipeline=flags.pipeline,
     )
 
 

@@ -25,12 +25,12 @@ def _meaning(meaning: str, also: tuple[str, ...]) -> str:
     return f"{meaning} Also `{'`, `'.join(f'/{name}' for name in also)}`." if also else meaning
 
 
+_EXAMPLES = {"effort": "S|M|L", "budget": "5", "pipeline": "NAME"}
+
+
 def flag_table() -> str:
     """The flags of the command that starts a run, as a table of Markdown."""
-    values = [
-        _row(f"--{name} {'S|M|L' if name == 'effort' else '5'}", meaning)
-        for name, meaning in VALUES.items()
-    ]
+    values = [_row(f"--{name} {_EXAMPLES[name]}", meaning) for name, meaning in VALUES.items()]
     switches = [_row(f"--{name}", meaning) for name, meaning in SWITCHES.items()]
     return "\n".join(["| flag | meaning |", "| --- | --- |", *values, *switches])
 

@@ -17,8 +17,13 @@ SWITCHES = {
     "debug": "add a debug report to the summary",
     "discuss": "ask three questions about the request first",
 }
-VALUES = {"effort": "S, M or L", "budget": "US dollars the run may cost"}
+VALUES = {
+    "effort": "S, M or L",
+    "budget": "US dollars the run may cost",
+    "pipeline": "the pipeline of the run, such as audit; behind the text with `=`",
+}
 
+_PIPELINE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,60}")
 _END = "--"
 _LONG_DASHES = ("—", "–")
 _WORD = re.compile(r"\S+")
@@ -27,6 +32,8 @@ _WORD = re.compile(r"\S+")
 _VALUE_LIKE = {
     "effort": re.compile(r"x{0,3}[sml]|small|medium|large", re.IGNORECASE),
     "budget": re.compile(r"[+$]*[0-9][0-9.,]*\$?"),
+    # A name is a word like any other: behind the task it is given with `=`.
+    "pipeline": re.compile(r"(?!)"),
 }
 
 
@@ -40,6 +47,7 @@ class TaskFlags:
     switches: frozenset[str] = frozenset()
     effort: Size | None = None
     budget: Decimal | None = None
+    pipeline: str | None = None
     problems: tuple[str, ...] = ()
 
 
@@ -127,6 +135,7 @@ def _read(text: str, flags: list[_Flag], switches: Sequence[str]) -> TaskFlags:
     on: set[str] = set()
     effort: Size | None = None
     budget: Decimal | None = None
+    pipeline: str | None = None
     problems: list[str] = []
     for flag in flags:
         value = flag.value or ""
@@ -136,9 +145,11 @@ def _read(text: str, flags: list[_Flag], switches: Sequence[str]) -> TaskFlags:
             effort = SIZES[value.casefold()]
         elif flag.name == "budget":
             budget = read_dollars(value)
+        elif flag.name == "pipeline":
+            pipeline = value
         else:
             on.add(flag.name)
-    return TaskFlags(text, frozenset(on), effort, budget, tuple(problems))
+    return TaskFlags(text, frozenset(on), effort, budget, pipeline, tuple(problems))
 
 
 def _problem(flag: _Flag, switches: Sequence[str]) -> str:
@@ -160,6 +171,8 @@ def _problem(flag: _Flag, switches: Sequence[str]) -> str:
             "`--budget` takes an amount in US dollars above 0 and below 10,000, for example"
             " `--budget 5`."
         )
+    if flag.name == "pipeline" and not _PIPELINE.fullmatch(value):
+        return "`--pipeline` takes the name of a pipeline, for example `--pipeline=audit`."
     if flag.name in switches and flag.value is not None:
         return f"`--{flag.name}` takes no value."
     return ""

@@ -50,6 +50,7 @@ from forge_bot.runs.resolve import named_in
 from forge_bot.runs.run_paths import RunPaths
 from forge_bot.runs.snapshot_of_run import raw_file
 from forge_bot.runs.standing_rules import rules_at
+from forge_bot.runs.steps.step_values import inputs_of
 from forge_bot.settings import load_pipeline
 from forge_bot.store import SPECS
 from forge_bot.values import Effort, Frozen, RecordsPolicy, Tier
@@ -98,7 +99,8 @@ class Confirmations:
                 hint="Send the answers first, and the confirmation in a call of its own.",
             )
         told = self._remembered(root, call)
-        pipeline = load_pipeline(root.config.pipeline, root.repository.text_here)
+        name = told.flags.pipeline or root.config.pipeline
+        pipeline = load_pipeline(name, root.repository.text_here)
         if call.user_confirmation is not None:
             # One after the other: a call that comes again while the first is still at work is to
             # find its run.
@@ -181,6 +183,8 @@ def _estimated(
     """Return what a run of the effort will probably take with the configured models; None where
     that cannot be told.
     """
+    if not pipeline.speaking:
+        return None
     models = {tier: root.config.model_for(tier) for tier in Tier}
     try:
         return estimate(
@@ -247,9 +251,12 @@ def _begun(root: ServedFolder, pipeline: Pipeline, told: _Told, chosen: Confirma
     if info is None:
         _check_tree(root, beginning.plan)
         rules_at(root.repository, root.repository.head().commit)
-        check_testable(
-            profile_at(root.repository, root.repository.head().commit, root.config), root.config
-        )
+        if pipeline.steps is not None:
+            draft = beginning.draft
+            inputs_of(pipeline.steps, f"{draft.title}\n{draft.text}")
+        else:
+            head = root.repository.head().commit
+            check_testable(profile_at(root.repository, head, root.config), root.config)
         info = create_run(root.repository, beginning, pipeline, theirs=True, note=_note)
     effort = beginning.plan.effort
     return Ready(

@@ -68,6 +68,7 @@ def _flags(said: TaskFlags, preferences: Preferences) -> InitFlags:
         discuss="discuss" in said.switches or preferences.discuss,
         effort_override=Effort(said.effort) if said.effort is not None else preferences.effort,
         budget=said.budget,
+        pipeline=said.pipeline or "",
     )
 
 

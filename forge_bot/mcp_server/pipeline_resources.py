@@ -10,14 +10,15 @@ from forge_bot.engine import Pipeline, StepPipeline
 from forge_bot.errors import ForgeError
 from forge_bot.mcp_server.served_folders import ServedFolder, ServedFolders
 from forge_bot.mcp_server.tool_results import in_one_line
-from forge_bot.resources import templates
-from forge_bot.settings.load_pipeline import PIPELINES, load_descriptor
+from forge_bot.settings.load_pipeline import PIPELINES, load_descriptor, pipeline_names
 
 
 def pipelines(roots: ServedFolders) -> tuple[str, ...]:
     """Return the last parts of the addresses of all pipelines, each once."""
     return tuple(
-        sorted({address(roots, root, name) for root in roots.all for name in _names(root)})
+        sorted(
+            {address(roots, root, name) for root in roots.all for name in pipeline_names(root.path)}
+        )
     )
 
 
@@ -53,15 +54,7 @@ def pipeline_at(roots: ServedFolders, wanted: str) -> Pipeline | StepPipeline:
 
 
 def _first(roots: ServedFolders, name: str) -> ServedFolder:
-    return next((root for root in roots.all if name in _names(root)), roots.root())
-
-
-def _names(root: ServedFolder) -> set[str]:
-    return {
-        path.stem
-        for folder in (templates() / "pipelines", root.path / PIPELINES)
-        for path in folder.glob("*.yaml")
-    }
+    return next((root for root in roots.all if name in pipeline_names(root.path)), roots.root())
 
 
 def _own(root: ServedFolder, name: str) -> str | None:

@@ -36,7 +36,7 @@ def add_beginning(server: ForgeServer, desk: LazyService) -> None:
         project: str = "",
     ) -> CallToolResult:
         """Read a task: words, an issue URL, or .specs/RUN to resume; flags --auto --nopr --debug
-        --discuss --effort=S|M|L --budget=5.
+        --discuss --effort=S|M|L --budget=5 --pipeline=NAME.
         """
         found = await in_thread(
             lambda: desk().init(arguments, current_branch, project, folders(opened))

@@ -35,6 +35,8 @@ class InitFlags(Frozen):
         default=None, gt=0, lt=10_000, exclude_if=lambda value: value is None
     )
     """US dollars the run may cost; only named where it was given."""
+    pipeline: str = Field(default="", exclude_if=lambda value: not value)
+    """The pipeline of the run; the configured one if left out."""
     current_branch: str | None = None
 
 

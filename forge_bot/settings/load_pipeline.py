@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import lru_cache
+from pathlib import Path
 
 from pydantic import ConfigDict, TypeAdapter
 
@@ -16,6 +17,16 @@ PIPELINES = ".forge/pipelines"
 _DESCRIPTOR: TypeAdapter[Pipeline | StepPipeline] = TypeAdapter(
     Descriptor, config=ConfigDict(defer_build=True)
 )
+
+
+RESERVED = ("S", "M", "L", "auto")
+"""Names that labels of a run have already; no pipeline is named so."""
+
+
+def pipeline_names(root: Path) -> tuple[str, ...]:
+    """Return the names of the pipelines that ship and of a repository's own, sorted."""
+    folders = (templates() / "pipelines", root / PIPELINES)
+    return tuple(sorted({path.stem for folder in folders for path in folder.glob("*.yaml")}))
 
 
 @lru_cache(maxsize=16)
@@ -78,6 +89,8 @@ def load_descriptor(name: str, read: Callable[[str], str | None]) -> Pipeline | 
         raise BadPipeline(
             f"{name!r} is no name of a pipeline.", details=("letters, digits, - and _ only",)
         )
+    if name.casefold() in {each.casefold() for each in RESERVED}:
+        raise BadPipeline(f"{name!r} is no name of a pipeline.", details=("a label has it",))
     own = f"{PIPELINES}/{name}.yaml"
     text = read(own)
     shipped = templates() / "pipelines" / f"{name}.yaml"

@@ -156,3 +156,16 @@ async def test_a_question_that_cannot_be_answered_says_why(
     assert result.is_error
     assert isinstance(first, TextContent)
     assert sentence in first.text
+
+
+async def test_a_client_carries_a_pipeline_of_steps_without_any_agent(shop: Sample) -> None:
+    shop.git("add", "-A")
+    shop.git("commit", "-qm", "The shop")
+    async with hosting(shop) as host:
+        await host.begin("--pipeline=scaffold Add a price list\n\nname: price list")
+        asked = await host.next()
+        assert (asked["type"], asked["name"]) == ("checkpoint", "confirm")
+        assert "price_list.py" in asked["present_to_user"]
+        done = await host.next(user_response="approve", action_id=asked["action_id"])
+    assert done["type"] == "done"
+    assert "price_list.py" in shop.git("diff", "--name-only", "main", shop.offered)
