@@ -1,5 +1,6 @@
 """Workers and servers that are killed: the run goes on, and nothing is asked or said twice."""
 
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -122,3 +123,22 @@ def test_what_stands_in_the_way_at_the_worker_is_told_at_the_terminal_and_can_be
     place.start_worker()
     assert place.forge("resume").code == 3
     assert sum(models.asked.values()) == 2
+
+
+@pytest.mark.slow
+def test_a_worker_that_is_stopped_hands_the_step_under_way_to_another_one(
+    place: Clone, models: AgentServer
+) -> None:
+    models.will_hang = 1
+    worker = place.start_worker()
+    at = ("--on", "temporal", "--address", place.server.address)
+    begun = terminal(place, "run", TASK, "--effort", "S", "--yes", *at)
+    assert models.wait_for(1, seconds=90)
+    worker.send_signal(signal.SIGTERM)
+    out, _ = worker.communicate(timeout=60)
+    assert worker.returncode == 0, out
+    assert "taken up by others" in out
+    place.start_worker()
+    code, out = ended(begun)
+    assert code == 3, out
+    assert sum(models.asked.values()) == 3
