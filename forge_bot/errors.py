@@ -522,6 +522,15 @@ class RunError(ForgeError):
     exit_code = 5
 
 
+class TimeUsedUp(RunError):
+    """The run has been worked on as long as its configuration allows."""
+
+    code = "RUN-006"
+    exit_code = 4
+    hint = "What was done is kept. Going on allows as much time again."
+    usual_remedy = Resume()
+
+
 class RunBusy(RunError):
     """Another process holds this run."""
 

@@ -37,6 +37,7 @@ from forge_bot.runs.local_host import LocalHost
 from forge_bot.runs.project import Project
 from forge_bot.runs.resolve import resolve_run
 from forge_bot.runs.run import Run, open_run
+from forge_bot.runs.run_clock import RunClock
 from forge_bot.runs.session import prompts_for
 from forge_bot.runs.tier_models import models_for
 from forge_bot.settings import Config, load_config
@@ -95,7 +96,8 @@ class Worker:
                     self._answer(repository, run, config, WorkerQuestion.model_validate_json(asked))
                 else:
                     host = self._host(repository, run, config)
-                    asyncio.run(drive(run.pipeline, run.state, host))
+                    clock = RunClock(run.places.home, config.run_seconds)
+                    asyncio.run(clock.limited(drive(run.pipeline, run.state, host)))
                 self._commits(run)
         except ForgeError as error:
             return stopped_by(error)

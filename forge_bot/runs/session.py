@@ -3,7 +3,7 @@
 import asyncio
 import os
 from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import aclosing
+from contextlib import aclosing, nullcontext
 from pathlib import Path
 from uuid import uuid4
 
@@ -44,6 +44,7 @@ from forge_bot.runs.pull_request_branch import keep_run, offered, push_run
 from forge_bot.runs.question import Question, gate_shown, open_question
 from forge_bot.runs.resolve import RunInfo
 from forge_bot.runs.run import Run, open_run
+from forge_bot.runs.run_clock import RunClock
 from forge_bot.runs.skill_performance import PERFORMER
 from forge_bot.settings import Config, load_config
 from forge_bot.values import Frozen, PhaseId, Tier
@@ -110,6 +111,7 @@ class Session:
         self.open_pr = open_pr
         self.until = until
         self.environ = environ
+        self.clock: RunClock | None = None
 
     def go_on(
         self, info: RunInfo, first: Callable[[Run], Report | None] | None = None
@@ -187,7 +189,8 @@ class Session:
     def _performed(self, run: Run, last: PhaseId | None) -> Outcome:
         line = stop_after(run.pipeline, last) if last is not None else never_stop
         host = StopAtLine(TerminalHost(self, run), line)
-        _, action = until_stopped(drive(run.pipeline, run.state, host))
+        self.clock = RunClock(run.places.home, self.config.run_seconds)
+        _, action = until_stopped(self.clock.limited(drive(run.pipeline, run.state, host)))
         if last is not None and line(run.state, action):
             self._stopped(run, last, action)
             return Outcome.WAITING
@@ -328,8 +331,10 @@ class TerminalHost:
         return self._local
 
     async def _reply(self, asked: Question) -> PersonAnswer | PersonQuestion | PersonEdit | None:
+        clock = self.session.clock
         async with interruptible():
-            return self.session.ask(asked)
+            with clock.paused() if clock is not None else nullcontext():
+                return self.session.ask(asked)
 
     async def _explain(self, text: str) -> AsyncGenerator[Report]:
         """Answer in the middle of a question; whatever stands in the way is told, and the question
