@@ -103,11 +103,12 @@ def _mended(each: UnusableCommand, result: CommandResult, commands: ProjectComma
     name, argv = each.name, each.argv
     match each.cause:
         case Cause.SETUP_FAILED:
-            refused = _NOT_PUBLIC.search(result.tail)
-            if refused is None:
-                return _setup(result), _lists(name, [every.argv for every in commands.setup])
-            address = f"https://{refused[1]}/simple"
-            return _setup(result), iter([f"environment: {{PIP_INDEX_URL: '{address}'}}"])
+            if (refused := _NOT_PUBLIC.search(result.tail)) is not None:
+                address = f"https://{refused[1]}/simple"
+                return _setup(result), iter([f"environment: {{PIP_INDEX_URL: '{address}'}}"])
+            if _CREDENTIALS.search(result.tail):
+                return _setup(result), iter(["setup_credentials: [NPM_TOKEN]"])
+            return _setup(result), _lists(name, [every.argv for every in commands.setup])
         case Cause.MISSING_TOOL:
             program = next((word for word in argv if word != "env" and "=" not in word), argv[0])
             missing = missing_module(result) or program
@@ -140,8 +141,9 @@ def _setup(result: CommandResult) -> str:
         )
     if _CREDENTIALS.search(result.tail):
         return (
-            "A registry asks for credentials, which project commands do not get. Install from a"
-            " registry that can be read without them, or leave out what comes from there:"
+            "A registry asks for credentials. Name the variable that holds them for the package"
+            " manager, such as NPM_TOKEN, and give its value as FORGE_SETUP_NPM_TOKEN where"
+            " forge-bot runs; or install from a registry that can be read without them:"
         )
     if _STALE_LOCK.search(result.tail):
         return "The lock file may not fit its manifest: renew and commit it, or install without it:"

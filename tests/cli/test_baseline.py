@@ -84,22 +84,27 @@ def test_auto_waits_for_a_person_at_a_baseline_that_tells_nothing(sample: Sample
 
 
 @pytest.mark.parametrize(
-    ("script", "said"),
+    ("script", "said", "key"),
     [
-        ("echo 'E401 authentication required'; exit 1", "asks for credentials"),
-        ("echo 'poetry.lock is out of date'; exit 1", "may not fit its manifest"),
-        ("echo '```'; echo nichts geht; exit 9", "Write down how this project is installed"),
+        (
+            "echo 'E401 authentication required'; exit 1",
+            "asks for credentials",
+            "setup_credentials",
+        ),
+        ("echo 'poetry.lock is out of date'; exit 1", "may not fit its manifest", "commands"),
+        ("echo '```'; echo nichts geht; exit 9", "how this project is installed", "commands"),
     ],
 )
 def test_a_failed_installation_says_what_may_mend_it_and_nothing_is_judged_without(
-    sample: Sample, script: str, said: str
+    sample: Sample, script: str, said: str, key: str
 ) -> None:
     configured(sample, f"commands:\n  setup: {json.dumps([['sh', '-c', script]])}\n")
     model = sample.model()
     assert sample.forge("run", TASK, "--effort", "S", "--model", model).code == 3
     document = (sample.workspace / "baseline.md").read_text()
     assert said in document
-    assert pasted(document) == [{"commands": {"setup": [["sh", "-c", script]]}}]
+    own = {"setup_credentials": ["NPM_TOKEN"], "commands": {"setup": [["sh", "-c", script]]}}
+    assert pasted(document) == [{key: own[key]}]
     sample.forge("approve", "--model", model)
     assert sample.forge("approve", "--model", model).code == 0
     text = (sample.workspace / "pull-request.md").read_text()
