@@ -1,9 +1,10 @@
-"""Open a model by its name: `provider:model`, `scripted:FILE` or `replay:FILE`."""
+"""Open a model by its name: `provider:model`, `cli:PROGRAM`, `scripted:FILE` or `replay:FILE`."""
 
 from collections.abc import Mapping
 from pathlib import Path
 
 from forge_bot.agent.models.base import Model
+from forge_bot.agent.models.coding_cli import open_cli_model
 from forge_bot.agent.models.provider import ProviderSettings, open_provider
 from forge_bot.agent.models.recorded import Recorder, Replayer
 from forge_bot.agent.models.scripted import Scripted
@@ -23,6 +24,8 @@ def open_model(
             model: Model = Scripted(Path(rest))
         case "replay":
             model = Replayer(Path(rest))
+        case "cli":
+            model = open_cli_model(spec.strip(), (settings or ProviderSettings()).seconds)
         case _:
             model = open_provider(spec.strip(), settings or ProviderSettings())
     return Recorder(model, record) if record else model
