@@ -14,7 +14,7 @@ from forge_bot.agent.tools.tool_calls import ToolCalls
 from forge_bot.agent.tools.tool_catalogue import ToolCatalogue, discover_capabilities, named_tools
 from forge_bot.settings.capability_file import parse_capability_file
 from forge_bot.settings.config import CapabilityPolicy
-from tests.fakes.tool_servers import configure, unruly
+from tests.fakes.tool_servers import SERVER, configure, unruly
 
 SECRET = "sesame-open-1234"
 
@@ -247,3 +247,30 @@ def test_a_call_that_is_called_off_ends_with_its_server(tmp_path: Path) -> None:
     wanted = CapabilityRequest(key="1.1-x", capability="mcp_tickets_echo", params='{"text": "x"}')
     assert calls.call(wanted, 8_000).content == "It was called off."
     assert left_over(tmp_path) == []
+
+
+def test_a_server_that_npm_has_installed_runs_in_its_box_and_knows_the_work_tree(
+    tmp_path: Path,
+) -> None:
+    packages = tmp_path / "elsewhere" / "node_modules"
+    (packages / "tickets").mkdir(parents=True)
+    (packages / ".bin").mkdir()
+    program = packages / "tickets" / "server.py"
+    program.write_text(f"#!/usr/bin/env python3\n{SERVER.read_text()}")
+    program.chmod(0o755)
+    (packages / ".bin" / "tickets").symlink_to("../tickets/server.py")
+    root = tmp_path / "rota"
+    root.mkdir()
+    command = str(packages / ".bin" / "tickets")
+    entry = {"command": command, "args": ["well"], "env": {"TICKETS_TOKEN": "${FORGE_BOT_TREE}"}}
+    file = configure(root, {"tickets": entry})
+    given = CapabilitySetup(
+        root=root, tree=root, config=parse_capability_file(file.read_text()), environ={}
+    )
+    catalogue = discover(given)
+    assert catalogue.problems == ()
+    wanted = CapabilityRequest(
+        key="1.1-x", capability="mcp_tickets_echo", params=json.dumps({"text": "hi"})
+    )
+    found = ToolCalls(given, catalogue).call(wanted, 8_000)
+    assert found.content == f"hi with {root}"

@@ -58,7 +58,7 @@ def check_variables(
                 f"{match[1]} belongs to forge-bot and is given to no server: make a token of its"
                 " own for the server, with only the rights it needs, under another name."
             )
-        elif match[1] not in environ and match[2] is None:
+        elif match[1] not in environ and match[2] is None and match[1] != TREE:
             named = (
                 " Name it in the input `server-variables` of the action."
                 if SERVER_VARIABLES in environ

@@ -135,12 +135,17 @@ def _command(
 
 
 def _installation(command: str) -> tuple[Path, ...]:
-    """Return the folder that a program named by its whole path is installed in, such as an
-    environment of Python. A home is none.
+    """Return the folders that a program named by its whole path is installed in, such as an
+    environment of Python or the packages of npm. A home is none.
     """
     program = Path(command)
     if not program.is_absolute() or not program.is_file():
         return ()
-    folder = program.parent.parent if program.parent.name == "bin" else program.parent
     home = Path.home()
-    return () if folder == home or folder in home.parents else (folder,)
+    folders = (
+        each.parent.parent if each.parent.name in {"bin", ".bin"} else each.parent
+        for each in (program, program.resolve())
+    )
+    return tuple(
+        folder for folder in dict.fromkeys(folders) if folder != home and folder not in home.parents
+    )
