@@ -1,0 +1,83 @@
+"""How fast a repository is read as a graph, and how fast the graph answers.
+
+`python -m benchmarks.graph_speed [FILES]` makes a repository of that many Python files in a
+temporary folder. The times are those of work on a processor, git's included, so that other
+programs on the machine do not count.
+"""
+
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from forge_bot.git import Repository, make_repository
+from forge_bot.project.graph.graph_query import GraphQuestion, ask_graph
+from forge_bot.project.graph.node_types import NodeTier
+from forge_bot.project.graph.read_graph import GraphReader
+from forge_bot.project.graph.repo_map import repo_map
+
+_PARTS = 40
+_FUNCTIONS = 12
+
+
+def main() -> int:
+    """Print one line for each figure, in milliseconds."""
+    count = int(sys.argv[1]) if len(sys.argv) > 1 else 2_000
+    with tempfile.TemporaryDirectory() as name:
+        repository = _repository(Path(name) / "made", count)
+        reader = GraphReader(repository)
+        cold = _time(reader.here)
+        graph = reader.here()
+        for number in range(5):
+            _write(repository.root, number, count, "changed")
+        changed = _time(reader.here)
+        started = _time(GraphReader(repository).here)
+        query = _time(lambda: ask_graph(graph, GraphQuestion(tier=NodeTier.WORKER)))
+        touched = _time(lambda: ask_graph(graph, GraphQuestion(touches=("part_0/file_0.py",))))
+        repo_map(graph, 2_000, said="file")
+        shown = _time(lambda: repo_map(graph, 2_000, said="file"))
+    for what, value in (
+        (f"{count} files, cold, a file", cold / count),
+        ("five changed files", changed),
+        ("the same graph, in a new process's reader", started),
+        ("a query by tier", query),
+        ("what a change reaches", touched),
+        ("a map of 2,000 tokens, warm", shown),
+    ):
+        print(f"{what:45} {value:8.2f} ms")
+    return 0
+
+
+def _time(do: Callable[[], object]) -> float:
+    begun = _spent()
+    do()
+    return (_spent() - begun) * 1000
+
+
+def _spent() -> float:
+    """Return the seconds of work of this process and of those it started, such as git."""
+    times = os.times()
+    return time.process_time() + times.children_user + times.children_system
+
+
+def _repository(folder: Path, count: int) -> Repository:
+    for number in range(count):
+        _write(folder, number, count, "first")
+    return make_repository(folder, "All files")
+
+
+def _write(folder: Path, number: int, count: int, word: str) -> None:
+    path = folder / f"part_{number % _PARTS}" / f"file_{number}.py"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    wanted = [(number * step + step) % count for step in (3, 7, 11)]
+    lines = [f"from part_{each % _PARTS} import file_{each}" for each in wanted]
+    for each in range(_FUNCTIONS):
+        lines += ["", "", f"def function_{each}(value: int) -> int:", f'    """{word} {each}."""']
+        lines += [f"    return value + file_{wanted[each % 3]}.function_{each}(value)"]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
