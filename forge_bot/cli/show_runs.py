@@ -17,6 +17,7 @@ from forge_bot.git import Repository
 from forge_bot.runs.resolve import RunInfo, resolve_run, runs
 from forge_bot.runs.snapshot_of_run import RunSnapshot, run_snapshot
 from forge_bot.settings import load_config
+from forge_bot.temporal.run_place import place_of
 
 _MARKS = {
     "done": "[green]✓[/]",
@@ -35,6 +36,8 @@ def status(folder: Path, name: str | None, *, as_json: bool) -> int:
         return 0
     console = Console(soft_wrap=True)
     _head(found, console)
+    if (place := place_of(found.repository, found.state.run)) is not None and not found.info.ended:
+        console.print(f"[dim]led by {escape(place.told)}[/]", highlight=False)
     console.print(_phases(rows(found.pipeline, found.state)))
     _tail(found.state, console)
     return 0

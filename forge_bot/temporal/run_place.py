@@ -27,6 +27,13 @@ class TemporalPlace(Frozen):
     open_pr: bool = False
     heartbeat_seconds: float = Field(default=20.0, ge=1, le=3600)
 
+    @property
+    def told(self) -> str:
+        """Return the server in words."""
+        if self.dev:
+            return "a Temporal server that each command starts"
+        return f"the Temporal server at {self.address}, namespace {self.namespace}"
+
 
 def place_of(repository: Repository, run: str) -> TemporalPlace | None:
     """Return the server that leads the run; None for a run of this machine alone."""

@@ -22,10 +22,12 @@ def test_with_dev_each_command_brings_its_own_server_and_goes_on_where_the_last_
     began = sample.forge("run", TASK, *words)
     assert began.code == 3, began.err
     assert "checkpoint-a" in began.out
+    assert "led by a Temporal server that each command starts" in sample.forge("status").out
     done = sample.forge("approve")
     assert done.code == 0, done.err
     assert "✓ Done." in done.out
     assert done.err == ""
+    assert "led by" not in sample.forge("status").out
 
 
 @pytest.mark.slow
