@@ -126,7 +126,10 @@ class Publication:
             draft=text.draft,
         )
         try:
-            pull = self.github.open_pull_request(new)
+            # A person may have given the open one another base.
+            pull = self.github.pull_request_for(offered.branch) if state.pull_request else None
+            if pull is None or pull.state is not PullState.OPEN:
+                pull = self.github.open_pull_request(new)
         except (PermissionMissing, GitHubRefused) as error:
             # The work is done and lies on the branch; a person can open it with one click.
             url = view.links.compare(state.base_branch, offered.branch)

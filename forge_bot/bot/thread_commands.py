@@ -123,7 +123,8 @@ def _updated(run: Run, spoken: ThreadCommand, thread: Thread, desk: CommentWrite
         if pull is not None and pull.state is not PullState.OPEN:
             raise CannotUpdate(f"The pull request is {pull.state.value} already.")
         at, via = spoken.comment.created_at, spoken.comment.url
-        run.tell(update(run, key=spoken.key, at=at, by=spoken.by, via=via))
+        base = pull.base if pull is not None else ""
+        run.tell(update(run, key=spoken.key, at=at, by=spoken.by, via=via, base=base))
     except ForgeError as error:
         desk.say(command_replies.cannot(desk.commands, error), spoken)
         return

@@ -30,9 +30,10 @@ def fetch_for_update(run: Run) -> None:
             fetch_branch(repository.root, "origin", branch)
 
 
-def update(run: Run, *, key: str, at: datetime, by: str, via: str) -> RetryAsked:
+def update(run: Run, *, key: str, at: datetime, by: str, via: str, base: str = "") -> RetryAsked:
     """Merge what people added to the offered branch and what came to the base branch, as far as is
-    known here; the report that sends the run back to its verification.
+    known here; the report that sends the run back to its verification. `base` is another base
+    branch than the run's own, where a person gave the pull request another one.
 
     Approvals stand: no document changes. Raises CannotUpdate, and nothing is merged then.
     """
@@ -43,7 +44,7 @@ def update(run: Run, *, key: str, at: datetime, by: str, via: str) -> RetryAsked
             hint="Update it when its pull request is open, or answer what it asks first.",
         )
     take_peoples_commits(run)
-    root, base = run.repository.root, state.base_branch
+    root, base = run.repository.root, base or state.base_branch
     places = (f"{REMOTES}origin/{base}", f"{HEADS}{base}")
     newest = next(filter(None, (ref_target(root, ref) for ref in places)), None)
     if newest is None:
@@ -52,15 +53,15 @@ def update(run: Run, *, key: str, at: datetime, by: str, via: str) -> RetryAsked
     if not is_ancestor(root, newest, head):
         since = run.tree.merge_base(head, newest)
         if conflicts := merge_into_run(run, newest, since, f"Merge {base} into the run"):
-            raise _contradicted(run, conflicts)
+            raise _contradicted(run, base, conflicts)
     elif len(commit_at(root, head).parents) == 1:
         raise CannotUpdate(f"The run has all of {base} already.", hint="There is nothing to do.")
     return RetryAsked(key=key, at=at, phase=_verification(run), by=by, via=via)
 
 
-def _contradicted(run: Run, conflicts: tuple[str, ...]) -> CannotUpdate:
+def _contradicted(run: Run, base: str, conflicts: tuple[str, ...]) -> CannotUpdate:
     state = run.state
-    base, branch = state.base_branch, state.pull_request_branch or state.branch
+    branch = state.pull_request_branch or state.branch
     more = f" and {len(conflicts) - _SHOWN} more" if len(conflicts) > _SHOWN else ""
     away = run.repository.remote_url() is not None
     return CannotUpdate(

@@ -178,6 +178,13 @@ def test_update_merges_the_base_verifies_and_pushes_and_the_approval_stands(
     assert "news.txt" not in _code(stage)
     assert stage.state["decisions"] == decided
     assert len([issue for issue in stage.repo.issues.values() if issue.pull]) == 1
+    at = stage.hub.clock.tick()
+    later = bare.commit("next", {"next.txt": "next\n"}, "Next", ANN, at, start=main)
+    assert stage.pull.pull is not None
+    stage.pull.pull.base = "next"
+    assert heard(stage.say("/update")).code == 0
+    assert bare.contains(offered, later)
+    assert len([issue for issue in stage.repo.issues.values() if issue.pull]) == 1
     stage.pull.state = "closed"
     heard(stage.say("/update"))
     assert "closed already" in stage.said("reply occasion=cannot")[1]
