@@ -21,7 +21,7 @@ class TryOutcome(Frozen):
         default=(), description="what is newly red and belongs to another task of the plan"
     )
     untold: str = Field(default="", description="why some command tells nothing, a sentence")
-    seconds: float = Field(default=0.0, description="how long the commands took")
+    seconds: float = Field(default=0.0, description="how long the commands took; 0 if none ran")
 
     def redacted(self, strike: Callable[[str], str]) -> "TryOutcome":
         """Return the outcome with secrets struck out of the commands' words."""
@@ -41,12 +41,14 @@ def with_tries(markdown: str, tries: Sequence[TryOutcome]) -> str:
 
 
 def _section(tries: Sequence[TryOutcome]) -> str:
-    """Return the section of a task's document about its tries; empty if nothing was ever red."""
-    told = [each for each in tries if each.red or each.elsewhere]
-    if not told:
+    """Return the section of a task's document about its tries; empty if they tell nothing."""
+    if not tries:
         return ""
     last = tries[-1]
     lines = [f"## {HEADING}", "", "Our own process ran the project's commands on the edits.", ""]
+    if not any(each.red or each.elsewhere for each in tries):
+        green = "- Nothing is newly red, compared with the commit before them."
+        return "" if last.untold or not last.seconds else "\n".join([*lines, green]) + "\n"
     back = [each for each in tries[: -1 if last.red else None] if each.red]
     lines += [f"- Went back to the implementer: {each.summary}." for each in back]
     if last.red:

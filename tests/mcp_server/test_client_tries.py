@@ -93,7 +93,7 @@ async def test_tasks_that_are_reported_together_are_tried_together(sample: Sampl
         assert (review["phase"], review["parallel_task_ids"]) == ("phase-6", ["1", "2"])
         for task in "12":
             document = (sample.path / host.workspace / f"impl-{task}.md").read_text("utf-8")
-            assert "Tests After the Edits" not in document
+            assert "- Nothing is newly red, compared with the commit before them." in document
 
 
 async def test_a_change_that_waits_for_a_person_is_not_run(sample: Sample) -> None:

@@ -40,6 +40,10 @@ FILES = {
     "tests/test_double.py": TEST.format(module="double", name="double", value=4),
     "tests/test_triple.py": TEST.format(module="triple", name="triple", value=6),
 }
+GREEN = (
+    "## Tests After the Edits\n\nOur own process ran the project's commands on the edits.\n\n"
+    "- Nothing is newly red, compared with the commit before them."
+)
 ONE = (Planned("1", ("lib/double.py",)),)
 WRONG = replaced("lib/double.py", "2 * x", "x")
 RIGHT = replaced("lib/double.py", "2 * x", "x + x")
@@ -101,11 +105,13 @@ def test_edits_that_break_a_test_go_back_in_the_same_conversation_with_the_tests
     assert "Nothing is newly red after the last edits." in document(here)
 
 
-def test_edits_that_break_nothing_cost_no_further_call_and_leave_no_word(tmp_path: Path) -> None:
+def test_edits_that_break_nothing_cost_no_further_call_and_the_reviewer_is_told(
+    tmp_path: Path,
+) -> None:
     here, model = stage(tmp_path), talker(done(RIGHT))
     assert here.go_on(model)[0] is Outcome.DONE
     assert len(model.asked("1")) == 1
-    assert "Tests After the Edits" not in document(here)
+    assert GREEN in document(here)
     assert here.git("worktree", "list", "--porcelain").count("worktree ") == 2
 
 
@@ -133,7 +139,7 @@ def test_what_is_red_only_where_a_part_of_the_tests_runs_does_not_go_back(tmp_pa
     alone = f"{affected} -k *tests.test_double.Works.test_company"
     # The baseline; the first edits, what is red again, the base in the same way, and then all.
     assert commands(here) == [every, affected, alone, affected, every]
-    assert "Tests After the Edits" not in document(here)
+    assert GREEN in document(here)
 
 
 def test_a_fault_that_the_part_does_not_show_is_found_by_all_the_tests(tmp_path: Path) -> None:
