@@ -274,9 +274,9 @@ class State(Recorded):
     artifacts: dict[str, ArtifactRecord] = Field(default_factory=dict[str, ArtifactRecord])
     tasks: tuple[TaskState, ...] = ()
     wave: Wave | None = None
-    calls: tuple[CallRecord, ...] = Field(default=(), exclude_if=is_empty)
+    calls: tuple[CallRecord, ...] = ()
     capabilities: tuple[CapabilityUse, ...] = Field(
-        default=(), exclude_if=is_empty, description="use of tools and skills from outside"
+        default=(), description="use of tools and skills from outside"
     )
     notes: tuple[Note, ...] = ()
     gate: OpenGate | None = None
