@@ -144,7 +144,8 @@ def test_names_are_those_of_the_engine() -> None:
     assert {answer.value for answer in Answer} | {"revise"} == set(ANSWERS)
     # In a thread nobody is asked whether the summary may be posted there.
     assert set(ANSWERS) - {"post"} <= set(NAMED)
-    assert set(RunFlags.model_fields) <= {field.name for field in fields(Start)}
+    # The folder of a change is named at the terminal only.
+    assert set(RunFlags.model_fields) - {"scope"} <= {field.name for field in fields(Start)}
     assert {parse_comment(f"/effort {effort.value}")[0] for effort in Effort} == {
         Resize(1, "S"),
         Resize(1, "M"),
