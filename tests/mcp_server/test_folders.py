@@ -212,7 +212,8 @@ async def test_a_pipeline_of_any_folder_has_an_address_and_one_that_differs_its_
             if resource.uri.startswith("forge://pipeline/")
         ]
         assert listed == [
-            f"forge://pipeline/{name}" for name in ("develop", "develop@second", "own")
+            f"forge://pipeline/{name}"
+            for name in ("audit", "develop", "develop@second", "own", "scaffold")
         ]
         assert await completed(host, "forge://pipeline/{id}", "id", "dev") == [
             "develop",

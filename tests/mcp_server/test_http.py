@@ -209,7 +209,7 @@ async def test_clients_at_once_lose_no_report_and_a_long_call_blocks_nobody_else
         other.workspace = one.workspace
         # Setup and the baseline run in this call; lists and other questions are answered meanwhile.
         first = asyncio.create_task(one.next())
-        assert len((await other.client.list_tools()).tools) == 12
+        assert len((await other.client.list_tools()).tools) == 13
         one.perform(action := await first)
         said: dict[str, Any] = {"previous_action_complete": True, "action_id": action["action_id"]}
         answers = await asyncio.gather(*(host.next(**said) for host in (one, other, one, other)))

@@ -34,6 +34,7 @@ def test_the_second_process_is_told_who_holds_the_run_from_whichever_work_tree_i
         assert world.forge("status")[0] == 0
         assert world.forge("abandon")[0] == 5
     assert world.nursery.wait(first) == 0, world.printed
+    world.git("worktree", "remove", "--force", str(other))
     assert world.standing() == parts[1].standing
 
 
