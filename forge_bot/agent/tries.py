@@ -12,7 +12,7 @@ _NAMED = 10
 
 
 class TryOutcome(Frozen):
-    """What the project's commands said of some edits, compared with the commit they are made on."""
+    """The outcome of the project's commands after some edits, beside the commit before them."""
 
     red: tuple[str, ...] = Field(default=(), description="what is newly red and goes back")
     summary: str = Field(default="", description="in a few words: `tests are red: 2 of 84`")

@@ -1,4 +1,4 @@
-"""What a run used of tools and skills from outside, in words for every face."""
+"""The tools and skills from outside that a run used, in words for every face."""
 
 from collections.abc import Sequence
 from decimal import Decimal

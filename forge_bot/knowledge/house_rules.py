@@ -49,7 +49,7 @@ Span = tuple[int, int]
 
 
 class HouseRule(Frozen):
-    """What is shown of one file; `part` says which of it, unless it is all."""
+    """The shown text of one file; `part` names the part, and is empty for the whole file."""
 
     path: str
     text: str

@@ -21,7 +21,7 @@ _LINK, _PROGRAM, _PLAIN = "120000", "100755", "100644"
 
 
 class ClientTries(NamedTuple):
-    """Where the edits of a client's agents are tried."""
+    """The run and the tree in which the edits of a client's agents are tried."""
 
     spot: RunLocation
     shop: CheckWorktree

@@ -17,10 +17,9 @@ from forge_bot.agent.model_answers import Change, Document
 from forge_bot.agent.models.base import Model
 from forge_bot.agent.progress_events import Notice
 from forge_bot.agent.providers.context import ProviderContext
-from forge_bot.agent.providers.provider_result import head
+from forge_bot.agent.providers.provider_result import head, result_of
 from forge_bot.agent.tools.skill_context import RUN_SCRIPT, SkillContext
 from forge_bot.agent.tools.skills import SkillDefinition, files_of, read_skill, skill_digest
-from forge_bot.agent.tools.tool_calls import result_of
 from forge_bot.errors import BadCapabilities
 from forge_bot.prompts.assemble import assemble
 from forge_bot.prompts.environment import Environment

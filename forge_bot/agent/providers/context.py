@@ -24,7 +24,7 @@ from forge_bot.agent.providers.project_commands import (
     on_paths,
     past_runs,
 )
-from forge_bot.agent.providers.provider_result import Declined, ProviderResult
+from forge_bot.agent.providers.provider_result import Declined, ProviderResult, result_of
 from forge_bot.agent.providers.read_file import ReadFile, read_file
 from forge_bot.agent.providers.search_code import SearchCode, search_code
 from forge_bot.errors import PathEscapes
@@ -121,7 +121,7 @@ class ProviderContext:
         capability = self._capabilities.get(wanted.capability)
         if capability is None:
             offered = ", ".join(sorted(self._capabilities))
-            return _observation(
+            return result_of(
                 wanted,
                 ResultStatus.UNKNOWN_CAPABILITY,
                 f"There is no capability of that name. There are: {offered}.",
@@ -129,14 +129,12 @@ class ProviderContext:
         try:
             found = capability.answer(wanted.params, limits)
         except ValidationError as error:
-            return _observation(
-                wanted, ResultStatus.INVALID_PARAMS, _faults(error, capability.spec)
-            )
+            return result_of(wanted, ResultStatus.INVALID_PARAMS, _faults(error, capability.spec))
         except PathEscapes as escapes:
-            return _observation(wanted, ResultStatus.DENIED, escapes.message)
+            return result_of(wanted, ResultStatus.DENIED, escapes.message)
         except Declined as declined:
-            return _observation(wanted, declined.status, declined.why)
-        return _observation(wanted, ResultStatus.OK, found.content, found)
+            return result_of(wanted, declined.status, declined.why)
+        return result_of(wanted, ResultStatus.OK, found.content, found)
 
 
 def _capability(
@@ -169,20 +167,3 @@ def _faults(error: ValidationError, menu: CapabilitySpec) -> str:
         for item in error.errors()[:5]
     )
     return f"{found}. It takes:\n{menu.line}"
-
-
-def _observation(
-    wanted: CapabilityRequest,
-    status: ResultStatus,
-    content: str,
-    found: ProviderResult | None = None,
-) -> CapabilityResult:
-    return CapabilityResult(
-        key=wanted.key,
-        capability=wanted.capability,
-        params=wanted.params,
-        status=status,
-        content=content,
-        truncated=found.truncated if found else False,
-        note=found.note if found else "",
-    )

@@ -1,6 +1,6 @@
 """The result of a capability, and the error for a declined request."""
 
-from forge_bot.agent.capabilities import ResultStatus
+from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult, ResultStatus
 from forge_bot.values import Frozen
 
 
@@ -56,4 +56,22 @@ def ends(text: str, limit: int) -> ProviderResult:
     )
     return ProviderResult(
         content=kept, note=f"cut: {left:,} characters from the middle", truncated=True
+    )
+
+
+def result_of(
+    wanted: CapabilityRequest,
+    status: ResultStatus,
+    content: str,
+    found: ProviderResult | None = None,
+) -> CapabilityResult:
+    """Return the result of a request."""
+    return CapabilityResult(
+        key=wanted.key,
+        capability=wanted.capability,
+        params=wanted.params,
+        status=status,
+        content=content,
+        truncated=found.truncated if found else False,
+        note=found.note if found else "",
     )

@@ -12,9 +12,14 @@ from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult, Ef
 from forge_bot.agent.limits import WorkLimits
 from forge_bot.agent.providers.catalogue import CapabilitySpec, spec
 from forge_bot.agent.providers.context import ProviderContext
-from forge_bot.agent.providers.provider_result import Declined, ProviderResult, ends, head
+from forge_bot.agent.providers.provider_result import (
+    Declined,
+    ProviderResult,
+    ends,
+    head,
+    result_of,
+)
 from forge_bot.agent.tools.skills import SkillDefinition, files_of
-from forge_bot.agent.tools.tool_calls import result_of
 from forge_bot.sandbox import CommandOutcome
 from forge_bot.values import Frozen
 

@@ -7,7 +7,7 @@ from collections.abc import Coroutine
 from typing import Any, TypeVar
 
 from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult, ResultStatus
-from forge_bot.agent.providers.provider_result import Declined, ProviderResult
+from forge_bot.agent.providers.provider_result import Declined, ProviderResult, result_of
 from forge_bot.agent.tools.argument_schema import faults_of
 from forge_bot.agent.tools.mcp_client import execute_mcp_tool
 from forge_bot.agent.tools.setup import CapabilitySetup
@@ -94,21 +94,3 @@ class ToolCalls:
                     self._under_way.discard(entry)
 
         return asyncio.run(tracked())
-
-
-def result_of(
-    wanted: CapabilityRequest,
-    status: ResultStatus,
-    content: str,
-    found: ProviderResult | None = None,
-) -> CapabilityResult:
-    """Return the result of a request."""
-    return CapabilityResult(
-        key=wanted.key,
-        capability=wanted.capability,
-        params=wanted.params,
-        status=status,
-        content=content,
-        truncated=found.truncated if found else False,
-        note=found.note if found else "",
-    )

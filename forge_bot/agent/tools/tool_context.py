@@ -12,7 +12,8 @@ from forge_bot.agent.capabilities import (
 )
 from forge_bot.agent.limits import WorkLimits
 from forge_bot.agent.providers.context import ProviderContext
-from forge_bot.agent.tools.tool_calls import ToolCalls, result_of
+from forge_bot.agent.providers.provider_result import result_of
+from forge_bot.agent.tools.tool_calls import ToolCalls
 
 _MOST_SHOWN = 20_000
 

@@ -1,4 +1,4 @@
-"""What was read before, by git's blob ids, in one SQLite file beside git's own data.
+"""The files that were read before, by git's blob ids, in one SQLite file beside git's own data.
 
 Everything in it is derived: it may be deleted at any time, and where it is broken or cannot be
 written, files are read anew.
