@@ -13,8 +13,8 @@ from rich.markup import escape
 from forge_bot.agent.models.base import Model
 from forge_bot.agent.models.exchange_files import Exchanges
 from forge_bot.agent.models.recorded import Replayer
+from forge_bot.cli.closing_lines import print_result
 from forge_bot.cli.console import Console
-from forge_bot.cli.last_words import print_result
 from forge_bot.cli.options import Ending
 from forge_bot.cli.progress import Progress
 from forge_bot.cli.session_setup import at_terminal, load_setup

@@ -8,8 +8,8 @@ from uuid import uuid4
 from rich.markup import escape
 
 from forge_bot.cli.amounts import paid
+from forge_bot.cli.closing_lines import print_result
 from forge_bot.cli.console import Console
-from forge_bot.cli.last_words import print_result
 from forge_bot.cli.options import Ending, HostChoice
 from forge_bot.cli.progress import Progress
 from forge_bot.cli.session_setup import check_person, load_setup, session, way_of_answer

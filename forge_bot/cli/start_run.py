@@ -10,9 +10,9 @@ from rich.markup import escape
 from rich.prompt import Prompt
 
 from forge_bot.cli.amounts import money
+from forge_bot.cli.closing_lines import print_result
 from forge_bot.cli.console import Console
 from forge_bot.cli.discussion import discussed
-from forge_bot.cli.last_words import print_result
 from forge_bot.cli.options import Ending, HostChoice
 from forge_bot.cli.progress import Progress, expected
 from forge_bot.cli.resume import dollars, resume

@@ -12,7 +12,7 @@ _OLDEST = (3, 11)
 
 def main() -> int:
     """Decide about the event of this run of the workflow. The exit status is that of
-    `forge_bot.gate.step.enter`.
+    `forge_bot.gate.workflow_step.enter`.
     """
     # Written so that older Pythons can read as far as this sentence.
     if sys.version_info < _OLDEST:
@@ -31,7 +31,7 @@ def main() -> int:
     if sys.argv[1:] == ["stranded"]:
         from forge_bot.gate.install_failure import stranded as step
     else:
-        from forge_bot.gate.step import run_gate as step
+        from forge_bot.gate.workflow_step import run_gate as step
 
     try:
         return step(os.environ)

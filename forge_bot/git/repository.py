@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from forge_bot.errors import BranchExists, GitFailed, GitMissing, NotARepository
-from forge_bot.git import commits, condition, files_at, remotes, revisions, worktree
+from forge_bot.git import commits, files_at, missing_parts, remotes, revisions, worktree
 from forge_bot.git.branch_tips import BranchTips, branch_tips
-from forge_bot.git.condition import Lfs
+from forge_bot.git.missing_parts import Lfs
 from forge_bot.git.object_reader import ObjectReader
 from forge_bot.git.process import LONG, git
 from forge_bot.git.worktree import Tree
@@ -257,17 +257,17 @@ class Repository:
         """
         return files_at.list_files(self.root, ref, under)
 
-    def condition(self, commit: str) -> condition.Condition:
+    def condition(self, commit: str) -> missing_parts.Condition:
         """Return the unfinished or missing parts, for work that begins at a commit. Raises
         GitFailed for an unknown one.
         """
-        return condition.condition(self.root, commit)
+        return missing_parts.condition(self.root, commit)
 
     def lfs(self, commit: str) -> Lfs | None:
         """Return the files that a commit keeps in Git LFS and their state here; None when it keeps
         nothing there.
         """
-        return condition.lfs(self.root, commit)
+        return missing_parts.lfs(self.root, commit)
 
     def list_folders(self, ref: str, under: str) -> dict[str, str]:
         """The folders directly in one folder at `ref`, with an id each that changes with anything

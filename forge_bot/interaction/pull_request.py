@@ -9,7 +9,7 @@ from forge_bot.artifacts.test_paths import belongs_to_tests
 from forge_bot.engine.capability_uses import use_lines
 from forge_bot.engine.state import Decision, Reason, State, Verification
 from forge_bot.interaction import markers
-from forge_bot.interaction.command_table import commands, ended, outputs, reasons, warnings
+from forge_bot.interaction.check_table import commands, ended, outputs, reasons, warnings
 from forge_bot.interaction.commit_links import short
 from forge_bot.interaction.fit_comment import LIMIT, Flexible, as_many, compose
 from forge_bot.interaction.number_format import head, listed, money, row, several, spent

@@ -19,7 +19,7 @@ from forge_bot.engine.actions import Action, SpawnAgent
 from forge_bot.errors import ForgeError, ReportsDamaged
 from forge_bot.interaction.remedy_words import advice_at_terminal
 from forge_bot.mcp_server.active_run import has_runs, under_way
-from forge_bot.mcp_server.scripts_of_line import runs_answer
+from forge_bot.mcp_server.shell_scripts import runs_answer
 from forge_bot.mcp_server.shell_words import git_calls, gives_answer
 from forge_bot.runs.snapshot_of_run import RunSnapshot
 from forge_bot.store import SPECS

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from html5lib.constants import voidElements
 
 from forge_bot.prompts import html_vocabulary as words
+from forge_bot.prompts.html_page import FRAMES, Page
 from forge_bot.prompts.invisible import hides
-from forge_bot.prompts.page import FRAMES, Page
 from forge_bot.prompts.removals import RemovalKind, RemovedSpan
 from forge_bot.prompts.tags import (
     LONGEST_VALUE,

@@ -24,7 +24,6 @@ from markdown_it.rules_inline import (
 )
 from markdown_it.token import Token
 
-from forge_bot.prompts.formulas import Formulas, hidden_in_formula
 from forge_bot.prompts.invisible import hides
 from forge_bot.prompts.markdown_blocks import footnote_key, reader
 from forge_bot.prompts.markdown_links import (
@@ -38,6 +37,7 @@ from forge_bot.prompts.markdown_links import (
     spaced_address,
 )
 from forge_bot.prompts.removals import RemovalKind, RemovedSpan, cut
+from forge_bot.prompts.tex_formulas import Formulas, hidden_in_formula
 
 _DECLARATIONS = (
     ("<!--", None),

@@ -8,13 +8,13 @@ from typing import NamedTuple
 from markdown_it.helpers import parseLinkDestination
 from markdown_it.token import Token
 
-from forge_bot.prompts.formulas import drawing_comments, hidden_in_formula
+from forge_bot.prompts.html_page import FRAMES, Page
 from forge_bot.prompts.inlines import Inlines, read_inlines
 from forge_bot.prompts.markdown_blocks import Blocks, Definition
 from forge_bot.prompts.markdown_links import is_plain_word, label_end, spaced_address
-from forge_bot.prompts.page import FRAMES, Page
 from forge_bot.prompts.removals import RemovalKind, RemovedSpan
 from forge_bot.prompts.table_rows import NO_CELL, Cell, read_row
+from forge_bot.prompts.tex_formulas import drawing_comments, hidden_in_formula
 
 # The end of an HTML block that is no element. Browsers end it at the first ">"; its author wanted
 # to hide all of it.

@@ -1,10 +1,10 @@
 """The system calls of a boxed command as a kernel filter: a pure function that returns bytes.
 
-Calls that are not in `calls` are refused: EPERM for old ones, and "no such call" (ENOSYS) for those
-that came with Linux 5.1 or later, so that programs use an older one in their place. clone3 is one
-of these: it hides its flags behind a pointer, and the C library then uses clone, whose flags can be
-read. The program is classic BPF over `struct seccomp_data` (number at 0, architecture at 4, low
-halves of the arguments from 16 on, 8 bytes apart). Source:
+Calls that are not in `system_calls` are refused: EPERM for old ones, and "no such call" (ENOSYS)
+for those that came with Linux 5.1 or later, so that programs use an older one in their place.
+clone3 is one of these: it hides its flags behind a pointer, and the C library then uses clone,
+whose flags can be read. The program is classic BPF over `struct seccomp_data` (number at 0,
+architecture at 4, low halves of the arguments from 16 on, 8 bytes apart). Source:
 Documentation/userspace-api/seccomp_filter.rst.
 """
 
@@ -13,7 +13,7 @@ import platform
 import struct
 from collections.abc import Iterator
 
-from forge_bot.sandbox import calls
+from forge_bot.sandbox import system_calls
 
 _LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _AND, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x54, 0x06
 _ALLOW, _KILL, _ERRNO, _ASK = 0x7FFF0000, 0x80000000, 0x00050000, 0x7FC00000
@@ -63,7 +63,7 @@ def program(*, namespaces: bool, network: bool, machine: str = "") -> bytes:
     filter has to refuse them, and can report why.
     """
     machine = machine or platform.machine()
-    judged = calls.numbers(calls.BY_ARGUMENTS, machine)
+    judged = system_calls.numbers(system_calls.BY_ARGUMENTS, machine)
     rules = _head(machine)
     rules += _call(judged["socket"], _socket(namespaces=namespaces, network=network))
     rules += _call(judged["socketpair"], _pair(connected_only=network or not namespaces))
@@ -84,15 +84,17 @@ def program(*, namespaces: bool, network: bool, machine: str = "") -> bytes:
     for name, wanted in _on_processes(own_only=not namespaces):
         rules += _call(judged[name], wanted)
     groups = (
-        calls.FILES,
-        calls.MEMORY,
-        calls.PROCESSES,
-        calls.CLOCKS,
-        calls.SOCKETS,
-        *((calls.SHARED,) if namespaces else ()),
+        system_calls.FILES,
+        system_calls.MEMORY,
+        system_calls.PROCESSES,
+        system_calls.CLOCKS,
+        system_calls.SOCKETS,
+        *((system_calls.SHARED,) if namespaces else ()),
     )
     rules += _allowed(
-        sorted(number for group in groups for number in calls.numbers(group, machine).values())
+        sorted(
+            number for group in groups for number in system_calls.numbers(group, machine).values()
+        )
     )
     rules += [(_AT_LEAST, 0, 1, _SINCE_5_1), _deny(errno.ENOSYS), _deny()]
     return b"".join(struct.pack("<HBBI", *rule) for rule in rules)

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from forge_bot.errors import SandboxFailed
 from forge_bot.sandbox.box import Box
+from forge_bot.sandbox.hidden_system_files import private_in_etc, with_passwords
 from forge_bot.sandbox.registries import Registries, registries
 from forge_bot.sandbox.setup_network import NetworkPolicy, machine_policy, registry_places
-from forge_bot.sandbox.system import private_in_etc, with_passwords
 from forge_bot.sandbox.toolchains import ROOTS, find_tools
 
 _USUAL_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from forge_bot.gate.step import run_gate
+from forge_bot.gate.workflow_step import run_gate
 from tests.bot.stage import PERMISSIONS, Job, Stage, outputs
 
 

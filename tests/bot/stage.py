@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from forge_bot.gate.step import run_gate
+from forge_bot.gate.workflow_step import run_gate
 from forge_bot.resources import templates
 from forge_bot.runs.clock import now
 from tests.fakes import script

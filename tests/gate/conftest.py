@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from forge_bot.gate.step import run_gate
+from forge_bot.gate.workflow_step import run_gate
 from tests.gate.small_api import SmallApi
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.sandbox import calls, seccomp
+from forge_bot.sandbox import seccomp, system_calls
 
 ALLOWED, KILLED, ASKED, REFUSED, UNKNOWN = (
     0x7FFF0000,
@@ -91,13 +91,13 @@ TCP, SCTP, SMC, MULTIPATH_TCP = 6, 132, 256, 262
 NO_SIGNAL, FAST_OPEN = 0x4000, 0x20000000
 NEW_USER, NEW_NET = 0x10000000, 0x40000000
 GROUPS = (
-    calls.FILES,
-    calls.MEMORY,
-    calls.PROCESSES,
-    calls.CLOCKS,
-    calls.SOCKETS,
-    calls.SHARED,
-    calls.BY_ARGUMENTS,
+    system_calls.FILES,
+    system_calls.MEMORY,
+    system_calls.PROCESSES,
+    system_calls.CLOCKS,
+    system_calls.SOCKETS,
+    system_calls.SHARED,
+    system_calls.BY_ARGUMENTS,
 )
 
 
@@ -271,7 +271,9 @@ def test_nothing_is_put_into_the_input_of_a_terminal(machine: str) -> None:
 def test_a_call_that_is_not_listed_is_refused_and_a_newer_one_is_said_not_to_exist(
     machine: str, namespaces: bool, network: bool
 ) -> None:
-    listed = {number for group in GROUPS for number in calls.numbers(group, machine).values()}
+    listed = {
+        number for group in GROUPS for number in system_calls.numbers(group, machine).values()
+    }
     for number in set(range(2000)) - listed:
         expected = REFUSED if number < 424 else UNKNOWN
         assert told(machine, number, namespaces=namespaces, network=network) == expected, number
@@ -281,7 +283,7 @@ def test_a_call_that_is_not_listed_is_refused_and_a_newer_one_is_said_not_to_exi
 
 def test_every_listed_call_is_allowed_in_namespaces(machine: str) -> None:
     for group in GROUPS[:-1]:
-        for name, number in calls.numbers(group, machine).items():
+        for name, number in system_calls.numbers(group, machine).items():
             assert told(machine, number) == ALLOWED, name
 
 
@@ -306,7 +308,7 @@ def test_numbers_are_those_of_the_kernels_headers(machine: str) -> None:
     listed = {
         name: number
         for group in GROUPS
-        for name, number in calls.numbers(group, machine).items()
+        for name, number in system_calls.numbers(group, machine).items()
         if number <= newest
     }
     assert listed == {name: known[name] for name in listed}

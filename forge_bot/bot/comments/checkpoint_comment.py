@@ -10,7 +10,7 @@ from forge_bot.bot.comments.plan_overview import plan
 from forge_bot.bot.comments.run_view import RunView
 from forge_bot.engine.state import OpenGate, Reason
 from forge_bot.interaction import markers
-from forge_bot.interaction.command_table import warnings
+from forge_bot.interaction.check_table import warnings
 from forge_bot.interaction.commit_links import short
 from forge_bot.interaction.fit_comment import LIMIT, Flexible, as_many, compose
 from forge_bot.interaction.folds import Paper, papers

@@ -4,7 +4,7 @@ person has to do.
 
 from forge_bot.bot.comments.run_view import RunView
 from forge_bot.engine.state import OpenGate, Reason
-from forge_bot.interaction.command_table import commands, outputs, reasons
+from forge_bot.interaction.check_table import commands, outputs, reasons
 from forge_bot.interaction.fit_comment import Flexible, as_many
 from forge_bot.interaction.number_format import money, several
 from forge_bot.prompts import escape
