@@ -15,7 +15,7 @@ _READ = "import time:"
 _MOST = {
     ("--help",): 165,
     ("--version",): 165,
-    ("list",): 360,
+    ("list",): 367,
     ("status",): 385,
     ("show", "request.md"): 385,
     ("status", "--json"): 510,

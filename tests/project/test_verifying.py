@@ -249,7 +249,7 @@ PLANTED = {
         "import socket\n",
     ),
     "what the gate may not use, through another": ("forge_bot/remedies.py", "import pydantic\n"),
-    "a circle": ("forge_bot/errors.py", "from forge_bot.gate import grammar\n"),
+    "a circle": ("forge_bot/errors/error_base.py", "from forge_bot.gate import grammar\n"),
 }
 
 

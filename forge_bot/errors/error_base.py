@@ -1,0 +1,86 @@
+"""The base of every error, and the kinds of them that end an invocation alike."""
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from forge_bot.remedies import Remedy, ReportBug
+
+
+class ForgeError(Exception):
+    """Base of all errors with a code. Raise a subclass, never this one."""
+
+    code: ClassVar[str] = "ERR-001"
+    hint: ClassVar[str] = ""
+    """A sentence on the way out that every face shows unchanged."""
+    usual_remedy: ClassVar[Remedy | None] = None
+    """The way out that each face words in its own commands (`interaction/remedy_words.py`)."""
+    exit_code: ClassVar[int] = 1
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        hint: str | None = None,
+        remedy: Remedy | None = None,
+        details: tuple[str, ...] = (),
+    ) -> None:
+        """Make the error; a hint or a remedy of its own takes the place of both that are usual."""
+        super().__init__(message)
+        own = bool(hint) or remedy is not None
+        self.message = message
+        self.advice = (hint or "") if own else self.hint
+        self.remedy = remedy if own else self.usual_remedy or (None if self.hint else ReportBug())
+        self.details = details
+
+    @property
+    def domain(self) -> str:
+        """First half of the code: the room the error comes from."""
+        return self.code.partition("-")[0]
+
+
+def registry() -> dict[str, type[ForgeError]]:
+    """All error classes that can be raised, by code."""
+
+    def below(cls: type[ForgeError]) -> Iterator[type[ForgeError]]:
+        for child in cls.__subclasses__():
+            yield child
+            yield from below(child)
+
+    return {cls.code: cls for cls in below(ForgeError) if "code" in cls.__dict__}
+
+
+class RequestError(ForgeError):
+    """An error for a request that cannot be carried out as asked."""
+
+    exit_code = 2
+
+
+class SetupError(ForgeError):
+    """The repository or the machine is not ready for a run."""
+
+    exit_code = 5
+
+
+class RunError(ForgeError):
+    """This run cannot do that now."""
+
+    exit_code = 5
+
+
+class ReportRejected(RunError):
+    """A report that does not fit the state of its run; the state is unchanged."""
+
+    code = "REPORT-001"
+    hint = "Ask for the next action and report on that one."
+
+
+class StateError(ForgeError):
+    """An error for files on disk that cannot be trusted."""
+
+
+class GitHubError(ForgeError):
+    """GitHub could not be asked, or said no."""
+
+
+class ModelError(ForgeError):
+    """A model could not be asked, or did not answer."""

@@ -1,0 +1,102 @@
+"""Errors of git and of the repository it works on."""
+
+from enum import StrEnum
+
+from forge_bot.errors.error_base import SetupError
+from forge_bot.remedies import Remedy
+
+
+class NotARepository(SetupError):
+    """The folder is not inside a git work tree."""
+
+    code = "GIT-001"
+    hint = (
+        "Go into the repository, or name it with --repo PATH. A new one: git init && git add -A &&"
+        " git commit -m start."
+    )
+
+
+class DetachedHead(SetupError):
+    """HEAD names no branch, so there is no base to start from or return to."""
+
+    code = "GIT-002"
+    hint = "Check out a branch first: git switch BRANCH (or git switch -c NEW-BRANCH)."
+
+
+class NoCommits(SetupError):
+    """The repository has no commit yet."""
+
+    code = "GIT-003"
+    hint = "Commit what you have first: git add -A && git commit -m start."
+
+
+class DirtyTree(SetupError):
+    """Uncommitted work stands where the run would have to write."""
+
+    code = "GIT-004"
+    hint = "Commit or stash your changes, or leave --here away: a run uses a work tree of its own."
+
+
+class BranchExists(SetupError):
+    """The branch that was asked for exists already."""
+
+    code = "GIT-005"
+    hint = "Choose another name with --branch NAME."
+
+
+class GitFailed(SetupError):
+    """A git command failed; its own words are in the message."""
+
+    code = "GIT-006"
+    hint = "The command and git's answer are shown above; run it by hand to see more."
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        output: str = "",
+        hint: str | None = None,
+        remedy: Remedy | None = None,
+        details: tuple[str, ...] = (),
+    ) -> None:
+        """Make the error; `output` is what git itself printed."""
+        super().__init__(message, hint=hint, remedy=remedy, details=details)
+        self.output = output
+
+
+class PushRefusal(StrEnum):
+    """Why a push was refused."""
+
+    BEHIND = "behind"
+    WORKFLOWS = "workflows"
+    RULES = "rules"
+    CREDENTIALS = "credentials"
+
+
+class PushRefused(GitFailed):
+    """The remote does not take a push; `said` are its own words, `branch` is what it refused."""
+
+    def __init__(
+        self,
+        failed: GitFailed,
+        why: PushRefusal,
+        said: str,
+        *,
+        hint: str,
+        branch: str = "",
+        remedy: Remedy | None = None,
+    ) -> None:
+        """Make the error from the failed call of git."""
+        super().__init__(
+            failed.message, output=failed.output, hint=hint, remedy=remedy, details=failed.details
+        )
+        self.why = why
+        self.said = said
+        self.branch = branch
+
+
+class GitMissing(SetupError):
+    """git is not installed, or too old."""
+
+    code = "GIT-007"
+    hint = "Install git 2.30 or newer."

@@ -1,0 +1,82 @@
+"""Errors of asking a model."""
+
+from forge_bot.errors.error_base import ModelError, SetupError
+from forge_bot.remedies import CheckKey, ModelTrouble, Remedy, Resume, SetKey
+
+
+class NoModelKey(SetupError):
+    """The provider needs a key and none is set."""
+
+    code = "MODEL-001"
+    usual_remedy = SetKey()
+
+
+class UnknownModel(SetupError):
+    """No provider knows a model of that name."""
+
+    code = "MODEL-002"
+    hint = (
+        "Write provider:model, for example anthropic:claude-sonnet-5-5, openai:gpt-6-luna or"
+        " openai-chat:NAME with OPENAI_BASE_URL set to your server."
+    )
+
+
+class KeyRefused(SetupError):
+    """The provider does not accept the key, or the key may not use this model."""
+
+    code = "MODEL-008"
+    usual_remedy = CheckKey()
+
+
+class ModelUnavailable(ModelError):
+    """The provider refused or failed after its own retries."""
+
+    code = "MODEL-003"
+    hint = "Check the provider's status and your limits."
+    usual_remedy = Resume()
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        trouble: ModelTrouble | None = None,
+        hint: str | None = None,
+        remedy: Remedy | None = None,
+        details: tuple[str, ...] = (),
+    ) -> None:
+        """Make the error; without `trouble` the provider is down."""
+        super().__init__(message, hint=hint, remedy=remedy, details=details)
+        self.trouble = trouble or ModelTrouble()
+
+
+class RecordExhausted(ModelError):
+    """A recorded or scripted model has no answer for this question."""
+
+    code = "MODEL-004"
+    hint = "The record was made for another task or version; record anew with --record FILE."
+
+
+class BadRecord(ModelError):
+    """A record or script cannot be read."""
+
+    code = "MODEL-005"
+    hint = "See docs/models.md for the form of a record."
+
+
+class ContextTooLong(ModelError):
+    """The question is longer than the model's context window."""
+
+    code = "MODEL-006"
+    hint = (
+        "Configure a model with a larger context window for this tier, or lower the limits of what"
+        " is read."
+    )
+
+
+class QuestionRejected(ModelError):
+    """The provider does not take the question as it was put; asking again would not help."""
+
+    code = "MODEL-007"
+    hint = (
+        "The provider's own words are above; docs/models.md says what a server has to understand."
+    )
