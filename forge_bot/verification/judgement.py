@@ -9,8 +9,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from forge_bot.values import CommandName, CommandResult, Frozen
 from forge_bot.verification.diagnostics import read_diagnostics
 from forge_bot.verification.output_compiled import read_cargo, read_go
-from forge_bot.verification.output_javascript import read_jest, read_mocha, read_node, read_vitest
+from forge_bot.verification.output_javascript import (
+    read_bun,
+    read_jest,
+    read_mocha,
+    read_node,
+    read_vitest,
+)
 from forge_bot.verification.output_python import read_pytest, read_unittest
+from forge_bot.verification.output_ruby import read_minitest, read_rspec, read_test_unit
 from forge_bot.verification.plain_output import plain_lines
 from forge_bot.verification.runner_result import RunnerResult
 from forge_bot.verification.shown_output import TAIL_CHARACTERS, TAIL_LINES, shown_output
@@ -40,6 +47,10 @@ _READERS = (
     read_jest,
     read_vitest,
     read_mocha,
+    read_bun,
+    read_rspec,
+    read_minitest,
+    read_test_unit,
 )
 _MOST_NAMED = 10
 

@@ -1,9 +1,10 @@
-"""Read test outcomes of node:test, jest, vitest and mocha.
+"""Read test outcomes of node:test, jest, vitest, mocha and bun.
 
-The formats were taken from real runs of node 20, jest 30, vitest 4 and mocha 11.
+The formats were taken from real runs of node 20, jest 30, vitest 4, mocha 11 and bun 1.4.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 
 from forge_bot.verification.runner_result import COVERAGE, Lines, RunnerResult
@@ -30,6 +31,14 @@ _VITEST_LOW = re.compile(r"ERROR: Coverage for .* does not meet .*threshold.*")
 
 _MOCHA_COUNT = re.compile(r"  (?P<number>\d+) (?P<what>passing|failing)(?: \(.*\))?")
 _MOCHA_FAILED = re.compile(r"  \d+\) (?P<name>.*)")
+
+_BUN_END = re.compile(r"Ran \d+ tests? across \d+ files?\..*")
+_BUN_COUNT = re.compile(r" +(?P<number>\d+) (?P<what>pass|fail)")
+_BUN_FILE = re.compile(r"(?P<path>\S.*\.\w+):")
+_BUN_FAILED = re.compile(r"\(fail\) (?P<name>.+?)(?: \[[\d.]+m?s\])?")
+_BUN_AGAIN = re.compile(r"\d+ tests? failed:")
+_BUN_BROKEN = "# Unhandled error between tests"
+_BUN_NONE = "No tests found!"
 
 
 def read_node(lines: Lines) -> RunnerResult | None:
@@ -158,6 +167,36 @@ def _mocha_failures(lines: Lines) -> Iterator[str]:
         if title is not None and (title[-1].endswith(":") or not title[-1]):
             yield " > ".join(part for part in title if part).removesuffix(":")
             title = None
+
+
+def read_bun(lines: Lines) -> RunnerResult | None:
+    """Read `bun test` (https://bun.com/docs/test/reporters). A long output ends with its failures
+    once more.
+    """
+    if not any(map(_BUN_END.fullmatch, lines)):
+        return RunnerResult(tests=0) if _BUN_NONE in lines else None
+    found = [match for line in lines if (match := _BUN_COUNT.fullmatch(line)) is not None]
+    counts = Counter[str]()
+    for match in found:
+        counts[match["what"]] += int(match["number"])
+    failing = [*_bun_failures(lines)]
+    return RunnerResult(
+        tests=counts["pass"] + counts["fail"],
+        failing=tuple(failing),
+        whole=len(failing) >= counts["fail"],
+    )
+
+
+def _bun_failures(lines: Lines) -> Iterator[str]:
+    path, again = "", False
+    for line in lines:
+        if (file := _BUN_FILE.fullmatch(line)) is not None:
+            path, again = file["path"], False
+        if line == _BUN_BROKEN:
+            yield f"{path} (error)"
+        again = again or _BUN_AGAIN.fullmatch(line) is not None
+        if not again and (failed := _BUN_FAILED.fullmatch(line)) is not None:
+            yield f"{path} > {failed['name']}" if path else failed["name"]
 
 
 def _sum(ends: list[re.Match[str]], word: str) -> int:

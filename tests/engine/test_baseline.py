@@ -32,6 +32,10 @@ CAUSES = {
     "vitest_none": Cause.NO_TESTS,
     "vitest_none_pass": Cause.NO_TESTS,
     "mocha_none": Cause.NO_TESTS,
+    "bun_none": Cause.NO_TESTS,
+    "rspec_broken": Cause.NOT_COLLECTED,
+    "rspec_none": Cause.NO_TESTS,
+    "minitest_none": Cause.NO_TESTS,
 }
 
 

@@ -64,6 +64,15 @@ RUSTC = (
     "src/lib.rs: E0425 cannot find value `missing` in this scope",
 )
 
+BUN = ("test/bad.test.ts > outer > inner > odd > adds up", "test/bad.test.ts > throws")
+RSPEC = (
+    "spec/sums_spec.rb > sums fails plainly",
+    "spec/sums_spec.rb > sums when odd: # and more is expected to eq 2",
+    "spec/sums_spec.rb > sums when odd: # and more raises",
+)
+MINITEST = ("TestAddMini#test_bad", "TestAddMini#test_raises", "sums#test_0001_adds up")
+TEST_UNIT = ("test: a sentence of words(TestAdd)", "test_bad(TestAdd)", "test_raises(TestAdd)")
+
 RUNS: dict[str, tuple[int, int | None, tuple[str, ...]]] = {
     "pytest_default": (1, 7, PYTEST),
     "pytest_quiet": (1, 7, PYTEST),
@@ -108,6 +117,19 @@ RUNS: dict[str, tuple[int, int | None, tuple[str, ...]]] = {
     "mocha": (3, 5, MOCHA),
     "mocha_dot": (3, 5, MOCHA),
     "mocha_none": (0, 0, ()),
+    "bun": (1, 7, BUN),
+    "bun_repeated": (1, 56, BUN),
+    "bun_broken": (1, 2, ("a.test.ts (error)",)),
+    "bun_none": (1, 0, ()),
+    "rspec": (1, 4, RSPEC),
+    "rspec_documentation": (1, 4, RSPEC),
+    "rspec_broken": (1, 0, ("broken/broken_spec.rb (error)",)),
+    "rspec_none": (0, 0, ()),
+    "minitest": (1, 4, MINITEST),
+    "minitest_verbose": (1, 4, MINITEST),
+    "minitest_none": (0, 0, ()),
+    "test_unit": (1, 4, TEST_UNIT),
+    "test_unit_verbose": (1, 4, TEST_UNIT),
 }
 RUFF = (
     "lint/a.py: F401 `os` imported but unused",
