@@ -4,32 +4,27 @@ needs it.
 
 import sys
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
 from forge_bot import __version__
+from forge_bot.cli.capability_commands import capability_app
 from forge_bot.cli.graph_commands import graph_app
+from forge_bot.cli.machine_commands import hook, mcp, publish, work, worker
 from forge_bot.cli.options import (
-    Address,
+    HERE,
     ByScript,
-    Dev,
-    Ending,
     From,
     HostChoice,
-    Keep,
-    McpConfig,
     Model,
-    Namespace,
-    On,
-    OpenPr,
-    Push,
     Record,
     Repo,
+    ResumeOptions,
     RunName,
-    SkillsDir,
-    Until,
+    RunOptions,
     every_word,
+    with_groups,
     words,
 )
 from forge_bot.cli.shell_completion import documents, phases_to_repeat, run_folders
@@ -45,7 +40,6 @@ app = typer.Typer(
 )
 app.add_typer(graph_app, name="graph")
 
-HERE = Path()
 WRONG_USE = 64
 _BY_HAND = 130  # what the option parser makes of Ctrl-C: 128 and the signal's number
 
@@ -69,6 +63,7 @@ def _main(
 
 
 @app.command("run")
+@with_groups
 def run_task(
     task: Annotated[
         str,
@@ -81,176 +76,41 @@ def run_task(
             autocompletion=run_folders,
         ),
     ],
-    repo: Repo = HERE,
-    effort: Annotated[
-        str | None,
-        typer.Option(help="S, M or L; guessed from the request if left out.", metavar="S|M|L"),
-    ] = None,
-    auto: Annotated[
-        bool,
-        typer.Option(
-            "--auto", help="Pass a checkpoint if the reviewer said APPROVE and nothing is risky."
-        ),
-    ] = False,
-    nopr: Annotated[bool, typer.Option("--nopr", help="Prepare no pull request.")] = False,
-    debug: Annotated[
-        bool,
-        typer.Option(
-            "--debug", help="Add a debug report to the summary, and tracebacks to errors."
-        ),
-    ] = False,
-    discuss: Annotated[
-        bool, typer.Option("--discuss", help="Answer three questions about the request first.")
-    ] = False,
-    answer: Annotated[
-        list[str] | None,
-        typer.Option(
-            help=(
-                "Answer to the next question of --discuss, where there is no terminal; up to three"
-                " times."
-            ),
-            metavar="TEXT",
-        ),
-    ] = None,
-    model: Model = None,
-    budget: Annotated[
-        str | None,
-        typer.Option(
-            help="US dollars the run may cost, such as 5.", metavar="AMOUNT", callback=words
-        ),
-    ] = None,
-    branch: Annotated[
-        str | None, typer.Option(help="Name of the new branch.", metavar="NAME", callback=words)
-    ] = None,
-    here: Annotated[
-        bool,
-        typer.Option("--here", help="Work on the branch and in the folder that is checked out."),
-    ] = False,
-    pipeline: Annotated[
-        str | None,
-        typer.Option(
-            help="Pipeline of the run, such as audit or scaffold; else the configured one.",
-            metavar="NAME",
-            callback=words,
-        ),
-    ] = None,
-    record: Record = None,
-    push: Push = False,
-    keep: Keep = False,
-    open_pr: OpenPr = False,
-    until: Until = None,
-    phase: From = None,
-    scope: Annotated[
-        str | None,
-        typer.Option(
-            "--in",
-            help="Folder that the change stays in, with the commands of this folder alone.",
-            metavar="FOLDER",
-            callback=words,
-        ),
-    ] = None,
-    by_script: ByScript = False,
-    yes: Annotated[
-        bool, typer.Option("--yes", "-y", help="Do not ask about effort, branch and slug.")
-    ] = False,
-    mcp_config: McpConfig = None,
-    skills_dir: SkillsDir = None,
-    on: On = None,
-    dev: Dev = False,
-    address: Address = None,
-    namespace: Namespace = None,
+    options: RunOptions,
 ) -> int:
     """Take a task to a reviewed branch, stopping for you at the checkpoints."""
-    from forge_bot.cli.start_run import CapabilityOptions, RunOptions, start_run
+    from forge_bot.cli.start_run import start_run
 
-    wanted = RunOptions(
-        task=task,
-        effort=effort,
-        auto=auto,
-        skip_pr=nopr,
-        debug=debug,
-        discuss=discuss,
-        answers=tuple(answer or ()),
-        budget=budget,
-        branch=branch,
-        here=here,
-        pipeline=pipeline,
-        ending=Ending(push=push, keep=keep, open_pr=open_pr),
-        until=until,
-        phase=phase,
-        scope=scope or "",
-        by_script=by_script,
-        yes=yes,
-        host=HostChoice(on, dev, address, namespace),
-        capabilities=CapabilityOptions(
-            mcp_config=mcp_config.absolute() if mcp_config is not None else None,
-            skills_dirs=tuple(each.absolute() for each in skills_dir or ()),
-        ),
-    )
-    return start_run(repo, wanted, model, record)
+    return start_run(task, options)
 
 
 @app.command()
+@with_groups
 def approve(
+    options: ResumeOptions,
     digest: Annotated[
         str | None, typer.Argument(help="Version you read, as shown; left out, the one shown last.")
     ] = None,
-    repo: Repo = HERE,
-    run: RunName = None,
-    model: Model = None,
-    record: Record = None,
-    push: Push = False,
-    keep: Keep = False,
-    open_pr: OpenPr = False,
-    until: Until = None,
-    by_script: ByScript = False,
 ) -> int:
     """Say yes to what waits, and go on."""
     from forge_bot.cli.resume import give_answer
 
-    return give_answer(
-        repo,
-        run,
-        model,
-        record,
-        answer="approve",
-        digest=digest,
-        ending=Ending(push=push, keep=keep, open_pr=open_pr),
-        until=until,
-        by_script=by_script,
-    )
+    return give_answer(options, "approve", digest=digest)
 
 
 @app.command()
 @app.command("revise", hidden=True, help="Another spelling of reject.")
+@with_groups
 def reject(
     notes: Annotated[
         list[str], typer.Argument(help="What should be different.", callback=every_word)
     ],
-    repo: Repo = HERE,
-    run: RunName = None,
-    model: Model = None,
-    record: Record = None,
-    push: Push = False,
-    keep: Keep = False,
-    open_pr: OpenPr = False,
-    until: Until = None,
-    by_script: ByScript = False,
+    options: ResumeOptions,
 ) -> int:
     """Send what waits back with your notes, and go on."""
     from forge_bot.cli.resume import give_answer
 
-    return give_answer(
-        repo,
-        run,
-        model,
-        record,
-        answer="reject",
-        notes=" ".join(notes),
-        ending=Ending(push=push, keep=keep, open_pr=open_pr),
-        until=until,
-        by_script=by_script,
-    )
+    return give_answer(options, "reject", notes=" ".join(notes))
 
 
 @app.command()
@@ -279,98 +139,40 @@ def abandon(repo: Repo = HERE, run: RunName = None, by_script: ByScript = False)
     """End a run. Its branch stays."""
     from forge_bot.cli.resume import give_answer
 
-    return give_answer(repo, run, None, None, answer="abandon", by_script=by_script)
+    return give_answer(ResumeOptions(repo, run, by_script=by_script), "abandon")
 
 
 @app.command()
-def done(
-    repo: Repo = HERE,
-    run: RunName = None,
-    model: Model = None,
-    record: Record = None,
-    push: Push = False,
-    keep: Keep = False,
-    open_pr: OpenPr = False,
-    until: Until = None,
-    by_script: ByScript = False,
-) -> int:
+@with_groups
+def done(options: ResumeOptions) -> int:
     """Say that you did what a task asked of a person, and go on."""
     from forge_bot.cli.resume import give_answer
 
-    return give_answer(
-        repo,
-        run,
-        model,
-        record,
-        answer="done",
-        ending=Ending(push=push, keep=keep, open_pr=open_pr),
-        until=until,
-        by_script=by_script,
-    )
+    return give_answer(options, "done")
 
 
 @app.command()
-def skip(
-    repo: Repo = HERE,
-    run: RunName = None,
-    model: Model = None,
-    record: Record = None,
-    push: Push = False,
-    keep: Keep = False,
-    open_pr: OpenPr = False,
-    until: Until = None,
-    by_script: ByScript = False,
-) -> int:
+@with_groups
+def skip(options: ResumeOptions) -> int:
     """Go on without what a task asked of a person."""
     from forge_bot.cli.resume import give_answer
 
-    return give_answer(
-        repo,
-        run,
-        model,
-        record,
-        answer="skip",
-        ending=Ending(push=push, keep=keep, open_pr=open_pr),
-        until=until,
-        by_script=by_script,
-    )
+    return give_answer(options, "skip")
 
 
 @app.command()
-def resume(
-    repo: Repo = HERE,
-    run: RunName = None,
-    model: Model = None,
-    record: Record = None,
-    push: Push = False,
-    keep: Keep = False,
-    open_pr: OpenPr = False,
-    until: Until = None,
-    phase: From = None,
-    by_script: ByScript = False,
-    on: On = None,
-    dev: Dev = False,
-    address: Address = None,
-    namespace: Namespace = None,
-) -> int:
+@with_groups
+def resume(options: ResumeOptions, host: HostChoice, phase: From = None) -> int:
     """Go on with a run that stopped, for whatever reason."""
     from forge_bot.cli.resume import resume as go
 
-    return go(
-        repo,
-        run,
-        model,
-        record,
-        ending=Ending(push=push, keep=keep, open_pr=open_pr),
-        until=until,
-        by_script=by_script,
-        phase=phase,
-        host=HostChoice(on, dev, address, namespace),
-    )
+    return go(options, phase, host)
 
 
 @app.command()
+@with_groups
 def retry(
+    options: ResumeOptions,
     phase: Annotated[
         str | None,
         typer.Argument(
@@ -384,48 +186,20 @@ def retry(
     notes: Annotated[
         str, typer.Option(help="What should be different this time.", callback=words)
     ] = "",
-    repo: Repo = HERE,
-    run: RunName = None,
-    model: Model = None,
-    record: Record = None,
-    push: Push = False,
-    keep: Keep = False,
-    open_pr: OpenPr = False,
-    until: Until = None,
-    by_script: ByScript = False,
 ) -> int:
     """Do a phase again, and everything after it."""
     from forge_bot.cli.resume import retry as go
 
-    return go(
-        repo,
-        run,
-        model,
-        record,
-        phase=phase,
-        notes=notes,
-        ending=Ending(push=push, keep=keep, open_pr=open_pr),
-        until=until,
-        by_script=by_script,
-    )
+    return go(options, phase, notes=notes)
 
 
 @app.command()
-def update(
-    repo: Repo = HERE,
-    run: RunName = None,
-    model: Model = None,
-    record: Record = None,
-    push: Push = False,
-    keep: Keep = False,
-    open_pr: OpenPr = False,
-    by_script: ByScript = False,
-) -> int:
+@with_groups
+def update(options: ResumeOptions) -> int:
     """Merge what came to the base branch into a run that is done, and verify it again."""
     from forge_bot.cli.resume import update_run as go
 
-    ending = Ending(push=push, keep=keep, open_pr=open_pr)
-    return go(repo, run, model, record, ending=ending, by_script=by_script)
+    return go(options)
 
 
 @app.command()
@@ -439,33 +213,17 @@ def repair(repo: Repo = HERE, run: RunName = None) -> int:
 
 
 @app.command("continue")
+@with_groups
 def continue_(
     amount: Annotated[
         list[str], typer.Argument(help="US dollars more, such as +$5.", callback=every_word)
     ],
-    repo: Repo = HERE,
-    run: RunName = None,
-    model: Model = None,
-    record: Record = None,
-    push: Push = False,
-    keep: Keep = False,
-    open_pr: OpenPr = False,
-    until: Until = None,
-    by_script: ByScript = False,
+    options: ResumeOptions,
 ) -> int:
     """Allow a run more money, and go on."""
     from forge_bot.cli.resume import raise_budget as go
 
-    return go(
-        repo,
-        run,
-        model,
-        record,
-        amount=" ".join(amount),
-        ending=Ending(push=push, keep=keep, open_pr=open_pr),
-        until=until,
-        by_script=by_script,
-    )
+    return go(options, " ".join(amount))
 
 
 @app.command()
@@ -552,145 +310,10 @@ def doctor(
     return look(repo, model, ask=ask)
 
 
-capabilities = typer.Typer(
-    help="List the tools and skills that agents may ask for here, or call one.",
-    invoke_without_command=True,
-)
-app.add_typer(capabilities, name="capabilities")
-
-
-@capabilities.callback()
-def list_capabilities(
-    context: typer.Context,
-    repo: Repo = HERE,
-    mcp_config: McpConfig = None,
-    skills_dir: SkillsDir = None,
-) -> int:
-    """List the tools and skills that agents may ask for here, with each problem."""
-    if context.invoked_subcommand is not None:
-        return 0
-    from forge_bot.cli.capabilities_command import list_capabilities as look
-
-    return look(repo, mcp_config, tuple(skills_dir or ()))
-
-
-@capabilities.command("try")
-def try_capability(
-    name: Annotated[
-        str, typer.Argument(help="Name of a tool, as the list shows it.", callback=words)
-    ],
-    arg: Annotated[
-        list[str] | None,
-        typer.Option(help="An argument; may be given several times.", metavar="NAME=VALUE"),
-    ] = None,
-    repo: Repo = HERE,
-    mcp_config: McpConfig = None,
-    skills_dir: SkillsDir = None,
-    yes: Annotated[
-        bool,
-        typer.Option("--yes", "-y", help="Do not ask before a tool that may change something."),
-    ] = False,
-) -> int:
-    """Call one tool as a run would, and show what it returns."""
-    from forge_bot.cli.capabilities_command import try_capability as call
-
-    return call(repo, mcp_config, tuple(skills_dir or ()), name, tuple(arg or ()), yes=yes)
-
-
-@app.command()
-def work(
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out",
-            help=(
-                "Only the worker's part: do what was handed over, push nothing, and leave it in"
-                " this folder."
-            ),
-        ),
-    ] = None,
-) -> int:
-    """Carry a run on inside GitHub Actions; what the gate let in stands in the environment."""
-    from forge_bot.bot import job
-
-    return job.work() if out is None else job.deliver(out)
-
-
-@app.command()
-def publish(
-    folder: Annotated[
-        Path | None,
-        typer.Option(
-            "--in", help="Folder that `work --out` left; its commits are looked at and pushed."
-        ),
-    ] = None,
-    last: Annotated[
-        bool,
-        typer.Option(
-            "--last", help="No worker comes after this: say how to go on if there is more to do."
-        ),
-    ] = False,
-) -> int:
-    """The part inside GitHub Actions that holds the token and runs no model: hear, check, push,
-    ask, open the pull request.
-    """
-    from forge_bot.bot.job import publish as carry_on
-
-    return carry_on(folder, last=last)
-
-
-@app.command()
-def worker(
-    repo: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--repo", help="Folder inside a clone to work in; may be given several times."
-        ),
-    ] = None,
-    address: Address = None,
-    namespace: Namespace = None,
-) -> int:
-    """Work on the runs that a Temporal server leads in these clones, until it is stopped."""
-    from forge_bot.cli.temporal_commands import work_for_server
-
-    return work_for_server(tuple(repo or (HERE,)), HostChoice(None, False, address, namespace))
-
-
-@app.command()
-def mcp(
-    repo: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--repo", help="Folder inside a repository to serve; may be given several times."
-        ),
-    ] = None,
-    http: Annotated[
-        bool,
-        typer.Option("--http", help="Serve over HTTP on this machine instead of stdin and stdout."),
-    ] = False,
-    port: Annotated[int, typer.Option(help="Port for --http.", min=1, max=65535)] = 8765,
-) -> int:
-    """Serve the pipeline to an MCP client, which does the agents' work itself."""
-    from forge_bot.mcp_server.serve import serve_http, serve_stdio
-
-    return (
-        serve_http(tuple(repo or (HERE,)), port)
-        if http
-        else serve_stdio(tuple(repo or (HERE,)), named=bool(repo))
-    )
-
-
-@app.command(hidden=True)
-def hook(
-    event: Annotated[
-        Literal["pre-tool", "post-tool", "stop"],
-        typer.Argument(help="Which hook of the host calls."),
-    ],
-) -> int:
-    """Answer a hook of an MCP host; what it asks comes over stdin."""
-    from forge_bot.mcp_server.hooks import answer_hook
-
-    return answer_hook(event)
+app.add_typer(capability_app, name="capabilities")
+for command in (work, publish, worker, mcp):
+    app.command()(command)
+app.command(hidden=True)(hook)
 
 
 @app.command()

@@ -27,7 +27,8 @@ from forge_bot.agent.tools.setup import CapabilitySetup
 from forge_bot.agent.tools.tool_calls import ToolCalls
 from forge_bot.agent.tools.tool_catalogue import ToolCatalogue, discover_capabilities
 from forge_bot.cli.console import Console
-from forge_bot.cli.session_setup import load_setup
+from forge_bot.cli.options import CapabilityChoice
+from forge_bot.cli.session_setup import capability_options, load_setup
 from forge_bot.errors import BadArgument, UnknownCapability
 from forge_bot.git import Repository
 from forge_bot.runs.capability_setup import capability_setup
@@ -37,9 +38,9 @@ _BROKEN = 5
 _SHOWN = 100_000
 
 
-def list_capabilities(folder: Path, mcp_config: Path | None, skills_dirs: Sequence[Path]) -> int:
+def list_capabilities(folder: Path, source: CapabilityChoice) -> int:
     """Print the catalogue and each problem; return 5 if something is broken."""
-    setup, catalogue = _discovered(folder, mcp_config, skills_dirs)
+    setup, catalogue = _discovered(folder, source)
     console = Console(soft_wrap=True)
     if setup.empty:
         console.print(
@@ -65,16 +66,10 @@ def list_capabilities(folder: Path, mcp_config: Path | None, skills_dirs: Sequen
 
 
 def try_capability(
-    folder: Path,
-    mcp_config: Path | None,
-    skills_dirs: Sequence[Path],
-    name: str,
-    given: Sequence[str],
-    *,
-    yes: bool,
+    folder: Path, source: CapabilityChoice, name: str, given: Sequence[str], *, yes: bool
 ) -> int:
     """Call one tool as a run would; return 0 if it succeeded."""
-    setup, catalogue = _discovered(folder, mcp_config, skills_dirs)
+    setup, catalogue = _discovered(folder, source)
     spec = next((each for each in catalogue.specs if each.name == name), None)
     if spec is None:
         known = tuple(each.name for each in catalogue.specs)
@@ -98,14 +93,10 @@ def try_capability(
     return 0 if found.status is ResultStatus.OK else 1
 
 
-def _discovered(
-    folder: Path, mcp_config: Path | None, skills_dirs: Sequence[Path]
-) -> tuple[CapabilitySetup, ToolCatalogue]:
+def _discovered(folder: Path, source: CapabilityChoice) -> tuple[CapabilitySetup, ToolCatalogue]:
     repository = Repository.find(folder)
     config = load_setup(repository)
-    setup = capability_setup(
-        repository.root, config, mcp_config=mcp_config, skills_dirs=skills_dirs
-    )
+    setup = capability_setup(repository.root, config, capability_options(source))
     return setup, asyncio.run(discover_capabilities(setup))
 
 

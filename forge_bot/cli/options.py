@@ -1,8 +1,14 @@
-"""The options that several commands take."""
+"""The options that several commands take, and groups of them.
 
-from dataclasses import dataclass
+A command that takes a group as a parameter gets each field of it as an option of its own.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields, is_dataclass
+from functools import wraps
+from inspect import Parameter, signature
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, get_type_hints
 
 import typer
 
@@ -125,20 +131,181 @@ Namespace = Annotated[
 ]
 
 
+HERE = Path()
+
+
 @dataclass(frozen=True)
 class Ending:
     """The options for what happens to the result of a run."""
 
-    push: bool = False
-    keep: bool = False
-    open_pr: bool = False
+    push: Push = False
+    keep: Keep = False
+    open_pr: OpenPr = False
+
+
+@dataclass(frozen=True)
+class ServerChoice:
+    """The options for which Temporal server is meant."""
+
+    address: Address = None
+    namespace: Namespace = None
 
 
 @dataclass(frozen=True)
 class HostChoice:
     """The options for where a run is led from."""
 
-    on: Literal["local", "temporal"] | None = None
-    dev: bool = False
-    address: str | None = None
-    namespace: str | None = None
+    on: On = None
+    dev: Dev = False
+    server: ServerChoice = ServerChoice()
+
+
+@dataclass(frozen=True)
+class CapabilityChoice:
+    """The options for where tools and skills come from."""
+
+    mcp_config: McpConfig = None
+    skills_dir: SkillsDir = None
+
+
+@dataclass(frozen=True)
+class ResumeOptions:
+    """The options of every command that goes on with a run."""
+
+    repo: Repo = HERE
+    run: RunName = None
+    model: Model = None
+    record: Record = None
+    ending: Ending = Ending()
+    until: Until = None
+    by_script: ByScript = False
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """The options of `run`."""
+
+    repo: Repo = HERE
+    effort: Annotated[
+        str | None,
+        typer.Option(help="S, M or L; guessed from the request if left out.", metavar="S|M|L"),
+    ] = None
+    auto: Annotated[
+        bool,
+        typer.Option(
+            "--auto", help="Pass a checkpoint if the reviewer said APPROVE and nothing is risky."
+        ),
+    ] = False
+    skip_pr: Annotated[bool, typer.Option("--nopr", help="Prepare no pull request.")] = False
+    debug: Annotated[
+        bool,
+        typer.Option(
+            "--debug", help="Add a debug report to the summary, and tracebacks to errors."
+        ),
+    ] = False
+    discuss: Annotated[
+        bool, typer.Option("--discuss", help="Answer three questions about the request first.")
+    ] = False
+    answers: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--answer",
+            help=(
+                "Answer to the next question of --discuss, where there is no terminal; up to three"
+                " times."
+            ),
+            metavar="TEXT",
+        ),
+    ] = None
+    model: Model = None
+    budget: Annotated[
+        str | None,
+        typer.Option(
+            help="US dollars the run may cost, such as 5.", metavar="AMOUNT", callback=words
+        ),
+    ] = None
+    branch: Annotated[
+        str | None, typer.Option(help="Name of the new branch.", metavar="NAME", callback=words)
+    ] = None
+    here: Annotated[
+        bool,
+        typer.Option("--here", help="Work on the branch and in the folder that is checked out."),
+    ] = False
+    pipeline: Annotated[
+        str | None,
+        typer.Option(
+            help="Pipeline of the run, such as audit or scaffold; else the configured one.",
+            metavar="NAME",
+            callback=words,
+        ),
+    ] = None
+    record: Record = None
+    ending: Ending = Ending()
+    until: Until = None
+    phase: From = None
+    scope: Annotated[
+        str | None,
+        typer.Option(
+            "--in",
+            help="Folder that the change stays in, with the commands of this folder alone.",
+            metavar="FOLDER",
+            callback=words,
+        ),
+    ] = None
+    by_script: ByScript = False
+    yes: Annotated[
+        bool, typer.Option("--yes", "-y", help="Do not ask about effort, branch and slug.")
+    ] = False
+    capabilities: CapabilityChoice = CapabilityChoice()
+    host: HostChoice = HostChoice()
+
+
+def with_groups(command: Callable[..., int]) -> Callable[..., int]:
+    """Give a command an option for each field of the groups that are its parameters."""
+    parameters = signature(command).parameters.values()
+    groups = {each.name: each.annotation for each in parameters if is_dataclass(each.annotation)}
+
+    @wraps(command)
+    def called(**given: object) -> int:
+        for name, group in groups.items():
+            given[name] = _filled(group, given)
+        return command(**given)
+
+    options = [
+        option
+        for each in parameters
+        for option in (_options(each.annotation) if each.name in groups else (each,))
+    ]
+    # The option parser reads it in place of the parameters that are in the code.
+    called.__dict__["__signature__"] = signature(command).replace(
+        parameters=[each.replace(kind=Parameter.KEYWORD_ONLY) for each in options]
+    )
+    return called
+
+
+def _options(group: Any) -> Iterator[Parameter]:
+    """Yield an option for each field of a group, and of the groups in it."""
+    hints = get_type_hints(group, include_extras=True)
+    for each in fields(group):
+        if is_dataclass(hints[each.name]):
+            yield from _options(hints[each.name])
+        else:
+            yield Parameter(
+                each.name,
+                Parameter.KEYWORD_ONLY,
+                default=each.default,
+                annotation=hints[each.name],
+            )
+
+
+def _filled(group: Any, given: dict[str, Any]) -> Any:
+    """Take the values of a group out of what the command line gave."""
+    hints = get_type_hints(group)
+    return group(
+        **{
+            each.name: _filled(hints[each.name], given)
+            if is_dataclass(hints[each.name])
+            else given.pop(each.name)
+            for each in fields(group)
+        }
+    )

@@ -10,7 +10,7 @@ from rich.markup import escape
 from forge_bot.cli.amounts import paid
 from forge_bot.cli.closing_lines import print_result
 from forge_bot.cli.console import Console
-from forge_bot.cli.options import Ending, HostChoice
+from forge_bot.cli.options import Ending, HostChoice, ResumeOptions
 from forge_bot.cli.progress import Progress
 from forge_bot.cli.session_setup import check_person, load_setup, session, way_of_answer
 from forge_bot.cli.temporal_commands import led_by
@@ -29,7 +29,8 @@ from forge_bot.runs.phase_names import check_documents, phase_named
 from forge_bot.runs.repair import repair as restored
 from forge_bot.runs.resolve import resolve_run
 from forge_bot.runs.run import Run
-from forge_bot.runs.session import PersonAnswer, answer
+from forge_bot.runs.session import PersonAnswer
+from forge_bot.runs.session import answer as given
 from forge_bot.runs.tier_models import models_for
 
 NOTHING_MORE = Ending()
@@ -37,97 +38,37 @@ WHERE_IT_IS = HostChoice()
 
 
 def give_answer(
-    folder: Path,
-    name: str | None,
-    model: str | None,
-    record: Path | None,
-    *,
-    answer: str,
-    notes: str = "",
-    digest: str | None = None,
-    ending: Ending = NOTHING_MORE,
-    until: str | None = None,
-    by_script: bool = False,
+    options: ResumeOptions, answer: str, *, notes: str = "", digest: str | None = None
 ) -> int:
     """Answer the open question, and go on. Raises NeedsTerminal where no person and no script of
     theirs answers.
     """
-    check_person(answer, by_script=by_script)
-    via = way_of_answer(by_script=by_script)
+    check_person(answer, by_script=options.by_script)
+    via = way_of_answer(by_script=options.by_script)
     reply = PersonAnswer(answer=Answer(answer), notes=_short_enough(notes))
     ends = reply.answer is Answer.ABANDON
-    return _go(
-        folder,
-        name,
-        model,
-        record,
-        lambda run: _answered(run, reply, via, digest),
-        ending=ending,
-        until=until,
-        ends=ends,
-    )
+    return _go(options, lambda run: given(run, reply, via, digest), ends=ends)
 
 
-def resume(
-    folder: Path,
-    name: str | None,
-    model: str | None,
-    record: Path | None,
-    *,
-    ending: Ending,
-    until: str | None = None,
-    phase: str | None = None,
-    by_script: bool = False,
-    host: HostChoice = WHERE_IT_IS,
-) -> int:
+def resume(options: ResumeOptions, phase: str | None = None, host: HostChoice = WHERE_IT_IS) -> int:
     """Go on where the run stands, or from a phase it has reached."""
     if phase is not None:
-        return retry(
-            folder,
-            name,
-            model,
-            record,
-            phase=phase,
-            notes="",
-            ending=ending,
-            until=until,
-            by_script=by_script,
-            host=host,
-        )
-    return _go(
-        folder,
-        name,
-        model,
-        record,
-        _nothing_to_say,
-        ending=ending,
-        until=until,
-        host=host,
-        follows=True,
-    )
+        return retry(options, phase, host=host)
+    return _go(options, _nothing_to_say, host=host, follows=True)
 
 
 def retry(
-    folder: Path,
-    name: str | None,
-    model: str | None,
-    record: Path | None,
-    *,
-    phase: str | None,
-    notes: str,
-    ending: Ending,
-    until: str | None = None,
-    by_script: bool = False,
-    host: HostChoice = WHERE_IT_IS,
+    options: ResumeOptions, phase: str | None, *, notes: str = "", host: HostChoice = WHERE_IT_IS
 ) -> int:
     """Send the run back to a phase, and go on from there. Raises NeedsTerminal if that passes over
     an open question.
     """
-    via = way_of_answer(by_script=by_script)
+    via = way_of_answer(by_script=options.by_script)
 
     def asked(run: Run) -> Report:
         if run.state.gate is not None:
-            check_person(f"retry past the open question {run.state.gate.name}", by_script=by_script)
+            passed = run.state.gate.name
+            check_person(f"retry past the open question {passed}", by_script=options.by_script)
         target = phase_named(run.pipeline, phase) if phase is not None else run.state.current_phase
         check_documents(run, target)
         return RetryAsked(
@@ -139,27 +80,19 @@ def retry(
             via=via,
         )
 
-    return _go(folder, name, model, record, asked, ending=ending, until=until, host=host)
+    return _go(options, asked, host=host)
 
 
-def update_run(
-    folder: Path,
-    name: str | None,
-    model: str | None,
-    record: Path | None,
-    *,
-    ending: Ending,
-    by_script: bool = False,
-) -> int:
+def update_run(options: ResumeOptions) -> int:
     """Merge what came to the base branch into a run that is done, and verify it again."""
-    via = way_of_answer(by_script=by_script)
+    via = way_of_answer(by_script=options.by_script)
 
     def asked(run: Run) -> Report:
         fetch_for_update(run)
         key = f"update-{uuid4().hex}"
         return update(run, key=key, at=run.now(), by=local_user(), via=via)
 
-    return _go(folder, name, model, record, asked, ending=ending, until=None)
+    return _go(options, asked)
 
 
 def ask(
@@ -219,33 +152,18 @@ def repair(folder: Path, name: str | None) -> int:
     return 0
 
 
-def raise_budget(
-    folder: Path,
-    name: str | None,
-    model: str | None,
-    record: Path | None,
-    *,
-    amount: str,
-    ending: Ending,
-    until: str | None = None,
-    by_script: bool = False,
-) -> int:
+def raise_budget(options: ResumeOptions, amount: str) -> int:
     """Allow more money, and go on. Raises NeedsTerminal where no person and no script of theirs
     allows it.
     """
-    check_person("continue", by_script=by_script)
-    via = way_of_answer(by_script=by_script)
+    check_person("continue", by_script=options.by_script)
+    via = way_of_answer(by_script=options.by_script)
     more = dollars(amount, "forge-bot continue +$5")
     return _go(
-        folder,
-        name,
-        model,
-        record,
+        options,
         lambda _run: BudgetRaised(
             key=f"budget-{uuid4().hex}", at=now(), amount=more, by=local_user(), via=via
         ),
-        ending=ending,
-        until=until,
     )
 
 
@@ -282,33 +200,26 @@ def _nothing_to_say(run: Run) -> None:
         )
 
 
-def _answered(run: Run, reply: PersonAnswer, via: str, digest: str | None) -> Report:
-    return answer(run, reply, via, digest)
-
-
 def _go(
-    folder: Path,
-    name: str | None,
-    model: str | None,
-    record: Path | None,
+    options: ResumeOptions,
     first: Callable[[Run], Report | None],
     *,
-    ending: Ending,
-    until: str | None,
     ends: bool = False,
     host: HostChoice = WHERE_IT_IS,
     follows: bool = False,
 ) -> int:
-    repository = Repository.find(folder)
+    repository = Repository.find(options.repo)
     config = load_setup(repository)
-    info = resolve_run(repository, name)
+    info = resolve_run(repository, options.run)
     if not ends:
         run_checks(Occasion.BEFORE_GOING_ON, CheckSubject(repository, config, run=info)).require()
     progress = Progress(Console())
-    keep_model(repository, info.name, model)
-    models = models_for(config, model or kept_model(repository, info.name), record)
-    going = session(repository, config, models, progress, ending=ending, until=until)
-    leader = led_by(going, info.name, host, ending, model, record)
+    keep_model(repository, info.name, options.model)
+    model = options.model or kept_model(repository, info.name)
+    models = models_for(config, model, options.record)
+    ending = options.ending
+    going = session(repository, config, models, progress, ending=ending, until=options.until)
+    leader = led_by(going, info.name, host, options)
     # A run that a server leads is followed, also while its worker holds it.
     said = None if follows and leader is not going else first
     return print_result(*leader.go_on(info, said), progress, ending)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from forge_bot.cli.coding_agents import agent_above
-from forge_bot.cli.options import Ending
+from forge_bot.cli.options import CapabilityChoice, Ending
 from forge_bot.cli.progress import Progress
 from forge_bot.cli.terminal_question import (
     ask_at_terminal,
@@ -16,6 +16,7 @@ from forge_bot.cli.terminal_question import (
 )
 from forge_bot.errors import NeedsTerminal
 from forge_bot.git import Repository
+from forge_bot.runs.capability_setup import CapabilityOptions
 from forge_bot.runs.create import post_to
 from forge_bot.runs.open_pull_request import opener
 from forge_bot.runs.publish import Post
@@ -31,6 +32,14 @@ if TYPE_CHECKING:
 def load_setup(repository: Repository) -> Config:
     """The configuration in the work tree the user is in."""
     return load_config(repository.text_here)
+
+
+def capability_options(choice: CapabilityChoice) -> CapabilityOptions:
+    """Return the files and folders of the command line by their whole paths."""
+    return CapabilityOptions(
+        mcp_config=choice.mcp_config and choice.mcp_config.absolute(),
+        skills_dirs=tuple(each.absolute() for each in choice.skills_dir or ()),
+    )
 
 
 def at_terminal() -> bool:

@@ -2,8 +2,8 @@
 
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from decimal import Decimal
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.markup import escape
@@ -13,21 +13,17 @@ from forge_bot.cli.amounts import money
 from forge_bot.cli.closing_lines import print_result
 from forge_bot.cli.console import Console
 from forge_bot.cli.discussion import discussed
-from forge_bot.cli.options import Ending, HostChoice
+from forge_bot.cli.options import ResumeOptions, RunOptions
 from forge_bot.cli.progress import Progress, expected
 from forge_bot.cli.resume import dollars, resume
-from forge_bot.cli.session_setup import at_terminal, load_setup, session
+from forge_bot.cli.session_setup import at_terminal, capability_options, load_setup, session
 from forge_bot.cli.temporal_commands import check_options, new_place, on_server
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.reports import RunFlags
 from forge_bot.errors import BadOption
 from forge_bot.git import Repository
-from forge_bot.runs.capability_setup import (
-    CapabilityOptions,
-    capability_setup,
-    keep_options,
-)
-from forge_bot.runs.checks import CheckReport, CheckSubject, Occasion, RunIntent, run_checks
+from forge_bot.runs.capability_setup import capability_setup, keep_options
+from forge_bot.runs.checks import CheckSubject, Occasion, RunIntent, run_checks
 from forge_bot.runs.create import (
     NewRun,
     RequestDraft,
@@ -52,104 +48,120 @@ from forge_bot.settings import Config, load_pipeline
 from forge_bot.settings.config import folder_of
 from forge_bot.store import SPECS
 from forge_bot.temporal.run_place import TemporalPlace
-from forge_bot.values import Effort, Frozen, RecordsPolicy, Tier
+from forge_bot.values import Effort, RecordsPolicy, Tier
 
 if TYPE_CHECKING:
     from forge_bot.agent.models.base import Model
 
 
-class RunOptions(Frozen):
-    """The options of `run`."""
+@dataclass(frozen=True)
+class _Start:
+    """The parts of a run that is about to begin."""
 
-    task: str
-    effort: str | None = None
-    auto: bool = False
-    skip_pr: bool = False
-    debug: bool = False
-    discuss: bool = False
-    answers: tuple[str, ...] = ()
-    budget: str | None = None
-    branch: str | None = None
-    here: bool = False
-    pipeline: str | None = None
-    ending: Ending = Ending()
-    until: str | None = None
-    phase: str | None = None
-    scope: str = ""
-    by_script: bool = False
-    yes: bool = False
-    host: HostChoice = HostChoice()
-    capabilities: CapabilityOptions = CapabilityOptions()
+    options: RunOptions
+    repository: Repository
+    place: TemporalPlace | None
+    config: Config
+    pipeline: Pipeline
+    draft: RequestDraft
+    budget: Decimal | None
+    progress: Progress
+
+    def plan(self, name: str | None = None, effort: str | None = None) -> RunPlan:
+        """Return the plan for the request."""
+        return plan_for(
+            self.repository,
+            self.draft,
+            effort=effort or self.options.effort,
+            name=name,
+            branch=self.options.branch,
+            here=self.options.here,
+        )
+
+    def subject(self, plan: RunPlan) -> CheckSubject:
+        """Return what the checks before a run look at."""
+        text = f"{self.draft.title}\n{self.draft.text}"
+        scope = self.options.scope or ""
+        intent = RunIntent(text=text, branch=plan.branch, here=plan.here, scope=scope)
+        return CheckSubject(self.repository, self.config, intent)
 
 
-def start_run(folder: Path, wanted: RunOptions, model: str | None, record: Path | None) -> int:
+def start_run(task: str, options: RunOptions) -> int:
     """Begin a run, or go on with the one that is named, and work until a person is needed."""
-    if wanted.debug:
+    if options.debug:
         os.environ["FORGE_BOT_DEBUG"] = "1"
-    if wanted.task.strip().startswith(f"{SPECS}/"):
-        return _resumed(folder, wanted, model, record)
-    if wanted.phase is not None:
+    if task.strip().startswith(f"{SPECS}/"):
+        return _resumed(task, options)
+    if options.phase is not None:
         raise BadOption(
             "--from goes on with a run; a new one begins at its beginning.",
             hint="forge-bot run .specs/RUN --from PHASE",
         )
-    repository = Repository.find(folder)
-    scope = _scope(repository, wanted.scope)
-    wanted = wanted.model_copy(update={"scope": scope})
-    if wanted.ending.open_pr:
-        opener(repository.root)
-    place = new_place(repository, wanted.host, wanted.ending, model)
-    if place is not None:
-        check_options(wanted.until, record)
-    config = load_setup(repository)
-    if wanted.pipeline is not None:
-        config = config.model_copy(update={"pipeline": wanted.pipeline})
-    pipeline = load_pipeline(config.pipeline, repository.text_here)
-    named = wanted.capabilities
-    capability_setup(
-        repository.root, config, mcp_config=named.mcp_config, skills_dirs=named.skills_dirs
+    start = _prepared(task, options)
+    models = models_for(start.config, options.model, options.record)
+    plan = start.plan()
+    _check(start, plan)
+    going = session(
+        start.repository,
+        start.config,
+        models,
+        start.progress,
+        ending=options.ending,
+        until=options.until,
     )
-    models = models_for(config, model, record)
-    progress = Progress(Console())
+    if not start.pipeline.speaking:
+        return _begun(going, start, _new_run(start, _of_steps(plan)))
+    outlook = _Outlook(start, models())
+    estimate = outlook.of(plan)
+    answers = discussed(task, tuple(options.answers or ()), wanted=options.discuss)
+    if answers is None:
+        return Outcome.WAITING.value
+    plan = _confirmed(start, plan, estimate)
+    run_checks(Occasion.CHANGED_PLAN, start.subject(plan)).require()
+    estimate = estimate if plan.effort is estimate.effort else outlook.of(plan)
+    return _begun(going, start, _new_run(start, plan, answers), estimate)
+
+
+def _prepared(task: str, options: RunOptions) -> _Start:
+    """Read the configuration, the pipeline and the request; raise what is wrong with an option."""
+    repository = Repository.find(options.repo)
+    options = replace(options, scope=_scope(repository, options.scope or ""))
+    if options.ending.open_pr:
+        opener(repository.root)
+    place = new_place(repository, options.host, options.ending, options.model)
+    if place is not None:
+        check_options(options.until, options.record)
+    config = load_setup(repository)
+    if options.pipeline is not None:
+        config = config.model_copy(update={"pipeline": options.pipeline})
+    pipeline = load_pipeline(config.pipeline, repository.text_here)
+    capability_setup(repository.root, config, capability_options(options.capabilities))
+    budget = config.budget if options.budget is None else dollars(options.budget, "--budget 5")
     draft = draft_from_words(
-        wanted.task, token=os.environ.get("GITHUB_TOKEN"), api_url=os.environ.get("GITHUB_API_URL")
+        task, token=os.environ.get("GITHUB_TOKEN"), api_url=os.environ.get("GITHUB_API_URL")
     )
     if pipeline.steps is not None:
         inputs_of(pipeline.steps, f"{draft.title}\n{draft.text}")
-    plan = plan_for(
-        repository,
-        draft,
-        effort=wanted.effort,
-        name=None,
-        branch=wanted.branch,
-        here=wanted.here,
-    )
-    subject = CheckSubject(repository, config, _intent(draft, plan, scope))
-    if pipeline.steps is None:
-        check_testable(subject.profile, config)
+    return _Start(options, repository, place, config, pipeline, draft, budget, Progress(Console()))
+
+
+def _check(start: _Start, plan: RunPlan) -> None:
+    """Raise what stands in the way of a run with this plan, and tell what is only to be known."""
+    subject = start.subject(plan)
+    if start.pipeline.steps is None:
+        check_testable(subject.profile, start.config)
     report = run_checks(Occasion.BEFORE_RUN, subject)
     report.require()
-    prompts_for(repository.root, pipeline)
-    if wanted.until is not None:
-        phase_named(pipeline, wanted.until)
-    budget = dollars(wanted.budget, "--budget 5") if wanted.budget is not None else config.budget
-    _tell_advice(report, progress)
-    going = session(repository, config, models, progress, ending=wanted.ending, until=wanted.until)
-    if not pipeline.speaking:
-        beginning = _new_run(draft, _of_steps(plan), wanted, config, answers="", budget=budget)
-        return _begun(going, beginning, pipeline, progress, wanted, model, place)
-    outlook = _Outlook(repository, pipeline, models(), progress, budget=budget, auto=wanted.auto)
-    estimate = outlook.of(plan)
-    answers = discussed(wanted.task, wanted.answers, wanted=wanted.discuss)
-    if answers is None:
-        return Outcome.WAITING.value
-    plan = _confirmed(repository, draft, plan, wanted, estimate)
-    run_checks(
-        Occasion.CHANGED_PLAN, CheckSubject(repository, config, _intent(draft, plan, scope))
-    ).require()
-    estimate = estimate if plan.effort is estimate.effort else outlook.of(plan)
-    beginning = _new_run(draft, plan, wanted, config, answers=answers, budget=budget)
-    return _begun(going, beginning, pipeline, progress, wanted, model, place, estimate)
+    prompts_for(start.repository.root, start.pipeline)
+    if start.options.until is not None:
+        phase_named(start.pipeline, start.options.until)
+    for each in report.advice:
+        start.progress(
+            Message(
+                text=f"{each.sentence} {each.way_out}".strip(),
+                kind="warning" if each.weight == "warn" else "note",
+            )
+        )
 
 
 def _of_steps(plan: RunPlan) -> RunPlan:
@@ -158,79 +170,60 @@ def _of_steps(plan: RunPlan) -> RunPlan:
 
 
 def _begun(
-    going: Session,
-    beginning: NewRun,
-    pipeline: Pipeline,
-    progress: Progress,
-    wanted: RunOptions,
-    model: str | None,
-    place: TemporalPlace | None,
-    estimate: Estimate | None = None,
+    going: Session, start: _Start, beginning: NewRun, estimate: Estimate | None = None
 ) -> int:
     """Make the run and go on with it until a person is needed."""
-    info = create_run(going.repository, beginning, pipeline)
+    options = start.options
+    info = create_run(going.repository, beginning, start.pipeline)
     if estimate is not None:
         keep_estimate(going.repository, info.name, estimate)
-    keep_model(going.repository, info.name, model)
-    keep_options(going.repository, info.name, wanted.capabilities)
-    progress.began(info, beginning.plan, estimate)
-    leader = going if place is None else on_server(going, place)
-    return print_result(*leader.go_on(info), progress, wanted.ending)
+    keep_model(going.repository, info.name, options.model)
+    keep_options(going.repository, info.name, capability_options(options.capabilities))
+    start.progress.began(info, beginning.plan, estimate)
+    leader = going if start.place is None else on_server(going, start.place)
+    return print_result(*leader.go_on(info), start.progress, options.ending)
 
 
-def _resumed(folder: Path, wanted: RunOptions, model: str | None, record: Path | None) -> int:
+def _resumed(task: str, options: RunOptions) -> int:
     """Go on with the run whose folder is given in place of a task."""
-    return resume(
-        folder,
-        wanted.task.strip(),
-        model,
-        record,
-        ending=wanted.ending,
-        until=wanted.until,
-        phase=wanted.phase,
-        by_script=wanted.by_script,
-        host=wanted.host,
+    same = ResumeOptions(
+        repo=options.repo,
+        run=task.strip(),
+        model=options.model,
+        record=options.record,
+        ending=options.ending,
+        until=options.until,
+        by_script=options.by_script,
     )
+    return resume(same, options.phase, options.host)
 
 
-def _new_run(
-    draft: RequestDraft,
-    plan: RunPlan,
-    wanted: RunOptions,
-    config: Config,
-    *,
-    answers: str,
-    budget: Decimal | None,
-) -> NewRun:
+def _new_run(start: _Start, plan: RunPlan, answers: str = "") -> NewRun:
+    options = start.options
     return NewRun(
-        draft=draft,
+        draft=start.draft,
         plan=plan,
         flags=RunFlags(
-            auto=wanted.auto,
-            skip_pr=wanted.skip_pr,
-            debug=wanted.debug,
-            discuss=wanted.discuss or bool(wanted.answers),
-            scope=wanted.scope,
+            auto=options.auto,
+            skip_pr=options.skip_pr,
+            debug=options.debug,
+            discuss=options.discuss or bool(options.answers),
+            scope=options.scope or "",
         ),
-        budget=budget,
+        budget=start.budget,
         by=local_user(),
         answers=answers,
-        records=_records(config, here=wanted.here),
+        # In the user's own branch there is no other place for the record.
+        records=RecordsPolicy.IN_BRANCH if options.here else start.config.records,
     )
 
 
-def _confirmed(
-    repository: Repository,
-    draft: RequestDraft,
-    plan: RunPlan,
-    wanted: RunOptions,
-    estimate: Estimate,
-) -> RunPlan:
+def _confirmed(start: _Start, plan: RunPlan, estimate: Estimate) -> RunPlan:
     """The one question before a run begins; without a terminal the plan stands as it is."""
-    if wanted.yes or not at_terminal():
+    if start.options.yes or not at_terminal():
         return plan
     console = Console()
-    console.print(f"\n[bold]{escape(draft.title)}[/]")
+    console.print(f"\n[bold]{escape(start.draft.title)}[/]")
     console.print(
         f"  effort [bold]{plan.effort}[/] ({escape(plan.effort_reason)}) · branch"
         f" [bold]{escape(plan.branch)}[/]"
@@ -247,24 +240,7 @@ def _confirmed(
         return plan.model_copy(
             update={"effort": Effort(said.strip().upper()), "effort_reason": "you chose it"}
         )
-    return plan_for(
-        repository,
-        draft,
-        effort=plan.effort.value,
-        name=said.strip(),
-        branch=wanted.branch,
-        here=wanted.here,
-    )
-
-
-def _records(config: Config, *, here: bool) -> RecordsPolicy:
-    """Return where the record goes; in the user's own branch there is no other place for it."""
-    return RecordsPolicy.IN_BRANCH if here else config.records
-
-
-def _intent(draft: RequestDraft, plan: RunPlan, scope: str) -> RunIntent:
-    text = f"{draft.title}\n{draft.text}"
-    return RunIntent(text=text, branch=plan.branch, here=plan.here, scope=scope)
+    return start.plan(said.strip(), plan.effort.value)
 
 
 def _scope(repository: Repository, wanted: str) -> str:
@@ -281,56 +257,30 @@ def _scope(repository: Repository, wanted: str) -> str:
     return folder
 
 
-def _tell_advice(report: CheckReport, progress: Progress) -> None:
-    """Tell warnings and notes, one line each."""
-    for each in report.advice:
-        progress(
-            Message(
-                text=f"{each.sentence} {each.way_out}".strip(),
-                kind="warning" if each.weight == "warn" else "note",
-            )
-        )
-
-
 class _Outlook:
     """The estimate for a plan with the models that will be asked; warns when the
     budget is short of it.
     """
 
-    def __init__(
-        self,
-        repository: Repository,
-        pipeline: Pipeline,
-        models: "Mapping[Tier, Model]",
-        progress: Progress,
-        *,
-        budget: Decimal | None,
-        auto: bool,
-    ) -> None:
-        self.repository = repository
-        self.pipeline = pipeline
+    def __init__(self, start: _Start, models: "Mapping[Tier, Model]") -> None:
+        self.start = start
         self.names = {tier: model.name for tier, model in models.items()}
-        self.progress = progress
-        self.budget = budget
-        self.auto = auto
 
     def of(self, plan: RunPlan) -> Estimate:
         """The estimate, after a warning if half of such runs cost more than the budget."""
-        base = self.repository.head().commit
+        repository, budget = self.start.repository, self.start.budget
         found = estimate(
-            self.repository,
-            base,
-            self.pipeline,
+            repository,
+            repository.head().commit,
+            self.start.pipeline,
             plan.effort,
             self.names,
-            auto=self.auto,
-            records=newest_records(self.repository),
+            auto=self.start.options.auto,
+            records=newest_records(repository),
         )
-        if self.budget is not None and found.cost is not None and found.exceeds(self.budget):
-            short = (
-                f"The budget of {money(self.budget)} is below the {money(found.cost.p50)} to expect"
-            )
-            self.progress(
+        if budget is not None and found.cost is not None and found.exceeds(budget):
+            short = f"The budget of {money(budget)} is below the {money(found.cost.p50)} to expect"
+            self.start.progress(
                 Message(
                     text=f"{short}: the run will probably stop and ask for more.", kind="warning"
                 )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from rich.markup import escape
 
 from forge_bot.cli.console import Console
-from forge_bot.cli.options import Ending, HostChoice
+from forge_bot.cli.options import Ending, HostChoice, ResumeOptions, ServerChoice
 from forge_bot.errors import BadOption, TemporalUnavailable
 from forge_bot.git import Repository
 from forge_bot.runs.notifications import Message, Notice, Notify, log_line
@@ -46,7 +46,7 @@ def new_place(
     Raises what stands in the way, before anything is begun.
     """
     if choice.on != "temporal":
-        if choice.dev or choice.address or choice.namespace:
+        if choice.dev or choice.server != ServerChoice():
             raise BadOption("--dev, --address and --namespace go with --on temporal.")
         return None
     require_client()
@@ -55,7 +55,7 @@ def new_place(
         server_program()
         place = TemporalPlace(dev=True, namespace="default")
     else:
-        place = named_place(choice.address, choice.namespace)
+        place = named_place(choice.server.address, choice.server.namespace)
         asyncio.run(_reached(place))
         # A worker's machine may be lost with all that lies on it alone.
         pushes = pushes or repository.remote_url() is not None
@@ -90,9 +90,7 @@ def led_by(
     going: Session,
     run: str,
     choice: HostChoice,
-    ending: Ending,
-    model: str | None,
-    record: Path | None,
+    options: ResumeOptions,
 ) -> "Session | TemporalSession":
     """Return what goes on with a run: this command, or the server that has the run or gets it."""
     known = place_of(going.repository, run)
@@ -100,12 +98,12 @@ def led_by(
         if known is not None:
             _take_back(going, run, known)
         return going
-    wanted = new_place(going.repository, choice, ending, model)
+    wanted = new_place(going.repository, choice, options.ending, options.model)
     if wanted is None and known is None:
         return going
-    check_options(going.until, record)
+    check_options(options.until, options.record)
     if known is not None and wanted is None:
-        _check_unchanged(known, ending, model)
+        _check_unchanged(known, options)
     return on_server(going, wanted or known or TemporalPlace())
 
 
@@ -117,12 +115,12 @@ def on_server(going: Session, place: TemporalPlace) -> "TemporalSession":
     return TemporalSession(going, place)
 
 
-def _check_unchanged(known: TemporalPlace, ending: Ending, model: str | None) -> None:
+def _check_unchanged(known: TemporalPlace, options: ResumeOptions) -> None:
     """Raise BadOption for an option that the workflow of a run was begun without."""
     changed = {
-        "--model": model is not None and model != known.model,
-        "--push": ending.push and not known.push,
-        "--open-pr": ending.open_pr and not known.open_pr,
+        "--model": options.model is not None and options.model != known.model,
+        "--push": options.ending.push and not known.push,
+        "--open-pr": options.ending.open_pr and not known.open_pr,
     }
     for option, other in changed.items():
         if other:
@@ -166,11 +164,11 @@ async def _reached(place: TemporalPlace) -> None:
         pass
 
 
-def work_for_server(folders: tuple[Path, ...], choice: HostChoice) -> int:
+def work_for_server(folders: tuple[Path, ...], server: ServerChoice) -> int:
     """Work on the runs of these clones until somebody stops it."""
     require_client()
     repositories = tuple(Repository.find(folder) for folder in folders)
-    place = named_place(choice.address, choice.namespace)
+    place = named_place(server.address, server.namespace)
     with stop_on_signals():
         try:
             until_stopped(_work(repositories, place))

@@ -1,7 +1,7 @@
 """The capabilities configured for a repository, from the files and options that say so."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 from forge_bot.agent.tools.placeholders import SERVER_VARIABLES
@@ -29,9 +29,12 @@ class CapabilityOptions(Frozen):
     skills_dirs: tuple[Path, ...] = ()
 
 
+NOTHING_NAMED = CapabilityOptions()
+
+
 def keep_options(repository: Repository, run: str, options: CapabilityOptions) -> None:
     """Remember the options of a run on this machine, for the run's later commands."""
-    if options != CapabilityOptions():
+    if options != NOTHING_NAMED:
         write_whole(run_paths(repository, run).home / _FILE, options.model_dump_json())
 
 
@@ -41,13 +44,12 @@ def setup_of(run: Run, environ: Mapping[str, str] = os.environ) -> CapabilitySet
         kept = (run.places.home / _FILE).read_text(encoding="utf-8")
         options = CapabilityOptions.model_validate_json(kept)
     except (OSError, ValueError):
-        options = CapabilityOptions()
+        options = NOTHING_NAMED
     return capability_setup(
         run.repository.root,
         run.config,
+        options,
         tree=run.tree.path,
-        mcp_config=options.mcp_config,
-        skills_dirs=options.skills_dirs,
         environ=environ,
     )
 
@@ -63,20 +65,19 @@ def server_environ(environ: Mapping[str, str]) -> Mapping[str, str]:
 def capability_setup(
     root: Path,
     config: Config,
+    options: CapabilityOptions = NOTHING_NAMED,
     *,
     tree: Path | None = None,
-    mcp_config: Path | None = None,
-    skills_dirs: Sequence[Path] = (),
     environ: Mapping[str, str] = os.environ,
 ) -> CapabilitySetup:
     """Return what is configured in the folder `root`; nothing is started.
 
     Paths in a file begin at the file. Raises BadCapabilities with all problems of the file.
     """
-    file = mcp_config if mcp_config is not None else root / CAPABILITY_FILE
-    configured = _load(file, named=mcp_config is not None)
+    file = options.mcp_config or root / CAPABILITY_FILE
+    configured = _load(file, named=options.mcp_config is not None)
     folders = (
-        *(folder.absolute() for folder in skills_dirs),
+        *(folder.absolute() for folder in options.skills_dirs),
         *(file.absolute().parent / folder for folder in configured.skills_dirs),
         root / SKILLS,
     )

@@ -1,0 +1,50 @@
+"""`forge-bot capabilities`: each command parses its options and hands over."""
+
+from typing import Annotated
+
+import typer
+
+from forge_bot.cli.options import HERE, CapabilityChoice, Repo, with_groups, words
+
+capability_app = typer.Typer(
+    help="List the tools and skills that agents may ask for here, or call one.",
+    invoke_without_command=True,
+)
+
+
+@capability_app.callback()
+@with_groups
+def list_capabilities(
+    context: typer.Context,
+    source: CapabilityChoice,
+    repo: Repo = HERE,
+) -> int:
+    """List the tools and skills that agents may ask for here, with each problem."""
+    if context.invoked_subcommand is not None:
+        return 0
+    from forge_bot.cli.capabilities_command import list_capabilities as look
+
+    return look(repo, source)
+
+
+@capability_app.command("try")
+@with_groups
+def try_capability(
+    source: CapabilityChoice,
+    name: Annotated[
+        str, typer.Argument(help="Name of a tool, as the list shows it.", callback=words)
+    ],
+    arg: Annotated[
+        list[str] | None,
+        typer.Option(help="An argument; may be given several times.", metavar="NAME=VALUE"),
+    ] = None,
+    repo: Repo = HERE,
+    yes: Annotated[
+        bool,
+        typer.Option("--yes", "-y", help="Do not ask before a tool that may change something."),
+    ] = False,
+) -> int:
+    """Call one tool as a run would, and show what it returns."""
+    from forge_bot.cli.capabilities_command import try_capability as call
+
+    return call(repo, source, name, tuple(arg or ()), yes=yes)

@@ -1,0 +1,99 @@
+"""The commands that programs start: jobs of GitHub Actions, a Temporal server, an MCP client."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from forge_bot.cli.options import HERE, ServerChoice, with_groups
+
+
+def work(
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            help=(
+                "Only the worker's part: do what was handed over, push nothing, and leave it in"
+                " this folder."
+            ),
+        ),
+    ] = None,
+) -> int:
+    """Carry a run on inside GitHub Actions; what the gate let in stands in the environment."""
+    from forge_bot.bot import job
+
+    return job.work() if out is None else job.deliver(out)
+
+
+def publish(
+    folder: Annotated[
+        Path | None,
+        typer.Option(
+            "--in", help="Folder that `work --out` left; its commits are looked at and pushed."
+        ),
+    ] = None,
+    last: Annotated[
+        bool,
+        typer.Option(
+            "--last", help="No worker comes after this: say how to go on if there is more to do."
+        ),
+    ] = False,
+) -> int:
+    """The part inside GitHub Actions that holds the token and runs no model: hear, check, push,
+    ask, open the pull request.
+    """
+    from forge_bot.bot.job import publish as carry_on
+
+    return carry_on(folder, last=last)
+
+
+@with_groups
+def worker(
+    server: ServerChoice,
+    repo: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--repo", help="Folder inside a clone to work in; may be given several times."
+        ),
+    ] = None,
+) -> int:
+    """Work on the runs that a Temporal server leads in these clones, until it is stopped."""
+    from forge_bot.cli.temporal_commands import work_for_server
+
+    return work_for_server(tuple(repo or (HERE,)), server)
+
+
+def mcp(
+    repo: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--repo", help="Folder inside a repository to serve; may be given several times."
+        ),
+    ] = None,
+    http: Annotated[
+        bool,
+        typer.Option("--http", help="Serve over HTTP on this machine instead of stdin and stdout."),
+    ] = False,
+    port: Annotated[int, typer.Option(help="Port for --http.", min=1, max=65535)] = 8765,
+) -> int:
+    """Serve the pipeline to an MCP client, which does the agents' work itself."""
+    from forge_bot.mcp_server.serve import serve_http, serve_stdio
+
+    return (
+        serve_http(tuple(repo or (HERE,)), port)
+        if http
+        else serve_stdio(tuple(repo or (HERE,)), named=bool(repo))
+    )
+
+
+def hook(
+    event: Annotated[
+        Literal["pre-tool", "post-tool", "stop"],
+        typer.Argument(help="Which hook of the host calls."),
+    ],
+) -> int:
+    """Answer a hook of an MCP host; what it asks comes over stdin."""
+    from forge_bot.mcp_server.hooks import answer_hook
+
+    return answer_hook(event)
