@@ -347,17 +347,17 @@ MCP = {
 CLI = {
     # Commands, in the words of their help.
     "cli-run": "Take a task to a reviewed branch, stopping for you at the checkpoints.",
-    "cli-approve": "Say yes to what waits, and go on.",
-    "cli-reject": "Send what waits back with your notes, and go on.",
+    "cli-approve": "Approve the open checkpoint and continue.",
+    "cli-reject": "Reject what was shown, with notes, and continue.",
     "cli-revise": "Another spelling of reject.",
     "cli-ask": (
         "Ask the model about what is shown; nothing changes. What is said here reaches no later"
         " phase: repeat in the notes of reject what it should know."
     ),
     "cli-abandon": "End a run. Its branch stays.",
-    "cli-done": "Say that you did what a task asked of a person, and go on.",
-    "cli-skip": "Go on without what a task asked of a person.",
-    "cli-resume": "Go on with a run that stopped, for whatever reason.",
+    "cli-done": "Mark a manual task as done and continue.",
+    "cli-skip": "Skip a manual task and continue.",
+    "cli-resume": "Continue a run that stopped.",
     "cli-update": "Merge what came to the base branch into a run that is done, and verify it again.",
     "cli-retry": "Do a phase again, and everything after it.",
     "cli-clean": (
@@ -381,12 +381,10 @@ CLI = {
     "cli-worker": (
         "Work on the runs that a Temporal server leads in these clones, until it is stopped."
     ),
-    "cli-work": (
-        "Carry a run on inside GitHub Actions; what the gate let in stands in the environment."
-    ),
+    "cli-work": ("Continue a run in GitHub Actions (reads FORGE_BOT_WAKE)."),
     "cli-publish": (
-        "The part inside GitHub Actions that holds the token and runs no model: hear, check, push,"
-        " ask, open the pull request."
+        "Run the job of GitHub Actions that holds the token and no model: read commands, check and"
+        " push commits, ask, open the pull request."
     ),
     "cli-mcp": "Serve the pipeline to an MCP client, which does the agents' work itself.",
     "cli-hook": "Answer a hook of an MCP host; what it asks comes over stdin.",

@@ -92,7 +92,7 @@ def approve(
         str | None, typer.Argument(help="Version you read, as shown; left out, the one shown last.")
     ] = None,
 ) -> int:
-    """Say yes to what waits, and go on."""
+    """Approve the open checkpoint and continue."""
     from forge_bot.cli.resume import give_answer
 
     return give_answer(options, "approve", digest=digest)
@@ -107,7 +107,7 @@ def reject(
     ],
     options: ResumeOptions,
 ) -> int:
-    """Send what waits back with your notes, and go on."""
+    """Reject what was shown, with notes, and continue."""
     from forge_bot.cli.resume import give_answer
 
     return give_answer(options, "reject", notes=" ".join(notes))
@@ -145,7 +145,7 @@ def abandon(repo: Repo = HERE, run: RunName = None, by_script: ByScript = False)
 @app.command()
 @with_groups
 def done(options: ResumeOptions) -> int:
-    """Say that you did what a task asked of a person, and go on."""
+    """Mark a manual task as done and continue."""
     from forge_bot.cli.resume import give_answer
 
     return give_answer(options, "done")
@@ -154,7 +154,7 @@ def done(options: ResumeOptions) -> int:
 @app.command()
 @with_groups
 def skip(options: ResumeOptions) -> int:
-    """Go on without what a task asked of a person."""
+    """Skip a manual task and continue."""
     from forge_bot.cli.resume import give_answer
 
     return give_answer(options, "skip")
@@ -163,7 +163,7 @@ def skip(options: ResumeOptions) -> int:
 @app.command()
 @with_groups
 def resume(options: ResumeOptions, host: HostChoice, phase: From = None) -> int:
-    """Go on with a run that stopped, for whatever reason."""
+    """Continue a run that stopped."""
     from forge_bot.cli.resume import resume as go
 
     return go(options, phase, host)

@@ -20,7 +20,7 @@ def work(
         ),
     ] = None,
 ) -> int:
-    """Carry a run on inside GitHub Actions; what the gate let in stands in the environment."""
+    """Continue a run in GitHub Actions (reads FORGE_BOT_WAKE)."""
     from forge_bot.bot import job
 
     return job.work() if out is None else job.deliver(out)
@@ -40,8 +40,8 @@ def publish(
         ),
     ] = False,
 ) -> int:
-    """The part inside GitHub Actions that holds the token and runs no model: hear, check, push,
-    ask, open the pull request.
+    """Run the job of GitHub Actions that holds the token and no model: read commands, check and
+    push commits, ask, open the pull request.
     """
     from forge_bot.bot.job import publish as carry_on
 

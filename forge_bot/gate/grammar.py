@@ -232,8 +232,8 @@ FORMS: tuple[Form, ...] = (
         _alone(Update),
     ),
     Form("effort", "S|M|L", "Change how much process the run gets.", _resize),
-    Form("done", "", "You did what a task asked of a person.", _alone(MarkDone)),
-    Form("skip", "", "Go on without what a task asked of a person.", _alone(Skip)),
+    Form("done", "", "Mark a manual task as done.", _alone(MarkDone)),
+    Form("skip", "", "Skip a manual task and continue.", _alone(Skip)),
     Form("abandon", "", "End the run; its branch stays.", _alone(Abandon)),
     Form("help", "", "Show this list.", _alone(Help)),
 )
