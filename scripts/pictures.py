@@ -1,7 +1,9 @@
 """Agreed comments → PNG: Markdown to HTML as GitHub would, GitHub's style around it, one picture a
-comment.
+comment. The question at the design is also made on a page of 390 pixels, where its lines up to the
+last answer are counted, and as a terminal of 80 columns shows it.
 """
 
+import io
 import re
 import subprocess
 import sys
@@ -10,12 +12,19 @@ from pathlib import Path
 
 from markdown_it import MarkdownIt
 from PIL import Image
+from rich.terminal_theme import DIMMED_MONOKAI
+
+from forge_bot.cli.console import Console
+from forge_bot.cli.terminal_question import show
+from tests.bot import scene
 
 ROOT = Path(__file__).parent.parent
 GOLDEN = ROOT / "tests" / "bot" / "golden"
 IMAGES = ROOT / "docs" / "images"
-WIDTH = 940
-COLORS = 128
+WIDTH, PHONE = 940, 390
+NARROWEST_WINDOW = 500
+MOST_LINES, COLUMNS = 40, 80
+COLORS, SCALE = 128, 1.5
 PICTURES = {
     "tracking-at-work": "tracking",
     "checkpoint-design": "checkpoint-design",
@@ -27,6 +36,8 @@ PICTURES = {
 SIGNS = {"note": "ℹ️", "tip": "💡", "important": "💬", "warning": "⚠", "caution": "⛔"}
 STYLE = """
 body { margin: 0; padding: 20px; background: #fff; width: 900px; }
+body.phone { padding: 8px; width: 374px; }
+body.terminal { background: #191919; } body.terminal pre { font: 15px "DejaVu Sans Mono", monospace; margin: 0; }
 .comment { border: 1px solid #d1d9e0; border-radius: 6px; overflow: hidden; }
 .who { background: #f6f8fa; border-bottom: 1px solid #d1d9e0; padding: 8px 16px; font: 14px -apple-system, "Liberation Sans", sans-serif;
   color: #59636e; } .who b { color: #1f2328; } .who span { border: 1px solid #d1d9e0; border-radius: 2em; padding: 0 7px; font-size: 12px; }
@@ -78,7 +89,24 @@ def _difference(found: re.Match[str]) -> str:
     return f"<code>{''.join(lines)}</code>"
 
 
-def picture(browser: str, css: str, source: Path, target: Path) -> None:
+MEASURE = """<script>
+const tops = [], shown = document.querySelector('.shown');
+const answers = [...shown.querySelectorAll('code')].filter(each => each.textContent.startsWith('/abandon'));
+const last = answers.length ? answers[0].getBoundingClientRect().bottom : 0;
+const walk = document.createTreeWalker(shown.querySelector('article') || shown, NodeFilter.SHOW_TEXT);
+for (let node = walk.nextNode(); node; node = walk.nextNode()) {
+  const range = document.createRange();
+  range.selectNodeContents(node);
+  for (const box of range.getClientRects()) {
+    const middle = (box.top + box.bottom) / 2;
+    if (node.textContent.trim() && middle < last && !tops.some(top => Math.abs(top - middle) < 8)) tops.push(middle);
+  }
+}
+document.title = [shown.getBoundingClientRect().bottom, tops.length, shown.scrollWidth].join(' ');
+</script>"""
+
+
+def comment(browser: str, css: str, source: Path, target: Path, width: int = WIDTH) -> None:
     """One comment as a picture, as high as it is."""
     who = '<div class="who"><b>forge-bot</b> <span>bot</span> commented now</div>'
     title, text = "", source.read_text("utf-8")
@@ -86,14 +114,45 @@ def picture(browser: str, css: str, source: Path, target: Path) -> None:
         first, _, text = text.partition("\n")
         title = f'<h1 class="title">{html(first[2:])}</h1>'
     body = (
-        f'{title}<div class="comment">{who}<article'
-        f' class="markdown-body">{html(text)}</article></div>'
+        f'{title}<div class="shown"><div class="comment">{who}<article'
+        f' class="markdown-body">{html(text)}</article></div></div>'
     )
-    script = (
-        "<script>document.title ="
-        " document.querySelector('.comment').getBoundingClientRect().bottom</script>"
+    lines, wide = photographed(browser, css, body, target, width)
+    if width == PHONE:
+        print(f"{source.stem} at {PHONE} pixels: {lines} lines up to the last answer")
+        if not 0 < lines <= MOST_LINES or wide > PHONE:
+            sys.exit(f"At most {MOST_LINES} lines and {PHONE} pixels were agreed.")
+
+
+def terminal(browser: str, css: str, target: Path) -> None:
+    """The question at the design on a terminal of 80 columns."""
+    question = scene.design_waits().question
+    if question is None:
+        sys.exit("The scene has no question.")
+    console = Console()
+    console.file, console.record, console.width = io.StringIO(), True, COLUMNS
+    console.height = MOST_LINES
+    show(question, console)
+    console.print("[bold]Your answer[/]: ", end="")
+    text = console.export_html(inline_styles=True, theme=DIMMED_MONOKAI, code_format="{code}")
+    lines = len(text.strip().splitlines())
+    print(f"the question at {COLUMNS} columns: {lines} lines")
+    if lines > MOST_LINES:
+        sys.exit(f"At most {MOST_LINES} lines were agreed.")
+    body = f'<pre class="shown" style="color: #d9d9d9">{text}</pre>'
+    photographed(browser, css, body, target, WIDTH - 160, "terminal")
+
+
+def photographed(
+    browser: str, css: str, body: str, target: Path, width: int, kind: str = ""
+) -> tuple[int, int]:
+    """Make a picture of a page. Return its lines up to the last answer, and its width in pixels."""
+    kind = kind or ("phone" if width == PHONE else "wide")
+    page = (
+        f'<!doctype html><meta charset="utf-8"><style>{css}{STYLE}</style>'
+        f'<body class="{kind}">{body}{MEASURE}'
     )
-    page = f'<!doctype html><meta charset="utf-8"><style>{css}{STYLE}</style>{body}{script}'
+    window = max(width, NARROWEST_WINDOW)
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder) / "page.html"
         place.write_text(page, encoding="utf-8")
@@ -106,30 +165,36 @@ def picture(browser: str, css: str, source: Path, target: Path) -> None:
             f"--user-data-dir={folder}/profile",
         ]
         dumped = subprocess.run(
-            [*flags, f"--window-size={WIDTH},800", "--dump-dom", str(place)],
+            [*flags, f"--window-size={window},800", "--dump-dom", str(place)],
             capture_output=True,
             text=True,
             check=True,
         )
-        height = int(float(re.findall(r"<title>([\d.]+)</title>", dumped.stdout)[0])) + 20
+        bottom, lines, wide = re.findall(r"<title>([\d.]+) (\d+) (\d+)</title>", dumped.stdout)[0]
+        height = int(float(bottom)) + 20
         shot = Path(folder) / "shot.png"
         size = [
-            "--force-device-scale-factor=1.5",
-            f"--window-size={WIDTH},{height}",
+            f"--force-device-scale-factor={SCALE}",
+            f"--window-size={window},{height}",
             f"--screenshot={shot}",
         ]
         subprocess.run([*flags, *size, str(place)], capture_output=True, check=True)
-        Image.open(shot).convert("RGB").quantize(COLORS).save(target, optimize=True)
+        whole = Image.open(shot).convert("RGB")
+        whole = whole.crop((0, 0, int(width * SCALE), whole.height))
+        whole.quantize(COLORS).save(target, optimize=True)
+    print(f"{target.relative_to(ROOT)}: {target.stat().st_size // 1024} KB")
+    return int(lines), int(wide)
 
 
 def main() -> None:
     """All pictures."""
     browser, style = sys.argv[1:]
+    css = Path(style).read_text("utf-8")
     IMAGES.mkdir(exist_ok=True)
     for source, name in PICTURES.items():
-        target = IMAGES / f"{name}.png"
-        picture(browser, Path(style).read_text("utf-8"), GOLDEN / f"{source}.md", target)
-        print(f"{target.relative_to(ROOT)}: {target.stat().st_size // 1024} KB")
+        comment(browser, css, GOLDEN / f"{source}.md", IMAGES / f"{name}.png")
+    comment(browser, css, GOLDEN / "checkpoint-design.md", IMAGES / "question-390.png", PHONE)
+    terminal(browser, css, IMAGES / "question-terminal.png")
 
 
 if __name__ == "__main__":

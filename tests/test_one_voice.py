@@ -3,6 +3,7 @@ person can say.
 """
 
 import json
+import re
 from decimal import Decimal
 
 import pytest
@@ -169,7 +170,7 @@ def test_at_the_terminal_a_typo_is_no_yes_and_revise_sends_back(sample: Sample) 
         assert "did you mean `approve`?" in person.until("Your answer")
         person.say("revise Say what swaps do")
         shown = person.until("Your answer")
-        person.say(f"approve {shown.partition('version ')[2][:7]}")
+        person.say(f"approve {re.findall(r'version ([0-9a-f]{7})', shown)[0]}")
         person.until("Done.")
         assert person.ended() == 0
     decisions = json.loads(sample.forge("status", "--json").out)["decisions"]

@@ -1,4 +1,4 @@
-"""Read the outline of a design: the files it changes, its tests and its open decisions."""
+"""Read the outline of a design: the files it changes, its tests, its risks, its open decisions."""
 
 import re
 
@@ -9,6 +9,14 @@ from forge_bot.values import Frozen
 
 _NEEDS_YOU = re.compile(r"needs you\s*[:：]\s*(?P<what>\S.*)", re.IGNORECASE | re.DOTALL)
 _DEMANDS = re.compile(r"\s*\((?:R-\d+(?:\s*[,–-]\s*)?)+\)")
+_NONE = re.compile(r"none\b", re.IGNORECASE)
+_INTERFACE = re.compile(
+    r"(?:(?:async )?(?:def|func|fn|function) )?[\w.:]+\([^()`]*\)\s*(?:->|:)\s*\S.*"
+    r"|(?:async )?(?:def|func|fn|function|class|interface|type|struct|enum) [\w.:]+.*"
+    r"|--[a-z][\w-]*(?:[ =]\S.*)?"
+    r"|(?:GET|POST|PUT|PATCH|DELETE) /\S*"
+)
+"""Code that is a signature, a declaration, an option or a route."""
 _POINTER = re.compile(r"(?:see|as) (?:below|above|described)\.?", re.IGNORECASE)
 
 
@@ -28,12 +36,14 @@ class DesignOutline(Frozen):
     """The parts of a design that a person looks at first.
 
     `approach` is its first paragraph as it is written. `to_decide` holds what the design marks as
-    `Needs you`.
+    `Needs you`. `interfaces` are the signatures, options and routes that the changes name.
     """
 
     approach: str = ""
     files: tuple[FileChange, ...] = ()
     tests: tuple[str, ...] = ()
+    interfaces: tuple[str, ...] = ()
+    risks: tuple[str, ...] = ()
     to_decide: tuple[str, ...] = ()
 
 
@@ -53,6 +63,12 @@ def read_outline(design: str) -> DesignOutline:
         tests=tuple(
             name for block in _items(design, "Test Strategy") if (name := _test_name(block))
         ),
+        interfaces=_interfaces(design),
+        risks=tuple(
+            one_line(block.text)
+            for block in _items(design, "Risks")
+            if block.depth == 1 and not _NONE.match(block.text.strip())
+        ),
         to_decide=tuple(
             one_line(found["what"])
             for block in _items(design, "Decisions")
@@ -63,6 +79,13 @@ def read_outline(design: str) -> DesignOutline:
 
 def _items(design: str, heading: str) -> list[Block]:
     return [block for block in blocks_below(design, heading) if block.starts_item]
+
+
+def _interfaces(design: str) -> tuple[str, ...]:
+    """Return the code below `Changes` that other code or people call, each once."""
+    spans = (span for block in _items(design, "Changes") for span in block.spans if span.code)
+    named = (one_line(span.text) for span in spans)
+    return tuple(dict.fromkeys(each for each in named if _INTERFACE.fullmatch(each)))
 
 
 def _leading_code(block: Block) -> str:

@@ -3,7 +3,7 @@
 import os
 import shlex
 import subprocess
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from textwrap import shorten
 
@@ -20,18 +20,26 @@ from forge_bot.engine.reports import Answer
 from forge_bot.gate import grammar
 from forge_bot.gate.arguments import SHOWN_DIGEST, names_version
 from forge_bot.gate.command_types import Approve, Mistyped, PostSummary
-from forge_bot.interaction.run_facts import VERDICTS
-from forge_bot.prompts.escape import reveal_invisible
-from forge_bot.runs.question import Question, ShownDocument
-from forge_bot.runs.question_overview import Overview
+from forge_bot.interaction.number_format import listed, several
+from forge_bot.interaction.run_facts import HEAVIEST_FIRST, VERDICTS
+from forge_bot.prompts.escape import cut, reveal_invisible
+from forge_bot.runs.question import Question, QuestionData, ShownDocument
+from forge_bot.runs.question_overview import (
+    LONGEST_APPROACH,
+    LONGEST_LINE,
+    MOST_FILES,
+    MOST_FINDINGS,
+    MOST_INTERFACES,
+    MOST_RISKS,
+    Overview,
+)
 from forge_bot.runs.session import Asker, PersonAnswer, PersonEdit, PersonQuestion
 from forge_bot.runs.typed_answer import person_answer
 
-_WONDER = "ask the model about it; nothing changes"
-_LOOKING = "view the documents in a pager · the difference · edit the first one"
+_WONDER = "the model answers; nothing changes"
+_LOOKING = "view all of the text · what changed since it was last shown · edit"
 _LOOKS = frozenset({"v", "view", "d", "diff", "e", "edit"})
-_LONGEST_APPROACH = 400
-_MOST_FILES = 8
+_MOST_DIFFERENCE = 40
 _KEYS = {"a": "approve", "r": "reject", "d": "done", "s": "skip", "p": "post"}
 
 
@@ -73,6 +81,11 @@ def say_how_to_answer(question: Question) -> None:
     console.print(
         "[bold]Nobody is at a terminal here, so the run waits.[/] Answer at a terminal with one of:"
     )
+    _commands(question, console)
+
+
+def _commands(question: Question, console: Console) -> None:
+    """Each answer as a command with its effect."""
     digest = f" {question.data.digest[:SHOWN_DIGEST]}" if question.data.digest else ""
     for choice in question.actions:
         shown = {
@@ -88,7 +101,9 @@ def say_how_to_answer(question: Question) -> None:
 
 
 def show(question: Question, console: Console) -> None:
-    """The question as a page: decision and risks first, then findings, then what is to be read."""
+    """The question on one screen: the plan, what to know, and the answers; then what is short
+    enough to be read at once.
+    """
     data = question.data
     console.print()
     console.print(
@@ -97,27 +112,22 @@ def show(question: Question, console: Console) -> None:
     for line in data.decision:
         console.print(escape(line), highlight=False)
     _plan(data.overview, console)
-    for risk in data.risks:
-        console.print(f"[yellow]⚠ {escape(risk)}[/]", highlight=False)
-    for finding in data.findings:
-        console.print(
-            f"  [bold]{finding.severity.value}[/] {escape(finding.description)}", highlight=False
+    _to_know(data, console)
+    _answers(question, console)
+    shown = [
+        document
+        for place, document in enumerate(data.documents)
+        if not console.is_terminal or _is_open(document, place, data, console)
+    ]
+    if len(data.difference.splitlines()) <= _MOST_DIFFERENCE or not console.is_terminal:
+        _difference(data.difference, console)
+    for document in shown:
+        _document(document, console)
+    if closed := [document for document in data.documents if document not in shown]:
+        names = " and ".join(
+            f"{each.name} ({each.text.count(chr(10)) + 1:,} lines)" for each in closed
         )
-    _review_and_cost(data.overview, console)
-    _keys(question, console)
-    if data.difference:
-        console.print("\n[bold]What changed since the version shown before[/]")
-        console.print(Syntax(data.difference, "diff", background_color="default", word_wrap=True))
-    for document in data.documents:
-        if _is_long(document, console):
-            lines = document.text.count("\n") + 1
-            console.print(
-                f"\n{escape(document.name)} has {lines:,} lines: [bold]v[/] shows it in a pager",
-                highlight=False,
-            )
-        else:
-            _document(document, console)
-    console.print(Rule(style="cyan"))
+        console.print(f"\n[bold]v[/] shows in a pager: {escape(names)}", highlight=False)
     if data.digest:
         console.print(
             f"[dim]version {data.digest[:SHOWN_DIGEST]}; an approval counts for this version"
@@ -126,28 +136,38 @@ def show(question: Question, console: Console) -> None:
         )
 
 
+def _difference(difference: str, console: Console) -> None:
+    if difference:
+        console.print("\n[bold]What changed since the version shown before[/]")
+        console.print(Syntax(difference, "diff", background_color="default", word_wrap=True))
+
+
 def _plan(overview: Overview, console: Console) -> None:
-    """The design in a few lines: files, tests, and the decisions left to the reader."""
+    """The design in a few lines: files, tests, what others depend on, and the decisions left to the
+    reader.
+    """
     outline = overview.outline
     if outline.approach:
-        approach = " ".join(outline.approach.split())
-        console.print(
-            escape(shorten(approach, _LONGEST_APPROACH, placeholder=" …")), highlight=False
-        )
-    if outline.files:
-        tests = sum(file.is_test for file in outline.files)
-        counted = f"{len(outline.files)} files, {tests} of them tests"
-        console.print(f"[bold]What will change[/] ({counted})", highlight=False)
-    for file in outline.files[:_MOST_FILES]:
+        approach = shorten(" ".join(outline.approach.split()), LONGEST_APPROACH, placeholder=" …")
+        console.print(escape(approach), highlight=False)
+    if not outline.files:
+        return
+    console.print(f"[bold]What will change[/]: {overview.counted}", highlight=False)
+    for file in outline.files[:MOST_FILES]:
         _cropped(f"  {file.path}", file.change, console)
-    if (more := len(outline.files) - _MOST_FILES) > 0:
-        console.print(f"  … and {more} more in the design", highlight=False)
+    if (more := len(outline.files) - MOST_FILES) > 0:
+        console.print(f"  … and {several(more, 'more file')} in the design", highlight=False)
     if outline.tests:
-        rest = len(outline.tests) - 1
-        more_tests = f" and {rest} more" if rest else ""
-        _cropped("  Tests", f"{outline.tests[0]}{more_tests}", console)
+        _cropped("  Tests", _first(outline.tests, 1), console)
+    _cropped("  Interfaces", _first(outline.interfaces, MOST_INTERFACES) or "none named", console)
+    _cropped("  Dependencies", _first(overview.dependencies, MOST_FILES) or "none changed", console)
     for each in outline.to_decide:
         console.print(f"  [bold]Needs you[/]: {escape(each)}", highlight=False)
+
+
+def _first(names: Sequence[str], most: int) -> str:
+    more = [f"{len(names) - most:,} more"] if len(names) > most else []
+    return listed([*names[:most], *more]) if names else ""
 
 
 def _cropped(name: str, words: str, console: Console) -> None:
@@ -155,7 +175,30 @@ def _cropped(name: str, words: str, console: Console) -> None:
     console.print(escape(line), highlight=False, no_wrap=True, overflow="ellipsis", soft_wrap=False)
 
 
-def _review_and_cost(overview: Overview, console: Console) -> None:
+def _to_know(data: QuestionData, console: Console) -> None:
+    """Risks, review, findings and cost; of a design the first risks and findings, since its
+    documents have the others.
+    """
+    overview, risks, findings = data.overview, data.all_risks, data.findings
+    if overview.spent:
+        risks = risks[: max(MOST_RISKS, len(data.risks))]
+        findings = sorted(findings, key=lambda each: HEAVIEST_FIRST.index(each.severity))
+        findings = findings[:MOST_FINDINGS]
+    for risk in risks:
+        console.print(f"[yellow]⚠ {escape(risk)}[/]", highlight=False)
+    if overview.spent:
+        _review(overview, console)
+    for finding in findings:
+        words = cut(finding.description, LONGEST_LINE) if overview.spent else finding.description
+        console.print(f"  [bold]{finding.severity.value}[/] {escape(words)}", highlight=False)
+    if more := len(data.all_risks) - len(risks) + len(data.findings) - len(findings):
+        console.print(f"  … and {more:,} more in the documents", highlight=False)
+    if overview.spent:
+        to_go = f" · probably {overview.to_go} to go" if overview.to_go else ""
+        console.print(f"[bold]Cost[/]: so far {escape(overview.spent + to_go)}", highlight=False)
+
+
+def _review(overview: Overview, console: Console) -> None:
     for edit in overview.edits:
         console.print(
             f"[yellow]✏ {escape(edit.document)} was changed by hand[/] by {escape(edit.by)}"
@@ -164,28 +207,46 @@ def _review_and_cost(overview: Overview, console: Console) -> None:
         )
     for review in overview.reviews:
         version = "before the change by hand" if review.earlier_version else "for this version"
-        count = f", {review.findings} findings" if review.findings else ""
+        count = f"; {several(review.findings, 'finding')}" if review.findings else ""
         console.print(
-            f"[bold]Review[/]: {VERDICTS[review.verdict]}{count}, {version}", highlight=False
+            f"[bold]Review[/]: {VERDICTS[review.verdict]}, {version}{count}", highlight=False
         )
-    if overview.spent and not overview.reviews:
+    if not overview.reviews:
         console.print("[bold]Review[/]: none at this effort; you are the first to look at it")
-    if overview.spent:
-        to_go = f" · probably {overview.to_go} to go" if overview.to_go else ""
-        console.print(f"[bold]Cost[/]: {escape(overview.spent + to_go)}", highlight=False)
-    if overview.then:
-        console.print(f"[dim]Then: {escape(' → '.join(overview.then))}[/]", highlight=False)
 
 
-def _keys(question: Question, console: Console) -> None:
-    """All answers on one line; below the documents each is printed with its effect."""
-    answers = [*(choice.answer for choice in question.actions), "ask", "later"]
-    console.print(f"[bold]Answers[/]: {' · '.join(answers)}", highlight=False)
+def _answers(question: Question, console: Console) -> None:
+    """Each answer with its effect, and what else can be typed; without a terminal the commands."""
+    if not console.is_terminal:
+        console.print("[bold]Answers[/], at a terminal:", highlight=False)
+        _commands(question, console)
+        return
+    console.print("[bold]Answers[/], with their words on the same line:", highlight=False)
+    then = question.data.overview.then
+    for choice in question.actions:
+        answer, effect = choice.answer, choice.effect
+        if answer == "approve" and then:
+            effect += f"; it works on by itself up to “{then[-1]}”, merging is left to you"
+        words = " and your notes" if answer == "reject" else ""
+        key = answer if answer == "abandon" else f"{answer[0]}, {answer}"
+        _key(f"{key}{words}", effect, console)
+    _key("?, ask and your question", _WONDER, console)
+    if question.data.documents:
+        _key("v · d · e", _LOOKING, console)
+    _key("l, later", "stop here; forge-bot resume asks again", console)
 
 
-def _is_long(document: ShownDocument, console: Console) -> bool:
-    """Return whether a document takes more than two screens of a terminal."""
-    return console.is_terminal and document.text.count("\n") > 2 * console.height
+def _key(key: str, effect: str, console: Console) -> None:
+    console.print(f"  [bold]{escape(key)}[/]: {escape(effect)}", highlight=False)
+
+
+def _is_open(document: ShownDocument, place: int, data: QuestionData, console: Console) -> bool:
+    """Return whether a document follows the question: of a design when it is short; of anything
+    else, such as a patch, when it has at most two screens.
+    """
+    if data.overview.spent:
+        return not place and document.is_short
+    return document.text.count("\n") <= 2 * console.height
 
 
 def _document(document: ShownDocument, console: Console) -> None:
@@ -223,18 +284,7 @@ def _answered(
 ) -> PersonAnswer | PersonQuestion | PersonEdit | None:
     """One key, and words where they are needed. `later` leaves the run waiting."""
     offered = {choice.answer: choice.effect for choice in question.actions}
-    shown = {
-        answer: answer if answer == "abandon" else f"{answer[0]}, {answer}" for answer in offered
-    }
-    for answer, effect in offered.items():
-        console.print(f"  [bold]{shown[answer]:<12}[/] [dim]{escape(effect)}[/]", highlight=False)
-    console.print(f"  [bold]{'?, ask':<12}[/] [dim]{_WONDER}[/]", highlight=False)
-    if question.data.documents:
-        console.print(f"  [bold]{'v · d · e':<12}[/] [dim]{_LOOKING}[/]", highlight=False)
-    console.print(
-        f"  [bold]{'l, later':<12}[/] [dim]stop here; forge-bot resume asks again[/]",
-        highlight=False,
-    )
+    console.print(f"[bold]Answers[/]: {' · '.join((*offered, 'ask', 'later'))}", highlight=False)
     while True:
         word, rest = _parted(ask("[bold]Your answer[/]"))
         if word in {"l", "later", "q"} and not rest:

@@ -89,6 +89,11 @@ def _overview(overview: Overview) -> list[str]:
     more = f" and {len(files) - _MOST_FILES} more" if len(files) > _MOST_FILES else ""
     shown = ", ".join(f"`{_line(file.path)}`" for file in files[:_MOST_FILES])
     parts = [f"Files: {shown}{more}"] if files else []
+    if files:
+        named = overview.outline.interfaces[:_MOST_FILES]
+        parts += [f"Interfaces: {', '.join(f'`{_line(each)}`' for each in named) or 'none named'}"]
+        changed = overview.dependencies
+        parts += [f"Dependencies: {', '.join(changed) or 'none changed'}"]
     parts += [f"Needs you: {_line(each)}" for each in overview.outline.to_decide]
     parts += [
         f"{edit.document} was changed by hand by {_line(edit.by)}." for edit in overview.edits
@@ -107,8 +112,8 @@ def _overview(overview: Overview) -> list[str]:
 def _against(asked: Question) -> list[str]:
     """Risks and findings."""
     data, parts = asked.data, list[str]()
-    if data.risks:
-        parts.append("**Risks**\n\n" + "\n".join(f"- {_line(risk)}" for risk in data.risks))
+    if risks := data.all_risks:
+        parts.append("**Risks**\n\n" + "\n".join(f"- {_line(risk)}" for risk in risks))
     if data.findings:
         shown = [
             f"- [{finding.severity.value}] {_line(finding.description)}"

@@ -28,6 +28,7 @@ _HIDDEN = (
     " {what}."
 )
 _LINES_COMPARED = 5_000
+_SHORT_LINES, _SHORT_CHARACTERS = 40, 2_500
 
 
 class Choice(Frozen):
@@ -43,6 +44,11 @@ class ShownDocument(Frozen):
     name: str
     text: str
     blob: str
+
+    @property
+    def is_short(self) -> bool:
+        """Whether it is shown open with the question: about one screen."""
+        return len(self.text) <= _SHORT_CHARACTERS and self.text.count("\n") <= _SHORT_LINES
 
     @property
     def hidden(self) -> str:
@@ -63,6 +69,11 @@ class QuestionData(Frozen):
     overview: Overview = Overview()
     documents: tuple[ShownDocument, ...] = ()
     difference: str = ""
+
+    @property
+    def all_risks(self) -> tuple[str, ...]:
+        """The risks our process saw, then those the design names, each once."""
+        return tuple(dict.fromkeys((*self.risks, *self.overview.outline.risks)))
 
 
 class Question(Frozen):
@@ -224,7 +235,7 @@ def _text(run: Run, name: str) -> str:
 
 def _meaning(run: Run, asked: Checkpoint) -> tuple[str, str, str]:
     """Return the decision, and the effects of yes and no."""
-    reject = "do it once more, with your notes and all its rounds anew"
+    reject = "it is done once more, by your notes, and you are asked again"
     if "post" in asked.options:
         return "Post this summary as a comment in the issue?", "", ""
     if asked.reason is None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from fnmatch import fnmatchcase
 
 from forge_bot.artifacts.design_outline import DesignOutline, read_outline
 from forge_bot.engine import Checkpoint
@@ -9,9 +10,15 @@ from forge_bot.engine.phase_rows import rows
 from forge_bot.engine.pipeline import AgentPhase, GatePhase, Pipeline, PublishPhase
 from forge_bot.engine.reports import ArtifactChanged, ArtifactWritten, Report
 from forge_bot.engine.state import State
+from forge_bot.interaction.number_format import several
 from forge_bot.runs.estimate import Estimate, kept_estimate, still_to_come
+from forge_bot.runs.installation import DEPENDENCY_FILES
 from forge_bot.runs.run import Run
 from forge_bot.values import Frozen, PhaseId, Verdict
+
+LONGEST_APPROACH, LONGEST_CHANGE, LONGEST_LINE = 150, 60, 150
+MOST_FILES, MOST_INTERFACES, MOST_RISKS, MOST_FINDINGS = 5, 2, 3, 2
+"""The parts of a design that fit into 40 lines of a terminal or a phone."""
 
 
 class HandEdit(Frozen):
@@ -40,6 +47,22 @@ class Overview(Frozen):
     then: tuple[str, ...] = ()
     spent: str = ""
     to_go: str = ""
+
+    @property
+    def counted(self) -> str:
+        """How many files will change, and how many of them are tests."""
+        files = self.outline.files
+        tests = sum(file.is_test for file in files)
+        return several(len(files), "file") + (f", {tests:,} of them tests" if tests else "")
+
+    @property
+    def dependencies(self) -> tuple[str, ...]:
+        """The manifests and lock files among the files that will change."""
+        return tuple(
+            file.path
+            for file in self.outline.files
+            if any(fnmatchcase(file.path.rpartition("/")[2], name) for name in DEPENDENCY_FILES)
+        )
 
 
 def overview(run: Run, asked: Checkpoint) -> Overview:

@@ -200,7 +200,7 @@ def question(
     }.get(action.reason, ("Something could not be done.", "leave it out and go on"))
     effects = {
         "approve": what[1],
-        "reject": "do it once more, with your notes and all its rounds anew",
+        "reject": "it is done once more, by your notes, and you are asked again",
     }
     texts = documents or {}
     return Question(
@@ -259,7 +259,7 @@ def design_waits() -> RunView:
         verdict=Verdict.APPROVE_WITH_NOTES,
         findings=(GAP,),
         cost=Decimal("0.09"),
-        risks=("speaks of a new dependency",),
+        risks=("project commands run without a sandbox",),
     )
     asked = question(made)
     made.show()

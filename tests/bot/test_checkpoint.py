@@ -36,19 +36,22 @@ def test_a_person_reads_decision_risks_findings_answers_and_digest_before_the_do
     in_order(
         checkpoint(scene.design_waits()),
         "Please read `design.md` and decide",
-        "**What will change** (4 files, 1 of them tests)",
+        "effort M · all of the text: [design](",
+        "**What will change**: 4 files, 1 of them tests",
         "- `rota/schedule.py`: new method",
         "- Tests: `test_next_day_may_be_the_given_day`",
-        "Look at this first",
-        "speaks of a new dependency",
-        "**approved with notes**, with 1 finding, for this version",
+        "- Interfaces: `next_day(self, person: str, first: date) -> date | None`",
+        "- Dependencies: none changed",
+        "> - project commands run without a sandbox",
+        "> - Duration: a person in people with a very long round",
+        "**Review**: approved with notes, for this version; 1 finding",
         "**MAJOR** Nothing says what happens",
         "4 model calls, of a budget of",
         "to go",
         "```text\n/approve 50753fa\n```",
         "/reject <what should be different>",
-        "/abandon",
         "/forge ask <your question>",
+        "/abandon",
         "version `50753fa7a5fc`",
         "Removed before the model read it: 2 HTML comments",
         "<details><summary><b>design.md</b>",
@@ -61,15 +64,44 @@ def test_the_decision_takes_two_lines() -> None:
     assert len("".join(paragraph.itertext()).strip().split("\n")) == 2
 
 
-def test_all_that_is_decided_on_stands_in_the_first_forty_lines_at_eighty_columns() -> None:
-    lines = [
-        part
-        for line in shown(checkpoint(scene.design_waits())).splitlines()
-        for part in (wrap(line, 80) or [""])
+@pytest.mark.parametrize("columns", [80, 46], ids=["a terminal", "a phone of 390 pixels"])
+def test_all_that_is_decided_on_stands_in_the_first_forty_lines(columns: int) -> None:
+    screen = first_lines(checkpoint(scene.design_waits()), columns)
+    for part in (
+        *("rota/cli.py", "tests/test_schedule.py", "Interfaces:", "Dependencies:", "sandbox"),
+        *("approved with notes, for this version", "Nothing says what", "so far $0.32", "to go"),
+        *("/approve 50753fa", "/reject", "/forge ask", "/abandon"),
+    ):
+        assert part in screen, part
+
+
+def test_much_of_everything_leaves_the_answers_on_the_first_screen_and_is_told_below() -> None:
+    text = scene.text("design.md").replace(
+        "## Test Strategy",
+        "\n".join([*(f"- `rota/part{n}.py`: a" for n in range(30)), "\n## Test Strategy"]),
+    )
+    made = scene.until(scene.bench(), "checkpoint-a")
+    view = scene.view(made.state, scene.question(made, documents={"design.md": text}))
+    found = [
+        Finding(severity=severity, description=f"{severity} thing {n}, " + "and so on " * 30)
+        for n in range(9)
+        for severity in Severity
     ]
-    first = "\n".join(lines[:40])
-    for part in ("rota/cli.py", "new dependency", "approved with notes", "to go", "/forge ask"):
-        assert part in first, part
+    risks = tuple(f"risk {n}" for n in range(7))
+    said = checkpoint(with_data(view, findings=tuple(found), risks=risks))
+    screen = first_lines(said, 80)
+    assert "29 more files in the design" in screen
+    assert "all of it stands below the answers" in screen
+    assert "/abandon" in screen
+    below = said.partition("byte for byte")[2]
+    assert all(f"> - risk {n}\n" in below for n in range(7))
+    assert below.count("thing") >= 27
+
+
+def first_lines(comment: str, columns: int) -> str:
+    """The first forty lines of a comment as text of that width."""
+    lines = [part for line in shown(comment).splitlines() if line for part in wrap(line, columns)]
+    return " ".join(lines[:40])
 
 
 def test_an_edit_by_hand_says_who_made_it_and_that_the_review_read_the_earlier_version() -> None:
@@ -79,7 +111,7 @@ def test_an_edit_by_hand_says_who_made_it_and_that_the_review_read_the_earlier_v
     )
     said = checkpoint(scene.view(made.state, scene.question(made)))
     assert "**`design.md` was changed by hand** by ann" in said
-    assert "for the version **before** the change by hand" in said
+    assert "- **Review**: approved, for the version **before** the change by hand" in said
 
 
 def test_a_short_design_is_open_and_a_long_one_folded() -> None:

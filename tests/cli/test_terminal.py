@@ -6,6 +6,7 @@ import getpass
 import json
 import os
 import pty
+import re
 import select
 import signal
 import subprocess
@@ -16,6 +17,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.bot import scene
 from tests.fakes import script
 from tests.fakes.github import FakeGitHub, Issue
 from tests.fakes.sample import Sample
@@ -67,7 +69,7 @@ def at_terminal(folder: Path, environ: Mapping[str, str], *words: str) -> Genera
         stdout=theirs,
         stderr=theirs,
         cwd=folder,
-        env={**environ, "TERM": "xterm", "COLUMNS": "100"},
+        env={**environ, "TERM": "xterm", "COLUMNS": environ.get("COLUMNS", "100")},
     )
     os.close(theirs)
     try:
@@ -277,7 +279,7 @@ def test_an_answer_may_bring_its_words_along_on_one_line(sample: Sample) -> None
         assert "The swaps stay" in person.until("Your answer")
         person.say("reject Say what SWAPS do")
         shown = person.until("Your answer")
-        digest = shown.partition("version ")[2][:12]
+        digest = re.findall(r"version ([0-9a-f]{12})", shown)[0]
         person.say("approve but only the first half")
         assert "does not name what is shown" in person.until("Your answer")
         person.say("approve 0000000000")
@@ -318,6 +320,29 @@ def test_a_person_edits_the_design_at_the_question_and_approves_their_version(
     assert "One more line." in (sample.workspace / "design.md").read_text()
 
 
+def test_the_question_has_plan_risk_review_cost_and_answers_in_forty_lines_at_eighty_columns(
+    sample: Sample,
+) -> None:
+    design = {"artifact_markdown": scene.text("design.md")}
+    noted = script.review("APPROVE_WITH_NOTES", "[MINOR] A word about swaps is missing.")
+    model = sample.model({("architect", "*", "*"): design, ("design-reviewer", "*", "*"): noted})
+    words = ("run", TASK, "--effort", "M", "--yes", "--model", model)
+    with terminal(sample, *words, COLUMNS="80", PAGER="cat") as shell:
+        asked = shell.until("Your answer")
+        shell.say("l")
+        assert shell.ended() == 3
+    plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", asked).replace("\r", "")
+    question = plain[plain.index("checkpoint-a: ") :]
+    assert question.count("\n") <= 40, "the design is not short, so the question ends with itself"
+    for part in (
+        *("4 files, 1 of them tests", "rota/cli.py: the command", "Interfaces: next_day("),
+        *("Dependencies: none changed", "⚠ Duration", "approved with notes, for this version"),
+        *("MINOR A word about swaps", "Cost: so far", "a, approve", "r, reject", "?, ask"),
+        *("v · d · e", "l, later", "design.md (47 lines)"),
+    ):
+        assert part in question, part
+
+
 def test_a_document_of_more_than_two_screens_is_shown_in_a_pager_when_asked_for(
     sample: Sample,
 ) -> None:
@@ -327,7 +352,7 @@ def test_a_document_of_more_than_two_screens_is_shown_in_a_pager_when_asked_for(
     words = ("run", TASK, "--effort", "S", "--yes", "--model", model)
     with terminal(sample, *words, PAGER="cat") as shell:
         first = shell.until("Your answer")
-        assert "shows it in a pager" in first
+        assert "shows in a pager" in first
         assert "decision 119" not in first
         shell.say("v")
         assert "decision 119" in shell.until("Your answer")

@@ -1,5 +1,5 @@
-"""The comment with a question: what is decided and what could go wrong, how to answer and what each
-answer does, then the documents.
+"""The comment with a question. One screen has what is decided, what could go wrong, what it costs,
+and each answer with what it does; below it is all of the rest, then the documents.
 """
 
 from collections.abc import Sequence
@@ -13,17 +13,15 @@ from forge_bot.interaction import markers
 from forge_bot.interaction.check_table import warnings
 from forge_bot.interaction.commit_links import short
 from forge_bot.interaction.fit_comment import LIMIT, Flexible, as_many, compose
-from forge_bot.interaction.folds import Paper, papers
-from forge_bot.interaction.number_format import head, listed, row, several, spent
+from forge_bot.interaction.folds import Paper, alert, papers
+from forge_bot.interaction.number_format import listed, several, spent
 from forge_bot.interaction.run_facts import HEAVIEST_FIRST, VERDICTS
 from forge_bot.prompts import escape
 from forge_bot.runs.question import Question
+from forge_bot.runs.question_overview import LONGEST_LINE, MOST_FINDINGS, MOST_RISKS
 from forge_bot.values import Finding, Severity
 
 ASK = "the model answers here; nothing changes"
-_SHORT_LINES, _SHORT_CHARACTERS = 40, 2_500
-"""A design of at most so much is open; a longer one is folded."""
-
 _WEIGHTS = {Severity.CRITICAL: "🟥", Severity.MAJOR: "🟧", Severity.MINOR: "🟨"}
 
 
@@ -32,17 +30,18 @@ def checkpoint(view: RunView, limit: int = LIMIT) -> str:
     question, gate = view.question, view.state.gate
     if question is None or gate is None:
         raise ValueError("no question is open")
+    found = _heaviest_first(question.data.findings or _findings_shown(view, gate))
+    short_plan = gate.reason is None and gate.task is None
     return compose(
         [
             _heading(view, gate),
             _decision(view, question, gate),
             plan(question.data.overview),
-            _risks(question.data.risks),
-            _reviewed(question, gate),
-            findings(question.data.findings or _findings_shown(view, gate)),
-            _cost(view, question),
+            *(_in_short(view, question, found) if short_plan else _in_full(question, found)),
+            "" if short_plan else _cost(view, question),
             _answer(view, question, gate),
             _bound(view, question, gate),
+            *(_left_out(question, found) if short_plan else []),
             _changed(question),
             *evidence(view, gate),
             papers(_documents(view, question)),
@@ -60,43 +59,46 @@ def _heading(view: RunView, gate: OpenGate) -> str:
 
 
 def _decision(view: RunView, question: Question, gate: OpenGate) -> str:
-    """Two lines: the subject of the run, and the decision."""
-    lines = [f"**{escape.plain(view.state.title)}** · effort {view.state.effort} · {view.branch}"]
+    """Two lines: the subject of the run, and the decision or where all of the text is."""
+    lines = [f"**{escape.plain(view.state.title)}**"]
     if gate.reason is not None:
         lines += [escape.line(sentence) for sentence in question.data.decision[2:3]]
     elif gate.task is not None:
         lines += [escape.line(sentence) for sentence in question.data.decision[:1]]
+    elif question.data.documents:
+        names = (document.name for document in question.data.documents)
+        texts = listed([view.links.named(name) for name in names])
+        lines.append(f"effort {view.state.effort} · all of the text: {texts}")
     else:
         lines += [escape.line(sentence) for sentence in question.data.decision[1:2]]
     return "  \n".join(lines)
 
 
-def _reviewed(question: Question, gate: OpenGate) -> str:
+def _reviewed(question: Question) -> str:
     """The verdicts of the reviews, and for which version; edits by hand since."""
-    if gate.reason is not None or gate.task is not None:
-        return ""
     overview = question.data.overview
     lines = [
-        f"✏️ **{escape.code(edit.document)} was changed by hand** by {escape.plain(edit.by)}"
-        f" ({edit.at:%Y-%m-%d %H:%M} UTC)."
+        f"- ✏️ **{escape.code(edit.document)} was changed by hand** by {escape.plain(edit.by)}"
+        f" ({edit.at:%Y-%m-%d %H:%M} UTC)"
+        + ("; the difference is below." if question.data.difference else ".")
         for edit in overview.edits
     ]
     said = [
-        f"**{VERDICTS[review.verdict]}**"
-        + (f", with {several(review.findings, 'finding')}" if review.findings else "")
+        f"{VERDICTS[review.verdict]}, "
         + (
-            ", for the version **before** the change by hand"
+            "for the version **before** the change by hand"
             if review.earlier_version
-            else ", for this version"
+            else "for this version"
         )
+        + (f"; {several(review.findings, 'finding')}" if review.findings else "")
         for review in overview.reviews
     ]
     lines.append(
-        f"**Review**: {listed(said)}."
+        f"- **Review**: {listed(said)}"
         if said
-        else "**Review**: none at this effort; you are the first to look at it."
+        else "- **Review**: none at this effort; you are the first to look at it"
     )
-    return "  \n".join(lines)
+    return "\n".join(lines)
 
 
 def _cost(view: RunView, question: Question) -> str:
@@ -105,7 +107,7 @@ def _cost(view: RunView, question: Question) -> str:
         so_far = spent(view.state.usage, view.state.budget)
         return f"<sub>{so_far} so far · waiting costs nothing</sub>"
     to_go = f" · probably {escape.plain(overview.to_go)} to go" if overview.to_go else ""
-    return f"**Cost**: {escape.plain(overview.spent)}{to_go} · waiting costs nothing"
+    return f"**Cost**: so far {escape.plain(overview.spent)}{to_go}"
 
 
 def _findings_shown(view: RunView, gate: OpenGate) -> tuple[Finding, ...]:
@@ -116,19 +118,52 @@ def _findings_shown(view: RunView, gate: OpenGate) -> tuple[Finding, ...]:
     return tuple(finding for record in records for finding in record.findings)
 
 
-def _risks(risks: Sequence[str]) -> Flexible:
-    return warnings([*dict.fromkeys(risks)], escape.line)
+def _in_short(view: RunView, question: Question, found: Sequence[Finding]) -> list[str | Flexible]:
+    """Return the first risks, the verdict, the heaviest findings and the cost, each on a line or
+    two.
+    """
+    risks = [escape.line(risk, LONGEST_LINE) for risk in question.data.all_risks[:MOST_RISKS]]
+    shown = [_finding(finding, LONGEST_LINE) for finding in found[:MOST_FINDINGS]]
+    more = ["- _all of it stands below the answers_"] if _left_out(question, found) else []
+    return [
+        alert("warning", "\n".join(f"- {risk}" for risk in risks)) if risks else "",
+        "\n".join([_reviewed(question), *shown, *more, f"- {_cost(view, question)}"]),
+    ]
+
+
+def _in_full(question: Question, found: Sequence[Finding]) -> list[str | Flexible]:
+    return [warnings(question.data.all_risks, escape.line), findings(found)]
+
+
+def _left_out(question: Question, found: Sequence[Finding]) -> list[str | Flexible]:
+    """Return all risks and findings, where the first screen has not all of their words."""
+    risks = question.data.all_risks
+    words = [*risks, *(finding.description for finding in found)]
+    if (
+        len(risks) <= MOST_RISKS
+        and len(found) <= MOST_FINDINGS
+        and all(len(each) <= LONGEST_LINE for each in words)
+    ):
+        return []
+    return _in_full(question, found)
+
+
+def _heaviest_first(found: Sequence[Finding]) -> list[Finding]:
+    return sorted(found, key=lambda finding: HEAVIEST_FIRST.index(finding.severity))
+
+
+def _finding(finding: Finding, longest: int = 600) -> str:
+    return (
+        f"- {_WEIGHTS[finding.severity]} **{finding.severity}**"
+        f" {escape.line(finding.description, longest)}"
+    )
 
 
 def findings(found: Sequence[Finding]) -> Flexible:
     """Return the open findings, the most severe first."""
-    ordered = sorted(found, key=lambda finding: HEAVIEST_FIRST.index(finding.severity))
     return as_many(
-        ordered,
-        lambda finding: (
-            f"- {_WEIGHTS[finding.severity]} **{finding.severity}**"
-            f" {escape.line(finding.description)}"
-        ),
+        _heaviest_first(found),
+        _finding,
         lambda count: f"_{several(count, 'more finding')} stand in the documents._",
         before="**Open findings**\n\n",
     )
@@ -139,31 +174,36 @@ def findings(found: Sequence[Finding]) -> Flexible:
 
 
 def _answer(view: RunView, question: Question, gate: OpenGate) -> str:
-    """The line that says yes, ready to be copied; below it the other answers. Each with what it
-    does.
+    """The line that says yes, ready to be copied; below it the other answers. Each with its
+    effect.
     """
     effects = {choice.answer: choice.effect for choice in question.actions}
     first = next((answer for answer in ("approve", "done") if answer in effects), "")
     lines = [
-        row(escape.code_cell(_said(view, answer, gate)), escape.cell(effect))
+        f"- {escape.code(_said(view, answer, gate))}: {escape.line(effect)}"
         for answer, effect in effects.items()
         if answer != first
     ]
     if gate.reason is Reason.BUDGET:
         lines.insert(
-            0, row(escape.code_cell(view.commands.form("continue")), "allow so much more and go on")
+            0, f"- {escape.code(view.commands.form('continue'))}: allow so much more and go on"
         )
     if first == "approve":
-        lines.append(row(escape.code_cell(f"{view.commands.say('ask')} <your question>"), ASK))
-    others = head("Or answer" if first else "Answer", "What happens") + "\n".join(lines)
+        asking = f"{view.commands.say('ask')} <your question>"
+        lines.insert(-1, f"- {escape.code(asking)}: {ASK}")
+    others = "\n".join(lines if first else ["**Answer**:", "", *lines])
     if not first:
         return others
     effect, _, besides = effects[first].partition("; ")
     beside = f" ({escape.line(besides)})" if besides else ""
-    when = "When it is done" if first == "done" else f"To {escape.line(effect)}{beside}"
-    said = f"**{when}, answer with this line:**\n\n```text\n{_said(view, first, gate)}\n```"
-    then = " → ".join(escape.plain(label) for label in question.data.overview.then)
-    return "\n\n".join([said, *([f"<sub>Then: {then}.</sub>"] if then else []), others])
+    when = "when it is done" if first == "done" else f"to {escape.line(effect)}{beside}"
+    then = question.data.overview.then
+    last = escape.plain(then[-1]) if then else ""
+    until = f". I work on by myself up to “{last}”; merging is left to you" if last else ""
+    return (
+        f"**Answer** with this line {when}{until}:\n\n"
+        f"```text\n{_said(view, first, gate)}\n```\n\n{others}"
+    )
 
 
 def _said(view: RunView, answer: str, gate: OpenGate) -> str:
@@ -216,14 +256,10 @@ def _documents(view: RunView, question: Question) -> list[Paper]:
             text=document.text,
             url=view.links.artifact(document.name),
             language="diff" if document.name.endswith(".patch") else "",
-            open=document.name.endswith(".patch") or (not place and _is_short(document.text)),
+            open=document.name.endswith(".patch") or (not place and document.is_short),
         )
         for place, document in enumerate(question.data.documents)
     ]
-
-
-def _is_short(text: str) -> bool:
-    return len(text) <= _SHORT_CHARACTERS and text.count("\n") <= _SHORT_LINES
 
 
 def _caption(view: RunView, name: str) -> str:

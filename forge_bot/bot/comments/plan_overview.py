@@ -1,54 +1,67 @@
-"""The plan at the top of a question: the files, the tests, and the decisions left to a person."""
+"""The plan at the top of a question: the files, the tests, what others depend on, and the decisions
+left to a person.
+"""
+
+from collections.abc import Iterator, Sequence
+from textwrap import shorten
 
 from forge_bot.interaction.fit_comment import Flexible, as_many
 from forge_bot.interaction.number_format import listed, several
 from forge_bot.prompts import escape
-from forge_bot.runs.question_overview import Overview
-
-_LONGEST_APPROACH = 400
-_LONGEST_CHANGE = 110
-_MOST_FILES = 8
-_MOST_TESTS = 3
+from forge_bot.runs.question_overview import (
+    LONGEST_APPROACH,
+    LONGEST_CHANGE,
+    MOST_FILES,
+    MOST_INTERFACES,
+    Overview,
+)
 
 
 def plan(overview: Overview) -> Flexible:
     """The design in a few lines; nothing where no design is shown."""
     outline = overview.outline
     files = outline.files
-    counted = several(len(files), "file")
-    tests = sum(file.is_test for file in files)
-    of_tests = f", {tests:,} of them tests" if tests else ""
-    approach = escape.line(outline.approach, _LONGEST_APPROACH)
+    approach = escape.line(shorten(outline.approach, LONGEST_APPROACH, placeholder=" …"))
     before = "\n\n".join(
         [
             *([approach] if approach else []),
-            *([f"**What will change** ({counted}{of_tests})\n\n"] if files else []),
+            *([f"**What will change**: {overview.counted}\n\n"] if files else []),
         ]
     )
     if not files:
         return lambda _room: before
-    more = len(files) - _MOST_FILES
-    rest = [f"- … and {several(more, 'more file')} in the design"] if more > 0 else []
-    rest += _tests(outline.tests)
-    rest += [f"- **Needs you**: {escape.line(each, 300)}" for each in outline.to_decide]
-    after = "".join(f"\n{line}" for line in rest)
     return as_many(
-        files[:_MOST_FILES],
+        files[:MOST_FILES],
         lambda file: (
             f"- {escape.code(file.path)}"
-            + (f": {escape.line(file.change, _LONGEST_CHANGE)}" if file.change else "")
+            + (
+                f": {escape.line(shorten(file.change, LONGEST_CHANGE, placeholder=' …'))}"
+                if file.change
+                else ""
+            )
         ),
         lambda count: f"_{several(count, 'more file')} stand in the design._",
         before=before,
-        after=after,
+        after="".join(f"\n- {line}" for line in _rest(overview)),
     )
 
 
-def _tests(names: tuple[str, ...]) -> list[str]:
-    if not names:
-        return []
-    shown = [escape.code(name) for name in names[:_MOST_TESTS]]
-    more = len(names) - len(shown)
-    if more > 0:
+def _rest(overview: Overview) -> Iterator[str]:
+    """Yield the lines below the files."""
+    outline = overview.outline
+    if (more := len(outline.files) - MOST_FILES) > 0:
+        yield f"… and {several(more, 'more file')} in the design"
+    if outline.tests:
+        yield f"Tests: {_first(outline.tests, 1)}"
+    yield f"Interfaces: {_first(outline.interfaces, MOST_INTERFACES) or 'none named'}"
+    yield f"Dependencies: {_first(overview.dependencies, MOST_FILES) or 'none changed'}"
+    for each in outline.to_decide:
+        yield f"**Needs you**: {escape.line(each, 300)}"
+
+
+def _first(names: Sequence[str], most: int) -> str:
+    """Return the first names as code, and how many more there are."""
+    shown = [escape.code(name, 80) for name in names[:most]]
+    if (more := len(names) - most) > 0:
         shown.append(f"{more:,} more")
-    return [f"- Tests: {listed(shown)}"]
+    return listed(shown) if shown else ""
