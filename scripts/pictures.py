@@ -3,6 +3,9 @@ comment. The question at the design is also made on a page of 390 pixels, where 
 last answer are counted, and as a terminal of 80 columns shows it.
 """
 
+# Pillow is installed beside the project for this script alone, so its types are unknown here.
+# pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+
 import io
 import re
 import subprocess
