@@ -200,6 +200,11 @@ class CommandResult(Recorded):
         exclude_if=is_empty,
         description="failing tests that passed when the same code was tested again",
     )
+    together: tuple[str, ...] = Field(
+        default=(),
+        exclude_if=is_empty,
+        description="failing tests that pass alone and fail with the others",
+    )
     tail: str = Field(
         default="", description="the output, or the failing tests' words and the end of a long one"
     )

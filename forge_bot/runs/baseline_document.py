@@ -27,12 +27,17 @@ could be compared with.
 _MISSING_IMPORT = re.compile(r"No module named '?([A-Za-z_]\w*)")
 _CREDENTIALS = re.compile(
     r"\b(?:401|403)\b|E401|E403|[Uu]nauthori[sz]ed|[Ff]orbidden|authenticat|credential|ENEEDAUTH"
+    r"|_prompt_for_password"  # the traceback of pip, which asks and gets no answer
 )
+_HOLDERS = {"uv": "UV_INDEX_URL", "pip": "PIP_INDEX_URL"}
 _STALE_LOCK = re.compile(
     r"lock ?file|package-lock\.json|\block\b.*(?:out of (?:date|sync)|not up.to.date|changed"
     r"|needs to be updated)|--locked|--frozen|immutable|checksum mismatch|missing go\.sum entry",
     re.IGNORECASE,
 )
+_FOREIGN = re.compile(r"[^\W\d_a-zA-Z]")
+"""A letter that English does not have."""
+
 _NOT_PUBLIC = re.compile(r"403 ([\w.-]+) is not a public address; setup may call it only")
 """What the proxy of setup answers."""
 
@@ -107,7 +112,7 @@ def _mended(each: UnusableCommand, result: CommandResult, commands: ProjectComma
                 address = f"https://{refused[1]}/simple"
                 return _setup(result), iter([f"environment: {{PIP_INDEX_URL: '{address}'}}"])
             if _CREDENTIALS.search(result.tail):
-                return _setup(result), iter(["setup_credentials: [NPM_TOKEN]"])
+                return _setup(result), iter([f"setup_credentials: [{_holder(result)}]"])
             return _setup(result), _lists(name, [every.argv for every in commands.setup])
         case Cause.MISSING_TOOL:
             program = next((word for word in argv if word != "env" and "=" not in word), argv[0])
@@ -122,6 +127,12 @@ def _mended(each: UnusableCommand, result: CommandResult, commands: ProjectComma
             return _import(each, result, commands)
         case Cause.ALL_RED:
             return _all_red(result)
+        case Cause.UNREADABLE if _FOREIGN.search(result.tail):
+            said = (
+                "If it speaks another language than English, let it speak English; else let it"
+                " print the names of what fails, or leave it out:"
+            )
+            return said, iter(["environment: {LC_ALL: C.UTF-8}"])
         case Cause.UNREADABLE:
             return (
                 "Let it print the names of what fails, or leave it out:",
@@ -142,12 +153,19 @@ def _setup(result: CommandResult) -> str:
     if _CREDENTIALS.search(result.tail):
         return (
             "A registry asks for credentials. Name the variable that holds them for the package"
-            " manager, such as NPM_TOKEN, and give its value as FORGE_SETUP_NPM_TOKEN where"
-            " forge-bot runs; or install from a registry that can be read without them:"
+            f" manager, such as {_holder(result)}, and give its value as"
+            f" FORGE_SETUP_{_holder(result)} where forge-bot runs; or install from a registry that"
+            " can be read without them:"
         )
     if _STALE_LOCK.search(result.tail):
         return "The lock file may not fit its manifest: renew and commit it, or install without it:"
     return "Write down how this project is installed:"
+
+
+def _holder(result: CommandResult) -> str:
+    """Return the variable that usually holds credentials for the package manager of a command."""
+    programs = {word.rpartition("/")[2] for word in result.argv}
+    return next((_HOLDERS[name] for name in _HOLDERS if name in programs), "NPM_TOKEN")
 
 
 def _import(each: UnusableCommand, result: CommandResult, commands: ProjectCommands) -> Mended:
@@ -174,8 +192,8 @@ def _all_red(result: CommandResult) -> Mended:
         lines = ["services: {database: 5432}", f"environment: {{DATABASE_URL: '{address}'}}"]
         return said, iter(lines)
     said = (
-        "Something that all tests need is missing: a service, a variable, a built part. Set what"
-        " they need, or test only what runs without it:"
+        "Something that all tests need is missing: a service, a variable, a time zone (TZ), a built"
+        " part. Set what they need, or test only what runs without it:"
     )
     return said, iter(["environment:", "  DATABASE_URL: sqlite://"])
 

@@ -36,8 +36,8 @@ def with_flaky_tests(
                 text = f"{count} newly red and run again, before and after the change."
                 project.tell(Message(text=text))
             known = known_flaky(run.repository) if names else ()
-            flaky = flaky_tests(before, result, _Runs(result, project, base).run, known)
-            found.append(result.model_copy(update={"flaky": flaky}) if flaky else result)
+            again = flaky_tests(before, result, _Runs(result, project, base).run, known)
+            found.append(result.model_copy(update=again._asdict()) if any(again) else result)
     remember_flaky(run.repository, [name for result in found for name in result.flaky])
     return tuple(found)
 

@@ -7,6 +7,7 @@ passes each time before it is red.
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from enum import StrEnum
+from typing import NamedTuple
 
 from forge_bot.values import CommandName, CommandResult
 from forge_bot.verification.judgement import UNNAMED
@@ -24,6 +25,14 @@ class Moment(StrEnum):
 
     BEFORE = "before the change"
     AFTER = "after the change"
+
+
+class Rerun(NamedTuple):
+    """The newly red tests that the reruns showed to be special, sorted."""
+
+    flaky: tuple[str, ...] = ()
+    together: tuple[str, ...] = ()
+    """Tests that pass alone, though they fail with the others each time."""
 
 
 RunTests = Callable[[Moment, Sequence[str]], CommandResult | None]
@@ -45,19 +54,22 @@ def _compares(before: CommandResult, now: CommandResult) -> bool:
 
 def flaky_tests(
     before: CommandResult, now: CommandResult, run: RunTests, known: Collection[str] = ()
-) -> tuple[str, ...]:
-    """Return the newly red tests that are flaky, sorted.
+) -> Rerun:
+    """Return the newly red tests that are flaky, and those that fail only with the others.
 
     First they run alone, where the runner can select them. What passes alone may still fail
     together with the others, so the whole runs again for it, unless it is `known` to be flaky.
     """
     suspects = newly_red(before, now)
     if not suspects or len(suspects) > MOST_RERUN:
-        return ()
+        return Rerun()
     reruns = _Reruns(now.argv, run, known)
     together = reruns.alone(suspects)
     reruns.together(together)
-    return tuple(sorted(reruns.flaky))
+    return Rerun(
+        tuple(sorted(reruns.flaky)),
+        tuple(sorted(name for name in suspects if reruns.needs_others(name))),
+    )
 
 
 class _Reruns:
@@ -99,6 +111,10 @@ class _Reruns:
                 first = moment is Moment.AFTER
                 self.flaky |= {name for name in left if _disagrees(name, first, result)}
                 left = [name for name in left if name not in self.flaky]
+
+    def needs_others(self, name: str) -> bool:
+        """Return whether a test passes alone after the change, and is not flaky."""
+        return name not in self.flaky and self._passes(Moment.AFTER, name)
 
     def _needs_base(self, name: str) -> bool:
         """Return whether the outcome at the base is unknown, or could decide more."""

@@ -118,6 +118,7 @@ def judge(
     reasons = [reason for before, now in judged for reason in _reasons(before, now, rules)]
     notes = [note for before, now in judged for note in _notes(before, now, rules)]
     notes += [_flaky(result) for result in after if result.flaky]
+    notes += [_only_together(result) for result in after if result.together]
     notes += [_unjudged(each) for each in without]
     if not pairs:
         notes.append("No project command ran, so nothing was verified.")
@@ -189,6 +190,13 @@ def _flaky(result: CommandResult) -> str:
     return (
         f"{_called(result)} has flaky tests, which are not judged: they failed in one run and"
         f" passed in another of the same code{_naming(result.flaky)}."
+    )
+
+
+def _only_together(result: CommandResult) -> str:
+    return (
+        f"{_called(result)} has tests that pass alone and fail with the others; something that"
+        f" runs before them may leave its traces{_naming(result.together)}."
     )
 
 

@@ -1,7 +1,7 @@
 """The part of a command's output that a model or a person is shown.
 
 The words of the failing tests come first, with their tracebacks. Tables of timings and of coverage
-are left out.
+are left out, and npm's list of options.
 """
 
 import re
@@ -18,10 +18,11 @@ GAP = "[…]"
 _RULE = re.compile(r"[=-]{20,}")
 _TABLE = re.compile(
     r"-+ benchmark\b.*-+|[=_-]+ (?:tests )?coverage\b.*[=_-]+|=+ slowest .*=+|Legend:"
-    r"|Name +Stmts.*"
+    r"|Name +Stmts.*|npm (?:error|ERR!) Options:"
 )
 _ROW = re.compile(
     r"[=-]{10,}|Name +(?:\(|Stmts).*|\S.*\s[\d.,%()]+(?:\s.*)?|\s+\S.*|[\d.…]+ ?s .*|\(\d+ dur.*"
+    r"|npm (?:error|ERR!).*"
 )
 _GO_TIMING = re.compile(r"Benchmark\S+\s+\d+\s+[\d.]+ ns/op.*")
 _SECTION = re.compile(r"=+ .* =+")
@@ -109,7 +110,7 @@ def shown_output(
 
 
 def without_tables(lines: Lines) -> Sequence[str]:
-    """Return the lines without tables of benchmarks, coverage and durations."""
+    """Return the lines without tables of benchmarks, coverage, durations and options."""
     kept: list[str] = []
     inside = False
     for line in lines:

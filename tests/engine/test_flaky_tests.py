@@ -15,7 +15,14 @@ from random import Random
 import pytest
 
 from forge_bot.values import CommandName, CommandResult
-from forge_bot.verification.flaky_tests import MOST_RERUN, RERUNS, Moment, flaky_tests, newly_red
+from forge_bot.verification.flaky_tests import (
+    MOST_RERUN,
+    RERUNS,
+    Moment,
+    Rerun,
+    flaky_tests,
+    newly_red,
+)
 from forge_bot.verification.judgement import UNNAMED, judge, read_outcome
 from forge_bot.verification.selected_tests import Selection, select_tests, uncached
 
@@ -52,8 +59,8 @@ class Runner:
     def verified(self, known: Sequence[str] = ()) -> tuple[CommandResult, CommandResult]:
         """The baseline, and the result after the change with its flaky tests."""
         before, after = self.run(Moment.BEFORE), self.run(Moment.AFTER)
-        flaky = flaky_tests(before, after, self.run, known)
-        return before, after.model_copy(update={"flaky": flaky})
+        again = flaky_tests(before, after, self.run, known)
+        return before, after.model_copy(update=again._asdict())
 
 
 def steady(_moment: Moment, _earlier: Sequence[str]) -> bool:
@@ -148,8 +155,11 @@ def test_a_test_that_passes_alone_and_fails_with_the_others_is_red(argv: tuple[s
     before, after = Runner(
         argv, {"t.py::test_first": steady, "t.py::test_second": after_the_others}
     ).verified()
-    assert judge([before], [after]).red
+    judgement = judge([before], [after])
+    assert judgement.red
     assert after.flaky == ()
+    assert after.together == (("t.py::test_second",) if argv == PYTEST else ())
+    assert ("pass alone and fail with the others" in "".join(judgement.notes)) is (argv == PYTEST)
 
 
 def test_a_test_that_fails_alone_at_both_commits_needs_the_others_and_is_judged_with_them() -> None:
@@ -199,7 +209,7 @@ def test_ten_thousand_failures_are_judged_at_once() -> None:
 def test_without_more_time_what_is_newly_red_stays_red() -> None:
     runner = Runner(PYTEST, {"t.py::test_flaky": scripted(False, True)})
     before, after = runner.run(Moment.BEFORE), runner.run(Moment.AFTER)
-    assert flaky_tests(before, after, lambda _moment, _names: None) == ()
+    assert flaky_tests(before, after, lambda _moment, _names: None) == Rerun()
     assert judge([before], [after]).red
 
 
@@ -209,12 +219,12 @@ def unread(exit_code: int) -> CommandResult:
 
 def test_a_command_that_names_nothing_is_flaky_if_it_passes_again() -> None:
     again = iter([unread(1), unread(0), unread(0)])
-    flaky = flaky_tests(unread(0), unread(1), lambda _moment, _names: next(again))
+    flaky = flaky_tests(unread(0), unread(1), lambda _moment, _names: next(again)).flaky
     assert flaky == (UNNAMED,)
     after = unread(1).model_copy(update={"flaky": flaky})
     assert not judge([unread(0)], [after]).red
     always = {Moment.BEFORE: unread(0), Moment.AFTER: unread(1)}
-    assert flaky_tests(unread(0), unread(1), lambda moment, _names: always[moment]) == ()
+    assert flaky_tests(unread(0), unread(1), lambda moment, _names: always[moment]) == Rerun()
 
 
 def test_a_command_that_timed_out_or_ran_no_test_is_not_run_again() -> None:
@@ -224,7 +234,7 @@ def test_a_command_that_timed_out_or_ran_no_test_is_not_run_again() -> None:
     slow = unread(1).model_copy(update={"timed_out": True})
     refused = read_outcome(CommandName.TEST, PYTEST, 4, "ERROR: usage: unrecognized arguments", 1)
     for now in (slow, refused, unread(127)):
-        assert flaky_tests(unread(0), now, refuse) == ()
+        assert flaky_tests(unread(0), now, refuse) == Rerun()
 
 
 # -- selecting
