@@ -29,6 +29,11 @@ class Recorded(Frozen):
     )
 
 
+def is_empty(value: object) -> bool:
+    """Return whether a field says nothing, so that a record need not name it."""
+    return not value
+
+
 class Effort(StrEnum):
     """The amount of process that a request gets."""
 
@@ -117,6 +122,11 @@ class TaskSpec(Recorded):
     files: tuple[str, ...] = ()
     depends_on: tuple[TaskId, ...] = ()
     acceptance: tuple[str, ...] = ()
+    apart_from: tuple[TaskId, ...] = Field(
+        default=(),
+        exclude_if=is_empty,
+        description="tasks that do not run beside it: files of one import files of the other",
+    )
 
 
 class Usage(Recorded):
@@ -176,11 +186,6 @@ class CommandName(StrEnum):
     BUILD = "build"
     TEST = "test"
     LINT = "lint"
-
-
-def is_empty(value: object) -> bool:
-    """Return whether a field says nothing, so that a record need not name it."""
-    return not value
 
 
 class CommandResult(Recorded):
@@ -304,6 +309,11 @@ class Inspection(Frozen):
     )
     planned: tuple[TaskSpec, ...] = Field(
         default=(), exclude_if=is_empty, description="the tasks that it plans, where it lists them"
+    )
+    reach: str = Field(
+        default="",
+        exclude_if=is_empty,
+        description="what the change that it plans reaches, as sentences",
     )
     sections: dict[str, str] = Field(
         default_factory=dict[str, str],

@@ -58,7 +58,7 @@ def read_outline(design: str) -> DesignOutline:
         files=tuple(
             FileChange(path=path, change=_about(block, path))
             for block in _items(design, "Changes")
-            if block.depth == 1 and (path := _leading_code(block))
+            if block.depth == 1 and (path := leading_code(block))
         ),
         tests=tuple(
             name for block in _items(design, "Test Strategy") if (name := _test_name(block))
@@ -77,6 +77,12 @@ def read_outline(design: str) -> DesignOutline:
     )
 
 
+def leading_code(block: Block) -> str:
+    """Return the code that an item begins with; empty if it begins with words."""
+    first = next((span for span in block.spans if span.text.strip()), None)
+    return first.text.strip() if first is not None and first.code else ""
+
+
 def _items(design: str, heading: str) -> list[Block]:
     return [block for block in blocks_below(design, heading) if block.starts_item]
 
@@ -88,12 +94,6 @@ def _interfaces(design: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(each for each in named if _INTERFACE.fullmatch(each)))
 
 
-def _leading_code(block: Block) -> str:
-    """Return the code that an item begins with; empty if it begins with words."""
-    first = next((span for span in block.spans if span.text.strip()), None)
-    return first.text.strip() if first is not None and first.code else ""
-
-
 def _about(block: Block, path: str) -> str:
     words = one_line(block.text).removeprefix(path)
     change = one_line(_DEMANDS.sub("", words, count=1)).lstrip(":：–—- ")
@@ -102,5 +102,5 @@ def _about(block: Block, path: str) -> str:
 
 def _test_name(block: Block) -> str:
     """Return the name of a test; empty for a file of tests, a command or words."""
-    name = _leading_code(block)
+    name = leading_code(block)
     return name if name and not re.search(r"[\s/]|\.\w{1,5}$", name) else ""

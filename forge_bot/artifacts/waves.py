@@ -17,8 +17,8 @@ def ready(
 
     A task is ready when it waits and everything it depends on has passed; an unknown dependency
     never passes. The first ready task decides. A sequential one runs alone; otherwise the ready
-    parallel ones run together, at most `limit` of them and no two with a file in common. Human
-    gates are left to `next_human`.
+    parallel ones run together, at most `limit` of them, no two with a file in common and no two
+    whose files import each other. Human gates are left to `next_human`.
     """
     able = [
         task
@@ -55,6 +55,8 @@ def clash(one: TaskSpec, other: TaskSpec) -> bool:
 
     A task that names no files could touch any file.
     """
+    if other.id in one.apart_from or one.id in other.apart_from:
+        return True
     return not one.files or not other.files or shared_file(one.files, other.files) is not None
 
 

@@ -297,6 +297,7 @@ def _changed(pipeline: Pipeline, state: State, report: ArtifactChanged) -> State
                     "title": report.inspection.title,
                     "one_task": report.inspection.one_task,
                     "planned": report.inspection.planned,
+                    "reach": report.inspection.reach,
                     "sections": report.inspection.sections,
                 }
             ),

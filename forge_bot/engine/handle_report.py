@@ -303,6 +303,7 @@ def _recorded(state: State, report: ArtifactWritten, phase: PhaseId) -> State:
         title=report.inspection.title,
         one_task=report.inspection.one_task,
         planned=report.inspection.planned,
+        reach=report.inspection.reach,
         sections=report.inspection.sections,
     )
     risks = _risks(state, report)
@@ -560,7 +561,9 @@ def _verified(pipeline: Pipeline, state: State, report: CommandsRan) -> State:
     # Knows the output of many tools; a run before its verification needs none of it.
     from forge_bot.verification.judgement import judge
 
-    judgement = judge(state.baseline, report.results, state.unusable, report.rules)
+    judgement = judge(
+        state.baseline, report.results, state.unusable, report.rules, report.broken_rules
+    )
     record = ArtifactRecord(
         blob=report.blob, phase=phase.id, round=state.visits.get(phase.id, 0) + 1
     )

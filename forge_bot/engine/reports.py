@@ -221,6 +221,11 @@ class CommandsRan(_OnAction):
         exclude_if=is_empty,
         description="what the table of requirements names, looked for and run",
     )
+    broken_rules: tuple[str, ...] = Field(
+        default=(),
+        exclude_if=is_empty,
+        description="rules of the project's manifest that hold at the base and not any more",
+    )
 
 
 class Published(_OnAction):

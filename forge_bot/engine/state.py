@@ -93,6 +93,9 @@ class ArtifactRecord(Recorded):
     planned: tuple[TaskSpec, ...] = Field(
         default=(), exclude_if=is_empty, description="the tasks that it plans, where it lists them"
     )
+    reach: str = Field(
+        default="", exclude_if=is_empty, description="what the change that it plans reaches"
+    )
     sections: dict[str, str] = Field(
         default_factory=dict[str, str],
         exclude_if=is_empty,

@@ -238,6 +238,8 @@ def _fit(run: Run, action: SpawnAgent, dispatch: Dispatch, name: str) -> str:
             f"{where} is not UTF-8: {error.reason} at byte {error.start}."
         ) from error
     complaints = artifact_contract(run, action).complaints(text)
+    if not dispatch.refused:
+        complaints = (*complaints, *OutputApplier(run).doubts(action, text))
     if complaints and dispatch.refused < _COMPLAINTS:
         note(run, dispatch.model_copy(update={"refused": dispatch.refused + 1}))
         raise ArtifactUnfit(f"{where} cannot be used as it is.", details=complaints)

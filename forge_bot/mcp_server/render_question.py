@@ -94,6 +94,7 @@ def _overview(overview: Overview) -> list[str]:
         parts += [f"Interfaces: {', '.join(f'`{_line(each)}`' for each in named) or 'none named'}"]
         changed = overview.dependencies
         parts += [f"Dependencies: {', '.join(changed) or 'none changed'}"]
+        parts += [_line(overview.reach)] if overview.reach else []
     parts += [f"Needs you: {_line(each)}" for each in overview.outline.to_decide]
     parts += [
         f"{edit.document} was changed by hand by {_line(edit.by)}." for edit in overview.edits

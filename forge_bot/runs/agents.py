@@ -234,7 +234,7 @@ class Agents:
             ),
             journal=self.journal,
             ledger=self.ledger,
-            check=lambda answer: self.landing.complaints(answer, contract, spot.tree),
+            check=self.landing.check(action, contract, spot.tree),
             run_commands=lambda effect: self._try(action, task, effect, spot),
             notice=lambda notice: self._thinking(notice, task),
             now=time.monotonic,

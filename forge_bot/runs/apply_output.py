@@ -3,7 +3,7 @@ where a person decides.
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from forge_bot.agent.edits import EditPlan, Folder, plan_edits
 from forge_bot.agent.model_answers import Change, Document
@@ -28,9 +28,11 @@ from forge_bot.errors import PathEscapes
 from forge_bot.git import MergeConflict, Tree, blob_id, merge
 from forge_bot.project.scoped_commands import is_inside
 from forge_bot.prompts.untrusted import what_is_hidden
+from forge_bot.runs.base_graph import with_graph
 from forge_bot.runs.clock import now
 from forge_bot.runs.risk_signs import design_risks
 from forge_bot.runs.run import Run
+from forge_bot.runs.unknown_names import said_unknown, unknown_names
 from forge_bot.settings.instructions import Rules
 from forge_bot.store import inside, write_whole
 from forge_bot.values import Frozen, Inspection, Problem, TaskId, Usage, Verdict
@@ -113,6 +115,15 @@ def contract_of(run: Run, phase: AnyPhase, headings: tuple[str, ...]) -> Artifac
     )
 
 
+def inspected_with_graph(
+    run: Run, phase: AnyPhase, inspection: Inspection, text: str
+) -> Inspection:
+    """Return the facts of a phase's document with those that the project's graph adds."""
+    plan = run.pipeline.approved_first
+    plans = plan is not None and phase.id == plan.id
+    return with_graph(run.repository, run.state.base_commit, inspection, text, plans=plans)
+
+
 class OutputApplier:
     """Puts answers of one run where they belong."""
 
@@ -129,6 +140,29 @@ class OutputApplier:
         if isinstance(answer, Change):
             found += self._plan(answer, tree).problems
         return tuple(found)
+
+    def check(
+        self, action: SpawnAgent, contract: ArtifactContract, tree: Tree
+    ) -> Callable[[Document | Change], tuple[str, ...]]:
+        """Return the check of one agent's answers. What is only doubtful goes back once."""
+        told = set[str]()
+
+        def complaints(answer: Document | Change) -> tuple[str, ...]:
+            doubts = () if told else self.doubts(action, answer.artifact_markdown)
+            told.update(doubts)
+            return (*self.complaints(answer, contract, tree), *doubts)
+
+        return complaints
+
+    def doubts(self, action: SpawnAgent, text: str) -> tuple[str, ...]:
+        """Return what a plan of the change is about and what is not there: a reason to ask its
+        author once more, and none to refuse it.
+        """
+        plan = self.run.pipeline.approved_first
+        if plan is None or action.phase != plan.id:
+            return ()
+        unknown = unknown_names(text, self.run.repository, self.run.state.base_commit)
+        return (said_unknown(unknown),) if unknown else ()
 
     def unplaceable(self, answer: Document | Change, tree: Tree) -> tuple[str, ...]:
         """Why the answer's edits cannot be made at all; a document can always be written."""
@@ -209,6 +243,7 @@ class OutputApplier:
         artifact = action.output_file.replace("{task}", task or "")
         text = markdown.rstrip() + "\n"
         phase = self.run.pipeline.phase(action.phase)
+        inspection = inspected_with_graph(self.run, phase, inspection, text)
         if isinstance(phase, VerifyPhase):
             text = composed(text, self.run.state)
         if phase in self.run.pipeline.providing("summary") and (
@@ -244,8 +279,12 @@ class OutputApplier:
             raise MergeConflict(error.message) from error
 
     def _risks(self, design: str) -> tuple[str, ...]:
-        files = self.run.repository.list_files(self.run.state.base_commit)
-        return design_risks(design, files, self.run.config.protected)
+        repository, base = self.run.repository, self.run.state.base_commit
+        unknown = unknown_names(design, repository, base)
+        return (
+            *design_risks(design, repository.list_files(base), self.run.config.protected),
+            *([f"changes what is not in the repository: {', '.join(unknown)}"] if unknown else ()),
+        )
 
     def _edited(
         self, report: ArtifactWritten, files: Files, task: TaskId

@@ -12,7 +12,8 @@ from forge_bot.engine.reports import ActionFailed, ArtifactWritten, CommandsRan,
 from forge_bot.engine.verification_report import section
 from forge_bot.errors import ForgeError, GitFailed
 from forge_bot.git import blob_id
-from forge_bot.runs.apply_output import OutputApplier, contract_of
+from forge_bot.runs.apply_output import OutputApplier, contract_of, inspected_with_graph
+from forge_bot.runs.base_graph import broken_rules
 from forge_bot.runs.baseline_document import BASELINE, baseline_document
 from forge_bot.runs.capability_setup import setup_of
 from forge_bot.runs.defect_proof import red_before_green
@@ -61,7 +62,8 @@ def verified(action: Exec, state: State, run: Run, project: Project) -> Commands
     checks = () if broken and without else project.check()
     ran = with_flaky_tests(checks, state, run, project)
     results = (*broken, *(_new_first(result, state, project) for result in ran))
-    judgement = judge(state.baseline, results, state.unusable)
+    rules = broken_rules(run.repository, state.base_commit, project.tree.commit_id())
+    judgement = judge(state.baseline, results, state.unusable, broken=rules)
     proof = None if judgement.red else red_before_green(results, state, run, project)
     found = None if judgement.red else requirement_check(results, state, run, project)
     artifact = action.artifact or next(
@@ -80,6 +82,7 @@ def verified(action: Exec, state: State, run: Run, project: Project) -> Commands
         rules=RULES,
         red_before_green=proof,
         requirements=found,
+        broken_rules=rules,
     )
 
 
@@ -143,6 +146,7 @@ def written(action: WriteFile, run: Run) -> ArtifactWritten:
     phase = run.pipeline.phase(action.phase)
     headings = phase.headings if isinstance(phase, AnsweringPhase) else ()
     found = contract_of(run, phase, headings).inspect(action.content)
+    found = inspected_with_graph(run, phase, found, action.content)
     return ArtifactWritten(
         key=action.action_id,
         at=run.now(),

@@ -42,6 +42,7 @@ class Overview(Frozen):
     """The parts of a question that fit on one screen. Money and times are in plain words."""
 
     outline: DesignOutline = DesignOutline()
+    reach: str = ""
     reviews: tuple[ReviewOutcome, ...] = ()
     edits: tuple[HandEdit, ...] = ()
     then: tuple[str, ...] = ()
@@ -90,6 +91,9 @@ def overview_of(
     edits = hand_edits(reports, names)
     return Overview(
         outline=_outline(pipeline, names, read),
+        reach=" ".join(
+            record.reach for name in names if (record := state.artifacts.get(name)) is not None
+        ).strip(),
         reviews=_reviews(state, names, reports, edits),
         edits=edits,
         then=_then(pipeline, state, asked.name),

@@ -323,10 +323,19 @@ class Run:
                 update={"tasks": self.rules.applied(inspection.tasks)}
             )
         if writer is not None:
+            # Reads Markdown, which most of what is done with a run needs not.
+            from forge_bot.runs.base_graph import with_graph
+
             plan = self.pipeline.approved_first
             plans = plan is not None and writer.id == plan.id
             facts = document_facts(text, plans=plans, carries=writer.carries)
-            inspection = inspection.model_copy(update=facts)
+            inspection = with_graph(
+                self.repository,
+                self.state.base_commit,
+                inspection.model_copy(update=facts),
+                text,
+                plans=plans,
+            )
         stamp = self.now()
         report = ArtifactChanged(
             key=f"{name}@{blob_id(raw)}@{stamp.isoformat()}",

@@ -104,6 +104,7 @@ def judge(
     after: Sequence[CommandResult],
     without: Sequence[UnusableCommand] = (),
     rules: int = RULES,
+    broken: Sequence[str] = (),
 ) -> Judgement:
     """Judge whether the change made a green command red, or hides whether it did.
 
@@ -111,11 +112,13 @@ def judge(
     command that was red before is red only if something new fails. If the output does not show
     that, the command is red too: unknown never means yes. `without` names the commands that a
     person agreed not to judge by. `rules` is the version of these rules: a run that was judged by
-    an older one keeps its judgement.
+    an older one keeps its judgement. `broken` are rules of the project that hold no more: each
+    makes it red.
     """
     pairs = [*_pairs(baseline, after)]
     judged = [_without_flaky(*pair) for pair in pairs if not _left_out(pair, without)]
     reasons = [reason for before, now in judged for reason in _reasons(before, now, rules)]
+    reasons += [f"The change breaks a rule of the project: {rule}" for rule in broken]
     notes = [note for before, now in judged for note in _notes(before, now, rules)]
     notes += [_flaky(result) for result in after if result.flaky]
     notes += [_only_together(result) for result in after if result.together]

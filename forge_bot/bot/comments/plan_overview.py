@@ -11,6 +11,7 @@ from forge_bot.prompts import escape
 from forge_bot.runs.question_overview import (
     LONGEST_APPROACH,
     LONGEST_CHANGE,
+    LONGEST_LINE,
     MOST_FILES,
     MOST_INTERFACES,
     Overview,
@@ -55,6 +56,8 @@ def _rest(overview: Overview) -> Iterator[str]:
         yield f"Tests: {_first(outline.tests, 1)}"
     yield f"Interfaces: {_first(outline.interfaces, MOST_INTERFACES) or 'none named'}"
     yield f"Dependencies: {_first(overview.dependencies, MOST_FILES) or 'none changed'}"
+    if overview.reach:
+        yield escape.line(overview.reach, LONGEST_LINE)
     for each in outline.to_decide:
         yield f"**Needs you**: {escape.line(each, 300)}"
 

@@ -25,7 +25,7 @@ from forge_bot.project.graph.stacks.stack import Resolve, Stack
 from forge_bot.project.toolchains import find_commands
 from forge_bot.values import CommandName
 
-_FORM = 1
+_FORM = 2
 """The number of the form of a kept graph. It grows when graphs are made differently."""
 _MANIFESTS = frozenset(
     {"pyproject.toml", "setup.cfg", "package.json", "tsconfig.json", "jsconfig.json", "go.mod"}
@@ -50,16 +50,20 @@ class GraphReader:
         """Return the graph of the work tree as it lies there."""
         return self._graph(ProjectFiles.here(self._repository))
 
-    def if_quick(self) -> ProjectGraph | None:
-        """Return the graph of the work tree; None if more than some hundred files would have to be
-        read for it that no process has read before.
+    def if_quick(self, ref: str = "", most: int = _QUICK) -> ProjectGraph | None:
+        """Return the graph of a commit, or of the work tree; None if more than `most` files would
+        have to be read for it that no process has read before.
         """
-        files = ProjectFiles.here(self._repository)
+        files = (
+            ProjectFiles.committed(self._repository, ref)
+            if ref
+            else ProjectFiles.here(self._repository)
+        )
         keys = [
             _key(path, entry.blob) for path, entry in files.entries.items() if _is_read(path, entry)
         ]
         new = [key for key in keys if key not in self._facts]
-        if len(new) > _QUICK and len(new) - self._cache.count(new) > _QUICK:
+        if len(new) > most and len(new) - self._cache.count(new) > most:
             return None
         return self._graph(files)
 
@@ -288,11 +292,14 @@ def _passed_on(
     packages = {each for each in node.imports if basename(each) == "__init__.py"}
     if not packages or path not in facts:
         return []
-    wanted = {name for line in facts[path].imports for name in line.names}
+    lines = facts[path].imports
+    wanted = {name for line in lines for name in line.names}
     found: list[str] = []
     for package in packages:
+        at = node.imports[package]
+        whole = any(line.line == at and line.names in {(), ("*",)} for line in lines)
         for line in facts.get(package, FileFacts()).imports:
-            if wanted & set(line.names):
+            if whole or wanted & set(line.names) or "*" in line.names:
                 found += [
                     target for target, at in nodes[package].imports.items() if at == line.line
                 ]

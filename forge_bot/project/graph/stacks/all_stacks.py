@@ -19,6 +19,12 @@ def stack_named(name: str) -> Stack | None:
     return next((stack for stack in STACKS if stack.slug == word), None)
 
 
+def resolves(path: str) -> bool:
+    """Return whether what a file imports is resolved to files."""
+    stack = stack_for(path)
+    return stack is not None and stack is not PIPELINES and stack.resolver is not None
+
+
 def stack_for(path: str) -> Stack | None:
     """Return the stack that reads a file; None if none does."""
     return PIPELINES if is_pipeline(path) else _BY_ENDING.get(splitext(path)[1])

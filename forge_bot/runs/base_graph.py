@@ -1,0 +1,135 @@
+"""What the graph of a run's base commit adds: tasks whose files import each other, what a design
+reaches, and the rules of the manifest that a change breaks.
+
+A repository without a language whose imports are read pays for none of it.
+"""
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from forge_bot.artifacts.design_outline import read_outline
+from forge_bot.git import Repository
+from forge_bot.values import Inspection, TaskId, TaskMode, TaskSpec
+
+if TYPE_CHECKING:
+    from forge_bot.project.graph.project_graph import ProjectGraph
+
+MOST_READ = 4_000
+"""Files that a run reads for the graph where nothing is kept of them: about two seconds of work."""
+_NAMED = 3
+_BROKEN_NAMED = 20
+
+
+def with_graph(
+    repository: Repository, base: str, inspection: Inspection, text: str, *, plans: bool
+) -> Inspection:
+    """Return the facts of a document with those that the graph adds. `plans` says that the document
+    plans the change.
+    """
+    if sum(task.mode is TaskMode.PARALLEL for task in inspection.tasks) > 1:
+        tasks = _kept_apart(inspection.tasks, graph_at(repository, base))
+        return inspection.model_copy(update={"tasks": tasks})
+    if plans and (files := tuple(file.path for file in read_outline(text).files)):
+        return inspection.model_copy(update={"reach": _reach(files, graph_at(repository, base))})
+    return inspection
+
+
+def broken_rules(repository: Repository, base: str, head: str) -> tuple[str, ...]:
+    """Return the rules that hold at the base and not at the head, a sentence each.
+
+    Only where the base has a manifest: nobody agreed to rules that are written down nowhere. A
+    manifest that the change breaks is broken too.
+    """
+    from forge_bot.project.graph.manifest import MANIFEST
+
+    if repository.read(base, MANIFEST) is None:
+        return ()
+    before, after = graph_at(repository, base), graph_at(repository, head)
+    if before is None or after is None:
+        return ()
+    from forge_bot.errors import BadManifest
+    from forge_bot.project.graph.verify_graph import newly_broken, verify
+
+    try:
+        verify(before)
+    except BadManifest:
+        return ()
+    try:
+        found = newly_broken(after, before)
+    except BadManifest as error:
+        return (f"{error.code}: {error.message} {' '.join(error.details)}".strip(),)
+    said = [f"{each.code} {each.path}:{each.line}: {each.message}" for each in found]
+    more = len(said) - _BROKEN_NAMED
+    return (*said[:_BROKEN_NAMED], *([f"{more} more rules are broken"] if more > 0 else []))
+
+
+@lru_cache(maxsize=4)
+def graph_at(repository: Repository, commit: str) -> "ProjectGraph | None":
+    """Return the graph of a commit; None if no file has imports that are resolved, or too many
+    files would have to be read.
+    """
+    from forge_bot.project.graph.stacks.all_stacks import resolves
+
+    if not any(map(resolves, repository.list_files(commit))):
+        return None
+    from forge_bot.project.graph.read_graph import GraphReader
+
+    return GraphReader(repository).if_quick(commit, MOST_READ)
+
+
+def _kept_apart(tasks: Sequence[TaskSpec], graph: "ProjectGraph | None") -> tuple[TaskSpec, ...]:
+    """Return the tasks, each with those beside which it does not run."""
+    if graph is None:
+        return tuple(tasks)
+    own = {task.id: frozenset(_files(graph, task.files)) for task in tasks}
+    apart: dict[TaskId, list[TaskId]] = {task.id: [] for task in tasks}
+    parallel = [task for task in tasks if task.mode is TaskMode.PARALLEL]
+    for one, other in combinations(parallel, 2):
+        if one.id in other.depends_on or other.id in one.depends_on:
+            continue
+        if _imports(graph, own[one.id], own[other.id]) or _imports(
+            graph, own[other.id], own[one.id]
+        ):
+            apart[other.id].append(one.id)
+    return tuple(
+        task.model_copy(update={"apart_from": tuple(apart[task.id])}) if apart[task.id] else task
+        for task in tasks
+    )
+
+
+def _files(graph: "ProjectGraph", names: Sequence[str]) -> Iterator[str]:
+    """Yield the files of the graph that a task names: files, folders and patterns."""
+    from forge_bot.project.graph.manifest import matching
+
+    for name in names:
+        yield from matching(graph, name) or matching(graph, f"{name.rstrip('/')}/")
+
+
+def _imports(graph: "ProjectGraph", some: frozenset[str], others: frozenset[str]) -> bool:
+    return any(others & graph.files[path].imports.keys() for path in some)
+
+
+def _reach(files: Sequence[str], graph: "ProjectGraph | None") -> str:
+    """Return what a change of files reaches, and what of it no test imports; a line or two."""
+    if graph is None:
+        return ""
+    from forge_bot.project.graph.graph_query import reach_of
+
+    changed = [path for path in files if path in graph.files and graph.files[path].kind.is_code]
+    reach = reach_of(graph, changed)
+    said: list[str] = []
+    if reach.code:
+        tests = f" and {_count(len(reach.tests), 'test')}" if reach.tests else ", no test"
+        said.append(f"Reaches {_count(len(reach.code), 'more file')} of code{tests}.")
+    untested = [path for path in reach.untested if not path.endswith(".pyi")]
+    if untested:
+        more = len(untested) - _NAMED
+        named = ", ".join(untested[:_NAMED]) + (f" and {more} more" if more > 0 else "")
+        said.append(f"No test imports {named}.")
+    return " ".join(said)
+
+
+def _count(count: int, what: str) -> str:
+    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"

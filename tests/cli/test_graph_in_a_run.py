@@ -1,0 +1,176 @@
+"""What the graph of a project does in a run at the terminal: what a design reaches, names that are
+not there, and rules that a change breaks.
+"""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.fakes.agents import AgentServer
+from tests.fakes.sample import Sample
+from tests.fakes.script import GUARD, HEADINGS, TEST, Answer, change, document, review
+
+TASK = "`rota who` names somebody for days before the rota starts"
+RULES = """version: 1
+default_rules: false
+rules:
+  - name: the schedule stands alone
+    from: [rota/schedule.py]
+    may_not_import: [rota/]
+"""
+BREAKS = {
+    "path": "rota/schedule.py",
+    "operation": "replace",
+    "old": "from datetime import date, timedelta\n",
+    "new": (
+        "from datetime import date, timedelta\n\n\ndef command_line() -> object:\n"
+        "    import rota.cli\n\n    return rota.cli\n"
+    ),
+}
+
+
+def design(*items: str) -> Answer:
+    text = str(document(*HEADINGS["architect"], title="fix: guard the start")["artifact_markdown"])
+    listed = "".join(f"{item}\n" for item in items)
+    return {"artifact_markdown": text.replace("## Changes\n\n", f"## Changes\n\n{listed}\n")}
+
+
+def forbids(sample: Sample) -> None:
+    """Commit a manifest with a rule that holds."""
+    manifest = sample.path / ".forge" / "manifest.yaml"
+    manifest.parent.mkdir(exist_ok=True)
+    manifest.write_text(RULES)
+    sample.git("add", "-A")
+    sample.git("-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qm", "rules")
+
+
+def state(sample: Sample) -> dict[str, Any]:
+    return json.loads((sample.workspace / "state.json").read_text())
+
+
+def test_the_question_says_what_the_design_reaches_and_what_no_test_imports(
+    sample: Sample,
+) -> None:
+    model = sample.model({("architect", "*", "*"): design("- `rota/schedule.py`: the guard")})
+    said = sample.forge("run", TASK, "--effort", "S", "--model", model)
+    assert said.code == 3
+    told = "Reaches 3 more files of code and 4 tests. No test imports rota/reading.py, rota/__main__.py."
+    assert told in " ".join(said.out.split())
+    assert state(sample)["risks"] == [], "it is no risk: --auto goes on"
+
+
+def test_where_no_import_is_resolved_nothing_is_read_for_the_graph(
+    tmp_path: Path, sample: Sample
+) -> None:
+    here = tmp_path / "notes"
+    (here / ".forge").mkdir(parents=True)
+    (here / "README.md").write_text("# Notes\n")
+    (here / ".forge" / "config.yml").write_text("commands: {test: [[python3, -c, pass]]}\n")
+    for words in (
+        ["init", "-q", "-b", "main"],
+        ["add", "-A"],
+        ["-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qm", "start"],
+    ):
+        subprocess.run(["git", "-C", str(here), *words], check=True)
+    model = sample.model({("architect", "*", "*"): design("- `README.md`: a line")})
+    words = ["run", "A line more", "--effort", "S", "--model", model]
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "forge_bot", *words],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=here,
+    )
+    assert done.returncode == 3, done.stderr[-2000:]
+    read = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    assert not {name for name in read if name.startswith(("tree_sitter", "sqlite3"))}
+    assert "forge_bot.project.graph.read_graph" not in read
+
+
+@pytest.mark.parametrize(
+    ("item", "name"),
+    [
+        ("- `rota/schedul.py`: the guard", "`rota/schedul.py`"),
+        ("- `rota/schedule.py`: the guard\n  - `on_cal`: first", "`on_cal` in `rota/schedule.py`"),
+        ("- `rota/schedule.py` (R-1): `Schedule.on_cal`", "`Schedule.on_cal` in"),
+    ],
+)
+def test_a_design_about_what_is_not_there_goes_back_before_a_person_reads_it(
+    sample: Sample, monkeypatch: pytest.MonkeyPatch, item: str, name: str
+) -> None:
+    with AgentServer() as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", f"{server.url}/v1")
+        monkeypatch.setenv("OPENAI_API_KEY", "none")
+        server.answers["architect", "*", "*"] = design(item)
+        said = sample.forge("run", TASK, "--effort", "S", "--model", "openai-chat:fake")
+        assert said.code == 3, said.err
+        asked = [
+            str(each.body["messages"][-1]["content"])
+            for each in server.questions
+            if "is about what is not in the repository" in str(each.body["messages"][-1])
+        ]
+    assert len(asked) == 1, "once: an author who stands by it is believed"
+    assert name in asked[0]
+    assert "changes what is not in the repository" in state(sample)["risks"][0]
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        "- `rota/holidays.py`: new, the days off",
+        "- `rota/schedule.py`: the guard\n  - `before_start`: new, says whether a day is too early",
+        "- `rota/schedule.py` (R-1): `Schedule.on_call`\n  - `swaps`: still count",
+        "- `tests/test_before.py`: see below",
+        "- `docs/before.md`: says so",
+    ],
+)
+def test_a_design_that_says_what_is_new_is_taken_at_once(sample: Sample, item: str) -> None:
+    model = sample.model({("architect", "*", "*"): design(item)})
+    assert sample.forge("run", TASK, "--effort", "S", "--model", model).code == 3
+    assert state(sample)["usage"]["calls"] == 2
+    assert state(sample)["risks"] == []
+
+
+def test_a_rule_that_the_change_breaks_is_red_beside_green_tests_and_is_mended(
+    sample: Sample,
+) -> None:
+    forbids(sample)
+    mends = {**BREAKS, "old": BREAKS["new"], "new": BREAKS["old"]}
+    model = sample.model(
+        {
+            ("implementer", "*", "1/1.1"): change(GUARD, TEST, BREAKS),
+            ("implementer", "*", "fix-1/1.1"): change(mends),
+            ("comprehensive-reviewer", "*", "*"): review("PASS", extra=["Requirements"]),
+        }
+    )
+    assert sample.forge("run", TASK, "--effort", "S", "--model", model).code == 3
+    done = sample.forge("approve", "--model", model)
+    assert done.code == 0, done.err
+    fix = next(task for task in state(sample)["tasks"] if task["origin"])
+    assert "VERIFY-004 rota/schedule.py:" in json.dumps(fix["spec"]["acceptance"])
+    assert "rota.cli" not in sample.git("show", f"{sample.branch}:rota/schedule.py")
+    assert state(sample)["verification"]["red"] is False
+
+
+def test_a_rule_that_was_broken_before_the_run_does_not_hold_it_up(sample: Sample) -> None:
+    (sample.path / "rota" / "schedule.py").write_text(
+        "import rota.cli\n" + (sample.path / "rota" / "schedule.py").read_text()
+    )
+    (sample.path / "rota" / "reading.py").write_text(
+        (sample.path / "rota" / "reading.py")
+        .read_text()
+        .replace("from rota.schedule import Schedule", "import rota.schedule")
+        .replace("-> Schedule", '-> "rota.schedule.Schedule"')
+        .replace(" Schedule(", " rota.schedule.Schedule(")
+    )
+    forbids(sample)
+    assert sample.forge("graph", "verify").code == 2
+    model = sample.model()
+    assert sample.forge("run", TASK, "--effort", "S", "--model", model).code == 3
+    done = sample.forge("approve", "--model", model)
+    assert done.code == 0, done.err
+    assert [task["origin"] for task in state(sample)["tasks"]] == [""]
