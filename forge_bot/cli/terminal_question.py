@@ -162,7 +162,7 @@ def _plan(overview: Overview, console: Console) -> None:
     _cropped("  Interfaces", _first(outline.interfaces, MOST_INTERFACES) or "none named", console)
     _cropped("  Dependencies", _first(overview.dependencies, MOST_FILES) or "none changed", console)
     if overview.reach:
-        _cropped(f"  {overview.reach}", "", console)
+        console.print(escape(f"  {overview.reach}"), highlight=False)
     for each in outline.to_decide:
         console.print(f"  [bold]Needs you[/]: {escape(each)}", highlight=False)
 
