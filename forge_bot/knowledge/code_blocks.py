@@ -21,6 +21,9 @@ _DEFINITION = re.compile(
 )
 _LONGEST_LINE = 2_000
 _NO_METHODS = frozenset({"if", "for", "while", "switch", "catch", "return", "else", "with", "elif"})
+SHORTEST_PART = 5
+"""Letters of a name that are looked for within other names."""
+
 _CLOSERS = (")", "]", "}", "end")
 
 
@@ -58,6 +61,17 @@ def named(blocks: Sequence[CodeBlock], name: str) -> tuple[CodeBlock, ...]:
         inner = tuple(hit for hit in hits if any(is_inside(hit, owner) for owner in owners))
         return inner or hits
     return hits
+
+
+def named_alike(blocks: Sequence[CodeBlock], names: Sequence[str]) -> list[CodeBlock]:
+    """Return the definitions whose name holds one of some names, however it is written."""
+    long = [part for part in dict.fromkeys(map(letters, names)) if len(part) >= SHORTEST_PART]
+    return [block for part in long for block in blocks if part in letters(block.name)]
+
+
+def letters(name: str) -> str:
+    """Return a name without what differs between styles of writing it."""
+    return name.replace("_", "").casefold()
 
 
 def is_inside(block: CodeBlock, owner: CodeBlock) -> bool:

@@ -4,22 +4,29 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from forge_bot.knowledge.code_blocks import CodeBlock, code_blocks, named
+from forge_bot.knowledge.code_blocks import CodeBlock, code_blocks, is_inside, named, named_alike
+from forge_bot.knowledge.mentions import last_part
 from forge_bot.knowledge.search_index import Ranking
 from forge_bot.project.words import words
 
 _WHOLE = 8_000
 """Characters up to which a file is shown whole: what is read for nothing costs every call."""
 
+_WHOLE_IF_FIRST = 14_000
+"""The same for the file that a request is most likely about: looking up the rest costs a call."""
+
 _AROUND = 12
 _AROUND_USE = 3
 _SHORT_BLOCK = 40
 _LICENCE = 5
+_CALL = re.compile(r"(?<!def )(?<!class )\b([A-Za-z_]\w*)\(")
 _COMMENT = re.compile(r"\s*(?:#|//|/?\*|--|;|$)")
 _HEAD = 30
 _TAIL = 20
 _LONGEST_BLOCK = 90
 _MOST_USES = 4
+_MOST_USES_SEARCHED = 10
+_MOST_CALLED = 12
 _MOST_RANKED = 6
 _LONGEST_LINE = 4_000
 _NAMED_IN_GAP = 6
@@ -31,8 +38,10 @@ Span = tuple[int, int]
 class WantedPlaces(NamedTuple):
     """The parts of a file that matter: lines, names, and the words of the task.
 
-    With `search` the words count also where lines or names are found. Of `prose`, such as a
-    changelog, the beginning comes before what only uses a name.
+    With `search` the words count also where lines or names are found, and definitions that have a
+    name in theirs, such as tests. With `named_only` nothing else is wanted than what is named. Of
+    `prose`, such as a changelog, the beginning comes before what only uses a name. `first` is the
+    file that matters most.
     """
 
     lines: tuple[Span, ...] = ()
@@ -40,6 +49,8 @@ class WantedPlaces(NamedTuple):
     about: tuple[str, ...] = ()
     search: bool = False
     prose: bool = False
+    first: bool = False
+    named_only: bool = False
 
 
 class Excerpt(NamedTuple):
@@ -73,7 +84,8 @@ def excerpt(text: str, wanted: WantedPlaces, room: int, *, without: Sequence[Spa
         lines.pop()
     total = len(lines)
     everything = _minus(((1, total),), without) if total else ()
-    if _size(lines, everything) <= min(room, _WHOLE):
+    whole = _WHOLE_IF_FIRST if wanted.first else _WHOLE
+    if _size(lines, everything) <= min(room, whole) and not (wanted.named_only and without):
         return Excerpt(_written(lines, everything, ()), everything, total)
     blocks = code_blocks(lines)
     chosen: tuple[Span, ...] = ()
@@ -94,21 +106,92 @@ def _by_worth(
             yield _clipped(first - _AROUND, last + _AROUND, total)
             yield from _enclosing(blocks, first)
     if wanted.prose:
-        yield _clipped(1, _HEAD, total)
+        yield from _of_prose(lines, blocks, wanted)
+        return
     found = [block for name in wanted.names for block in named(blocks, name)]
     for block in found:
         yield from _short_around(blocks, block.first)
         yield from _pieces(block, first_only=True)
     if wanted.search:
-        for block in found:
-            yield from _pieces(block, first_only=False)
-    if wanted.search or not (found or wanted.lines):
-        yield from _uses(lines, blocks, wanted.names)
+        yield from _searched(lines, blocks, found, wanted)
+    elif not (found or wanted.lines or wanted.named_only):
+        yield from _uses(lines, blocks, wanted.names, _MOST_USES)
         yield from _ranked(lines, blocks, wanted.about)
+    if wanted.named_only:
+        for block in found:
+            yield _clipped(block.last - _AROUND, block.last, total)
+        return
     yield _beginning(lines)
+    if wanted.search and not wanted.first:
+        return
     for block in found:
         yield from _pieces(block, first_only=False)
     yield _clipped(total - _TAIL, total, total)
+
+
+def _of_prose(
+    lines: Sequence[str], blocks: Sequence[CodeBlock], wanted: WantedPlaces
+) -> Iterator[Span]:
+    """Yield the beginning of a text, and where it uses the names if no line of it is named."""
+    if wanted.search:
+        yield from _uses(lines, (), wanted.names, _MOST_USES, _AROUND)
+        return
+    if not wanted.named_only:
+        yield _clipped(1, _HEAD, len(lines))
+    if not wanted.lines:
+        yield from _uses(lines, (), wanted.names, _MOST_USES)
+        if not wanted.named_only:
+            yield from _ranked(lines, blocks, wanted.about)
+
+
+def _searched(
+    lines: Sequence[str],
+    blocks: Sequence[CodeBlock],
+    found: Sequence[CodeBlock],
+    wanted: WantedPlaces,
+) -> Iterator[Span]:
+    """Yield what else a request is about: definitions with a name of it in theirs, what is in those
+    and in what it names, what uses a name, what these call, and what shares most words with it.
+    """
+    names = [last_part(name) for name in wanted.names]
+    alike = [block for block in named_alike(blocks, names) if block not in found]
+    for block in alike:
+        yield from _short_around(blocks, block.first)
+        yield from _pieces(block, first_only=True)
+    inside = [
+        span
+        for owner in (*found, *alike)
+        if _is_long(owner)
+        for span in _ranked(lines, _parts_of(blocks, owner), wanted.about)
+    ]
+    yield from inside
+    used = [*_uses(lines, blocks, wanted.names, _MOST_USES_SEARCHED)]
+    yield from used
+    near = [(block.first, block.last) for block in found if not _is_long(block)]
+    yield from _called(lines, blocks, (*near, *inside, *used))
+    if wanted.first or not (found or alike or used):
+        for block in (*found, *alike):
+            yield from _pieces(block, first_only=False)
+        yield from _ranked(lines, blocks, wanted.about)
+
+
+def _parts_of(blocks: Sequence[CodeBlock], owner: CodeBlock) -> list[CodeBlock]:
+    return [block for block in blocks if is_inside(block, owner)]
+
+
+def _called(
+    lines: Sequence[str], blocks: Sequence[CodeBlock], spans: Sequence[Span]
+) -> Iterator[Span]:
+    """Yield the short definitions of the same file that some lines call."""
+    text = "\n".join(line[:_LONGEST_LINE] for a, b in spans for line in lines[a - 1 : b])
+    calls = dict.fromkeys(_CALL.findall(text))
+    inside = [block for name in calls for block in blocks if block.name == name]
+    for block in [each for each in inside if not _is_long(each)][:_MOST_CALLED]:
+        yield block.first, block.last
+
+
+def _is_long(block: CodeBlock) -> bool:
+    return block.last - block.first >= _SHORT_BLOCK
 
 
 def _beginning(lines: Sequence[str]) -> Span:
@@ -142,15 +225,24 @@ def _pieces(block: CodeBlock, *, first_only: bool) -> Iterator[Span]:
 
 
 def _uses(
-    lines: Sequence[str], blocks: Sequence[CodeBlock], names: Sequence[str]
+    lines: Sequence[str],
+    blocks: Sequence[CodeBlock],
+    names: Sequence[str],
+    most: int,
+    around: int = _AROUND_USE,
 ) -> Iterator[Span]:
-    """Yield the definitions that use a name, and the lines around it where they are long."""
+    """Yield the definitions that use a name, and the lines around it where they are long; of each
+    name so many places.
+    """
     for name in names:
-        use = re.compile(rf"(?<!\w){re.escape(_last(name))}(?!\w)")
-        hits = [number for number, line in enumerate(lines, 1) if use.search(line)]
-        for number in hits[:_MOST_USES]:
-            around = [*_short_around(blocks, number)]
-            yield from around or [_clipped(number - _AROUND_USE, number + _AROUND_USE, len(lines))]
+        use = re.compile(rf"(?<!\w){re.escape(last_part(name))}(?!\w)")
+        seen: dict[Span, None] = {}
+        for number in (at for at, line in enumerate(lines, 1) if use.search(line)):
+            here = _clipped(number - around, number + around, len(lines))
+            seen.update(dict.fromkeys([*_short_around(blocks, number)] or [here]))
+            if len(seen) == most:
+                break
+        yield from seen
 
 
 def _short_around(blocks: Sequence[CodeBlock], line: int) -> Iterator[Span]:
@@ -161,10 +253,6 @@ def _short_around(blocks: Sequence[CodeBlock], line: int) -> Iterator[Span]:
         yield max(short, key=lambda span: span[1] - span[0])
 
 
-def _last(name: str) -> str:
-    return name.replace("::", ".").rpartition(".")[2]
-
-
 def _ranked(
     lines: Sequence[str], blocks: Sequence[CodeBlock], about: Sequence[str]
 ) -> Iterator[Span]:
@@ -172,7 +260,7 @@ def _ranked(
     spans = [
         (block.first, block.last) for block in blocks if block.last - block.first < _AROUND * 8
     ]
-    if not spans:
+    if not spans and not blocks:
         spans = [
             (start, min(start + _PIECES_OF_BLOCK, len(lines)))
             for start in range(1, len(lines) + 1, _PIECES_OF_BLOCK)
@@ -182,6 +270,7 @@ def _ranked(
         for first, last in spans
     ]
     for place, _score in Ranking(texts).best(about, _MOST_RANKED):
+        yield from _short_around(blocks, spans[place][0])
         yield spans[place]
 
 

@@ -28,10 +28,21 @@ _KINDS = (
     ("contributing", "hacking", "development", "styleguide", "style"),
     ("pull_request_template", "merge_request_templates/default"),
 )
-_CHANGELOGS = ("changelog", "changes", "history", "news", "releases", "release_notes")
+_CHANGELOGS = (
+    "changelog",
+    "changes",
+    "history",
+    "news",
+    "releases",
+    "release_notes",
+    "versions",
+    "whatsnew",
+)
 _FRAGMENTS = ("newsfragments", "changelog.d", "changelog_entries", "news", "changes", ".changeset")
 _FRAGMENT = re.compile(r"\.(?:md|rst|txt|ya?ml)$", re.IGNORECASE)
 _MOST_CHANGELOG = 1_200
+_PREFACE = 2
+"""Sections of a changelog, the empty one before its title too, that say nothing of changes."""
 _EXAMPLES = 3
 _HEADING = re.compile(r"#{1,6}\s+\S|=+\s\S")
 _UNDERLINE = re.compile(r"([=\-~^\"'*+#`:.])\1{2,}\s*")
@@ -63,7 +74,7 @@ def house_rules(listing: Listing) -> tuple[HouseRule, ...]:
     room, found = _ROOM, list[HouseRule]()
     for place, path in enumerate(waiting):
         share = min(room, max(_LEAST, room * weights[place] // sum(weights[place:])))
-        shown = _changelog if _is_changelog(path) else _text
+        shown = _changelog if tells_of_changes(path) else _text
         rule = _fragments(listing) if path.endswith("/") else shown(listing, path, share)
         if rule is not None and len(rule.text) <= room:
             found.append(rule)
@@ -176,22 +187,25 @@ def _written(lines: Sequence[str], spans: Sequence[Span]) -> str:
 # --------------------------------------------------------------------------------------------------
 
 
-def _is_changelog(path: str) -> bool:
+def tells_of_changes(path: str) -> bool:
+    """Return whether a file is a changelog, by its name."""
     return basename(path).casefold().rpartition(".")[0] in _CHANGELOGS or (
         basename(path).casefold() in _CHANGELOGS
     )
 
 
 def _changelog(listing: Listing, path: str, room: int) -> HouseRule | None:
-    """Return the beginning of a changelog, which shows its form."""
+    """Return the beginning of a changelog, which shows its form, without its preface."""
     lines = listing.text(path).strip().split("\n")
-    kept = len(lines)
-    while kept > 1 and _length(lines[:kept]) > min(room, _MOST_CHANGELOG):
-        kept -= 1
     if not any(line.strip() for line in lines):
         return None
-    part = f"lines 1-{kept} of {len(lines):,}" if kept < len(lines) else ""
-    return HouseRule(path=path, text="\n".join(lines[:kept]) + "\n", part=part)
+    starts = [first for first, _ in _sections(lines)]
+    first = starts[2] if len(starts) > _PREFACE and starts[2] > _LEAST_LINES else 0
+    kept = len(lines)
+    while kept > first + 1 and _length(lines[first:kept]) > min(room, _MOST_CHANGELOG):
+        kept -= 1
+    part = f"lines {first + 1}-{kept} of {len(lines):,}" if kept - first < len(lines) else ""
+    return HouseRule(path=path, text="\n".join(lines[first:kept]) + "\n", part=part)
 
 
 def _fragments(listing: Listing) -> HouseRule | None:

@@ -1,10 +1,18 @@
 """Rank the files of a repository for a task: by words, imports, and what changed together."""
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from posixpath import basename, splitext
 
-from forge_bot.knowledge.code_blocks import CodeBlock, code_blocks, is_inside
+from forge_bot.knowledge.code_blocks import (
+    SHORTEST_PART,
+    CodeBlock,
+    code_blocks,
+    is_inside,
+    letters,
+)
+from forge_bot.knowledge.mentions import last_part
 from forge_bot.knowledge.search_index import Ranking
 from forge_bot.project.words import words
 
@@ -62,6 +70,16 @@ class LikelyFiles:
             if any(path == other and is_inside(block, owner) for other, owner in owners)
         ]
         return [(path, block.first) for path, block in inner or hits]
+
+    def named_alike(self, names: Sequence[str]) -> Mapping[str, int]:
+        """Return how many definitions of each file have one of some names in theirs."""
+        parts = dict.fromkeys(map(letters, map(last_part, names)))
+        long = [part for part in parts if len(part) >= SHORTEST_PART]
+        found: Counter[str] = Counter()
+        for name, places in self._places.items():
+            if any(part in letters(name) for part in long):
+                found.update(path for path, _ in places)
+        return found
 
     def best(self, about: Sequence[str], limit: int) -> tuple[str, ...]:
         """Return the most likely files for these words, best first."""

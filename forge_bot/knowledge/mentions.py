@@ -44,6 +44,11 @@ _FRAME = re.compile(r"(?<![\w/])((?:[\w.@+-]+/)*[\w@+-]+\.[A-Za-z]{1,5}):(\d+)(?
 _IN_CODE = re.compile(
     r"[A-Za-z_][\w.]*(?=\()|\b[A-Za-z_]\w*(?==[^=])|\b[A-Za-z]+_\w+|\b[A-Z]\w*[a-z]\w*"
 )
+_LIKE_CODE = re.compile(
+    r"[A-Za-z_][\w.]*(?=\((?!s\)))|\b[A-Za-z_]\w*(?==[^=\s])|\b[A-Za-z]\w*_\w+"
+    r"|\b[A-Z]+[a-z0-9]+[A-Z]\w*|\b[a-z]+[A-Z]\w*"
+)
+_ADDRESS = re.compile(r"\w+://\S+|[\w.-]+@[\w.-]+")
 _NO_NAMES = frozenset({*kwlist, "self", "true", "false", "null", "catch", "throw"})
 """Words of languages, in backticks or code, that name nothing of a project."""
 
@@ -92,6 +97,42 @@ def mentions(text: str) -> Mentions:
         names.update(dict.fromkeys(_names(line)))
     places = tuple(Place(path, tuple(spans)) for path, spans in lines.items() if path not in spared)
     return Mentions(places, tuple(names))
+
+
+def request_names(title: str, text: str) -> tuple[str, ...]:
+    """Return the names of a request: of its title first, in backticks or only written like code.
+
+    Names in examples of code count where nothing else is named: an example is full of others.
+    """
+    prose = [line for line, fenced in _told(text) if not fenced]
+    code = [line for line, fenced in _told(text) if fenced]
+    named = [*_like_code([title]), *mentions(title).names, *_like_code(prose)]
+    named += [name for line in prose for name in _names(line)]
+    return tuple(dict.fromkeys(named)) or tuple(dict.fromkeys(_like_code(code)))
+
+
+def _like_code(lines: Sequence[str]) -> list[str]:
+    plain = [_ADDRESS.sub(" ", _TICKED.sub(" ", line)) for line in lines]
+    found = [name for line in plain for name in _LIKE_CODE.findall(line)]
+    return [name for name in found if _may_be_a_name(name)]
+
+
+def _told(text: str) -> Iterator[tuple[str, bool]]:
+    """Yield the lines of a text, and whether each stands in a fence."""
+    fence = ""
+    for line in text.splitlines():
+        mark = _FENCE.match(line)
+        if fence:
+            fence = "" if mark and mark[1].startswith(fence) else fence
+        elif mark:
+            fence = mark[1][:3]
+        if not mark:
+            yield line, bool(fence)
+
+
+def last_part(name: str) -> str:
+    """Return the last part of a dotted name."""
+    return re.split(r"\W+", name)[-1]
 
 
 def resolve(written: str, files: Sequence[str]) -> tuple[str, ...]:

@@ -1,53 +1,37 @@
 """Choose the files that a prompt shows: what the request, the analysis and the design name."""
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from forge_bot.git import Repository
-from forge_bot.git.file_history import changed_together, holding, lines_with
 from forge_bot.knowledge.excerpts import Span, WantedPlaces, excerpt
 from forge_bot.knowledge.house_rules import HouseRule, house_rules
-from forge_bot.knowledge.likely_files import LikelyFiles, is_prose
+from forge_bot.knowledge.likely_files import is_prose
 from forge_bot.knowledge.mentions import Mentions, mentions, resolve
 from forge_bot.project.file_list import Listing
 from forge_bot.project.words import words
 from forge_bot.prompts.material import InputFile
-from forge_bot.store import SPECS
+from forge_bot.runs.request_lookup import likely_files, listed, looked_up
 
-_FOR_REQUEST = 12_000
+_FOR_REQUEST = 26_000
 """Characters of files that every prompt shows behind the request."""
 
-_FOR_ANALYSIS = 24_000
+_FOR_FIRST = 14_000
+"""Characters of the file that a request is most likely about."""
+
+_FOR_ANALYSIS = 20_000
 """Characters of files that every later prompt shows behind the analysis."""
 
 _FOR_TASK = 36_000
 """Characters of files that an implementer sees beyond these."""
 
 _LEAST = 3_000
-_LIKELY_SHOWN = 3
-_LIKELY_LISTED = 10
 _LIKELY_FOR_TASK = 6
-_NAMES_LOOKED_UP = 12
-_PLACES_OF_A_NAME = 3
-_COMMON = 80
-_USES_OF_A_NAME = 16
-_USES_LISTED = 32
-_LINE = 100
+_PROSE_FOR_REQUEST = 1_600
 _PROSE = 3_500
 """Characters of a page or changelog: its beginning and what is named of it."""
 
-_RANKED_WHOLE = 1_500
-_RANKED_OF_MANY = 400
-_LARGEST_RANKED = 1_000_000
-_WORDS_SEARCHED = 10
 _MOST_BYTES = 20_000_000
-_NO_TEXT = re.compile(
-    r"\.(?:lock|svg|png|jpe?g|gif|ico|pdf|zip|gz|whl|woff2?|ttf|mo|po|map|snap|pyc|so|dll|exe|jar|bin"
-    r"|parquet|sum|min\.js)$",
-    re.IGNORECASE,
-)
-"""Endings of files that no task speaks of."""
 
 
 class PromptFiles:
@@ -57,7 +41,7 @@ class PromptFiles:
         self.repository = repository
         self.base = base
         self.request = request
-        self._files = _listed(repository, base)
+        self._files = listed(repository, base)
         self._shown: dict[str, tuple[Span, ...]] = {}
         self._about: list[str] = words(request)
 
@@ -68,35 +52,16 @@ class PromptFiles:
         the request has, and the files that are most likely about it.
         """
         found = mentions(self.request)
-        ranked = _likely(self.repository, self.base, tuple(self._about))
-        named_here = _defined(ranked, found.names)
-        likely = ranked.best(self._about, _LIKELY_LISTED) if ranked else ()
-        wanted = dict.fromkeys(self._resolved(found))
-        wanted.update(dict.fromkeys(path for hits in named_here.values() for path, _ in hits))
-        used = self._used([name for name in found.names if named_here.get(name)])
-        wanted.update(dict.fromkeys(likely[:_LIKELY_SHOWN]))
-        shown = self._show(self.base, tuple(wanted), found, _FOR_REQUEST, search=True)
-        listed = [f"- {path}:{line}: {text.strip()[:_LINE]}" for path, line, text in used]
-        said = "\n".join(_looked_up_lines(found.names, named_here, likely, listed))
+        looked = looked_up(self.repository, self.base, self.request)
+        named = found._replace(names=looked.names)
+        shown = self._show(self.base, looked.paths, named, _FOR_REQUEST, search=True)
+        said = "\n".join(looked.said(self._shown))
         if not said:
             return shown
         told = InputFile(
             name="looked up by our process before the first call", text=said, kind="output"
         )
         return [told, *shown]
-
-    def _used(self, names: Sequence[str]) -> list[tuple[str, int, str]]:
-        """Return lines that hold the request's names, code first; a common name tells nothing."""
-        listed: dict[tuple[str, int, str], None] = {}
-        last = tuple(dict.fromkeys(re.split(r"\W+", name)[-1] for name in names))
-        lines = _lines_with(self.repository, self.base, last)
-        for name in last:
-            word = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
-            hits = [line for line in lines if line[0] in self._files and word.search(line[2])]
-            if len(hits) <= _COMMON:
-                hits.sort(key=lambda hit: is_prose(hit[0]))
-                listed.update(dict.fromkeys(hits[:_USES_OF_A_NAME]))
-        return list(listed)[:_USES_LISTED]
 
     def house_rules(self) -> list[InputFile]:
         """Return what the repository says about changes, as it was at the base: the same for every
@@ -134,14 +99,14 @@ class PromptFiles:
         places = tuple(place for found in named_there for place in found.places)
         own = dict.fromkeys(name for found in named_there for name in found.names)
         everything = Mentions(places, tuple(own))
-        files = _listed(self.repository, now)
+        files = listed(self.repository, now)
         self._files = files
         wanted = dict.fromkeys(path for path in declared if path in files)
         wanted.update(
             dict.fromkeys(path for found in named_there for path in self._resolved(found))
         )
         wanted.update(dict.fromkeys(path for path in also if path in files))
-        if not wanted and (ranked := _likely(self.repository, now, tuple(self._about))):
+        if not wanted and (ranked := likely_files(self.repository, now, tuple(self._about))):
             wanted.update(dict.fromkeys(ranked.best(self._about, _LIKELY_FOR_TASK)))
         return self._show(now, tuple(wanted), everything, _FOR_TASK)
 
@@ -168,13 +133,19 @@ class PromptFiles:
                 continue
             if path in changed:
                 self._shown.pop(path, None)
-            parts = 2 if search and not place else len(waiting) - place
-            share = max(_LEAST, room // parts)
+            first = search and not place
+            share = _FOR_FIRST if first else max(_LEAST, room // (len(waiting) - place))
             if is_prose(path):
-                share = min(share, _PROSE)
+                share = min(share, _PROSE_FOR_REQUEST if search else _PROSE)
             text = raw[path].decode("utf-8", "replace")
             made = self._shown_part(
-                path, text, found, min(share, room), now=path in changed, search=search
+                path,
+                text,
+                found,
+                min(share, room),
+                now=path in changed,
+                search=search,
+                first=first,
             )
             if made is not None:
                 shown.append(made)
@@ -184,7 +155,15 @@ class PromptFiles:
         return [*shown, *_left_out(left)]
 
     def _shown_part(
-        self, path: str, text: str, found: Mentions, room: int, *, now: bool, search: bool
+        self,
+        path: str,
+        text: str,
+        found: Mentions,
+        room: int,
+        *,
+        now: bool,
+        search: bool,
+        first: bool,
     ) -> InputFile | None:
         lines = [
             span
@@ -198,6 +177,7 @@ class PromptFiles:
             tuple(self._about),
             search,
             is_prose(path),
+            first,
         )
         before = self._shown.get(path, ())
         part = excerpt(text, wanted, room, without=before)
@@ -224,86 +204,10 @@ def _left_out(left: Sequence[str]) -> Iterator[InputFile]:
         yield InputFile(name="files that are not shown", text=text, kind="output")
 
 
-def _looked_up_lines(
-    names: Sequence[str],
-    found: dict[str, list[tuple[str, int]]],
-    likely: Sequence[str],
-    used: Sequence[str],
-) -> Iterator[str]:
-    for name in names[:_NAMES_LOOKED_UP]:
-        if found.get(name):
-            yield f"`{name}` is defined at " + ", ".join(f"{p}:{line}" for p, line in found[name])
-    if likely:
-        yield "Most likely files, by words, imports and what changed together, best first:"
-        yield from (f"- {path}" for path in likely)
-    if used:
-        yield "Lines that hold these names:"
-        yield from used
-
-
-def _defined(
-    ranked: "LikelyFiles | None", names: Sequence[str]
-) -> dict[str, list[tuple[str, int]]]:
-    """Return where names are defined; a name that stands in many places tells nothing."""
-    found: dict[str, list[tuple[str, int]]] = {}
-    for name in names[:_NAMES_LOOKED_UP] if ranked else ():
-        hits = ranked.definitions(name) if ranked else []
-        if len(hits) <= _PLACES_OF_A_NAME:
-            found[name] = hits
-    return found
-
-
-@lru_cache(maxsize=8)
-def _lines_with(
-    repository: Repository, commit: str, names: tuple[str, ...]
-) -> tuple[tuple[str, int, str], ...]:
-    found = lines_with(repository.root, commit, names)
-    return tuple(line for line in found if not _NO_TEXT.search(line[0]))
-
-
-@lru_cache(maxsize=8)
-def _listed(repository: Repository, commit: str) -> tuple[str, ...]:
-    files = repository.list_files(commit)
-    return tuple(name for name in files if not name.startswith(f"{SPECS}/"))
-
-
 @lru_cache(maxsize=8)
 def _house_rules(repository: Repository, commit: str) -> tuple[HouseRule, ...]:
     def read(path: str) -> str | None:
         raw = repository.read(commit, path)
         return raw.decode("utf-8", "replace") if raw is not None and b"\0" not in raw else None
 
-    return house_rules(Listing(_listed(repository, commit), read))
-
-
-def _likely(repository: Repository, commit: str, about: tuple[str, ...]) -> LikelyFiles | None:
-    """Return the ranked text files of a commit.
-
-    Of a large repository only those that hold words of the task are read.
-    """
-    files = [path for path in _listed(repository, commit) if not _NO_TEXT.search(path)]
-    many = len(files) > _RANKED_WHOLE
-    return _ranked(
-        repository, repository.commit_id(commit), tuple(sorted(set(about))) if many else ()
-    )
-
-
-@lru_cache(maxsize=4)
-def _ranked(repository: Repository, commit: str, about: tuple[str, ...]) -> LikelyFiles | None:
-    files = [path for path in _listed(repository, commit) if not _NO_TEXT.search(path)]
-    if about:
-        asked = sorted(about, key=lambda word: (-len(word), word))[:_WORDS_SEARCHED]
-        counts = holding(repository.root, commit, asked)
-        own = {
-            path: counts.get(path, 0) + len(set(words(path)).intersection(about)) for path in files
-        }
-        files = sorted((path for path in files if own[path]), key=lambda path: (-own[path], path))
-        files = files[:_RANKED_OF_MANY]
-    sizes = repository.sizes(commit, files)
-    small = [path for path in files if 0 < sizes.get(path, 0) <= _LARGEST_RANKED]
-    texts = {
-        path: raw.decode("utf-8", "replace")
-        for path, raw in sorted(repository.read_many(commit, small).items())
-        if b"\0" not in raw
-    }
-    return LikelyFiles(texts, changed_together(repository.root, commit)) if texts else None
+    return house_rules(Listing(listed(repository, commit), read))

@@ -52,22 +52,19 @@ def test_what_the_request_names_is_looked_up_before_the_first_call(tmp_path: Pat
     assert files(shown)[0] == "app/other.py"
 
 
-def test_lines_that_hold_a_name_of_the_request_are_told_code_before_documentation(
+def test_lines_with_a_name_of_the_request_are_told_where_their_file_is_not_shown_code_first(
     tmp_path: Path,
 ) -> None:
-    use = "from app.pager import Pager\n\nPager().show('x')\n"
-    here = repository(
-        tmp_path,
-        {"README.md": "The Pager shows.\n", "app/pager.py": CORE, "tests/test_pager.py": use},
-    )
-    said = told(PromptFiles(here, here.commit_id("main"), "`Pager(text=1)` fails").looked_up())
-    lines = said.partition("Lines that hold these names:\n")[2].splitlines()
-    assert lines == [
-        "- app/pager.py:1: class Pager:",
-        "- tests/test_pager.py:1: from app.pager import Pager",
-        "- tests/test_pager.py:3: Pager().show('x')",
-        "- README.md:1: The Pager shows.",
-    ]
+    users = {f"app/u{n}.py": f"from app.pager import Pager\n\nP{n} = Pager()\n" for n in range(6)}
+    pages = {f"docs/{n}.md": "The Pager shows.\n" for n in range(3)}
+    here = repository(tmp_path, {**pages, "app/pager.py": CORE, **users})
+    shown = PromptFiles(here, here.commit_id("main"), "`Pager(text=1)` fails").looked_up()
+    lines = told(shown).partition("Lines that hold these names, beside those that are shown:\n")[2]
+    paths = [line.removeprefix("- ").partition(":")[0] for line in lines.splitlines()]
+    assert files(shown)[0] == "app/pager.py"
+    assert set(paths) | set(files(shown)) == {"app/pager.py", *users, *pages}
+    assert not set(paths) & set(files(shown))
+    assert paths == sorted(paths, key=lambda path: path in pages)
 
 
 def test_a_file_that_an_analysis_spares_is_not_shown_where_it_is_named_again(

@@ -1,0 +1,215 @@
+"""Look up what a request speaks of, before the first call: definitions, uses and likely files."""
+
+import builtins
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from forge_bot.artifacts.test_paths import belongs_to_tests
+from forge_bot.git import Repository
+from forge_bot.git.file_history import changed_together, holding, lines_with
+from forge_bot.knowledge.house_rules import tells_of_changes
+from forge_bot.knowledge.likely_files import LikelyFiles, is_prose
+from forge_bot.knowledge.mentions import last_part, mentions, request_names, resolve
+from forge_bot.project.words import words
+from forge_bot.store import SPECS
+
+LIKELY_LISTED = 10
+_LIKELY_SHOWN = 1
+_CODE_SHOWN = 3
+_TESTS_SHOWN = 2
+_PROSE_SHOWN = 1
+_NAMES_LOOKED_UP = 12
+_PLACES_OF_A_NAME = 3
+_COMMON = 80
+_USES_OF_A_NAME = 16
+_USES_LISTED = 32
+_LINE = 100
+
+_RANKED_WHOLE = 1_500
+_RANKED_OF_MANY = 400
+_LARGEST_RANKED = 1_000_000
+_WORDS_SEARCHED = 10
+_NO_TEXT = re.compile(
+    r"\.(?:lock|svg|png|jpe?g|gif|ico|pdf|zip|gz|whl|woff2?|ttf|mo|po|map|snap|pyc|so|dll|exe|jar|bin"
+    r"|parquet|sum|min\.js)$",
+    re.IGNORECASE,
+)
+"""Endings of files that no task speaks of."""
+
+Use = tuple[str, int, str]
+
+
+class RequestLookup(NamedTuple):
+    """What was found for a request: its names, where each is defined, the lines with them, the most
+    likely files, and the files to show, the most important first.
+    """
+
+    names: tuple[str, ...]
+    defined: Mapping[str, Sequence[tuple[str, int]]]
+    uses: tuple[Use, ...]
+    likely: tuple[str, ...]
+    paths: tuple[str, ...]
+
+    def said(self, shown: Mapping[str, Sequence[tuple[int, int]]]) -> Iterator[str]:
+        """Yield the lines that tell an agent of it, without the lines that are shown anyway."""
+        for name in self.names:
+            if self.defined.get(name):
+                places = ", ".join(f"{path}:{line}" for path, line in self.defined[name])
+                yield f"`{name}` is defined at {places}"
+        if self.likely:
+            yield "Most likely files, by words, imports and what changed together, best first:"
+            yield from (f"- {path}" for path in self.likely)
+        listed = [
+            f"- {path}:{line}: {text.strip()[:_LINE]}"
+            for path, line, text in self.uses
+            if not any(first <= line <= last for first, last in shown.get(path, ()))
+        ]
+        if listed:
+            yield "Lines that hold these names, beside those that are shown:"
+            yield from listed[:_USES_LISTED]
+
+
+def looked_up(repository: Repository, base: str, request: str) -> RequestLookup:
+    """Return what is found for a request at a commit."""
+    found = mentions(request)
+    files = listed(repository, base)
+    ranked = likely_files(repository, base, tuple(words(request)))
+    title, _, text = request.partition("\n")
+    names = request_names(title, text)[:_NAMES_LOOKED_UP]
+    defined = _defined(ranked, names)
+    telling = [
+        name
+        for name in names
+        if defined.get(name) or (name in defined and not hasattr(builtins, name))
+    ]
+    uses = _uses(repository, base, telling)
+    best = ranked.best(words(request), LIKELY_LISTED) if ranked else ()
+    named = [path for place in found.paths for path in resolve(place, files)[:1]]
+    holding_names = _by_names(uses, ranked, telling, files)
+    wanted = dict.fromkeys(named)
+    wanted.update(dict.fromkeys(path for hits in defined.values() for path, _ in hits))
+    wanted.update(dict.fromkeys(_to_show(holding_names, tuple(wanted), best)))
+    code = [path for path in wanted if not is_prose(path) and not belongs_to_tests(path)]
+    wanted.update(dict.fromkeys(best[: _LIKELY_SHOWN if len(code) > 1 else _CODE_SHOWN]))
+    shown = [path for path in wanted if path in named or not tells_of_changes(path)]
+    shown.sort(key=lambda path: path not in named and is_prose(path))
+    listed_uses = [use for name in telling for use in _first_uses(uses[last_part(name)])]
+    return RequestLookup(
+        tuple(telling), defined, tuple(dict.fromkeys(listed_uses)), best, tuple(shown)
+    )
+
+
+def _to_show(
+    ranked: Mapping[str, float], already: Sequence[str], best: Sequence[str]
+) -> Iterator[str]:
+    """Yield the code, the tests and the page that hold most of the names, beside those that are
+    shown already; where no test holds a name, the most likely test.
+    """
+    code = [path for path in ranked if not is_prose(path) and not belongs_to_tests(path)]
+    tests = [path for path in ranked if belongs_to_tests(path)]
+    tests = [path for path in tests if ranked[path] * 2 >= ranked[tests[0]]]
+    tests = tests or [path for path in best if belongs_to_tests(path)]
+    pages = [path for path in ranked if is_prose(path) and not tells_of_changes(path)]
+    yield from code[: max(0, _CODE_SHOWN - len(already))]
+    yield from tests[:_TESTS_SHOWN]
+    yield from pages[:_PROSE_SHOWN]
+
+
+def _by_names(
+    uses: dict[str, list[Use]],
+    ranked: LikelyFiles | None,
+    names: Sequence[str],
+    files: Sequence[str],
+) -> dict[str, float]:
+    """Return the files with the names and their scores, best first: a name that few files have
+    counts most, and so does a definition whose name holds it, such as a test of it.
+    """
+    scores: dict[str, float] = defaultdict(float)
+    for hits in uses.values():
+        paths = Counter(path for path, _, _ in hits)
+        for path, times in paths.items():
+            scores[path] += (1 + min(times, 9) / 10) / len(paths)
+    if ranked:
+        for path, count in ranked.named_alike(names).items():
+            scores[path] += min(count, 4) / 4
+    place = {path: at for at, path in enumerate(files)}
+    known = [path for path in scores if path in place]
+    known.sort(key=lambda path: (-round(scores[path], 6), place[path]))
+    return {path: scores[path] for path in known}
+
+
+def _uses(repository: Repository, base: str, names: Sequence[str]) -> dict[str, list[Use]]:
+    """Return the lines that hold each name, code first; a common name tells nothing."""
+    last = tuple(dict.fromkeys(last_part(name) for name in names))
+    lines = _lines_with(repository, base, last)
+    files = set(listed(repository, base))
+    found: dict[str, list[Use]] = {}
+    for name in last:
+        word = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
+        hits = [line for line in lines if line[0] in files and word.search(line[2])]
+        hits.sort(key=lambda hit: is_prose(hit[0]))
+        found[name] = hits if len(hits) <= _COMMON else []
+    return found
+
+
+def _first_uses(hits: Sequence[Use]) -> Sequence[Use]:
+    return [hit for hit in hits if not tells_of_changes(hit[0])][:_USES_OF_A_NAME]
+
+
+def _defined(ranked: LikelyFiles | None, names: Sequence[str]) -> dict[str, list[tuple[str, int]]]:
+    """Return where names are defined; a name that stands in many places tells nothing."""
+    found: dict[str, list[tuple[str, int]]] = {}
+    for name in names if ranked else ():
+        hits = ranked.definitions(name) if ranked else []
+        if len(hits) <= _PLACES_OF_A_NAME:
+            found[name] = hits
+    return found
+
+
+@lru_cache(maxsize=8)
+def _lines_with(repository: Repository, commit: str, names: tuple[str, ...]) -> tuple[Use, ...]:
+    found = lines_with(repository.root, commit, names)
+    return tuple(line for line in found if not _NO_TEXT.search(line[0]))
+
+
+@lru_cache(maxsize=8)
+def listed(repository: Repository, commit: str) -> tuple[str, ...]:
+    """Return the files of a commit, without the records of runs."""
+    files = repository.list_files(commit)
+    return tuple(name for name in files if not name.startswith(f"{SPECS}/"))
+
+
+def likely_files(repository: Repository, commit: str, about: tuple[str, ...]) -> LikelyFiles | None:
+    """Return the ranked text files of a commit.
+
+    Of a large repository only those that hold words of the task are read.
+    """
+    files = [path for path in listed(repository, commit) if not _NO_TEXT.search(path)]
+    many = len(files) > _RANKED_WHOLE
+    return _ranked(
+        repository, repository.commit_id(commit), tuple(sorted(set(about))) if many else ()
+    )
+
+
+@lru_cache(maxsize=4)
+def _ranked(repository: Repository, commit: str, about: tuple[str, ...]) -> LikelyFiles | None:
+    files = [path for path in listed(repository, commit) if not _NO_TEXT.search(path)]
+    if about:
+        asked = sorted(about, key=lambda word: (-len(word), word))[:_WORDS_SEARCHED]
+        counts = holding(repository.root, commit, asked)
+        own = {
+            path: counts.get(path, 0) + len(set(words(path)).intersection(about)) for path in files
+        }
+        files = sorted((path for path in files if own[path]), key=lambda path: (-own[path], path))
+        files = files[:_RANKED_OF_MANY]
+    sizes = repository.sizes(commit, files)
+    small = [path for path in files if 0 < sizes.get(path, 0) <= _LARGEST_RANKED]
+    texts = {
+        path: raw.decode("utf-8", "replace")
+        for path, raw in sorted(repository.read_many(commit, small).items())
+        if b"\0" not in raw
+    }
+    return LikelyFiles(texts, changed_together(repository.root, commit)) if texts else None
