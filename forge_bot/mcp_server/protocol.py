@@ -30,13 +30,16 @@ from forge_bot.mcp_server.change_notifications import Listeners
 from forge_bot.mcp_server.error_nodes import AtNode
 from forge_bot.mcp_server.service_calls import LazyService, in_thread
 from forge_bot.mcp_server.stdio import StdioTransport
-from forge_bot.mcp_server.tool_results import UNEXPECTED, broken, refused, sendable
+from forge_bot.mcp_server.tool_results import UNEXPECTED, broken, in_one_line, refused, sendable
 
 Kind = TypeVar("Kind", bound=BaseException)
 
 LONGEST_THOUGHT = 7 * 24 * 3600.0
 """Seconds that a person may take over a question that is a round of its own. An answer counts for
 the version that was shown anyway."""
+
+ROOTS = "forge://mcp/roots"
+"""The address of the served folders."""
 
 MOST_CHARACTERS = 400_000
 """Of all arguments of one call together."""
@@ -76,15 +79,18 @@ class ForgeServer(MCPServer[Any]):
         """Return the fixed resources and the current ones: the served repositories and their runs
         under way.
         """
+        fixed = await super().list_resources()
         try:
             found = await in_thread(self._shelf)
-        except Exception:  # noqa: BLE001 - what always is there can be listed whatever is wrong with the runs
-            found = ()
+        except Exception as error:  # noqa: BLE001 - what always is there can be listed whatever is wrong with the runs
+            known = _cause(error, ForgeError)
+            why = in_one_line(known or ForgeError(UNEXPECTED.format(tool="this list")))
+            return [_incomplete(each, why) if each.uri == ROOTS else each for each in fixed]
         more = [
             Resource(uri=uri, name=name, description=about, mime_type=kind)
             for uri, name, about, kind in found
         ]
-        return [*await super().list_resources(), *more]
+        return [*fixed, *more]
 
     async def list_tools(self) -> list[Tool]:
         """All tools by name; input schemas without titles, and closed."""
@@ -160,6 +166,12 @@ class ForgeServer(MCPServer[Any]):
     async def run_stdio_async(self) -> None:
         """Serve one client over stdin and stdout."""
         await StdioTransport(self._lowlevel_server, self.desk.close).serve()
+
+
+def _incomplete(roots: Resource, why: str) -> Resource:
+    """Return the entry of the served folders with the reason why the list lacks them."""
+    said = f"Repositories, runs and pipelines are not in this list. {why}"
+    return roots.model_copy(update={"description": said})
 
 
 def _telling_of_changes(server: Server[Any]) -> Callable[..., InitializationOptions]:

@@ -10,10 +10,11 @@ from pydantic import JsonValue, TypeAdapter
 
 from forge_bot.engine import State
 from forge_bot.engine.phase_rows import rows
-from forge_bot.errors import BadManifest, UnknownArtifact, UnknownRun, registry
+from forge_bot.errors import BadManifest, ForgeError, UnknownArtifact, UnknownRun, registry
 from forge_bot.interaction.remedy_words import advice_for_client
 from forge_bot.mcp_server.pipeline_resources import address, described, pipeline_at, pipelines
 from forge_bot.mcp_server.served_folders import RunLocation, ServedFolder, ServedFolders, in_several
+from forge_bot.mcp_server.tool_results import in_one_line
 from forge_bot.mcp_server.wire import WireAction
 from forge_bot.prompts.untrusted import clean
 from forge_bot.runs.kept_profiles import profile_at
@@ -120,6 +121,13 @@ class Queries:
             root.repository, root.repository.commit_id("HEAD"), root.config
         ).model_dump(mode="json")
 
+    def capabilities(self, project: str) -> JsonValue:
+        """Return the MCP servers and skills of a repository; no server is started."""
+        from forge_bot.mcp_server.configured_capabilities import configured_capabilities
+
+        root = self.roots.root(project)
+        return configured_capabilities(root.path, root.config)
+
     def runs(self, project: str) -> JsonValue:
         """The runs of a repository, newest first."""
         root = self.roots.root(project)
@@ -170,15 +178,13 @@ class Queries:
         """
         found: list[tuple[str, str, str, str]] = []
         for root in self.roots.all:
-            found.append(
-                (
-                    f"forge://project/{root.id}/context",
-                    f"{root.id} context",
-                    "where the repository and its runs stand",
-                    "text/markdown",
-                )
-            )
-            alive = [info for info in root.runs() if not info.ended][:_RUNS_SHOWN]
+            about = "where the repository and its runs stand"
+            try:
+                alive = [info for info in root.runs() if not info.ended][:_RUNS_SHOWN]
+            except ForgeError as error:
+                about, alive = f"its runs cannot be listed: {in_one_line(error)}", []
+            name = f"{root.id} context"
+            found.append((f"forge://project/{root.id}/context", name, about, "text/markdown"))
             found += [
                 (f"forge://run/{info.name}/state", info.name, info.title, "application/json")
                 for info in alive

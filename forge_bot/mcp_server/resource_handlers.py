@@ -10,7 +10,7 @@ from mcp.types import Annotations
 from pydantic import JsonValue
 
 from forge_bot.errors import ForgeError
-from forge_bot.mcp_server.protocol import ForgeServer
+from forge_bot.mcp_server.protocol import ROOTS, ForgeServer
 from forge_bot.mcp_server.service_calls import LazyService, in_thread
 from forge_bot.mcp_server.tool_results import in_words, sendable
 
@@ -37,6 +37,11 @@ def _about_projects(server: ForgeServer, desk: LazyService) -> None:
     async def profile(id: str) -> str:  # noqa: A002 - the name in the address
         """Languages, commands and conventions of a repository."""
         return await _json(lambda: desk().looking.profile(id))
+
+    @server.resource("forge://project/{id}/capabilities", mime_type=JSON)
+    async def capabilities(id: str) -> str:  # noqa: A002 - the name in the address
+        """The MCP servers and skills that a repository configures, and their problems."""
+        return await _json(lambda: desk().looking.capabilities(id))
 
     @server.resource("forge://project/{id}/runs", mime_type=JSON)
     async def project_runs(id: str) -> str:  # noqa: A002 - the name in the address
@@ -115,7 +120,7 @@ def _about_forge(server: ForgeServer, desk: LazyService) -> None:
             mime_type=JSON,
         )(_schema(name))
 
-    @server.resource("forge://mcp/roots", mime_type=JSON)
+    @server.resource(ROOTS, mime_type=JSON)
     async def roots() -> str:
         """The folders this server serves."""
         return await _json(partial(_roots, desk))

@@ -186,14 +186,34 @@ async def test_a_served_folder_that_is_gone_breaks_no_list_and_no_completion(
     tmp_path: Path,
 ) -> None:
     async with Client(make_server(LazyService([tmp_path / "gone"]))) as client:
-        assert "forge://schema/errors" in {
-            resource.uri for resource in (await client.list_resources()).resources
+        listed = {
+            resource.uri: resource.description or ""
+            for resource in (await client.list_resources()).resources
         }
+        assert "forge://schema/errors" in listed
+        assert listed["forge://mcp/roots"].startswith(
+            "Repositories, runs and pipelines are not in this list. GIT-"
+        )
         for name, ref in (
             ("run", ResourceTemplateReference(type="ref/resource", uri="forge://run/{run}/state")),
             ("project_path", PromptReference(type="ref/prompt", name="forge/start")),
         ):
             assert (await client.complete(ref, {"name": name, "value": ""})).completion.values == []
+
+
+async def test_runs_that_cannot_be_listed_say_so_at_their_project_and_hide_no_other(
+    sample: Sample, tmp_path: Path
+) -> None:
+    sample.git("clone", "-q", str(sample.path), str(tmp_path / "broken"))
+    (tmp_path / "broken" / ".git" / "packed-refs").write_text("no line of git\n")
+    async with Client(make_server(LazyService([sample.path, tmp_path / "broken"]))) as client:
+        listed = {
+            resource.uri: resource.description or ""
+            for resource in (await client.list_resources()).resources
+        }
+    assert listed["forge://project/rota/context"] == "where the repository and its runs stand"
+    assert listed["forge://project/broken/context"].startswith("its runs cannot be listed: GIT-")
+    assert "forge://pipeline/develop" in listed
 
 
 async def test_signs_that_no_record_can_hold_are_taken_out_of_what_people_said(

@@ -22,6 +22,7 @@ from forge_bot.mcp_server.server import make_server
 from forge_bot.mcp_server.service_calls import LazyService
 from tests.fakes import script
 from tests.fakes.sample import Sample
+from tests.fakes.tool_servers import skill
 from tests.mcp_server.host import Host, hosting
 
 TASK = "Nobody is on call before the start"
@@ -409,6 +410,34 @@ async def test_findings_of_earlier_rounds_and_rejections_of_a_past_run_are_taugh
         assert numbers["rejections"] == [
             {"where": "checkpoint-a", "notes": "Say who is on call before the start"}
         ]
+
+
+async def test_servers_and_skills_of_a_repository_are_read_and_no_server_is_started(
+    sample: Sample, tmp_path: Path
+) -> None:
+    started = tmp_path / "started"
+    env = {"TICKETS": "${TICKETS_TOKEN}"}
+    program = {"command": "touch", "args": [str(started)], "env": env}
+    (sample.path / "forge-mcp.json").write_text(json.dumps({"mcpServers": {"tickets": program}}))
+    skill(sample.path / ".forge" / "skills", "deploy")
+    skill(sample.path / ".forge" / "skills", "bad", front="name: other\ndescription: x")
+    async with hosting(sample) as host:
+        found = await read_json(host, "forge://project/rota/capabilities")
+        assert found["servers"] == [
+            {
+                "name": "tickets",
+                "kind": "stdio",
+                "disabled": False,
+                "network": False,
+                "variables": ["TICKETS_TOKEN"],
+            }
+        ]
+        assert found["skills"] == [{"name": "skill_deploy", "description": "[Skill] About deploy."}]
+        assert "the skill is named other, but its folder bad" in found["problems"][0]
+        (sample.path / "forge-mcp.json").write_text('{"mcpServers": {"a": {}}}')
+        found = await read_json(host, "forge://project/rota/capabilities")
+        assert any("mcpServers.a.command: Field required" in each for each in found["problems"])
+    assert not started.exists()
 
 
 async def test_lists_name_what_there_is_now(sample: Sample) -> None:
