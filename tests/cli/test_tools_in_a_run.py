@@ -261,6 +261,18 @@ def test_what_was_used_failed_was_declined_or_is_missing_is_shown(sample: Sample
     assert re.search(r"- `mcp_tickets_create`: 1 declined by a person", text)
 
 
+def test_what_the_configuration_denies_is_not_called_and_shown_as_denied(sample: Sample) -> None:
+    (sample.path / ".forge").mkdir()
+    config = "sandbox: off\ncapabilities: {deny: [mcp_tickets_create]}\n"
+    (sample.path / ".forge" / "config.yml").write_text(config)
+    said = start(sample, {"1.1": asks(CREATE)})
+    assert said.code == 3
+    assert state(sample)["gate"]["name"] == "checkpoint-a"
+    assert made(sample) == []
+    shown = " ".join(sample.forge("status").out.split())
+    assert "mcp_tickets_create: 1 call, 1 denied" in shown
+
+
 def test_a_file_that_is_named_for_a_run_counts_for_its_later_commands_too(
     sample: Sample, tmp_path: Path
 ) -> None:
