@@ -61,6 +61,7 @@ class Runner(Stage):
     called: str = "forge-bot.yml"
     uses: Mapping[str, Path] = field(default_factory=dict[str, Path])
     variables: Mapping[str, str] = field(default_factory=dict[str, str])
+    secrets: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def job(self, event: str, payload: Any, actor: str) -> Job:
         """One event, and everything that the workflow makes of it."""
@@ -151,6 +152,7 @@ class Runner(Stage):
             "GITHUB_TOKEN": environ["GITHUB_TOKEN"],
             "ANTHROPIC_API_KEY": SECRET,
             KEY: SECRET,
+            **self.secrets,
         }
         return [
             *(
