@@ -32,6 +32,8 @@ _LOADED = (
     "forge_bot.cli.app",
     "forge_bot.bot.job",
     "forge_bot.bot.worker",
+    "forge_bot.mcp_server.server",
+    "forge_bot.mcp_server.service",
     "forge_bot.agent.models.open_model",
     "forge_bot.agent.models.provider",
 )

@@ -6,7 +6,6 @@ import json
 import os
 import re
 import subprocess
-import sys
 from collections import Counter
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
@@ -21,6 +20,7 @@ from forge_bot.mcp_server.server import make_server
 from forge_bot.mcp_server.service_calls import LazyService
 from tests.fakes import script
 from tests.fakes.sample import Sample
+from tests.fakes.warm_python import warm_python
 
 Json = dict[str, Any]
 
@@ -198,11 +198,13 @@ def two_tasks() -> dict[tuple[str, str, str], script.Answer]:
 
 
 @asynccontextmanager
-async def over_stdio(sample: Sample, workspace: str = "", **more: Any) -> AsyncGenerator[Host]:
+async def over_stdio(
+    sample: Sample, workspace: str = "", python: str = "", **more: Any
+) -> AsyncGenerator[Host]:
     """A client of `forge-bot mcp` in a process of its own, as hosts start it."""
     words = ["-m", "forge_bot", "mcp", "--repo", str(sample.path)]
     process = StdioServerParameters(
-        command=sys.executable, args=words, env=dict(os.environ), cwd=sample.path
+        command=python or warm_python(), args=words, env=dict(os.environ), cwd=sample.path
     )
     async with Client(process, **more) as client:
         yield Host(client, sample.path, workspace=workspace)

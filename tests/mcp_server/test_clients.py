@@ -6,13 +6,13 @@ import json
 import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.fakes.sample import Sample
+from tests.fakes.warm_python import warm_python
 from tests.mcp_server.host import hosting
 from tests.mcp_server.programs import programs
 
@@ -21,7 +21,7 @@ TASK = "Nobody is on call before the start"
 
 def server(sample: Sample) -> list[str]:
     """The words that start the product over stdio."""
-    return [sys.executable, "-m", "forge_bot", "mcp", "--repo", str(sample.path)]
+    return [warm_python(), "-m", "forge_bot", "mcp", "--repo", str(sample.path)]
 
 
 @pytest.mark.promise("mcp-clients")

@@ -6,7 +6,6 @@ import json
 import os
 import re
 import subprocess
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +18,7 @@ from mcp import Client, StdioServerParameters
 from tests.bot.stage import Stage, heard
 from tests.fakes.github import FakeGitHub
 from tests.fakes.mind import NAME, REVISED, Mind
+from tests.fakes.warm_python import warm_python
 from tests.mcp_server.host import Host, Json
 from tests.mcp_server.loop import Loop
 
@@ -213,7 +213,7 @@ def by_command_line(
         (("approve", "--by-script"), 0),
     ):
         done = subprocess.run(
-            [sys.executable, "-m", "forge_bot", *words],
+            [warm_python(), "-m", "forge_bot", *words],
             cwd=path,
             env=environ,
             capture_output=True,
@@ -227,7 +227,7 @@ def by_command_line(
 async def by_client(path: Path, environ: dict[str, str], address: str, issue: Json) -> Way:
     """The whole run by a client that gives each prompt to the same loop."""
     process = StdioServerParameters(
-        command=sys.executable, args=["-m", "forge_bot", "mcp"], env=environ, cwd=path
+        command=warm_python(), args=["-m", "forge_bot", "mcp"], env=environ, cwd=path
     )
     async with Client(process) as client:
         host = Host(client, path)

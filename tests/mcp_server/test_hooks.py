@@ -4,7 +4,6 @@ import json
 import re
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable
 from io import StringIO
 from pathlib import Path
@@ -14,6 +13,7 @@ import pytest
 
 from forge_bot.mcp_server.hooks import Event, answer_hook
 from tests.fakes.sample import Sample
+from tests.fakes.warm_python import warm_python
 from tests.mcp_server.host import hosting
 
 TASK = "Nobody is on call before the start"
@@ -24,7 +24,7 @@ def hook(sample: Sample, event: str, **payload: Any) -> tuple[int, str]:
 
 
 def asked(sample: Sample, event: str, said: bytes) -> tuple[int, str]:
-    words = [sys.executable, "-m", "forge_bot", "hook", event]
+    words = [warm_python(), "-m", "forge_bot", "hook", event]
     done = subprocess.run(words, input=said, capture_output=True, check=False, cwd=sample.path)
     return done.returncode, done.stderr.decode()
 

@@ -23,6 +23,7 @@ from forge_bot.mcp_server.http import application
 from forge_bot.mcp_server.server import make_server
 from forge_bot.mcp_server.service_calls import LazyService
 from tests.fakes.sample import Sample
+from tests.fakes.warm_python import warm_python
 from tests.mcp_server.host import Host, Refusal
 
 TASK = "Nobody is on call before the start"
@@ -63,12 +64,12 @@ async def served(sample: Sample) -> AsyncGenerator[str]:
 
 
 @asynccontextmanager
-async def process_of(sample: Sample) -> AsyncGenerator[Served]:
+async def process_of(sample: Sample, python: str = "") -> AsyncGenerator[Served]:
     """The same, with the process."""
     port = free_port()
     environ = {**os.environ, "FORGE_BOT_MCP_TOKEN": TOKEN}
     process = await asyncio.create_subprocess_exec(
-        sys.executable, *words(sample, port), env=environ
+        python or warm_python(), *words(sample, port), env=environ
     )
     try:
         for _ in range(600):
@@ -181,7 +182,10 @@ async def test_a_server_that_is_told_to_stop_stops_its_commands_and_itself(sampl
         if "sleep 30101" in (message or ""):
             began.set()
 
-    async with process_of(sample) as found, over_http(sample, found.url) as host:
+    async with (
+        process_of(sample, sys.executable) as found,
+        over_http(sample, found.url) as host,
+    ):
         await host.begin(TASK)
         arguments = {"workspace": host.workspace}
         call = asyncio.create_task(

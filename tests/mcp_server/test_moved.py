@@ -5,7 +5,6 @@ twice, nothing lost, and who did what.
 import json
 import os
 import subprocess
-import sys
 from collections import Counter
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -17,6 +16,7 @@ from mcp import Client, StdioServerParameters
 
 from tests.bot.stage import Stage, heard
 from tests.fakes.github import FakeGitHub
+from tests.fakes.warm_python import warm_python
 from tests.mcp_server.host import Host, Json
 
 BOT, ANN = "forge-bot", "Ann"
@@ -60,7 +60,7 @@ async def laptop(stage: Stage, folder: Path) -> AsyncGenerator[Host]:
     """A client in a clone."""
     path, environ = cloned(stage, folder)
     process = StdioServerParameters(
-        command=sys.executable, args=["-m", "forge_bot", "mcp"], env=environ, cwd=path
+        command=warm_python(), args=["-m", "forge_bot", "mcp"], env=environ, cwd=path
     )
     async with Client(process) as client:
         yield Host(client, path)

@@ -9,6 +9,7 @@ import pytest
 
 from tests.fakes import script
 from tests.fakes.sample import Sample
+from tests.fakes.warm_python import warm_python
 from tests.mcp_server.host import Host, Json, over_stdio, two_tasks
 
 TASK = "Nobody is on call before the start"
@@ -33,7 +34,7 @@ def steps(host: Host) -> list[str]:
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 async def test_a_small_run_with_auto_and_without_a_pull_request(sample: Sample, mode: str) -> None:
-    async with over_stdio(sample, mode=mode) as host:
+    async with over_stdio(sample, python=sys.executable, mode=mode) as host:
         await host.begin(f"{TASK} --auto --nopr", "S")
         done = await host.drive(await host.next())
         assert done["type"] == "done"
@@ -293,11 +294,11 @@ async def test_the_same_words_lead_to_the_same_documents_as_on_the_command_line(
         "--yes",
     ]
     process = await asyncio.create_subprocess_exec(
-        sys.executable, *words, cwd=sample.path, stdout=asyncio.subprocess.DEVNULL
+        warm_python(), *words, cwd=sample.path, stdout=asyncio.subprocess.DEVNULL
     )
     assert await process.wait() == 3
     process = await asyncio.create_subprocess_exec(
-        sys.executable,
+        warm_python(),
         "-m",
         "forge_bot",
         "approve",

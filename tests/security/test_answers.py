@@ -15,6 +15,7 @@ from mcp.types import ElicitResult
 
 from forge_bot.mcp_server.hooks import answer_hook
 from tests.fakes.sample import Sample
+from tests.fakes.warm_python import warm_python
 from tests.mcp_server.host import Host, Refusal, hosting
 from tests.mcp_server.test_gates import Person, says
 
@@ -28,9 +29,11 @@ def begun(sample: Sample) -> str:
     return model
 
 
-def typed(sample: Sample, *words: str, stdin: int = subprocess.DEVNULL) -> tuple[int, str]:
+def typed(
+    sample: Sample, *words: str, stdin: int = subprocess.DEVNULL, python: str = ""
+) -> tuple[int, str]:
     """The command in a process of its own, as an agent's shell starts it."""
-    command = [sys.executable, "-m", "forge_bot", *words]
+    command = [python or warm_python(), "-m", "forge_bot", *words]
     done = subprocess.run(
         command, cwd=sample.path, stdin=stdin, capture_output=True, text=True, check=False
     )
@@ -86,7 +89,9 @@ def test_an_answer_at_a_terminal_is_recorded_as_one(sample: Sample) -> None:
     model = begun(sample)
     ours, theirs = pty.openpty()
     try:
-        assert typed(sample, "approve", "--model", model, stdin=theirs)[0] == 0
+        assert (
+            typed(sample, "approve", "--model", model, stdin=theirs, python=sys.executable)[0] == 0
+        )
     finally:
         os.close(ours)
         os.close(theirs)

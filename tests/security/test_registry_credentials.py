@@ -35,7 +35,7 @@ def build_editable(folder, config_settings=None, metadata_directory=None):
     import zipfile
     with zipfile.ZipFile(os.path.join(folder, "demo-1.0-py3-none-any.whl"), "w") as wheel:
         wheel.writestr("demo.pth", os.getcwd())
-        wheel.writestr("demo-1.0.dist-info/METADATA", "Metadata-Version: 2.1\\nName: demo\\nVersion: 1.0\\nRequires-Dist: two\\n")
+        wheel.writestr("demo-1.0.dist-info/METADATA", "Metadata-Version: 2.1\\nName: demo\\nVersion: 1.0\\nRequires-Dist: fetchedhere\\n")
         wheel.writestr("demo-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n")
         wheel.writestr("demo-1.0.dist-info/RECORD", "")
     return "demo-1.0-py3-none-any.whl"
@@ -44,21 +44,21 @@ THEIRS = """
 import os, sys, pathlib, zipfile
 def build_wheel(folder, config_settings=None, metadata_directory=None):
     %s
-    with zipfile.ZipFile(os.path.join(folder, "two-1.0-py3-none-any.whl"), "w") as wheel:
-        wheel.writestr("two.py", "")
-        wheel.writestr("two-1.0.dist-info/METADATA", "Metadata-Version: 2.1\\nName: two\\nVersion: 1.0\\n")
-        wheel.writestr("two-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n")
-        wheel.writestr("two-1.0.dist-info/RECORD", "")
-    return "two-1.0-py3-none-any.whl"
+    with zipfile.ZipFile(os.path.join(folder, "fetchedhere-1.0-py3-none-any.whl"), "w") as wheel:
+        wheel.writestr("fetchedhere.py", "")
+        wheel.writestr("fetchedhere-1.0.dist-info/METADATA", "Metadata-Version: 2.1\\nName: fetchedhere\\nVersion: 1.0\\n")
+        wheel.writestr("fetchedhere-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n")
+        wheel.writestr("fetchedhere-1.0.dist-info/RECORD", "")
+    return "fetchedhere-1.0-py3-none-any.whl"
 """
 SYSTEM = '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n'
-PYPROJECT = f'{SYSTEM}[project]\nname = "demo"\nversion = "1.0"\ndependencies = ["two"]\n'
+PYPROJECT = f'{SYSTEM}[project]\nname = "demo"\nversion = "1.0"\ndependencies = ["fetchedhere"]\n'
 CONFIG = """sandbox: %s
 setup_without_namespace: true
 setup_credentials: [PIP_INDEX_URL]
 commands:
-  setup: [[python3, -m, venv, "{env}"], ["{env}/bin/python", -m, pip, install, -v, -e, .]]
-  test: [["{env}/bin/python", -c, "import two, os; print(sorted(os.environ))"]]
+  setup: [[python3, -m, venv, --without-pip, --system-site-packages, "{env}"], ["{env}/bin/python", -m, pip, install, -v, -e, .]]
+  test: [["{env}/bin/python", -c, "import fetchedhere, os; print(sorted(os.environ))"]]
 """
 
 
@@ -179,14 +179,14 @@ def project(repository: Repository, told: list[Notice], *patches: bytes) -> Proj
 def serve_two(registry: Registry, does: str) -> None:
     archive = packed(
         {
-            "two-1.0/pyproject.toml": f'{SYSTEM}[project]\nname = "two"\nversion = "1.0"\n',
-            "two-1.0/PKG-INFO": "Metadata-Version: 2.1\nName: two\nVersion: 1.0\n",
-            "two-1.0/backend.py": THEIRS % does,
+            "fetchedhere-1.0/pyproject.toml": f'{SYSTEM}[project]\nname = "fetchedhere"\nversion = "1.0"\n',
+            "fetchedhere-1.0/PKG-INFO": "Metadata-Version: 2.1\nName: fetchedhere\nVersion: 1.0\n",
+            "fetchedhere-1.0/backend.py": THEIRS % does,
         }
     )
     registry.pages = {
-        "/simple/two/": b'<a href="/two-1.0.tar.gz">two-1.0.tar.gz</a>',
-        "/two-1.0.tar.gz": archive,
+        "/simple/fetchedhere/": b'<a href="/fetchedhere-1.0.tar.gz">fetchedhere-1.0.tar.gz</a>',
+        "/fetchedhere-1.0.tar.gz": archive,
     }
 
 
@@ -208,14 +208,14 @@ def test_pip_fetches_with_them_and_neither_the_build_nor_the_tests_see_them(
     give(monkeypatch, registry)
     patch = (
         b"diff --git a/pyproject.toml b/pyproject.toml\n--- a/pyproject.toml\n"
-        b'+++ b/pyproject.toml\n@@ -7,2 +7,3 @@\n version = "1.0"\n dependencies = ["two"]\n'
+        b'+++ b/pyproject.toml\n@@ -7,2 +7,3 @@\n version = "1.0"\n dependencies = ["fetchedhere"]\n'
         b'+description = "new"\n'
     )
     told: list[Notice] = []
     here = project(demo, told, *([patch] if approved else []))
     results = [*here.set_up(), *here.check()]
     assert [result.exit_code for result in results] == [0] * len(results), results
-    assert "/two-1.0.tar.gz" in registry.let_in
+    assert "/fetchedhere-1.0.tar.gz" in registry.let_in
     seen = json.loads((run_paths(demo, "demo").judged / "logs" / "seen.json").read_text())
     assert "PATH" in seen
     assert SECRET not in str(seen)
@@ -259,11 +259,14 @@ def test_a_command_that_cannot_be_divided_gets_none_and_that_is_said(
     demo: Repository, registry: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     give(monkeypatch, registry)
+    # Without credentials pip would ask the registry of everybody, and install what that has.
+    nowhere = tmp_path / "pip.conf"
+    nowhere.write_text("[global]\nindex-url = http://127.0.0.1:9/\nretries = 0\n")
     config = demo.root / ".forge" / "config.yml"
     own = 'import os, json; open("logs/seen.json", "w").write(json.dumps(dict(os.environ)))'
     config.write_text(
-        f"sandbox: 'off'\nsetup_credentials: [PIP_INDEX_URL]\ncommands:\n"
-        f"  setup: [[python3, -c, {json.dumps(own)}], [python3, -m, pip, install, two]]\n  test: []\n"
+        f"sandbox: 'off'\nsetup_credentials: [PIP_INDEX_URL]\nenvironment: {{PIP_CONFIG_FILE: '{nowhere}'}}\ncommands:\n"
+        f"  setup: [[python3, -c, {json.dumps(own)}], [python3, -m, pip, install, fetchedhere]]\n  test: []\n"
     )
     told: list[Notice] = []
     project(demo, told).set_up()
@@ -293,25 +296,25 @@ def test_npm_fetches_with_them_in_a_run_and_nothing_of_the_run_has_them(
     archive = packed(
         {
             "package/package.json": json.dumps(
-                {"name": "two", "version": "1.0.0", "scripts": scripts}
+                {"name": "fetchedhere", "version": "1.0.0", "scripts": scripts}
             )
         }
     )
-    registry.pages = {"/two/-/two-1.0.0.tgz": archive}
+    registry.pages = {"/fetchedhere/-/fetchedhere-1.0.0.tgz": archive}
     locked = {
         "version": "1.0.0",
-        "resolved": f"{url}/two/-/two-1.0.0.tgz",
+        "resolved": f"{url}/fetchedhere/-/fetchedhere-1.0.0.tgz",
         "integrity": "sha512-" + base64.b64encode(hashlib.sha512(archive).digest()).decode(),
         "hasInstallScript": True,
     }
-    own = {"name": "rota", "version": "1.0.0", "dependencies": {"two": "1.0.0"}}
+    own = {"name": "rota", "version": "1.0.0", "dependencies": {"fetchedhere": "1.0.0"}}
     files = {
         "package.json": {**own, "scripts": {"postinstall": f'node -e "{look % "ours.json"}"'}},
         "package-lock.json": {
             "name": "rota",
             "version": "1.0.0",
             "lockfileVersion": 3,
-            "packages": {"": own, "node_modules/two": locked},
+            "packages": {"": own, "node_modules/fetchedhere": locked},
         },
     }
     for name, content in files.items():
@@ -328,7 +331,7 @@ def test_npm_fetches_with_them_in_a_run_and_nothing_of_the_run_has_them(
     monkeypatch.setenv("FORGE_SETUP_NPM_TOKEN", SECRET)
     said = sample.forge("run", "Guard the start", "--effort", "S", "--model", sample.model())
     assert said.code == 3, said.err
-    assert registry.let_in == ["/two/-/two-1.0.0.tgz"]
+    assert registry.let_in == ["/fetchedhere/-/fetchedhere-1.0.0.tgz"]
     seen = [
         json.loads(file.read_text())
         for file in tmp_path.rglob("*s.json")

@@ -56,8 +56,8 @@ dependencies = []
 CONFIG = """sandbox: %s
 setup_without_namespace: true
 commands:
-  setup: [[python3, -m, venv, "{env}"], [%s]]
-  test: [["{env}/bin/python", -c, "import two, demo; print(two.WORDS)"]]
+  setup: [[python3, -m, venv, --without-pip, --system-site-packages, "{env}"], [%s]]
+  test: [["{env}/bin/python", -c, "import fetchedhere, demo; print(fetchedhere.WORDS)"]]
 """
 PIP = '"{env}/bin/python", -m, pip, install, -e, .'
 UV = 'env, "UV_PROJECT_ENVIRONMENT={env}", uv, sync, --frozen, --python, "{env}/bin/python"'
@@ -71,29 +71,30 @@ name = "demo"
 version = "1.0"
 source = { editable = "." }
 """
-LOCKED = """dependencies = [{ name = "two" }]
+LOCKED = """dependencies = [{ name = "fetchedhere" }]
 
 [[package]]
-name = "two"
+name = "fetchedhere"
 version = "1.0"
 source = { registry = "%(url)s" }
-wheels = [{ url = "%(url)s/two-1.0-py3-none-any.whl", hash = "sha256:%(hash)s" }]
+wheels = [{ url = "%(url)s/fetchedhere-1.0-py3-none-any.whl", hash = "sha256:%(hash)s" }]
 """
 
 
 def wheel() -> bytes:
-    """A package `two` as a registry has it."""
+    """A package `fetchedhere` as a registry has it."""
     raw = io.BytesIO()
     with zipfile.ZipFile(raw, "w") as file:
-        file.writestr("two.py", "WORDS = 'two is there'\n")
+        file.writestr("fetchedhere.py", "WORDS = 'fetchedhere is there'\n")
         file.writestr(
-            "two-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: two\nVersion: 1.0\n"
+            "fetchedhere-1.0.dist-info/METADATA",
+            "Metadata-Version: 2.1\nName: fetchedhere\nVersion: 1.0\n",
         )
         file.writestr(
-            "two-1.0.dist-info/WHEEL",
+            "fetchedhere-1.0.dist-info/WHEEL",
             "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
         )
-        file.writestr("two-1.0.dist-info/RECORD", "")
+        file.writestr("fetchedhere-1.0.dist-info/RECORD", "")
     return raw.getvalue()
 
 
@@ -111,7 +112,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Generator[list[str]]:
             page = (
                 PACKAGE
                 if self.path.endswith(".whl")
-                else b'<a href="/two-1.0-py3-none-any.whl">two-1.0-py3-none-any.whl</a>'
+                else b'<a href="/fetchedhere-1.0-py3-none-any.whl">fetchedhere-1.0-py3-none-any.whl</a>'
             )
             self.send_response(200)
             self.send_header("Content-Length", str(len(page)))
@@ -161,13 +162,15 @@ def test_an_approved_dependency_is_fetched_and_the_project_is_built_without_netw
     git(folder, "add", "-A")
     git(folder, "commit", "-qm", "start")
     (folder / "pyproject.toml").write_text(
-        PYPROJECT.replace("= []\n", '= ["two"]\n').replace('requires = ["two"]', "requires = []"),
+        PYPROJECT.replace("= []\n", '= ["fetchedhere"]\n').replace(
+            'requires = ["fetchedhere"]', "requires = []"
+        ),
         encoding="utf-8",
     )
     url, digest = os.environ["PIP_INDEX_URL"], hashlib.sha256(PACKAGE).hexdigest()
     (folder / "uv.lock").write_text(LOCK + LOCKED % {"url": url, "hash": digest}, encoding="utf-8")
     patch = git(folder, "diff").encode() + b"\n"
-    git(folder, "commit", "-qam", "two")
+    git(folder, "commit", "-qam", "fetchedhere")
     repository = Repository.find(folder)
     config = load_config(repository.text_here)
     base = repository.commit_id("HEAD~1")
@@ -182,8 +185,8 @@ def test_an_approved_dependency_is_fetched_and_the_project_is_built_without_netw
     )
     results = [*project.set_up(), *project.check()]
     assert [result.exit_code for result in results] == [0] * len(results), results[-1].tail
-    assert "two is there" in results[-1].tail
-    assert any("two" in path for path in asked)
+    assert "fetchedhere is there" in results[-1].tail
+    assert any("fetchedhere" in path for path in asked)
     assert "/stolen" not in asked
 
 
@@ -204,7 +207,7 @@ def test_an_approved_patch_that_does_not_fit_the_base_is_an_error_and_nothing_is
     base = repository.commit_id("HEAD")
     patch = (
         b"diff --git a/requirements.txt b/requirements.txt\n--- a/requirements.txt\n"
-        b"+++ b/requirements.txt\n@@ -1 +1 @@\n-other\n+two\n"
+        b"+++ b/requirements.txt\n@@ -1 +1 @@\n-other\n+fetchedhere\n"
     )
     project = Project(
         repository,

@@ -25,6 +25,7 @@ from forge_bot.temporal.run_place import workflow_id
 from forge_bot.temporal.temporal_server import server_program
 from tests.fakes import script
 from tests.fakes.sample import Said, by_script
+from tests.fakes.warm_python import warm_python
 
 NAMESPACE = "default"
 
@@ -118,7 +119,7 @@ class Clone:
 
     def forge(self, *words: str, at: Path | None = None) -> Said:
         done = subprocess.run(
-            [sys.executable, "-m", "forge_bot", *words, *by_script(words)],
+            [warm_python(), "-m", "forge_bot", *words, *by_script(words)],
             cwd=at or self.path,
             env=self.environ,
             capture_output=True,
