@@ -106,7 +106,7 @@ def _by_worth(
             yield _clipped(first - _AROUND, last + _AROUND, total)
             yield from _enclosing(blocks, first)
     if wanted.prose:
-        yield from _of_prose(lines, blocks, wanted)
+        yield from _of_prose(lines, wanted)
         return
     found = [block for name in wanted.names for block in named(blocks, name)]
     for block in found:
@@ -129,19 +129,15 @@ def _by_worth(
     yield _clipped(total - _TAIL, total, total)
 
 
-def _of_prose(
-    lines: Sequence[str], blocks: Sequence[CodeBlock], wanted: WantedPlaces
-) -> Iterator[Span]:
+def _of_prose(lines: Sequence[str], wanted: WantedPlaces) -> Iterator[Span]:
     """Yield the beginning of a text, and where it uses the names if no line of it is named."""
     if wanted.search:
         yield from _uses(lines, (), wanted.names, _MOST_USES, _AROUND)
         return
     if not wanted.named_only:
         yield _clipped(1, _HEAD, len(lines))
-    if not wanted.lines:
+    if not (wanted.lines or wanted.named_only):
         yield from _uses(lines, (), wanted.names, _MOST_USES)
-        if not wanted.named_only:
-            yield from _ranked(lines, blocks, wanted.about)
 
 
 def _searched(

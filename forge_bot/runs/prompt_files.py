@@ -171,6 +171,7 @@ class PromptFiles:
             if path in resolve(place.path, self._files)[:1]
             for span in place.lines
         ]
+        before = self._shown.get(path, ())
         wanted = WantedPlaces(
             tuple(lines),
             found.names,
@@ -178,8 +179,9 @@ class PromptFiles:
             search,
             is_prose(path),
             first,
+            # Of a page that is shown already, more is wanted only where a line of it is named.
+            named_only=is_prose(path) and bool(before) and not search,
         )
-        before = self._shown.get(path, ())
         part = excerpt(text, wanted, room, without=before)
         if not part.spans:
             return None

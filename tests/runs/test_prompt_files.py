@@ -101,6 +101,18 @@ def test_of_a_long_changelog_the_beginning_and_named_lines_are_shown(tmp_path: P
     assert len(shown.text) < 4_000
 
 
+def test_of_a_page_that_is_shown_already_only_named_lines_are_added(tmp_path: Path) -> None:
+    page = "# Pages\n\n" + "".join(f"Line {n} is about `show`.\n" for n in range(3_000))
+    here = repository(tmp_path, {"app/pager.py": CORE, "docs/page.md": page})
+    made = PromptFiles(here, here.commit_id("main"), "x")
+    made.named_in("- `docs/page.md`: `show`")
+    base = here.commit_id("main")
+    assert files(made.for_task(base, (), ["- `docs/page.md`: `show`"])) == []
+    (more,) = made.for_task(base, (), ["- `docs/page.md` (line 2000): `show`"])
+    assert "Line 1997 is" in more.text
+    assert len(more.text) < 1_200
+
+
 def test_the_files_of_an_analysis_keep_its_order_and_a_large_one_pushes_no_other_out(
     tmp_path: Path,
 ) -> None:
