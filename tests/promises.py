@@ -401,6 +401,7 @@ CLI = {
     "cli-option-nopr": "Prepare no pull request.",
     "cli-option-debug": "Add a debug report to the summary, and tracebacks to errors.",
     "cli-option-discuss": "Answer three questions about the request first.",
+    "cli-option-batch": "Ask models in their provider's batches: within a day, at half the price.",
     "cli-option-answer": (
         "Answer to the next question of --discuss, where there is no terminal; up to three times."
     ),

@@ -12,6 +12,11 @@ from forge_bot.remedies import ModelTrouble
 from forge_bot.values import Frozen, PhaseId, TaskId, Tier, Usage
 
 
+def prefix_of(action_id: str, task: TaskId | None) -> str:
+    """Return the prefix of all keys in the journal of the work on an action, or on its task."""
+    return f"{action_id}/{task}#" if task else f"{action_id}#"
+
+
 class Assignment(Frozen):
     """The task for a model.
 
@@ -39,7 +44,7 @@ class Assignment(Frozen):
     @property
     def prefix(self) -> str:
         """Return the prefix of all keys of this work in the journal."""
-        return f"{self.action_id}/{self.task}#" if self.task else f"{self.action_id}#"
+        return prefix_of(self.action_id, self.task)
 
     def round_text(self, step: str) -> str:
         """Return the round of a replay key:

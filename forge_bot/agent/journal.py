@@ -3,25 +3,26 @@
 So nothing is paid or done twice. A line is one JSON object, written in one piece and synced.
 `started` precedes a call, `finished` or `failed` follows it; `begun` precedes a request that runs
 commands, `observed` follows every lookup, `tried` every run of commands on an
-answer's edits. The file lies outside git: it holds whole prompts and
-answers.
+answer's edits. `submitting` precedes a question in a batch, `submitted` or `withdrawn` follows it.
+The file lies outside git: it holds whole prompts and answers.
 """
 
 import json
 import os
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import AwareDatetime, Field, TypeAdapter, ValidationError
 
 from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult
 from forge_bot.agent.models.base import ChatMessage, FinishReason, ModelReply
+from forge_bot.agent.models.batch_api import BatchTicket
 from forge_bot.agent.redaction import redactor
 from forge_bot.agent.tries import TryOutcome
-from forge_bot.store import full, without_room
+from forge_bot.store import full, without_room, write_whole
 from forge_bot.values import Frozen, Usage
 
 
@@ -65,6 +66,52 @@ class Observed(Frozen):
     observation: CapabilityResult
 
 
+class Submitting(Frozen):
+    """A question is about to be handed in with a batch. `question` is its id there."""
+
+    entry: Literal["submitting"] = "submitting"
+    key: str
+    prompt: str
+    model: str
+    question: str
+    at: AwareDatetime
+    attempt: int
+    messages: tuple[ChatMessage, ...] = ()
+
+
+class Submitted(Frozen):
+    """The provider took a question in."""
+
+    entry: Literal["submitted"] = "submitted"
+    key: str
+    prompt: str
+    question: str
+    ticket: BatchTicket
+
+
+class Withdrawn(Frozen):
+    """A question lies in no batch any more, and was not answered."""
+
+    entry: Literal["withdrawn"] = "withdrawn"
+    key: str
+    prompt: str
+    question: str
+    why: str
+
+
+class Parked(Frozen):
+    """A question that waits for a batch; without a ticket it is not known whether it was taken
+    in.
+    """
+
+    key: str
+    model: str
+    question: str
+    at: AwareDatetime
+    attempt: int
+    ticket: BatchTicket | None = None
+
+
 class Begun(Frozen):
     """A request that runs commands is about to start.
 
@@ -85,7 +132,7 @@ class Tried(Frozen):
     outcome: TryOutcome
 
 
-AnyEntry = Started | Ended | Failed | Begun | Observed | Tried
+AnyEntry = Started | Ended | Failed | Submitting | Submitted | Withdrawn | Begun | Observed | Tried
 Entry = Annotated[AnyEntry, Field(discriminator="entry")]
 _ENTRY: TypeAdapter[AnyEntry] = TypeAdapter(Entry)
 
@@ -93,19 +140,31 @@ _ENTRY: TypeAdapter[AnyEntry] = TypeAdapter(Entry)
 class Journal:
     """One file with one writer. The secrets to redact come from `environ`.
 
-    `damaged` counts unreadable lines; their questions are asked again.
+    `damaged` counts unreadable lines; their questions are asked again. `carried` is a second file,
+    which travels with the run: it has the entries of conversations that other machines go on with.
     """
 
-    def __init__(self, path: Path, environ: Mapping[str, str]) -> None:
+    def __init__(self, path: Path, environ: Mapping[str, str], carried: Path | None = None) -> None:
         self.path = path
+        self.carried = carried
         self.strike = redactor(environ)
         self.damaged = 0
         self._ends: dict[tuple[str, str], Ended] = {}
         self._observations: dict[str, CapabilityResult] = {}
         self._tries: dict[str, TryOutcome] = {}
         self._open: dict[tuple[str, str], list[Decimal]] = {}
+        self._parked: dict[tuple[str, str], Parked] = {}
+        self._handed_in = list[Submitting]()
+        self._travels: set[str] = set()
         self._writing = threading.Lock()
-        self._read()
+        self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        for entry in self._entries(path):
+            self._remember(entry)
+        own = {each.question for each in self._handed_in}
+        for entry in self._entries(carried) if carried is not None else ():
+            # What this machine did itself it knows best; the file that travels may be older.
+            if not isinstance(entry, Submitting | Withdrawn) or entry.question not in own:
+                self._remember(entry)
 
     def answered(self, key: str, prompt: str) -> ModelReply | None:
         """Return the reply to exactly this question, if it is in the journal."""
@@ -166,6 +225,62 @@ class Journal:
         """Record that a call had no reply."""
         self._append(Failed(key=key, prompt=prompt, why=self.strike(why), paid=paid))
 
+    # -- batches
+    # ----------------------------------------------------------------------------------------------
+
+    def parked(self, key: str, prompt: str) -> Parked | None:
+        """Return what is known of this question's batch, if it waits for one."""
+        return self._parked.get((key, prompt))
+
+    def all_parked(self) -> tuple[Parked, ...]:
+        """Return all questions that wait for a batch."""
+        return tuple(self._parked.values())
+
+    def submitting(
+        self, key: str, prompt: str, parked: Parked, messages: Sequence[ChatMessage]
+    ) -> None:
+        """Record that a question is about to be handed in with a batch."""
+        shown = tuple(ChatMessage(role=item.role, text=self.strike(item.text)) for item in messages)
+        self._noted(
+            Submitting(
+                key=key,
+                prompt=prompt,
+                model=parked.model,
+                question=parked.question,
+                at=parked.at,
+                attempt=parked.attempt,
+                messages=shown,
+            )
+        )
+
+    def submitted(self, key: str, prompt: str, question: str, ticket: BatchTicket) -> None:
+        """Record that the provider took the question in."""
+        self._noted(Submitted(key=key, prompt=prompt, question=question, ticket=ticket))
+
+    def withdrawn(self, key: str, prompt: str, question: str, why: str) -> None:
+        """Record that the question lies in no batch any more."""
+        self._noted(Withdrawn(key=key, prompt=prompt, question=question, why=self.strike(why)))
+
+    def _noted(self, entry: AnyEntry) -> None:
+        self._append(entry)
+        self._remember(entry)
+
+    def carry(self, prefix: str) -> None:
+        """Let entries under this prefix travel with the run, from now on."""
+        self._travels.add(prefix)
+
+    def leave(self, prefix: str) -> None:
+        """Take what is under this prefix off the file that travels: its work is reported."""
+        self._travels.discard(prefix)
+        if self.carried is None or not self.carried.is_file():
+            return
+        lines = self.carried.read_bytes().splitlines(keepends=True)
+        kept = [line for line in lines if not _is_under(line, prefix)]
+        if kept:
+            write_whole(self.carried, b"".join(kept))
+        else:
+            self.carried.unlink()
+
     def begun(self, key: str, wanted: CapabilityRequest) -> None:
         """Record that a request is about to start that does more than read."""
         self._append(
@@ -192,9 +307,18 @@ class Journal:
         return entry.outcome
 
     def _append(self, entry: AnyEntry) -> None:
+        self._written(self.path, entry)
+        if self.carried is not None and any(map(entry.key.startswith, self._travels)):
+            # A machine that goes on makes the prompts anew; the branch need not repeat them.
+            bare = entry.model_copy(
+                update={"messages": ()} if isinstance(entry, Submitting) else {}
+            )
+            self._written(self.carried, bare)
+
+    def _written(self, path: Path, entry: AnyEntry) -> None:
         line = json.dumps(entry.model_dump(mode="json"), ensure_ascii=False) + "\n"
         with self._writing:
-            descriptor = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+            descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
             try:
                 remaining = line.encode("utf-8", "replace")
                 end = os.lseek(descriptor, 0, os.SEEK_END)
@@ -209,17 +333,16 @@ class Journal:
             finally:
                 os.close(descriptor)
 
-    def _read(self) -> None:
-        self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        if not self.path.exists():
+    def _entries(self, path: Path) -> Iterator[AnyEntry]:
+        if not path.exists():
             return
-        whole, _, torn = self.path.read_bytes().rpartition(b"\n")
+        whole, _, torn = path.read_bytes().rpartition(b"\n")
         if torn:
             # A process died while writing this line, so its event is treated as not happened.
-            os.truncate(self.path, len(whole) + 1 if whole else 0)
+            os.truncate(path, len(whole) + 1 if whole else 0)
         for line in whole.split(b"\n") if whole else ():
             try:
-                self._remember(_ENTRY.validate_json(line))
+                yield _ENTRY.validate_json(line)
             except ValidationError:
                 self.damaged += 1
 
@@ -230,6 +353,15 @@ class Journal:
             case Ended():
                 self._ends[entry.key, entry.prompt] = entry
                 self._close(entry.key, entry.prompt)
+                self._parked.pop((entry.key, entry.prompt), None)
+            case Submitting():
+                self._begin_parking(entry)
+            case Submitted():
+                self._taken(entry)
+            case Withdrawn():
+                known = self._parked.get((entry.key, entry.prompt))
+                if known is not None and known.question == entry.question:
+                    del self._parked[entry.key, entry.prompt]
             case Failed():
                 if not entry.paid:
                     self._close(entry.key, entry.prompt)
@@ -241,7 +373,33 @@ class Journal:
             case Tried():
                 self._tries[entry.key] = entry.outcome
 
+    def _begin_parking(self, entry: Submitting) -> None:
+        self._handed_in.append(entry)
+        if (place := (entry.key, entry.prompt)) in self._ends:
+            return
+        self._parked[place] = Parked(
+            key=entry.key,
+            model=entry.model,
+            question=entry.question,
+            at=entry.at,
+            attempt=entry.attempt,
+        )
+
+    def _taken(self, entry: Submitted) -> None:
+        known = self._parked.get((entry.key, entry.prompt))
+        if known is not None and known.question == entry.question:
+            self._parked[entry.key, entry.prompt] = known.model_copy(
+                update={"ticket": entry.ticket}
+            )
+
     def _close(self, key: str, prompt: str) -> None:
         reserved = self._open.get((key, prompt))
         if reserved:
             reserved.pop()
+
+
+def _is_under(line: bytes, prefix: str) -> bool:
+    try:
+        return _ENTRY.validate_json(line).key.startswith(prefix)
+    except ValidationError:
+        return False

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from decimal import Decimal
 
 from forge_bot.agent.models.base import ChatMessage, prompt_tokens
-from forge_bot.agent.prices import worst_case
+from forge_bot.agent.prices import BATCH_PRICE, worst_case
 from forge_bot.engine.budget import Budget
 from forge_bot.values import Frozen
 
@@ -17,6 +17,10 @@ class Reserved(Frozen):
 
     amount: Decimal
     price_known: bool
+
+
+class LedgerCrowded(Exception):
+    """A call would fit if others cost less than the worst that is reserved for them."""
 
 
 class Ledger:
@@ -38,17 +42,25 @@ class Ledger:
         return tuple(self._unpriced)
 
     async def reserve(
-        self, key: str, model: str, messages: Sequence[ChatMessage], output_tokens: int
+        self,
+        key: str,
+        model: str,
+        messages: Sequence[ChatMessage],
+        output_tokens: int,
+        *,
+        batched: bool = False,
     ) -> Reserved | None:
         """Reserve the worst case of one call. Return None if the cap forbids it.
 
         While other calls hold reservations that they will hardly need, it waits for them instead of
-        giving up.
+        giving up. `batched` calls cost half, and do not wait, since that could take hours: they
+        raise LedgerCrowded.
         """
         amount = self._price(model, prompt_tokens(messages), output_tokens)
         if amount is None:
             self._unpriced[model] = None
             return Reserved(amount=Decimal(0), price_known=False)
+        amount = amount * BATCH_PRICE if batched else amount
         while (granted := self.budget.reserve(key, amount)) is None:
             if (
                 self.budget.cap is None
@@ -56,6 +68,8 @@ class Ledger:
                 or self.budget.spent + amount > self.budget.cap
             ):
                 return None
+            if batched:
+                raise LedgerCrowded
             await self._settled.wait()
         self.budget = granted
         return Reserved(amount=amount, price_known=True)

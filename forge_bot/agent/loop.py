@@ -8,6 +8,7 @@ from typing import Protocol
 
 from forge_bot.agent.agent_steps import AgentStep, OneStep
 from forge_bot.agent.assignment import Assignment, StopReason, WorkResult
+from forge_bot.agent.batch_lane import BatchedCall, BatchLane
 from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult, ResultStatus
 from forge_bot.agent.conversation import (
     AskModel,
@@ -25,7 +26,7 @@ from forge_bot.agent.conversation import (
     tried,
 )
 from forge_bot.agent.journal import Journal
-from forge_bot.agent.ledger import Ledger
+from forge_bot.agent.ledger import Ledger, LedgerCrowded
 from forge_bot.agent.limits import WorkLimits
 from forge_bot.agent.model_answers import Work
 from forge_bot.agent.model_feedback import printable
@@ -38,6 +39,7 @@ from forge_bot.agent.models.base import (
     ReplayKey,
     prompt_digest,
 )
+from forge_bot.agent.models.batch_api import BatchingModel, BatchRefused
 from forge_bot.agent.progress_events import (
     AnswerRejected,
     ModelAnswered,
@@ -46,7 +48,13 @@ from forge_bot.agent.progress_events import (
     RequestStarted,
 )
 from forge_bot.agent.tries import TryOutcome
-from forge_bot.errors import ContextTooLong, ForgeError, ModelUnavailable, QuestionRejected
+from forge_bot.errors import (
+    BatchUnderWay,
+    ContextTooLong,
+    ForgeError,
+    ModelUnavailable,
+    QuestionRejected,
+)
 from forge_bot.store import is_full
 
 # The number of parallel lookups: more would only compete for the same disk.
@@ -81,6 +89,7 @@ async def work(
     notice: Callable[[Notice], None],
     now: Callable[[], float],
     steps: OneStep | None = None,
+    lane: BatchLane | None = None,
 ) -> WorkResult:
     """Ask, look up and ask again until `check` accepts an answer or a limit is reached.
 
@@ -88,10 +97,11 @@ async def work(
     the model can act on; `run_commands` says what the project's commands say of edits, for limits
     that allow it. `now` is a clock in seconds. Set-up errors (no key, unknown model) and an
     exhausted record are raised; every other failure of a model is a stop reason. PausedBefore is
-    raised at a step that `steps` leaves to another invocation.
+    raised at a step that `steps` leaves to another invocation. With `lane` questions go into
+    batches, if the provider offers them, and BatchUnderWay is raised until they are answered.
     """
     taken = steps or OneStep()
-    run = _AssignmentRun(assignment, model, context, journal, ledger, notice, now, taken)
+    run = _AssignmentRun(assignment, model, context, journal, ledger, notice, now, taken, lane)
     lost = run.charge_unsettled()
     x = begin(assignment)
     while True:
@@ -129,6 +139,24 @@ def _finished(x: Conversation, stop: Stop, lost: Decimal) -> WorkResult:
     )
 
 
+def _too_expensive() -> Failure:
+    return Failure(
+        reason=StopReason.BUDGET,
+        message="The next question could cost more than the budget has left.",
+    )
+
+
+def _failure(error: ForgeError) -> Failure:
+    """Return how the work ends for an error of the model."""
+    reason = (
+        StopReason.CONTEXT_WINDOW
+        if isinstance(error, ContextTooLong)
+        else StopReason.MODEL_UNAVAILABLE
+    )
+    trouble = error.trouble if isinstance(error, ModelUnavailable) else None
+    return Failure(reason=reason, message=error.message, trouble=trouble)
+
+
 @dataclass
 class _AssignmentRun:
     """The model, journal, ledger and clock that one assignment uses."""
@@ -141,6 +169,7 @@ class _AssignmentRun:
     notice: Callable[[Notice], None]
     now: Callable[[], float]
     steps: OneStep
+    lane: BatchLane | None
     unanswered: Decimal = Decimal(0)
     _noted: int = 0
     _began: float = field(init=False)
@@ -149,6 +178,10 @@ class _AssignmentRun:
         self._began = self.now()
         self._room = asyncio.Semaphore(_SIDE_BY_SIDE)
         self._commands = asyncio.Lock()
+        offers = self.model.batches if isinstance(self.model, BatchingModel) else None
+        self._batches = offers if self.lane is not None else None
+        if self.lane is not None and offers is None:
+            self.lane.missing(self.model.name)
 
     @property
     def elapsed(self) -> float:
@@ -177,7 +210,10 @@ class _AssignmentRun:
             self.notice(ModelAnswered(usage=known.usage, cost=known.usage.cost, again=True))
             return known
         self.steps.begin(AgentStep.MODEL)
-        reply = await self._in_time(self._asked(effect.turn, call, key, prompt, new))
+        asked = BatchedCall(key, prompt, self.model.name, call, new)
+        reply = await self._batched(asked) if self._batches is not None else None
+        if reply is None:
+            reply = await self._in_time(self._asked(effect.turn, call, key, prompt, new))
         if isinstance(reply, ModelReply):
             self.notice(ModelAnswered(usage=reply.usage, cost=reply.usage.cost))
         return reply
@@ -225,6 +261,36 @@ class _AssignmentRun:
                 message="The time for this work was over before the model answered.",
             )
 
+    async def _batched(self, asked: BatchedCall) -> ModelReply | Failure | None:
+        """Return the answer out of a batch; None if the provider offers none after all."""
+        if self.lane is None or self._batches is None:
+            return None
+        try:
+            reserved = await self.ledger.reserve(
+                asked.key, asked.model, asked.call.messages, asked.call.output_tokens, batched=True
+            )
+        except LedgerCrowded:
+            raise BatchUnderWay(
+                "The next question has to wait: what others in a batch may cost is reserved."
+            ) from None
+        if reserved is None:
+            return _too_expensive()
+        began = self.now()
+        try:
+            reply = self._timed(await self.lane.reply(asked, self._batches), began)
+        except BatchRefused:
+            self._batches = None
+            self.ledger.settle(asked.key, None)
+            self.lane.missing(self.model.name)
+            return None
+        except (ModelUnavailable, ContextTooLong, QuestionRejected) as error:
+            cost = reserved.amount if isinstance(error, PossiblyCharged) else Decimal(0)
+            self.unanswered += cost
+            self.ledger.settle(asked.key, cost)
+            return _failure(error)
+        self.ledger.settle(asked.key, reply.usage.cost)
+        return self.journal.finished(asked.key, asked.prompt, reply)
+
     async def _asked(
         self, turn: int, call: ModelCall, key: str, prompt: str, new: Sequence[ChatMessage]
     ) -> ModelReply | Failure:
@@ -232,10 +298,7 @@ class _AssignmentRun:
             key, self.model.name, call.messages, call.output_tokens
         )
         if reserved is None:
-            return Failure(
-                reason=StopReason.BUDGET,
-                message="The next question could cost more than the budget has left.",
-            )
+            return _too_expensive()
         self.notice(
             ModelAsked(
                 turn=turn,
@@ -255,13 +318,7 @@ class _AssignmentRun:
             cost = reserved.amount if paid else Decimal(0)
             self.unanswered += cost
             self.journal.failed(key, prompt, error.message, paid=paid)
-            reason = (
-                StopReason.CONTEXT_WINDOW
-                if isinstance(error, ContextTooLong)
-                else StopReason.MODEL_UNAVAILABLE
-            )
-            trouble = error.trouble if isinstance(error, ModelUnavailable) else None
-            return Failure(reason=reason, message=error.message, trouble=trouble)
+            return _failure(error)
         except ForgeError as error:
             cost = Decimal(0)
             self.journal.failed(key, prompt, error.message, paid=False)

@@ -17,6 +17,9 @@ _LISTED_AS = {
 }
 _FREE = ("scripted:", "replay:")
 
+BATCH_PRICE = Decimal("0.5")
+"""The part of the usual price that providers take for a question in a batch."""
+
 
 def worst_case(model: str, input_tokens: int, output_tokens: int) -> Decimal | None:
     """Return the maximum US dollars of a call of `provider:model`, or None without a known price.

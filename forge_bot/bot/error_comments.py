@@ -25,6 +25,8 @@ def reply_to_error(
             )
         case errors.ModelUnavailable():
             return _unavailable(error.trouble, error.message, commands)
+        case errors.BatchUnderWay():
+            return failure_replies.batch_under_way(commands, said=error.message)
         case errors.NoSandbox():
             return failure_replies.no_sandbox(links, commands)
         case errors.RateLimited():

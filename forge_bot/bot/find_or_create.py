@@ -147,6 +147,7 @@ def _new_run(
             skip_pr=wish.skip_pr,
             debug=wish.debug,
             discuss=wish.discuss,
+            batch=wish.batch or f"{name}:batch".casefold() in labels,
         ),
         budget=wish.budget or around.budget or supervisor.config.budget,
         by=asked.by if asked is not None else around.wake.by or "",

@@ -37,6 +37,7 @@ from forge_bot.git import Repository
 from forge_bot.github_api import GitHub
 from forge_bot.runs.ended_records import is_kept
 from forge_bot.runs.outcome import Outcome
+from forge_bot.runs.parked_batches import leaves_batches
 from forge_bot.runs.pull_request_branch import keep_run, take_peoples_commits
 from forge_bot.runs.resolve import RunInfo, resolve_run
 from forge_bot.runs.run import Run, open_run
@@ -151,8 +152,9 @@ class Supervisor:
             if not questions:
                 _, action = drive_blocking(run.pipeline, run.state, self._host(run))
                 if not isinstance(action, SpawnAgent | WriteFile | Exec):
-                    return self._rested(run, action)
-                if self.cancelled:
+                    if self.wall is not None or not leaves_batches(run):
+                        return self._rested(run, action)
+                elif self.cancelled:
                     return None
             self.desk.track(self.desk.view(run))
         return self._worked(info, questions)

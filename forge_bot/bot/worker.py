@@ -34,6 +34,7 @@ from forge_bot.runs.inquiry import inquire
 from forge_bot.runs.installation import foundation
 from forge_bot.runs.kept_profiles import profile_at
 from forge_bot.runs.local_host import LocalHost
+from forge_bot.runs.parked_batches import end_batches, leaves_batches
 from forge_bot.runs.project import Project
 from forge_bot.runs.resolve import resolve_run
 from forge_bot.runs.run import Run, open_run
@@ -98,6 +99,8 @@ class Worker:
                     host = self._host(repository, run, config)
                     clock = RunClock(run.places.home, config.run_seconds)
                     asyncio.run(clock.limited(drive(run.pipeline, run.state, host)))
+                    if leaves_batches(run):
+                        end_batches(run, models_for(config), self.environ, self._tell)
                 self._commits(run)
         except ForgeError as error:
             return stopped_by(error)
@@ -127,6 +130,7 @@ class Worker:
             publishes=False,
             withheld=withheld,
             recorded=recorded,
+            delivered=lambda: self._commits(run),
         )
 
     def _answer(

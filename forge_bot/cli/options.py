@@ -206,6 +206,13 @@ class RunOptions:
     discuss: Annotated[
         bool, typer.Option("--discuss", help="Answer three questions about the request first.")
     ] = False
+    batch: Annotated[
+        bool,
+        typer.Option(
+            "--batch",
+            help="Ask models in their provider's batches: within a day, at half the price.",
+        ),
+    ] = False
     answers: Annotated[
         list[str] | None,
         typer.Option(

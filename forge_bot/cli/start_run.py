@@ -208,6 +208,7 @@ def _new_run(start: _Start, plan: RunPlan, answers: str = "") -> NewRun:
             skip_pr=options.skip_pr,
             debug=options.debug,
             discuss=options.discuss or bool(options.answers),
+            batch=options.batch,
             scope=options.scope or "",
         ),
         budget=start.budget,

@@ -72,6 +72,10 @@ class AnsweringPhase(Phase):
 
     agent: str
     tier: Tier = Tier.STANDARD
+    batch: bool = Field(
+        default=False,
+        description="the model is asked in its provider's batches: within a day, at half the price",
+    )
     reads: tuple[str, ...] = ()
     writes: str
     headings: tuple[str, ...] = ()
@@ -265,6 +269,11 @@ class Pipeline(Frozen):
             if phase.id == phase_id:
                 return position
         raise KeyError(phase_id)
+
+    def in_batches(self, phase: PhaseId, *, batch: bool) -> bool:
+        """Return whether the model of a phase is asked in batches; with `batch` any is."""
+        asked = self.phase(phase)
+        return batch or (isinstance(asked, AnsweringPhase) and asked.batch)
 
     def skipped(self, effort: Effort, *, auto: bool) -> tuple[PhaseId, ...]:
         """Return the phases that the effort leaves out."""

@@ -50,6 +50,9 @@ class RunFlags(Frozen):
     skip_pr: bool = False
     debug: bool = False
     discuss: bool = False
+    batch: bool = Field(
+        default=False, exclude_if=is_empty, description="models are asked in providers' batches"
+    )
     scope: str = Field(
         default="", exclude_if=is_empty, description="the folder that the change stays in"
     )

@@ -49,6 +49,15 @@ class ModelUnavailable(ModelError):
         self.trouble = trouble or ModelTrouble()
 
 
+class BatchUnderWay(ModelError):
+    """A provider has not answered a batch yet. Nothing is wrong: the run goes on later."""
+
+    code = "MODEL-009"
+    hint = "Providers answer within a day, mostly within an hour."
+    usual_remedy = Resume()
+    exit_code = 3
+
+
 class RecordExhausted(ModelError):
     """A recorded or scripted model has no answer for this question."""
 

@@ -20,6 +20,7 @@ class Start:
     skip_pr: bool = False
     debug: bool = False
     discuss: bool = False
+    batch: bool = False
     budget: Decimal | None = None
     pipeline: str | None = None
 

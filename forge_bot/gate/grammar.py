@@ -106,6 +106,7 @@ def _start(written: WrittenCommand) -> Command | Mistyped:
         skip_pr="nopr" in flags.switches,
         debug="debug" in flags.switches,
         discuss="discuss" in flags.switches,
+        batch="batch" in flags.switches,
         budget=flags.budget,
         pipeline=flags.pipeline,
     )

@@ -16,6 +16,7 @@ SWITCHES = {
     "nopr": "prepare no pull request",
     "debug": "add a debug report to the summary",
     "discuss": "ask three questions about the request first",
+    "batch": "ask models in batches: within a day, at half the price",
 }
 VALUES = {
     "effort": "S, M or L",

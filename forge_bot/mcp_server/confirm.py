@@ -293,7 +293,11 @@ def _beginning(root: ServedFolder, told: _Told, chosen: Confirmation) -> NewRun:
         draft=ticket.draft,
         plan=_planned(root, ticket, chosen, told),
         flags=RunFlags(
-            auto=flags.auto, skip_pr=flags.skip_pr, debug=flags.debug, discuss=flags.discuss
+            auto=flags.auto,
+            skip_pr=flags.skip_pr,
+            debug=flags.debug,
+            discuss=flags.discuss,
+            batch=flags.batch,
         ),
         budget=flags.budget or root.config.budget,
         by=local_user(),

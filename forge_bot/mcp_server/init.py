@@ -66,6 +66,7 @@ def _flags(said: TaskFlags, preferences: Preferences) -> InitFlags:
         skip_pr="nopr" in said.switches or preferences.nopr,
         debug="debug" in said.switches or preferences.debug,
         discuss="discuss" in said.switches or preferences.discuss,
+        batch="batch" in said.switches,
         effort_override=Effort(said.effort) if said.effort is not None else preferences.effort,
         budget=said.budget,
         pipeline=said.pipeline or "",

@@ -4,11 +4,12 @@ order.
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
 
 from forge_bot.agent.agent_steps import AgentStep, OneStep, PausedBefore, next_of_all
-from forge_bot.agent.assignment import Assignment, StopReason, WorkResult
+from forge_bot.agent.assignment import Assignment, StopReason, WorkResult, prefix_of
+from forge_bot.agent.batch_lane import BatchLane
 from forge_bot.agent.capabilities import (
     CapabilityRequest,
     CapabilityResult,
@@ -29,7 +30,7 @@ from forge_bot.agent.tries import TryOutcome, with_tries
 from forge_bot.engine import Exec, SpawnAgent
 from forge_bot.engine.pipeline import AnsweringPhase
 from forge_bot.engine.reports import AgentFailed, ArtifactWritten, CallsRequested, FailureReason
-from forge_bot.errors import ModelUnavailable
+from forge_bot.errors import BatchUnderWay, ForgeError, ModelUnavailable
 from forge_bot.git import MergeConflict
 from forge_bot.prompts.environment import Environment
 from forge_bot.prompts.material import Material, Prompt
@@ -45,6 +46,7 @@ from forge_bot.runs.prompt_context import PromptContext, names
 from forge_bot.runs.run import Run
 from forge_bot.runs.skill_performance import SkillPerformer, SkillPlace
 from forge_bot.runs.tool_effects import Act, calls_requested, settled_calls
+from forge_bot.store.run_folder import CARRIED
 from forge_bot.values import TaskId, Tier
 
 Landed = tuple[ArtifactWritten | AgentFailed | CallsRequested, tuple[str, ...]]
@@ -63,6 +65,7 @@ class Agents:
     """Lets agents work on one run, with one budget and one journal for all of them.
 
     With `only`, each agent takes one step of that kind, and PausedBefore says which is next.
+    `delivered` brings the branch where others find it, before a batch is handed in.
     """
 
     def __init__(
@@ -75,12 +78,15 @@ class Agents:
         *,
         environ: Mapping[str, str],
         only: AgentStep | None = None,
+        delivered: Callable[[], object] = lambda: None,
     ) -> None:
         self.run = run
         self.models = models
         self.only = only
         self.tell = tell
-        self.journal = Journal(run.places.journal, environ)
+        self.journal = Journal(run.places.journal, environ, run.workspace.path / CARRIED)
+        self.delivered = delivered
+        self.lane = BatchLane(self.journal, self._keep, now, self._without_batches)
         self.ledger = Ledger(run.state.budget)
         self.landing = OutputApplier(run)
         self.tries = EditTries(run, project, tell)
@@ -95,6 +101,7 @@ class Agents:
             run, project, self.outside, models, self.journal, self.ledger, templates
         )
         self._unpriced = False
+        self._live = set[str]()
 
     async def perform(self, action: SpawnAgent) -> AsyncGenerator[Landed]:
         """Perform the action; the answers of a wave land in the order of its tasks, whichever
@@ -104,13 +111,22 @@ class Agents:
         self._began(action, tasks)
         await self._discover()
         async with AsyncExitStack() as trees:
+            state, pipeline = self.run.state, self.run.pipeline
+            batched = pipeline.in_batches(action.phase, batch=state.flags.batch)
+            lane = self.lane if batched else None
+            if lane is not None:
+                trees.enter_context(lane.at_work(prefix_of(action.action_id, t) for t in tasks))
             spots = [await self._spot(action, task, trees) for task in tasks]
             agents = [
-                asyncio.create_task(self._work(action, task, spot))
+                asyncio.create_task(self._work(action, task, spot, lane))
                 for task, spot in zip(tasks, spots, strict=True)
             ]
             trees.push_async_callback(_ended, agents)
+            if lane is not None:
+                # While a batch is handed in nothing else is committed.
+                await asyncio.wait(agents)
             failure: ModelUnavailable | None = None
+            parked: BatchUnderWay | None = None
             paused: list[AgentStep] = []
             for task, spot, agent in zip(tasks, spots, agents, strict=True):
                 try:
@@ -118,17 +134,18 @@ class Agents:
                 except ModelUnavailable as error:
                     # What the others have paid for is not thrown away.
                     failure = failure or error
+                except BatchUnderWay as error:
+                    parked = parked or error
                 except PausedBefore as pause:
                     paused.append(pause.step)
                 else:
-                    if paused or self.only not in {None, AgentStep.LANDING}:
+                    if paused or parked or self.only not in {None, AgentStep.LANDING}:
                         paused.append(AgentStep.LANDING)
                         continue
                     yield await asyncio.to_thread(self._landed, action, task, finished, spot)
-            if failure is not None:
-                raise failure
-            if paused:
-                raise PausedBefore(next_of_all(paused))
+            if lane is not None:
+                await asyncio.to_thread(self._keep)
+            _raise_why_stopped(failure, parked, paused)
 
     def acting(self, action: Exec) -> Act:
         """Return what makes the calls of an action that may change something.
@@ -191,8 +208,37 @@ class Agents:
             )
         )
 
+    def _keep(self) -> None:
+        """Commit what waits for a batch, and let it be delivered."""
+        self.run.keep()
+        self.delivered()
+
+    def _without_batches(self, model: str) -> None:
+        if model not in self._live:
+            self._live.add(model)
+            text = f"{model} offers no batches here, so it is asked at once, at the usual price"
+            self.tell(Message(text=text, kind="warning"))
+
     async def _work(
-        self, action: SpawnAgent, task: TaskId | None, spot: AgentWorktree
+        self,
+        action: SpawnAgent,
+        task: TaskId | None,
+        spot: AgentWorktree,
+        lane: BatchLane | None,
+    ) -> WorkResult:
+        try:
+            return await self._worked(action, task, spot, lane)
+        except (ForgeError, PausedBefore):
+            if lane is not None:
+                lane.leave(prefix_of(action.action_id, task))
+            raise
+
+    async def _worked(
+        self,
+        action: SpawnAgent,
+        task: TaskId | None,
+        spot: AgentWorktree,
+        lane: BatchLane | None,
     ) -> WorkResult:
         settings = self.run.config.agent
         turns = (settings.turns, settings.requests_per_turn)
@@ -220,6 +266,7 @@ class Agents:
             commit=spot.commit,
             providers=spot.context,
             result_chars=assignment.limits.result_chars,
+            lane=lane,
         )
         finished = await work(
             assignment,
@@ -239,7 +286,10 @@ class Agents:
             notice=lambda notice: self._thinking(notice, task),
             now=time.monotonic,
             steps=OneStep(self.only),
+            lane=lane,
         )
+        if lane is not None:
+            lane.leave(assignment.prefix)
         if finished.stop is StopReason.MODEL_UNAVAILABLE:
             # Nothing is wrong with the run: it stands where it stood, and goes on when the model is
             # there again.
@@ -300,6 +350,7 @@ class Agents:
         self, action: SpawnAgent, task: TaskId | None, finished: WorkResult, spot: AgentWorktree
     ) -> Landed:
         report, paths = self._reported(action, task, finished, spot)
+        self.journal.leave(prefix_of(action.action_id, task))
         uses = self.outside.uses(finished.observations)
         return (report.model_copy(update={"uses": uses}) if uses else report), paths
 
@@ -370,6 +421,20 @@ class Agents:
 
     def _past_runs(self, query: str) -> str:
         return self.briefing.past_runs(query)
+
+
+def _raise_why_stopped(
+    failure: ModelUnavailable | None, parked: BatchUnderWay | None, paused: Sequence[AgentStep]
+) -> None:
+    """Raise what keeps agents from ending, if anything does; steps that can be taken come before
+    waiting for a batch.
+    """
+    if failure is not None:
+        raise failure
+    if parked is not None and not set(paused) - {AgentStep.LANDING}:
+        raise parked
+    if paused:
+        raise PausedBefore(next_of_all(paused))
 
 
 async def _ended(agents: "list[asyncio.Task[WorkResult]]") -> None:

@@ -43,6 +43,7 @@ class LocalHost:
     `post` writes a comment to the run's issue, once a person has agreed; without it nothing is
     posted. `withheld` names files by git's wildcards that cannot be delivered from here: of an
     approved patch they stay in the patch. With `only`, agents take one step of that kind.
+    `delivered` is called in threads where the branch has to lie where others find it.
     """
 
     def __init__(
@@ -61,11 +62,21 @@ class LocalHost:
         withheld: tuple[str, ...] = (),
         recorded: Recorded | None = None,
         only: AgentStep | None = None,
+        delivered: Callable[[], object] = lambda: None,
     ) -> None:
         self.run = run
         self.project = project
         self.tell = tell
-        self.agents = Agents(run, project, models, templates, tell, environ=environ, only=only)
+        self.agents = Agents(
+            run,
+            project,
+            models,
+            templates,
+            tell,
+            environ=environ,
+            only=only,
+            delivered=delivered,
+        )
         self.publisher = (
             Publisher(run, push=push, post=post, open_pr=open_pr) if publishes else None
         )

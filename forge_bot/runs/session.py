@@ -36,6 +36,7 @@ from forge_bot.runs.local_user import local_user
 from forge_bot.runs.notifications import Explained, Message, Notify, StoppedBefore
 from forge_bot.runs.open_pull_request import OpenPullRequest
 from forge_bot.runs.outcome import Outcome
+from forge_bot.runs.parked_batches import end_batches, leaves_batches
 from forge_bot.runs.phase_names import StopAtLine, never_stop, phase_named, stop_after
 from forge_bot.runs.process_signals import interruptible, until_stopped
 from forge_bot.runs.project import Project
@@ -205,6 +206,8 @@ class Session:
 
     def finish(self, run: Run) -> None:
         """Deliver the record of a run that is over: push it if wanted, keep it apart from code."""
+        if leaves_batches(run):
+            end_batches(run, self.models, self.environ, self.tell)
         self._push_record(run)
         self._keep_record(run)
 
@@ -232,7 +235,12 @@ class Session:
             self.tell(Message(text=f"{where}; {kept.trouble}", kind="warning"))
 
     def local_host(
-        self, run: Run, *, only: AgentStep | None = None, recorded: Recorded | None = None
+        self,
+        run: Run,
+        *,
+        only: AgentStep | None = None,
+        recorded: Recorded | None = None,
+        delivered: Callable[[], object] = lambda: None,
     ) -> LocalHost:
         """The host that performs on this machine. Raises what opening models and prompts raises."""
         profile = profile_at(
@@ -254,6 +262,7 @@ class Session:
             open_pr=self.open_pr,
             only=only,
             recorded=recorded,
+            delivered=delivered,
         )
 
     async def look_into(self, run: Run, text: str) -> tuple[Inquiry, Asked | None]:

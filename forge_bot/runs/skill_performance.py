@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from forge_bot.agent.assignment import Assignment, StopReason, WorkResult
+from forge_bot.agent.batch_lane import BatchLane
 from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult, Effect, ResultStatus
 from forge_bot.agent.journal import Journal
 from forge_bot.agent.ledger import Ledger
@@ -50,6 +51,7 @@ class SkillPlace:
     commit: str
     providers: ProviderContext
     result_chars: int
+    lane: BatchLane | None = None
 
 
 @dataclass(frozen=True)
@@ -110,6 +112,7 @@ class SkillPerformer:
             check=_empty,
             notice=notice,
             now=time.monotonic,
+            lane=place.lane,
         )
         return _result(wanted, finished, place.result_chars)
 

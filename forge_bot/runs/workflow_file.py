@@ -43,6 +43,11 @@ LABELS = (
         color="c5def5",
         description="forge-bot passes checkpoints that are approved and not risky",
     ),
+    Label(
+        name="forge:batch",
+        color="c5def5",
+        description="forge-bot asks models in batches: slower, at half the price",
+    ),
 )
 
 

@@ -19,7 +19,7 @@ _DESCRIPTOR: TypeAdapter[Pipeline | StepPipeline] = TypeAdapter(
 )
 
 
-RESERVED = ("S", "M", "L", "auto")
+RESERVED = ("S", "M", "L", "auto", "batch")
 """Names that labels of a run have already; no pipeline is named so."""
 
 

@@ -22,6 +22,9 @@ from forge_bot.values import Frozen
 
 REPORTS = "reports.jsonl"
 STATE = "state.json"
+CARRIED = "batches.jsonl"
+"""What waits for a provider's batch, and the conversation that led to it."""
+
 _SCHEMA = re.compile(r'"schemaVersion":\s*([0-9]{1,9})\b')
 
 

@@ -198,7 +198,11 @@ def _performed(order: StepOrder, session: Session, run: Run) -> StepDone:
     if action.action_id != order.action_id or not isinstance(action, SpawnAgent | WriteFile | Exec):
         raise RunMoved(f"{order.action_id} is not what the run needs next.")
     then = ""
-    host = session.local_host(run, only=_AGENT_STEPS.get(order.step))
+    host = session.local_host(
+        run,
+        only=_AGENT_STEPS.get(order.step),
+        delivered=lambda: _delivered(order, run),
+    )
     try:
         asyncio.run(_alive(carry_out(run.pipeline, run.state, host, action)))
     except PausedBefore as pause:

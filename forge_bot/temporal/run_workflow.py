@@ -35,7 +35,13 @@ with workflow.unsafe.imports_passed_through():
         GateShown,
         RetryAsked,
     )
-    from forge_bot.errors import ForgeError, ReportRejected, RunEnded, RunMoved
+    from forge_bot.errors import (
+        BatchUnderWay,
+        ForgeError,
+        ReportRejected,
+        RunEnded,
+        RunMoved,
+    )
     from forge_bot.temporal.payloads import (
         RunBegin,
         RunStanding,
@@ -240,7 +246,9 @@ class ForgeRunWorkflow:
                 return await self._once(name, action_id=action_id, first=first)
             except _Stopped as stopped:
                 self._trouble, woken = stopped.stop, self._wakes
-                pause = _PAUSES[min(tries, len(_PAUSES) - 1)] if stopped.passing else None
+                parked = stopped.stop.code == BatchUnderWay.code
+                passing = stopped.passing or parked
+                pause = _PAUSES[min(tries, len(_PAUSES) - 1)] if passing else None
                 tries += 1
             try:
                 await workflow.wait_condition(

@@ -83,6 +83,13 @@ def every_reply() -> list[CommentReply]:
             LINKS, COMMANDS, provider="Anthropic", secret="ANTHROPIC_API_KEY"
         ),
         failure_replies.rate_limited(COMMANDS, provider="Anthropic", until="in 14 minutes"),
+        failure_replies.batch_under_way(
+            COMMANDS,
+            said=(
+                "A question waits in the batch msgbatch_01 of anthropic:claude-sonnet-5-5 since"
+                " 2026-09-01 08:15 UTC."
+            ),
+        ),
         failure_replies.credit_used_up(COMMANDS, provider="Anthropic"),
         failure_replies.model_down(
             COMMANDS,

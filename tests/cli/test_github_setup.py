@@ -177,6 +177,7 @@ def test_init_makes_the_labels_once(
         "forge:M",
         "forge:S",
         "forge:auto",
+        "forge:batch",
     ]
     assert "forge:L is there" in said.out
 

@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from tests.fakes import script
-from tests.fakes.model_server import ModelServer, Question, Says
+from tests.fakes.model_server import JsonObject, ModelServer, Question, Says
 
 ROLES = {
     "Situation Analyst and Investigator": "situation-analyst-investigator",
@@ -41,8 +41,15 @@ def role_in(prompt: str) -> str:
 def role_of(question: Question) -> tuple[str, str]:
     """Which agent is asked, and in which of the verifier's two phases."""
     text = json.dumps(question.body)
-    first = str(question.body["messages"][1]["content"])
+    first = first_message(question.body)
     return role_in(first), "final-summary" if "`summary.md` as a" in text else "final-verification"
+
+
+def first_message(body: JsonObject) -> str:
+    """The first message to the agent, in the words of any of the providers."""
+    messages = body.get("messages") or body["input"]
+    content = next(each["content"] for each in messages if each.get("role") == "user")
+    return content if isinstance(content, str) else "".join(part["text"] for part in content)
 
 
 @dataclass

@@ -49,6 +49,25 @@ class Question:
     key: str
 
 
+@dataclass(frozen=True)
+class Asked:
+    """One request as it came over the wire, of any kind."""
+
+    method: str
+    path: str
+    body: bytes
+    key: str
+
+
+@dataclass(frozen=True)
+class Told:
+    """A reply. With `lost` the connection breaks, once the server is released, instead of it."""
+
+    body: bytes
+    status: int = 200
+    lost: bool = False
+
+
 @dataclass
 class ModelServer:
     """Counts every request; answers from `replies` in order, and with the last one for ever
@@ -116,6 +135,11 @@ class ModelServer:
     def answered(self) -> None:
         """A reply is out."""
 
+    def elsewhere(self, asked: "Asked") -> "Told | None":
+        """Return the reply to anything but a question; None where it is one."""
+        del asked
+        return None
+
 
 class _Quiet(ThreadingHTTPServer):
     def handle_error(self, request: object, client_address: object) -> None:
@@ -126,11 +150,22 @@ def _handler(server: ModelServer) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
+        def do_GET(self) -> None:
+            self.do_POST()
+
+        def do_DELETE(self) -> None:
+            self.do_POST()
+
         def do_POST(self) -> None:
-            body: JsonObject = json.loads(self.rfile.read(int(self.headers["content-length"])))
+            raw = self.rfile.read(int(self.headers.get("content-length") or 0))
             key = self.headers.get("x-api-key") or self.headers.get(
                 "authorization", ""
             ).removeprefix("Bearer ")
+            told = server.elsewhere(Asked(self.command, self.path, raw, key))
+            if told is not None:
+                self._tell(told)
+                return
+            body: JsonObject = json.loads(raw)
             says = server.take(Question(self.path, body, key))
             if says.hangs:
                 server.hold()
@@ -138,9 +173,20 @@ def _handler(server: ModelServer) -> type[BaseHTTPRequestHandler]:
                 return
             self._send(
                 says,
-                says.raw if says.raw is not None else json.dumps(_envelope(self.path, body, says)),
+                says.raw if says.raw is not None else json.dumps(envelope(self.path, body, says)),
             )
             server.answered()
+
+        def _tell(self, told: Told) -> None:
+            if told.lost:
+                server.hold()
+                self.close_connection = True
+                return
+            self.send_response(told.status)
+            self.send_header("content-type", "application/json")
+            self.send_header("content-length", str(len(told.body)))
+            self.end_headers()
+            self.wfile.write(told.body)
 
         def _send(self, says: Says, text: str) -> None:
             payload = text.encode()
@@ -158,7 +204,7 @@ def _handler(server: ModelServer) -> type[BaseHTTPRequestHandler]:
     return Handler
 
 
-def _envelope(path: str, body: JsonObject, says: Says) -> JsonObject:
+def envelope(path: str, body: JsonObject, says: Says) -> JsonObject:
     if says.status != 200:
         error = {"type": says.error_type, "message": says.text, "code": says.code, "param": None}
         return {"type": "error", "error": error} if path.endswith("/messages") else {"error": error}

@@ -1,7 +1,7 @@
 """Any model behind a provider's API, through pydantic-ai.
 
-Only this module and provider_errors use that library. One question is one request. Only this module
-retries, so retries never multiply.
+Only this module, provider_batches and provider_errors use that library. One question is one
+request. Only this module retries, so retries never multiply.
 """
 
 import asyncio
@@ -22,6 +22,7 @@ from forge_bot.agent.models.base import (
     ModelReply,
     PossiblyCharged,
 )
+from forge_bot.agent.models.batch_api import BatchQuestion
 from forge_bot.agent.models.provider_errors import error_details, suggest_models, to_forge_error
 from forge_bot.agent.models.retry_delay import retry_delay
 from forge_bot.agent.models.usage import counted
@@ -33,7 +34,10 @@ if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage, ModelResponse, UserContent
     from pydantic_ai.models import Model as LibraryModel
     from pydantic_ai.models import ModelRequestParameters
+    from pydantic_ai.models.batch import BatchRequest
     from pydantic_ai.settings import ModelSettings
+
+    from forge_bot.agent.models.provider_batches import ProviderBatches
 
 OutputForm = Literal["auto", "native", "prompted"]
 
@@ -162,6 +166,15 @@ class ProviderModel:
         self._model = model
         self._settings = settings
 
+    @property
+    def batches(self) -> "ProviderBatches | None":
+        """The batches of this model; None if its provider offers none that can be found again."""
+        from forge_bot.agent.models.provider_batches import ProviderBatches, listing_of
+
+        if self._model.batch_max_requests is None or listing_of(self._model) is None:
+            return None
+        return ProviderBatches(self.name, self._model, self._batch_request, _reply)
+
     async def ask(self, call: ModelCall) -> ModelReply:
         """Return the reply, or raise one of our errors after the configured attempts."""
         from pydantic_ai.exceptions import AgentRunError, UserError
@@ -217,6 +230,21 @@ class ProviderModel:
             if name not in self._model.unsupported_settings
         }
         return cast("ModelSettings", known)
+
+    def _batch_request(self, question: BatchQuestion) -> "BatchRequest":
+        """Return a question for a batch. Hours later no cache has its beginning, so none is
+        written.
+        """
+        from pydantic_ai.models.batch import BatchRequest
+
+        call = question.call
+        settings: dict[str, object] = {"max_tokens": call.output_tokens}
+        return BatchRequest(
+            custom_id=question.id,
+            messages=_history(call.messages, marked=False),
+            model_settings=cast("ModelSettings", settings),
+            model_request_parameters=self._parameters(call),
+        )
 
     def _parameters(self, call: ModelCall) -> "ModelRequestParameters":
         from pydantic_ai.messages import InstructionPart

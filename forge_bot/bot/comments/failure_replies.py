@@ -103,6 +103,20 @@ def rate_limited(commands: CommandNames, *, provider: str, until: str = "") -> C
     )
 
 
+def batch_under_way(commands: CommandNames, *, said: str) -> CommentReply:
+    """A model's provider has not answered a batch yet, and nothing is wrong."""
+    detail = (
+        f"{escape.line(said, 400)} Providers answer within a day, mostly within an hour. I look"
+        f" again with the next job that is started here: say `{commands.again}`."
+    )
+    return CommentReply(
+        occasion="batch-under-way",
+        headline="The model answers in a batch, at half the price.",
+        detail=detail,
+        outcome=Outcome.WAITING,
+    )
+
+
 def credit_used_up(commands: CommandNames, *, provider: str) -> CommentReply:
     """The account with the provider has no credit left; no wait helps."""
     detail = (
