@@ -67,6 +67,22 @@ def test_lines_with_a_name_of_the_request_are_told_where_their_file_is_not_shown
     assert paths == sorted(paths, key=lambda path: path in pages)
 
 
+def test_the_tests_of_what_a_request_names_are_shown_before_the_first_call(tmp_path: Path) -> None:
+    other = "".join(f"def test_other_{n}():\n    assert {n} == {n}\n\n\n" for n in range(900))
+    named = "class WidePagerTests:\n    def test_wide_text(self):\n        assert True\n\n\n"
+    code = "class WidePager:\n    def show(self, text, enabled=True):\n        return text\n"
+    here = repository(
+        tmp_path,
+        {"app/wide.py": code, "app/other.py": "X = 1\n", "tests/test_all.py": other + named},
+    )
+    request = "WidePager(enabled=False) is ignored\n\n```python\nprint(call(X))\n```\n"
+    shown = PromptFiles(here, here.commit_id("main"), request).looked_up()
+    assert files(shown)[:2] == ["app/wide.py", "tests/test_all.py"]
+    (tests,) = [each for each in shown if each.name == "tests/test_all.py"]
+    assert named.strip() in tests.text
+    assert "`WidePager` is defined at app/wide.py:1" in told(shown)
+
+
 def test_a_file_that_an_analysis_spares_is_not_shown_where_it_is_named_again(
     tmp_path: Path,
 ) -> None:
