@@ -79,6 +79,9 @@ def run_task(
     options: RunOptions,
 ) -> int:
     """Take a task to a reviewed branch, stopping for you at the checkpoints."""
+    from forge_bot.cli.model_key import require_key
+
+    require_key(task, options)
     from forge_bot.cli.start_run import start_run
 
     return start_run(task, options)

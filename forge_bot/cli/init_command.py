@@ -20,14 +20,18 @@ from forge_bot.runs.kept_profiles import profile_at
 from forge_bot.runs.workflow_file import LABELS, WORKFLOW, key_name, pinned, workflow_text
 from forge_bot.settings import Config, load_config
 from forge_bot.settings.config import CONFIG, DEFAULT_MODEL
+from forge_bot.settings.schemas import schema_address
 from forge_bot.store import write_whole
 from forge_bot.values import Tier
 
 _KINDS = ("setup", "build", "test", "lint")
 _HEAD = """\
+# yaml-language-server: $schema={schema}
 # What forge-bot may and should do in this repository. Every key is optional: what is commented out
 # is the default. A line is switched on by taking its first two characters away.
 """
+_STARTING = {"budget": "5", "records": "separate"}
+"""Keys that are written switched on."""
 
 
 def init(folder: Path, *, workflow: bool | None, labels: bool) -> int:
@@ -127,7 +131,7 @@ def _make_labels(place: RepositoryAddress | None, console: Console) -> None:
 def configuration(commands: ProjectCommands) -> str:
     """The text of the file for a repository with these commands."""
     parts = [
-        _HEAD,
+        _HEAD.format(schema=schema_address("config")),
         *(_key(name, field) for name, field in Config.model_fields.items() if name != "commands"),
     ]
     return "\n".join((*parts, _commands(commands)))
@@ -139,6 +143,8 @@ def _key(name: str, field: FieldInfo, indent: str = "") -> str:
         inner = (_key(each, its, "  ") for each, its in type(default).model_fields.items())
         return "\n".join((f"# {indent}{name}:", *inner))
     said = f"   # {field.description}" if field.description else ""
+    if not indent and name in _STARTING:
+        return f"{name}: {_STARTING[name]}{said}"
     return f"# {indent}{name}: {_yaml(name, default)}{said}"
 
 

@@ -57,7 +57,9 @@ Folder = Annotated[str, AfterValidator(folder_of)]
 Argv = Annotated[tuple[str, ...], Field(min_length=1)]
 Variable = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,99}$")]
 Port = Annotated[int, Field(strict=True, ge=1, le=65_535)]
-CommandList = Annotated[tuple[Argv, ...], BeforeValidator(_argv_lists)]
+CommandList = Annotated[
+    tuple[Argv, ...], BeforeValidator(_argv_lists, json_schema_input_type=str | list[str | Argv])
+]
 
 
 class CommandSettings(Frozen):

@@ -1,6 +1,7 @@
 """`forge-bot doctor` says what is missing, and what to do about it."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,23 @@ def test_a_missing_key_is_named_with_its_variable(sample: Sample) -> None:
     said = sample.forge("doctor")
     assert said.code == 5
     assert "ANTHROPIC_API_KEY" in said.out
+
+
+def test_without_the_key_of_its_model_it_names_what_this_machine_could_ask(
+    sample: Sample, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    (programs / "codex").write_text("#!/bin/sh\n")
+    (programs / "codex").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{programs}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("GROQ_API_KEY", "gsk-of-somebody")
+    said = sample.forge("doctor")
+    assert said.code == 5
+    assert "GROQ_API_KEY is set." in said.out
+    assert "→ model: groq:NAME in .forge/config.yml, or --model groq:NAME" in said.out
+    assert "→ model: cli:codex in .forge/config.yml, or --model cli:codex" in said.out
+    assert "gsk-of-somebody" not in said.out
 
 
 @pytest.mark.promise("cli-doctor")

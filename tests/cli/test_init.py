@@ -3,10 +3,13 @@ lines are switched on.
 """
 
 import re
+from decimal import Decimal
 
 import pytest
 
 from forge_bot.settings import Config, load_config
+from forge_bot.settings.schemas import schema_address
+from forge_bot.values import RecordsPolicy
 from tests.fakes.sample import Sample
 
 
@@ -15,14 +18,17 @@ def read(text: str) -> Config:
 
 
 @pytest.mark.promise("cli-init")
-def test_the_written_file_changes_nothing_and_names_every_key(sample: Sample) -> None:
+def test_the_written_file_sets_a_budget_and_the_records_policy_and_names_every_key(
+    sample: Sample,
+) -> None:
     said = sample.forge("init")
     assert said.code == 0
     assert "python3 -m unittest" in said.out
     text = (sample.path / ".forge" / "config.yml").read_text()
-    assert read(text) == Config()
+    assert read(text) == Config(budget=Decimal(5), records=RecordsPolicy.SEPARATE)
     for key in Config.model_fields:
-        assert re.search(rf"^# {key}:", text, re.MULTILINE), key
+        assert re.search(rf"^(# )?{key}:", text, re.MULTILINE), key
+    assert text.startswith(f"# yaml-language-server: $schema={schema_address('config')}\n")
 
 
 def test_with_all_lines_switched_on_it_says_the_defaults_and_the_commands_that_were_found(

@@ -55,6 +55,16 @@ def modules(*words: str) -> list[str]:
     return [line.rpartition("|")[2].strip() for line in lines if line.startswith(_READ)][1:]
 
 
+def test_a_run_without_a_key_says_so_before_it_reads_what_works(
+    sample: Sample, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    assert "ANTHROPIC_API_KEY is not set" in sample.forge("run", "Say who is next").err
+    read = modules("run", "Say who is next")
+    assert len(read) < 430
+    assert {"pydantic_ai", "jinja2", "forge_bot.runs.session"}.isdisjoint(read)
+
+
 def test_a_command_that_only_looks_reads_few_modules_and_none_that_works(sample: Sample) -> None:
     sample.forge("run", "Say who is next", "--effort", "S", "--yes", "--model", sample.model())
     read = {words: modules(*words) for words in _MOST}

@@ -24,10 +24,10 @@ from forge_bot.agent.models.base import (
 )
 from forge_bot.agent.models.batch_api import BatchQuestion
 from forge_bot.agent.models.provider_errors import error_details, suggest_models, to_forge_error
+from forge_bot.agent.models.provider_keys import missing_key, needs_key
 from forge_bot.agent.models.retry_delay import retry_delay
 from forge_bot.agent.models.usage import counted
-from forge_bot.errors import ForgeError, NoModelKey, UnknownModel
-from forge_bot.remedies import SetKey
+from forge_bot.errors import ForgeError, UnknownModel
 from forge_bot.values import Frozen
 
 if TYPE_CHECKING:
@@ -92,6 +92,8 @@ def open_provider(spec: str, settings: ProviderSettings) -> "ProviderModel":
 
     Raises UnknownModel with a suggestion, or NoModelKey with the variable to set.
     """
+    if (missing := missing_key(spec, settings.base_url)) is not None:
+        raise missing
     from pydantic_ai.exceptions import UserError
     from pydantic_ai.models import infer_model
     from pydantic_ai.providers import infer_provider, infer_provider_class
@@ -116,8 +118,7 @@ def _unopened(spec: str, settings: ProviderSettings, error: Exception) -> ForgeE
     words = str(error)
     variable = re.search(r"`?\b([A-Z][A-Z0-9_]*(?:_KEY|_TOKEN))\b`?", words)
     if variable:
-        name = variable.group(1)
-        return NoModelKey(f"{spec} needs a key, and {name} is not set.", remedy=SetKey(name))
+        return needs_key(spec, variable.group(1))
     if address := re.search(r"`?\b([A-Z][A-Z0-9_]*_BASE_URL)\b`?", words):
         name = address.group(1)
         usual = _USUAL_ADDRESSES.get(name, "the address of your server")

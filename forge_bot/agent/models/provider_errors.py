@@ -9,6 +9,7 @@ from math import ceil, isfinite
 from typing import cast
 
 from forge_bot.agent.models.base import PossiblyCharged
+from forge_bot.agent.models.provider_keys import KEYS
 from forge_bot.agent.models.retry_delay import too_long
 from forge_bot.errors import (
     ContextTooLong,
@@ -20,18 +21,6 @@ from forge_bot.errors import (
 )
 from forge_bot.remedies import CheckKey, ModelTrouble, Resume
 
-_KEYS = {
-    "anthropic": "ANTHROPIC_API_KEY",
-    "cohere": "CO_API_KEY",
-    "deepseek": "DEEPSEEK_API_KEY",
-    "google": "GOOGLE_API_KEY",
-    "groq": "GROQ_API_KEY",
-    "mistral": "MISTRAL_API_KEY",
-    "openai": "OPENAI_API_KEY",
-    "openai-chat": "OPENAI_API_KEY",
-    "openai-responses": "OPENAI_API_KEY",
-    "openrouter": "OPENROUTER_API_KEY",
-}
 _SENTENCE = 300
 _MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
 _FEW = 2
@@ -108,7 +97,7 @@ def error_details(error: Exception) -> tuple[str, ...]:
 
 
 def _key_refused(name: str, error: Exception) -> KeyRefused:
-    variable = _KEYS.get(name.removeprefix("gateway/").partition(":")[0])
+    variable = KEYS.get(name.removeprefix("gateway/").partition(":")[0])
     key = f"the key in {variable}" if variable else "the key"
     remedy = CheckKey(variable or "")
     return KeyRefused(

@@ -8,10 +8,11 @@ from datetime import timedelta
 
 from forge_bot.agent.model_answers import AnswerKind
 from forge_bot.agent.models.base import ChatMessage, MessageRole, Model, ModelCall, ReplayKey
-from forge_bot.errors import CannotJudge, ForgeError, NoSandbox, SetupNotWalled
+from forge_bot.errors import CannotJudge, ForgeError, NoModelKey, NoSandbox, SetupNotWalled
 from forge_bot.interaction.remedy_words import advice_at_terminal
 from forge_bot.runs.checks.check import CheckResult, CheckSubject, note, refuse, warn
 from forge_bot.runs.clock import now
+from forge_bot.runs.models_here import models_here
 from forge_bot.runs.project import SETUP_NOT_WALLED, waits_for_consent
 from forge_bot.sandbox import BackendName, available, cannot_judge, choose
 from forge_bot.values import Tier
@@ -127,11 +128,25 @@ def models(subject: CheckSubject) -> Iterator[CheckResult]:
     """Yield each model that will be asked. With `ask_models` each is asked one short question."""
     if subject.models is None:
         return
-    for name, model in {model.name: model for model in subject.models().values()}.items():
+    try:
+        opened = subject.models()
+    except NoModelKey as error:
+        yield refuse("model", error.message, advice_at_terminal(error), error.code)
+        yield from _other_models(subject)
+        return
+    for name, model in {model.name: model for model in opened.values()}.items():
         if subject.ask_models:
             yield _answer_of(model)
         else:
             yield note(f"model {name}", "ready to be asked; --ask tries it")
+
+
+def _other_models(subject: CheckSubject) -> Iterator[CheckResult]:
+    """Yield each model that this machine could ask as it is, with the line that names it."""
+    for found in models_here(subject.environ):
+        setting = f"{found.setting} in the environment, and " if found.setting else ""
+        way_out = f"{setting}model: {found.model} in .forge/config.yml, or --model {found.model}"
+        yield warn("model", f"{found.because}.", way_out)
 
 
 def _answer_of(model: Model) -> CheckResult:

@@ -1,0 +1,26 @@
+"""Look for the model's key before anything else of a run is read, so that its absence is told at
+once.
+"""
+
+from forge_bot.agent.models.provider_keys import missing_key
+from forge_bot.cli.options import RunOptions
+from forge_bot.git import Repository
+from forge_bot.settings import Config, load_config
+from forge_bot.store import SPECS
+from forge_bot.values import Tier
+
+
+def require_key(task: str, options: RunOptions) -> None:
+    """Raise NoModelKey if the key of a new run's model is not set. Other pipelines than the usual
+    one may need no model, and a run that goes on has a model of its own.
+    """
+    if options.pipeline is not None or options.phase is not None:
+        return
+    if task.strip().startswith(f"{SPECS}/"):
+        return
+    config = load_config(Repository.find(options.repo).text_here)
+    if config.pipeline != Config().pipeline:
+        return
+    for spec in {options.model or config.model_for(tier) for tier in Tier}:
+        if (missing := missing_key(spec)) is not None:
+            raise missing

@@ -1,0 +1,46 @@
+"""The JSON Schemas that ship are those of the code, and fit what forge-bot reads."""
+
+import os
+from pathlib import Path
+
+import jsonschema_rs
+import pytest
+import yaml
+
+from forge_bot.resources import templates
+from forge_bot.settings.schemas import schema_address, schema_text
+from tests.test_how_to import CONFIGURATIONS
+
+
+@pytest.mark.parametrize("name", ["config", "pipeline"])
+def test_the_schema_that_ships_is_that_of_the_code(name: str) -> None:
+    path = templates() / "schemas" / f"{name}.json"
+    if os.environ.get("FORGE_GOLDEN") == "renew":
+        path.write_text(schema_text(name), encoding="utf-8")
+    assert path.read_text(encoding="utf-8") == schema_text(name)
+    assert schema_address(name).endswith(f"/{path.relative_to(templates().parent)}")
+
+
+def problems(name: str, text: str) -> list[str]:
+    schema = yaml.safe_load(schema_text(name))
+    validator = jsonschema_rs.validator_for(schema)
+    return [each.message for each in validator.iter_errors(yaml.safe_load(text))]
+
+
+@pytest.mark.parametrize(
+    "path", [*(templates() / "pipelines").glob("*.yaml")], ids=lambda path: path.stem
+)
+def test_a_pipeline_that_ships_fits_the_schema(path: Path) -> None:
+    assert problems("pipeline", path.read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize(
+    "text", [*CONFIGURATIONS, "commands: {test: npm test, lint: [eslint ., [ruff, check]]}\n"]
+)
+def test_a_configuration_fits_the_schema(text: str) -> None:
+    assert problems("config", text) == []
+
+
+@pytest.mark.parametrize("text", ["budgte: 5\n", "budget: [5]\n", "sandbox: maybe\n"])
+def test_a_slip_of_the_hand_is_marked_by_the_schema(text: str) -> None:
+    assert problems("config", text)
