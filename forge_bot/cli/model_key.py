@@ -16,7 +16,7 @@ def require_key(task: str, options: RunOptions) -> None:
     """
     if options.pipeline is not None or options.phase is not None:
         return
-    if task.strip().startswith(f"{SPECS}/"):
+    if not task.strip() or task.strip().startswith(f"{SPECS}/"):
         return
     config = load_config(Repository.find(options.repo).text_here)
     if config.pipeline != Config().pipeline:
