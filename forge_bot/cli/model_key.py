@@ -11,14 +11,17 @@ from forge_bot.values import Tier
 
 
 def require_key(task: str, options: RunOptions) -> None:
-    """Raise NoModelKey if the key of a new run's model is not set. Other pipelines than the usual
+    """Raise NoModelKey if the key of a new run's model is not set, NoCommits or DetachedHead
+    without a commit to begin at. Other pipelines than the usual
     one may need no model, and a run that goes on has a model of its own.
     """
     if options.pipeline is not None or options.phase is not None:
         return
     if not task.strip() or task.strip().startswith(f"{SPECS}/"):
         return
-    config = load_config(Repository.find(options.repo).text_here)
+    repository = Repository.find(options.repo)
+    repository.head()
+    config = load_config(repository.text_here)
     if config.pipeline != Config().pipeline:
         return
     for spec in {options.model or config.model_for(tier) for tier in Tier}:
