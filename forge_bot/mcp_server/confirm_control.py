@@ -9,7 +9,7 @@ from forge_bot.errors import PersonDecides
 from forge_bot.runs.run import Run
 from forge_bot.values import PhaseId
 
-Operation = Literal["abandon", "retry"]
+Operation = Literal["abandon", "retry", "update"]
 
 
 class Wanted(NamedTuple):

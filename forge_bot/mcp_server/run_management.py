@@ -34,6 +34,7 @@ from forge_bot.mcp_server.side_tool_results import (
     Validation,
 )
 from forge_bot.runs.apply_output import ArtifactContract
+from forge_bot.runs.base_update import fetch_for_update, update
 from forge_bot.runs.clock import now
 from forge_bot.runs.ended_records import newest_records
 from forge_bot.runs.estimate import estimate
@@ -118,8 +119,8 @@ class RunManagement:
     def control(
         self, workspace: str, wanted: Wanted, client: str, confirmed: str = ""
     ) -> Controlled | PastQuestion:
-        """End a run, or send it back to a phase that it has reached. Raises BadOption,
-        NothingToRetry, RunEnded.
+        """End a run, send it back to a phase that it has reached, or merge its base branch into
+        it. Raises BadOption, NothingToRetry, RunEnded, CannotUpdate.
 
         Past an open question a person decides: what they are to be asked comes back, and nothing is
         done. `confirmed` is the action id of the question that they let it pass.
@@ -133,7 +134,11 @@ class RunManagement:
             )
             if wanted.operation == "retry":
                 check_documents(run, target)
-            if run.state.gate is not None and confirmed != run.action.action_id:
+            if (
+                run.state.gate is not None
+                and wanted.operation != "update"
+                and confirmed != run.action.action_id
+            ):
                 return past_question(run, wanted, target, str(spot.root.path))
             by, via = (
                 (local_user(), VIA_CLIENT)
@@ -144,6 +149,9 @@ class RunManagement:
                 run.tell(
                     answer(run, PersonAnswer(answer=Answer.ABANDON, notes=wanted.notes), via, by=by)
                 )
+            elif wanted.operation == "update":
+                fetch_for_update(run)
+                run.tell(update(run, key=f"update-{uuid4().hex}", at=now(), by=by, via=via))
             else:
                 key = f"retry-{uuid4().hex}"
                 run.tell(

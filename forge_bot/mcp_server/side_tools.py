@@ -134,11 +134,13 @@ def add_steering(server: ForgeServer, desk: LazyService) -> None:
     async def run_control(
         ctx: Context[Any, Any],
         workspace: str,
-        operation: Literal["abandon", "retry"],
+        operation: Literal["abandon", "retry", "update"],
         phase: str = "",
         notes: str = "",
     ) -> CallToolResult | InputRequiredResult:
-        """End a run, or send it back to a phase, when the person wants it."""
+        """When the person wants it: end a run, send it back to a phase, or merge its base branch
+        into one that is done.
+        """
         found = await controlled(ctx, desk, workspace, operation, phase, notes)
         if isinstance(found, InputRequiredResult):
             return found
