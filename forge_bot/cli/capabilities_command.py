@@ -15,6 +15,7 @@ from rich.markup import escape
 
 from forge_bot.agent.capabilities import (
     CapabilityRequest,
+    CapabilityResult,
     CapabilityType,
     Effect,
     ResultStatus,
@@ -66,9 +67,15 @@ def list_capabilities(folder: Path, source: CapabilityChoice) -> int:
 
 
 def try_capability(
-    folder: Path, source: CapabilityChoice, name: str, given: Sequence[str], *, yes: bool
+    folder: Path,
+    source: CapabilityChoice,
+    name: str,
+    given: Sequence[str],
+    *,
+    model: str | None,
+    yes: bool,
 ) -> int:
-    """Call one tool as a run would; return 0 if it succeeded."""
+    """Call one tool as a run would, or perform a skill; return 0 if it succeeded."""
     setup, catalogue = _discovered(folder, source)
     spec = next((each for each in catalogue.specs if each.name == name), None)
     if spec is None:
@@ -84,13 +91,40 @@ def try_capability(
     complaint = calls.complaint(wanted)
     if complaint is None and spec.effect is Effect.ACTS and not _agreed(wanted, console, yes=yes):
         return _BROKEN
-    found = complaint or calls.call(wanted, _SHOWN)
+    if complaint is None and name in catalogue.skill_definitions:
+        found = _performed(Repository.find(folder), setup, catalogue, wanted, model)
+    else:
+        found = complaint or calls.call(wanted, _SHOWN)
     console.print(escape(found.content), highlight=False)
     if found.note:
         console.print(f"[dim]{escape(found.note)}[/]", highlight=False)
     if found.status is not ResultStatus.OK:
         Console(stderr=True).print(f"{name}: {found.status.value}", highlight=False)
     return 0 if found.status is ResultStatus.OK else 1
+
+
+def _performed(
+    repository: Repository,
+    setup: CapabilitySetup,
+    catalogue: ToolCatalogue,
+    wanted: CapabilityRequest,
+    model: str | None,
+) -> CapabilityResult:
+    """Let a model perform a skill; what it asks for is told on the error stream as it comes."""
+    from forge_bot.agent.progress_events import Notice, RequestStarted
+    from forge_bot.runs.skill_trial import SkillTrial
+    from forge_bot.runs.tier_models import models_for
+
+    console = Console(stderr=True)
+
+    def tell(notice: Notice) -> None:
+        if isinstance(notice, RequestStarted):
+            said = f"  {escape(notice.capability)} {escape(notice.params)}"
+            console.print(f"[dim]{said}[/]", highlight=False)
+
+    config = load_setup(repository)
+    models = models_for(config, model)()
+    return SkillTrial(repository, config, setup, catalogue, models).perform(wanted, tell)
 
 
 def _discovered(folder: Path, source: CapabilityChoice) -> tuple[CapabilitySetup, ToolCatalogue]:

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from forge_bot.cli.options import HERE, CapabilityChoice, Repo, with_groups, words
+from forge_bot.cli.options import HERE, CapabilityChoice, Model, Repo, with_groups, words
 
 capability_app = typer.Typer(
     help="List the tools and skills that agents may ask for here, or call one.",
@@ -32,19 +32,20 @@ def list_capabilities(
 def try_capability(
     source: CapabilityChoice,
     name: Annotated[
-        str, typer.Argument(help="Name of a tool, as the list shows it.", callback=words)
+        str, typer.Argument(help="Name of a tool or skill, as the list shows it.", callback=words)
     ],
     arg: Annotated[
         list[str] | None,
         typer.Option(help="An argument; may be given several times.", metavar="NAME=VALUE"),
     ] = None,
     repo: Repo = HERE,
+    model: Model = None,
     yes: Annotated[
         bool,
         typer.Option("--yes", "-y", help="Do not ask before a tool that may change something."),
     ] = False,
 ) -> int:
-    """Call one tool as a run would, and show what it returns."""
+    """Call one tool as a run would, or let a model perform a skill, and show what comes of it."""
     from forge_bot.cli.capabilities_command import try_capability as call
 
-    return call(repo, source, name, tuple(arg or ()), yes=yes)
+    return call(repo, source, name, tuple(arg or ()), model=model, yes=yes)

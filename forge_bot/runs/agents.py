@@ -44,7 +44,7 @@ from forge_bot.runs.outside_capabilities import OutsideCapabilities
 from forge_bot.runs.project import Project
 from forge_bot.runs.prompt_context import PromptContext, names
 from forge_bot.runs.run import Run
-from forge_bot.runs.skill_performance import SkillPerformer, SkillPlace
+from forge_bot.runs.skill_performance import SkillBranch, SkillPerformer, SkillPlace
 from forge_bot.runs.tool_effects import Act, calls_requested, settled_calls
 from forge_bot.store.run_folder import CARRIED
 from forge_bot.values import TaskId, Tier
@@ -98,7 +98,7 @@ class Agents:
         self._command_seconds = project.most_seconds()
         self.briefing = PromptContext(run, project.profile, templates, capabilities)
         self.skills = SkillPerformer(
-            run, project, self.outside, models, self.journal, self.ledger, templates
+            run.config, project, self.outside, models, self.journal, self.ledger, templates
         )
         self._unpriced = False
         self._live = set[str]()
@@ -158,6 +158,7 @@ class Agents:
             if wanted.capability not in self.outside.catalogue.skill_definitions:
                 return self.outside.calls.act(wanted, limit)
             place = SkillPlace(
+                branch=self._branch,
                 prefix=f"{action.action_id}#",
                 phase=action.phase,
                 task=action.task,
@@ -174,6 +175,11 @@ class Agents:
             return found, found.status is ResultStatus.TIMEOUT
 
         return act
+
+    @property
+    def _branch(self) -> SkillBranch:
+        state = self.run.state
+        return SkillBranch(state.branch, state.base_branch, self.run.workspace.relative)
 
     async def _discover(self) -> None:
         """Offer the tools and skills that are configured, in the prompts of all agents."""
@@ -258,6 +264,7 @@ class Agents:
         contract = artifact_contract(self.run, action)
         assignment = self._assignment(action, task, prompt, material)
         skill_place = SkillPlace(
+            branch=self._branch,
             prefix=assignment.prefix,
             phase=action.phase,
             task=task,

@@ -51,9 +51,13 @@ class OutsideCapabilities:
         self._ready = False
         self._lock = asyncio.Lock()
 
-    @cached_property
+    @property
     def setup(self) -> CapabilitySetup:
         """Return the configuration. Raises BadCapabilities."""
+        return self._setup
+
+    @cached_property
+    def _setup(self) -> CapabilitySetup:
         return setup_of(self.run, self.environ)
 
     @cached_property

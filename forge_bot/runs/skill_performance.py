@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple, Protocol
 
 from forge_bot.agent.assignment import Assignment, StopReason, WorkResult
 from forge_bot.agent.batch_lane import BatchLane
@@ -19,17 +20,18 @@ from forge_bot.agent.models.base import Model
 from forge_bot.agent.progress_events import Notice
 from forge_bot.agent.providers.context import ProviderContext
 from forge_bot.agent.providers.provider_result import head, result_of
+from forge_bot.agent.tools.setup import CapabilitySetup
 from forge_bot.agent.tools.skill_context import RUN_SCRIPT, SkillContext
 from forge_bot.agent.tools.skills import SkillDefinition, files_of, read_skill, skill_digest
+from forge_bot.agent.tools.tool_catalogue import ToolCatalogue
 from forge_bot.errors import BadCapabilities
 from forge_bot.prompts.assemble import assemble
 from forge_bot.prompts.environment import Environment
 from forge_bot.prompts.material import InputFile, Material, Prompt
 from forge_bot.runs.capability_descriptions import describe_capability
-from forge_bot.runs.outside_capabilities import OutsideCapabilities
 from forge_bot.runs.project import Project
-from forge_bot.runs.run import Run
 from forge_bot.sandbox import CommandOutcome
+from forge_bot.settings import Config
 from forge_bot.values import PhaseId, TaskId, Tier
 
 PERFORMER = "skill"
@@ -39,10 +41,33 @@ _TURNS = 12
 _RAN = frozenset({ResultStatus.OK, ResultStatus.TOOL_ERROR, ResultStatus.TIMEOUT})
 
 
+class SkillSource(Protocol):
+    """The configuration of skills, and the catalogue that was read from it."""
+
+    @property
+    def setup(self) -> CapabilitySetup:
+        """Return the configuration. Raises BadCapabilities."""
+        ...
+
+    @property
+    def catalogue(self) -> ToolCatalogue:
+        """Return what was discovered so far."""
+        ...
+
+
+class SkillBranch(NamedTuple):
+    """The branch that a skill is told of, what it came from, and the folder of its documents."""
+
+    name: str
+    base: str
+    workspace: str
+
+
 @dataclass(frozen=True)
 class SkillPlace:
     """The place in a run where a skill is performed. `prefix` begins the keys of its journal."""
 
+    branch: SkillBranch
     prefix: str
     phase: PhaseId
     task: TaskId | None
@@ -56,11 +81,11 @@ class SkillPlace:
 
 @dataclass(frozen=True)
 class SkillPerformer:
-    """Performs the skills of one run."""
+    """Performs the skills of one run, or one skill by hand."""
 
-    run: Run
+    config: Config
     project: Project
-    outside: OutsideCapabilities
+    outside: SkillSource
     models: Mapping[Tier, Model]
     journal: Journal
     ledger: Ledger
@@ -99,8 +124,8 @@ class SkillPerformer:
                 running=tuple(spec.name for spec in context.specs if spec.effect is Effect.RUNS),
                 limits=WorkLimits(
                     turns=_TURNS,
-                    total_input_tokens=self.run.config.agent.input_tokens,
-                    output_tokens=self.run.config.agent.output_tokens,
+                    total_input_tokens=self.config.agent.input_tokens,
+                    output_tokens=self.config.agent.output_tokens,
                     seconds=policy.skill_seconds,
                     command_seconds=self.project.most_seconds() + policy.seconds,
                 ),
@@ -144,10 +169,10 @@ class SkillPerformer:
             phase=place.phase,
             label=f"Perform the skill {skill.name}",
             delivery="answer",
-            workspace=self.run.workspace.relative,
+            workspace=place.branch.workspace,
             output_file="result.md",
-            branch=self.run.state.branch,
-            base=self.run.state.base_branch,
+            branch=place.branch.name,
+            base=place.branch.base,
             inputs=(
                 InputFile(
                     name=f"instructions of the skill {skill.name}",
@@ -165,7 +190,7 @@ class SkillPerformer:
             capabilities=tuple(describe_capability(entry) for entry in context.specs),
             limits=(_TURNS, WorkLimits().requests_per_turn),
         )
-        budget = self.run.config.agent.prompt_tokens
+        budget = self.config.agent.prompt_tokens
         return assemble(material, self.templates, token_budget=budget)
 
 

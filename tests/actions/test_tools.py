@@ -2,6 +2,8 @@
 person's word in the thread, is made once after `/approve`, and is reported when it is denied.
 """
 
+import re
+
 import pytest
 
 from tests.actions.conftest import WORKFLOWS
@@ -59,4 +61,5 @@ def test_a_tool_that_a_person_declines_is_not_called_and_reported(runner: Runner
     green(runner.say("/reject No tickets, please"))
     assert made(runner) == []
     assert runner.state["calls"][0]["status"] == "declined"
-    assert "| `mcp_tickets_create` | 1 declined by a person" in runner.said("tracking")[-1]
+    told = runner.said("tracking")[-1]
+    assert re.search(r"\| `mcp_tickets_create` \| .*1 declined by a person", told)

@@ -4,7 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.test_tools_in_a_run import asks
 from tests.fakes.sample import Sample
+from tests.fakes.script import Answer
 from tests.fakes.tool_servers import configure, skill, unruly
 
 
@@ -86,3 +88,46 @@ def test_what_cannot_be_called_says_why(
     done = sample.forge("capabilities", "try", *words)
     assert done.code == code
     assert said in done.err
+
+
+def skilled(sample: Sample, exit_code: int = 0) -> None:
+    """Add a skill with one script, which leaves a file behind."""
+    body = f"#!/bin/sh\nls\necho left > left-behind\nexit {exit_code}\n"
+    skill(sample.path / ".forge" / "skills", "deploy", list_sh=body)
+
+
+def scripted(sample: Sample) -> str:
+    """Let a model run the script of the skill, and say that all went well."""
+    ran = asks(("run_script", {"path": "scripts/list.sh", "arguments": []}))
+    done: Answer = {"artifact_markdown": "Deployed."}
+    return sample.model({("skill", "try", "1.1"): ran, ("skill", "try", "1.2"): done})
+
+
+WORDS = ("capabilities", "try", "skill_deploy", "--arg", "request=deploy it")
+
+
+def test_a_skill_is_performed_by_a_model_and_leaves_nothing(sample: Sample, tmp_path: Path) -> None:
+    skilled(sample)
+    said = sample.forge(*WORDS, "--model", scripted(sample))
+    assert (said.code, said.out) == (0, "Deployed.\nscripts/list.sh: exit code 0\n"), said.err
+    assert "run_script" in said.err
+    assert sample.git("status", "--porcelain") == "?? .forge/"
+    assert sample.git("worktree", "list").count("\n") == 0
+    assert [*tmp_path.rglob("left-behind")] == []
+    assert not [each for each in (tmp_path / "state").rglob("*") if each.is_file()]
+
+
+def test_the_code_of_a_skills_script_counts_and_not_the_models_words(sample: Sample) -> None:
+    skilled(sample, exit_code=3)
+    said = sample.forge(*WORDS, "--model", scripted(sample))
+    assert (said.code, said.out) == (1, "Deployed.\nscripts/list.sh: exit code 3\n"), said.err
+
+
+def test_a_skill_without_a_model_or_a_request_says_what_is_missing(sample: Sample) -> None:
+    skilled(sample)
+    said = sample.forge(*WORDS)
+    assert said.code not in {0, 1}
+    assert "ANTHROPIC_API_KEY" in said.err
+    unasked = sample.forge("capabilities", "try", "skill_deploy", "--model", scripted(sample))
+    assert unasked.code == 1
+    assert '"request" is a required property' in unasked.out
