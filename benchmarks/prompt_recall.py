@@ -16,8 +16,10 @@ from typing import NamedTuple
 
 from forge_bot.git import Repository
 from forge_bot.git.process import git
+from forge_bot.project.graph.read_graph import GraphReader
 from forge_bot.prompts.material import InputFile
 from forge_bot.runs.prompt_files import PromptFiles
+from forge_bot.runs.request_lookup import likely_files
 
 COMMITS = Path(__file__).with_name("commits.json")
 _HUNK = re.compile(r"^@@ -(\d+)(?:,(\d+))? \+\d+(?:,\d+)? @@ ?(.*)$")
@@ -46,6 +48,9 @@ def main() -> int:
     """Print a table by kind of design, and the misses."""
     parser = argparse.ArgumentParser(description="Recall of files in prompts over real commits.")
     parser.add_argument("folder", type=Path, help="git directories, as OWNER/NAME")
+    parser.add_argument(
+        "--graph", action="store_true", help="rank by the imports of the project's graph too"
+    )
     given = parser.parse_args()
     wanted = json.loads(COMMITS.read_text(encoding="utf-8"))
     scores: dict[str, list[Score]] = {}
@@ -54,7 +59,9 @@ def main() -> int:
         if not place.is_dir():
             print(f"{entry['repository']}: not in {given.folder}", file=sys.stderr)
             return 2
-        for kind, score in measured(Repository(place, place), entry["commit"]):
+        for kind, score in measured(
+            Repository(place, place), entry["commit"], by_graph=given.graph
+        ):
             scores.setdefault(kind, []).append(score)
             if score.missing:
                 print(f"miss, {kind}: {entry['repository']} {entry['commit'][:10]}:", end=" ")
@@ -72,9 +79,13 @@ def main() -> int:
     return 0
 
 
-def measured(repository: Repository, commit: str) -> Iterator[tuple[str, Score]]:
+def measured(
+    repository: Repository, commit: str, *, by_graph: bool = False
+) -> Iterator[tuple[str, Score]]:
     """Yield the score of a commit for each kind of design."""
     base = repository.commit_id(f"{commit}^")
+    if by_graph:
+        link_by_graph(repository, base)
     message = git(repository.root, "log", "-1", "--format=%B", commit).out.decode(
         "utf-8", "replace"
     )
@@ -92,6 +103,22 @@ def measured(repository: Repository, commit: str) -> Iterator[tuple[str, Score]]
         files = PromptFiles(repository, base, message)
         shown = [*files.looked_up(), *files.for_task(base, (), [design])]
         yield kind, _score(known, [each for each in shown if each.kind == "file"])
+
+
+def link_by_graph(repository: Repository, commit: str) -> None:
+    """Add the resolved imports and tests of the graph to what the ranking knows of import lines.
+
+    The ranking of a commit is made once and kept; these packages are small enough for that.
+    """
+    ranked = likely_files(repository, commit, ())
+    if ranked is None:
+        return
+    graph = GraphReader(repository).at(commit)
+    for path in ranked.links.keys() & graph.files.keys():
+        node = graph.files[path]
+        near = {*node.imports, *node.tests}
+        near |= {*graph.importers.get(path, ()), *graph.testers.get(path, ())}
+        ranked.links[path] = tuple(sorted({*ranked.links[path], *near} & ranked.links.keys()))
 
 
 def _score(changes: Sequence[Change], shown: Sequence[InputFile]) -> Score:

@@ -41,7 +41,8 @@ _IMPORT = re.compile(
 class LikelyFiles:
     """The text files of a commit, ready to be ranked.
 
-    `together` maps a file to those that earlier commits changed with it, and how often.
+    `together` maps a file to those that earlier commits changed with it, and how often; `links`
+    maps it to those that its text imports or its name pairs it with.
     """
 
     def __init__(
@@ -57,7 +58,7 @@ class LikelyFiles:
         for path, found in blocks.items():
             for block in found:
                 self._places.setdefault(block.name, []).append((path, block))
-        self._links = file_links(texts)
+        self.links = file_links(texts)
 
     def definitions(self, name: str) -> list[tuple[str, int]]:
         """Return the files and lines that define a name; of `Class.method`, the method there."""
@@ -93,12 +94,12 @@ class LikelyFiles:
         }
         leaders = sorted(scores, key=lambda path: (-round(scores[path], 6), path))[:_NEIGHBOURS]
         for leader in leaders:
-            for path in self._links[leader]:
+            for path in self.links[leader]:
                 scores[path] = scores.get(path, 0.0) + _LINKED * scores[leader]
             changed = self._together.get(leader, {})
             most = max(changed.values(), default=1)
             for path, times in changed.items():
-                if path in self._links:
+                if path in self.links:
                     scores[path] = scores.get(path, 0.0) + _TOGETHER * times / most
         ranked = sorted(scores, key=lambda path: (-round(scores[path], 6), path))
         return tuple(ranked[:limit])

@@ -11,7 +11,7 @@ from forge_bot.knowledge.mentions import Mentions, mentions, resolve
 from forge_bot.project.file_list import Listing
 from forge_bot.project.words import words
 from forge_bot.prompts.material import InputFile
-from forge_bot.runs.request_lookup import likely_files, listed, looked_up
+from forge_bot.runs.request_lookup import likely_files, listed, looked_up, places_defined
 
 _FOR_REQUEST = 26_000
 """Characters of files that every prompt shows behind the request."""
@@ -91,7 +91,7 @@ class PromptFiles:
         """Return the files that an implementer needs as they are now.
 
         They are those of its task, those that the documents name, and `also`; where nothing names
-        a file, the most likely ones.
+        a file, those that define what is named, else the most likely ones.
         """
         read = [*texts]
         named_there = [mentions(text) for text in read]
@@ -107,7 +107,10 @@ class PromptFiles:
         )
         wanted.update(dict.fromkeys(path for path in also if path in files))
         if not wanted and (ranked := likely_files(self.repository, now, tuple(self._about))):
-            wanted.update(dict.fromkeys(ranked.best(self._about, _LIKELY_FOR_TASK)))
+            places_of = places_defined(ranked, everything.names)
+            wanted.update(dict.fromkeys(path for hits in places_of.values() for path, _ in hits))
+            likely = () if wanted else ranked.best(self._about, _LIKELY_FOR_TASK)
+            wanted.update(dict.fromkeys(likely))
         return self._show(now, tuple(wanted), everything, _FOR_TASK)
 
     def _resolved(self, found: Mentions) -> list[str]:

@@ -79,7 +79,7 @@ def looked_up(repository: Repository, base: str, request: str) -> RequestLookup:
     ranked = likely_files(repository, base, tuple(words(request)))
     title, _, text = request.partition("\n")
     names = request_names(title, text)[:_NAMES_LOOKED_UP]
-    defined = _defined(ranked, names)
+    defined = places_defined(ranked, names)
     telling = [
         name
         for name in names
@@ -159,7 +159,9 @@ def _first_uses(hits: Sequence[Use]) -> Sequence[Use]:
     return [hit for hit in hits if not tells_of_changes(hit[0])][:_USES_OF_A_NAME]
 
 
-def _defined(ranked: LikelyFiles | None, names: Sequence[str]) -> dict[str, list[tuple[str, int]]]:
+def places_defined(
+    ranked: LikelyFiles | None, names: Sequence[str]
+) -> dict[str, list[tuple[str, int]]]:
     """Return where names are defined; a name that stands in many places tells nothing."""
     found: dict[str, list[tuple[str, int]]] = {}
     for name in names if ranked else ():

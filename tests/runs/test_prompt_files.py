@@ -83,6 +83,17 @@ def test_the_tests_of_what_a_request_names_are_shown_before_the_first_call(tmp_p
     assert "`WidePager` is defined at app/wide.py:1" in told(shown)
 
 
+def test_where_a_design_names_no_file_those_that_define_its_names_are_shown(tmp_path: Path) -> None:
+    noise = {f"app/words_{n}.py": "# pages of text, show and pager\n" * 9 for n in range(9)}
+    here = repository(tmp_path, {"app/core.py": CORE, **noise})
+    asked = PromptFiles(here, here.commit_id("main"), "Show pages of text")
+    shown = asked.for_task("main", (), ["## Changes\n\n- `Pager.show`: strips\n"])
+    assert files(shown) == ["app/core.py"]
+    without = PromptFiles(here, here.commit_id("main"), "Show pages of text")
+    shown = without.for_task("main", (), ["## Changes\n\nAs the request says.\n"])
+    assert len(files(shown)) > 1, "nothing is named, so the most likely files are shown"
+
+
 def test_a_file_that_an_analysis_spares_is_not_shown_where_it_is_named_again(
     tmp_path: Path,
 ) -> None:
