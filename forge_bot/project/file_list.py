@@ -40,6 +40,7 @@ class Listing:
         self._folders = frozenset(folder for path in self.files for folder in above(path))
         self._read = read
         self._texts: dict[str, str] = {}
+        self._own: dict[str, tuple[str, ...]] = {}
 
     def has(self, path: str) -> bool:
         """Return whether a file with that path is listed."""
@@ -71,12 +72,17 @@ class Listing:
 
     def own(self, folder: str = "") -> tuple[str, ...]:
         """Return the files of `below` without third-party files and samples."""
-        start = len(folder) + 1 if folder else 0
-        return tuple(
-            path
-            for path in self.below(folder)
-            if not any(_is_strange(part) for part in path[start:].split("/")[:-1])
-        )
+        if folder not in self._own:
+            start = len(folder) + 1 if folder else 0
+            strange: dict[str, bool] = {}
+            for path in self.below(folder):
+                holder = path[start:].rpartition("/")[0]
+                if holder not in strange:
+                    strange[holder] = any(map(_is_strange, holder.split("/")))
+            self._own[folder] = tuple(
+                path for path in self.below(folder) if not strange[path[start:].rpartition("/")[0]]
+            )
+        return self._own[folder]
 
     def projects(self, names: Collection[str]) -> tuple[str, ...]:
         """Return the topmost folders below the root with a file of one of these names, sorted.

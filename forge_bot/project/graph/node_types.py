@@ -119,4 +119,7 @@ class Criticality(StrEnum):
     @property
     def weight(self) -> int:
         """The place in the order, the worst highest."""
-        return list(Criticality).index(self)
+        return _WEIGHTS[self]
+
+
+_WEIGHTS = {each: place for place, each in enumerate(Criticality)}

@@ -1,9 +1,11 @@
 """The files of a project by git's ids: as committed, or as they lie in the work tree."""
 
+import gc
 import hashlib
 import os
 import stat
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
@@ -15,6 +17,22 @@ LINK = "120000"
 SUBMODULE = "160000"
 _LARGEST = 20_000_000
 """Bytes of a changed file that is hashed; of a larger one size and time stand for its contents."""
+
+
+@contextmanager
+def collecting_paused() -> Generator[None]:
+    """Pause the search for circular garbage while thousands of values are made that all stay: it
+    would look through all of them again and again.
+    """
+    running = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if running:
+            gc.enable()
+            # What was made is old from here on, and is not looked through at the next allocation.
+            gc.collect(1)
 
 
 class FileEntry(NamedTuple):
@@ -44,7 +62,8 @@ class ProjectFiles:
     def here(repository: Repository) -> "ProjectFiles":
         """Return the tracked and new files of the work tree as they lie there."""
         known, changed = repository.blobs_here()
-        entries = {path: FileEntry(*each) for path, each in known.items()}
+        with collecting_paused():
+            entries = {path: FileEntry(*each) for path, each in known.items()}
         for path in changed:
             entries.pop(path, None)
             if (entry := _on_disk(repository.root / path)) is not None:

@@ -18,7 +18,13 @@ from forge_bot.project.graph.classify import entry_points, kind_of
 from forge_bot.project.graph.file_facts import FileFacts
 from forge_bot.project.graph.graph_cache import GraphCache
 from forge_bot.project.graph.node_types import NodeKind
-from forge_bot.project.graph.project_files import LINK, SUBMODULE, FileEntry, ProjectFiles
+from forge_bot.project.graph.project_files import (
+    LINK,
+    SUBMODULE,
+    FileEntry,
+    ProjectFiles,
+    collecting_paused,
+)
 from forge_bot.project.graph.project_graph import FileNode, GraphCommand, ProjectGraph
 from forge_bot.project.graph.stacks.all_stacks import STACKS, stack_for
 from forge_bot.project.graph.stacks.stack import Resolve, Stack
@@ -45,6 +51,8 @@ class GraphReader:
         self._structure = ""
         self._make: Callable[[str, FileFacts], FileNode] | None = None
         self._known: ProjectGraph | None = None
+        self._found: tuple[tuple[str, ...], dict[str, str], tuple[GraphCommand, ...]]
+        self._found = ((), {}, ())
 
     def here(self) -> ProjectGraph:
         """Return the graph of the work tree as it lies there."""
@@ -78,19 +86,21 @@ class GraphReader:
         kept = None if self._structure else self._cache.graph(key)
         graph = self._restored(files, kept) if kept is not None else None
         if graph is None:
-            graph = self._read(files)
-            self._cache.keep_graph(key, _kept(graph))
+            with collecting_paused():
+                graph = self._read(files)
+            if self._known is None:
+                # Later ones differ by a few files, which the next process reads quickly.
+                self._cache.keep_graph(key, _kept(graph))
         self._known = graph
         return graph
 
     def _read(self, files: ProjectFiles) -> ProjectGraph:
-        listing = files.listing()
         read = [path for path in files.entries if _is_read(path, files.entries[path])]
         facts = self._facts_of(files, read)
         structure = _structure(files)
         if structure != self._structure or self._make is None:
             self._structure, self._nodes = structure, {}
-            self._make = _maker(listing)
+            self._make = _maker(files.listing())
         nodes: dict[str, FileNode] = {}
         for path, entry in files.entries.items():
             known = (path, entry.blob)
@@ -99,21 +109,38 @@ class GraphReader:
                 self._nodes[known] = _with_mode(made, path, entry, files)
             nodes[path] = self._nodes[known]
         self._nodes = {(path, files.entries[path].blob): node for path, node in nodes.items()}
-        found = find_commands(listing)
-        commands = tuple(
-            GraphCommand(name, " ".join(command.plain), command.reason)
-            for name in CommandName
-            for command in found.commands.of(name)
-        )
         return ProjectGraph(
             _with_tests(nodes, facts),
-            commands,
+            self._commands(files),
             tuple(_promises(read)),
             files.fingerprint,
             self._lazily(files),
             files.text,
             files.blob,
         )
+
+    def _commands(self, files: ProjectFiles) -> tuple[GraphCommand, ...]:
+        """Return the project's commands. They are found anew when the names of the files change, or
+        the contents of a file that was read for them.
+        """
+        names = tuple(files.entries)
+        before, blobs, known = self._found
+        if before == names and all(files.blob(path) == blob for path, blob in blobs.items()):
+            return known
+        seen: dict[str, str] = {}
+
+        def read(path: str) -> str:
+            seen[path] = files.blob(path)
+            return files.text(path)
+
+        commands = find_commands(Listing(names, read)).commands
+        found = tuple(
+            GraphCommand(name, " ".join(command.plain), command.reason)
+            for name in CommandName
+            for command in commands.of(name)
+        )
+        self._found = (names, seen, found)
+        return found
 
     def _lazily(self, files: ProjectFiles) -> Callable[[Iterable[str]], Mapping[str, FileFacts]]:
         entries = files.entries
@@ -184,7 +211,7 @@ def _read_one(path: str, data: bytes | None) -> FileFacts:
 def _structure(files: ProjectFiles) -> str:
     """Return a text that changes with what imports can mean: names, links and manifests."""
     return "\0".join(
-        path + entry.blob if basename(path) in _MANIFESTS or entry.mode == LINK else path
+        path + entry.blob if path.rpartition("/")[2] in _MANIFESTS or entry.mode == LINK else path
         for path, entry in files.entries.items()
     )
 

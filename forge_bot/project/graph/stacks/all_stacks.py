@@ -1,5 +1,6 @@
 """All stacks, and which one fits a file."""
 
+from functools import lru_cache
 from posixpath import splitext
 
 from forge_bot.project.graph.stacks.go_stack import GO
@@ -25,6 +26,7 @@ def resolves(path: str) -> bool:
     return stack is not None and stack is not PIPELINES and stack.resolver is not None
 
 
+@lru_cache(maxsize=50_000)
 def stack_for(path: str) -> Stack | None:
     """Return the stack that reads a file; None if none does."""
     return PIPELINES if is_pipeline(path) else _BY_ENDING.get(splitext(path)[1])
