@@ -44,6 +44,7 @@ _MOST_CHANGELOG = 1_200
 _PREFACE = 2
 """Sections of a changelog, the empty one before its title too, that say nothing of changes."""
 _EXAMPLES = 3
+_MOST_FRAGMENT = 400
 _HEADING = re.compile(r"#{1,6}\s+\S|=+\s\S")
 _UNDERLINE = re.compile(r"([=\-~^\"'*+#`:.])\1{2,}\s*")
 _CODE = re.compile(
@@ -53,6 +54,16 @@ _ABOUT = re.compile(
     r"test|lint|style|format|convention|commit|change|news|doc|typ|pull request|rule|code\b",
     re.IGNORECASE,
 )
+_LINTER_SECTIONS = {
+    "pyproject.toml": re.compile(r"\[tool\.(?:ruff|black|isort|flake8)\b"),
+    "setup.cfg": re.compile(r"\[(?:flake8|isort|pycodestyle)\b"),
+    "tox.ini": re.compile(r"\[(?:flake8|pycodestyle)\b"),
+}
+"""Files of several tools, with the headings of the sections that a linter or formatter reads."""
+
+_LINTER_FILES = ("ruff.toml", ".ruff.toml", ".flake8", ".prettierrc", "biome.json", "rustfmt.toml")
+_MOST_LINTER = 900
+_LINE_END = re.compile(r"\s{2,}#.*$")
 _POINTER = re.compile(r"@?([\w./-]+\.(?:md|rst|txt|adoc))")
 
 
@@ -79,7 +90,7 @@ def house_rules(listing: Listing) -> tuple[HouseRule, ...]:
         if rule is not None and len(rule.text) <= room:
             found.append(rule)
             room -= len(rule.text)
-    return tuple(found)
+    return (*found, *_linter_rules(listing))
 
 
 def _weight(path: str) -> int:
@@ -183,6 +194,37 @@ def _written(lines: Sequence[str], spans: Sequence[Span]) -> str:
     return "\n".join(parts) + "\n"
 
 
+# -- linters
+# --------------------------------------------------------------------------------------------------
+
+
+def _linter_rules(listing: Listing) -> Iterator[HouseRule]:
+    """Yield what linters and formatters are told, and which Python a project needs."""
+    room = _MOST_LINTER
+    for path in (*_LINTER_SECTIONS, *_LINTER_FILES):
+        lines = [line for line in listing.text(path)[:_MOST_READ].split("\n") if line.strip()]
+        headings = _LINTER_SECTIONS.get(path)
+        kept = [*(_of_linters(lines, headings) if headings else lines)]
+        while kept and _length(kept) > room:
+            kept.pop()
+        if kept:
+            room -= _length(kept)
+            whole = len(kept) == len(lines)
+            part = "" if whole else "for linters and the version of Python"
+            yield HouseRule(path=path, text="\n".join(kept) + "\n", part=part)
+
+
+def _of_linters(lines: Sequence[str], headings: re.Pattern[str]) -> Iterator[str]:
+    inside = False
+    for line in lines:
+        if line.startswith("["):
+            inside = headings.match(line) is not None
+        if (inside and not line.lstrip().startswith(("#", ";"))) or line.startswith(
+            "requires-python"
+        ):
+            yield _LINE_END.sub("", line)
+
+
 # -- changelogs
 # --------------------------------------------------------------------------------------------------
 
@@ -219,7 +261,7 @@ def _fragments(listing: Listing) -> HouseRule | None:
     says = [f"Each change adds a file to {folder}/, which becomes part of the changelog."]
     if named:
         says.append(f"Some that are there: {', '.join(named[-_EXAMPLES:])}.")
-        says.append(f"{named[-1]} says: {' '.join(listing.text(named[-1]).split())[:300]}")
+        says.append(f"{named[-1]}:\n{listing.text(named[-1]).strip()[:_MOST_FRAGMENT]}")
     if about is not None:
         says.append(f"{about}:\n{listing.text(about).strip()[:_MOST_CHANGELOG]}")
     return HouseRule(path=f"{folder}/", text="\n".join(says) + "\n", part="news fragments")

@@ -95,3 +95,25 @@ def test_news_fragments_are_told_with_an_example_and_the_changelog_is_not(
 
 def test_a_folder_that_is_only_called_news_is_no_rule_and_empty_files_are_none() -> None:
     assert rules({"news/index.html": "<p>", "AGENTS.md": "\n", "CONTRIBUTING.md": ""}) == {}
+
+
+def test_what_linters_read_is_shown_without_the_rest_of_its_file() -> None:
+    settings = (
+        '[project]\nname = "a"\nrequires-python = ">=3.11"\n\n[tool.pytest.ini_options]\nx = 1\n\n'
+        '[tool.ruff.lint]\nselect = ["B"]  # bugs\n# why\nignore = [\n    "B008",\n]\n\n[tool.mypy]\n'
+    )
+    found = rules({"pyproject.toml": settings, ".flake8": "[flake8]\nmax-line-length = 99\n"})
+    assert found["pyproject.toml"].text == (
+        'requires-python = ">=3.11"\n[tool.ruff.lint]\nselect = ["B"]\nignore = [\n    "B008",\n]\n'
+    )
+    assert found[".flake8"].part == ""
+    long = "\n".join(f'    "E{number}",' for number in range(900))
+    cut = rules({"ruff.toml": f"lint.ignore = [\n{long}\n]\n"})["ruff.toml"]
+    assert len(cut.text) < 1_000
+    assert cut.part
+
+
+def test_an_example_of_a_news_fragment_keeps_its_lines() -> None:
+    fragment = "---\nfixes:\n  - |\n    It works.\n"
+    found = rules({"releasenotes/notes/a-1.yaml": fragment})
+    assert fragment in found["releasenotes/notes/"].text
