@@ -109,7 +109,7 @@ def _begun(repository: Repository, number: int) -> RunInfo:
     config = load_config(repository.text_here)
     draft = draft_from_words(f"{_TASK}, number {number}", token=None, api_url=None)
     plan = plan_for(repository, draft, effort="S", name=None, branch=None, here=False)
-    beginning = NewRun(draft=draft, plan=plan, flags=RunFlags(), budget=None, by="benchmark")
+    beginning = NewRun(draft=draft, plan=plan, flags=RunFlags(), by="benchmark")
     return create_run(repository, beginning, load_pipeline(config.pipeline, repository.text_here))
 
 

@@ -142,6 +142,11 @@ class Usage(Recorded):
     duration_ms: int = 0
     model: str = ""
 
+    @property
+    def tokens(self) -> int:
+        """Tokens in and out together."""
+        return self.input_tokens + self.output_tokens
+
     def __add__(self, other: "Usage") -> "Usage":
         known = self.cost is not None and other.cost is not None
         return Usage(

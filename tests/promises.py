@@ -367,7 +367,7 @@ CLI = {
         "Restore a run's record that cannot be read from the newest commit that has a readable one,"
         " and say what is lost."
     ),
-    "cli-continue": "Allow a run more money, and go on.",
+    "cli-continue": "Allow a run more money or tokens, and continue.",
     "cli-status": "Show where a run stands.",
     "cli-show": "Print an artifact of a run.",
     "cli-list": "List the runs of the repository.",
@@ -406,7 +406,7 @@ CLI = {
         "Answer to the next question of --discuss, where there is no terminal; up to three times."
     ),
     "cli-option-model": "provider:model for all tiers, scripted:FILE or replay:FILE.",
-    "cli-option-budget": "US dollars the run may cost, such as 5.",
+    "cli-option-budget": "US dollars the run may cost, such as 5, or tokens: 200000tokens.",
     "cli-option-branch": "Name of the new branch.",
     "cli-option-here": "Work on the branch and in the folder that is checked out.",
     "cli-option-record": "Append everything the model says to this file, to be replayed.",

@@ -10,6 +10,7 @@ import pytest
 
 from forge_bot.bot.comment_markdown import parse_comment
 from forge_bot.errors import AnswerNotOffered
+from forge_bot.gate.arguments import Amount
 from forge_bot.gate.command_types import (
     Abandon,
     Approve,
@@ -62,7 +63,12 @@ MONEY = [
     ("1e9", None),
     ("nan", None),
     ("lots", None),
-    ("20000 tokens", None),
+    ("20000 tokens", 20_000),
+    ("+20,000 tokens", 20_000),
+    ("20k tokens", 20_000),
+    ("1.5m tokens", 1_500_000),
+    ("1 token", None),
+    ("20.000 tokens", None),
 ]
 FLAGS = [
     ("--auto fix the login", ("fix the login", True, None)),
@@ -73,6 +79,11 @@ FLAGS = [
     ("fix it --budget=5 --auto", ("fix it", True, "5")),
     ("-- --auto is the flag to fix", ("--auto is the flag to fix", False, None)),
     ("--budget 20000 fix it", None),
+    ("--budget 20000tokens fix it", ("fix it", False, 20_000)),
+    ("--budget 20000 tokens fix it", ("fix it", False, 20_000)),
+    ("fix it --budget 20k tokens", ("fix it", False, 20_000)),
+    ("fix it --budget=20000tokens --auto", ("fix it", True, 20_000)),
+    ("--budget 5 tokens leak into the log", None),
     ("--auto=yes fix it", None),
     ("--force fix it", None),
     ("fix it --effort XL", None),
@@ -117,27 +128,24 @@ def test_an_answer_means_the_same_on_every_face(words: str, means: tuple[str, st
 
 
 @pytest.mark.parametrize(("words", "amount"), MONEY, ids=[words for words, _ in MONEY])
-def test_an_amount_of_money_is_the_same_in_the_thread_and_at_the_terminal(
-    sample: Sample, words: str, amount: Decimal | None
+def test_an_amount_is_the_same_in_the_thread_and_at_the_terminal(
+    sample: Sample, words: str, amount: Decimal | int | None
 ) -> None:
     in_thread = parse_comment(f"/continue {words}")[0]
-    assert (
-        in_thread == Continue(1, amount) if amount is not None else isinstance(in_thread, Mistyped)
-    )
+    if amount is None:
+        assert isinstance(in_thread, Mistyped)
+    else:
+        assert in_thread == Continue(
+            1, Amount(tokens=amount) if isinstance(amount, int) else Amount(dollars=amount)
+        )
     at_terminal = sample.forge("continue", *words.split())
     # Without a run only the amount can be told: a good one leads to the next refusal.
     assert ("is no amount of money" in at_terminal.err) == (amount is None), at_terminal.err
-    if "tokens" in words:
-        assert isinstance(in_thread, Mistyped)
-        for said in (in_thread.hint, at_terminal.err):
-            assert "a budget counts US dollars, and tokens have different prices" in " ".join(
-                said.split()
-            )
 
 
 @pytest.mark.parametrize(("words", "means"), FLAGS, ids=[words for words, _ in FLAGS])
 async def test_flags_are_the_same_in_the_thread_and_over_mcp(
-    sample: Sample, words: str, means: tuple[str, bool, str | None] | None
+    sample: Sample, words: str, means: tuple[str, bool, str | int | None] | None
 ) -> None:
     in_thread = parse_comment(f"/forge {words}")[0]
     async with hosting(sample) as host:
@@ -148,16 +156,25 @@ async def test_flags_are_the_same_in_the_thread_and_over_mcp(
         assert over_mcp["errors"][0] in in_thread.hint
         return
     text, auto, budget = means
-    assert in_thread == Start(1, text, auto=auto, budget=Decimal(budget) if budget else None)
+    dollars, tokens = (None, budget) if isinstance(budget, int) else (budget, None)
+    amount = Amount(Decimal(dollars) if dollars else None, tokens)
+    assert in_thread == Start(1, text, auto=auto, budget=amount)
     flags = over_mcp["flags"]
-    assert (over_mcp["core_text"], flags["auto"], flags.get("budget")) == (text, auto, budget)
+    assert (over_mcp["core_text"], flags["auto"]) == (text, auto)
+    assert (flags.get("budget"), flags.get("budget_tokens")) == (dollars, tokens)
 
 
-async def test_a_budget_that_was_given_over_mcp_is_the_runs_budget(sample: Sample) -> None:
+@pytest.mark.parametrize(
+    ("given", "key", "amount"),
+    [("2.50", "cap", Decimal("2.50")), ("20k tokens", "tokenCap", Decimal(20_000))],
+)
+async def test_a_budget_that_was_given_over_mcp_is_the_runs_budget(
+    sample: Sample, given: str, key: str, amount: Decimal
+) -> None:
     async with hosting(sample) as host:
-        await host.begin("--budget 2.50 `rota who` names somebody too early", "S")
+        await host.begin(f"--budget {given} `rota who` names somebody too early", "S")
         state = json.loads((host.path / host.workspace / "state.json").read_text(encoding="utf-8"))
-    assert Decimal(state["budget"]["cap"]) == Decimal("2.50")
+    assert Decimal(state["budget"][key]) == amount
 
 
 def test_at_the_terminal_a_typo_is_no_yes_and_revise_sends_back(sample: Sample) -> None:

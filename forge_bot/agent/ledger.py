@@ -1,4 +1,4 @@
-"""The money of a run while calls are under way: one ledger for all parallel tasks."""
+"""The money and tokens of a run while calls are under way: one ledger for all parallel tasks."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -13,7 +13,7 @@ PriceOf = Callable[[str, int, int], Decimal | None]
 
 
 class Reserved(Frozen):
-    """The worst case reserved for one call. A model without a known price reserves nothing."""
+    """The worst case reserved for one call. A model without a known price reserves no money."""
 
     amount: Decimal
     price_known: bool
@@ -38,7 +38,7 @@ class Ledger:
 
     @property
     def unknown_prices(self) -> tuple[str, ...]:
-        """The models that were asked without a known price: a cap does not limit them."""
+        """The models that were asked without a known price: only a cap of tokens limits them."""
         return tuple(self._unpriced)
 
     async def reserve(
@@ -50,35 +50,32 @@ class Ledger:
         *,
         batched: bool = False,
     ) -> Reserved | None:
-        """Reserve the worst case of one call. Return None if the cap forbids it.
+        """Reserve the worst case of one call. Return None if a cap forbids it.
 
         While other calls hold reservations that they will hardly need, it waits for them instead of
         giving up. `batched` calls cost half, and do not wait, since that could take hours: they
         raise LedgerCrowded.
         """
-        amount = self._price(model, prompt_tokens(messages), output_tokens)
+        asked = prompt_tokens(messages)
+        tokens = asked + output_tokens
+        amount = self._price(model, asked, output_tokens)
         if amount is None:
             self._unpriced[model] = None
-            return Reserved(amount=Decimal(0), price_known=False)
-        amount = amount * BATCH_PRICE if batched else amount
-        while (granted := self.budget.reserve(key, amount)) is None:
-            if (
-                self.budget.cap is None
-                or not self.budget.reserved
-                or self.budget.spent + amount > self.budget.cap
-            ):
+        dollars = (amount or Decimal(0)) * (BATCH_PRICE if batched else 1)
+        while (granted := self.budget.reserve(key, dollars, tokens)) is None:
+            if not self.budget.reserved or not self.budget.fits_alone(dollars, tokens):
                 return None
             if batched:
                 raise LedgerCrowded
             await self._settled.wait()
         self.budget = granted
-        return Reserved(amount=amount, price_known=True)
+        return Reserved(amount=dollars, price_known=amount is not None)
 
-    def settle(self, key: str, cost: Decimal | None) -> None:
+    def settle(self, key: str, cost: Decimal | None, tokens: int = 0) -> None:
         """Replace the reservation by the real cost.
 
         A call without a reservation here only adds its cost.
         """
-        self.budget = self.budget.settle(key, cost or Decimal(0))
+        self.budget = self.budget.settle(key, cost or Decimal(0), tokens)
         done, self._settled = self._settled, asyncio.Event()
         done.set()

@@ -206,7 +206,7 @@ class _AssignmentRun:
         key, prompt = self.assignment.prefix + effect.step, prompt_digest(call)
         new, self._noted = effect.messages[self._noted :], len(effect.messages)
         if known := self.journal.answered(key, prompt):
-            self.ledger.settle(key, known.usage.cost)
+            self.ledger.settle(key, known.usage.cost, known.usage.tokens)
             self.notice(ModelAnswered(usage=known.usage, cost=known.usage.cost, again=True))
             return known
         self.steps.begin(AgentStep.MODEL)
@@ -288,7 +288,7 @@ class _AssignmentRun:
             self.unanswered += cost
             self.ledger.settle(asked.key, cost)
             return _failure(error)
-        self.ledger.settle(asked.key, reply.usage.cost)
+        self.ledger.settle(asked.key, reply.usage.cost, reply.usage.tokens)
         return self.journal.finished(asked.key, asked.prompt, reply)
 
     async def _asked(
@@ -308,10 +308,11 @@ class _AssignmentRun:
         )
         self.journal.started(key, prompt, self.model.name, reserved.amount, new)
         cost: Decimal | None = reserved.amount
+        tokens = 0
         try:
             began = self.now()
             reply = self._timed(await self.model.ask(call), began)
-            cost = reply.usage.cost
+            cost, tokens = reply.usage.cost, reply.usage.tokens
             return self.journal.finished(key, prompt, reply)
         except (ModelUnavailable, ContextTooLong, QuestionRejected) as error:
             paid = isinstance(error, PossiblyCharged)
@@ -327,7 +328,7 @@ class _AssignmentRun:
             self.unanswered += reserved.amount
             raise
         finally:
-            self.ledger.settle(key, cost)
+            self.ledger.settle(key, cost, tokens)
 
     def _timed(self, reply: ModelReply, began: float) -> ModelReply:
         duration = int((self.now() - began) * 1000)
@@ -343,7 +344,7 @@ class _AssignmentRun:
     async def _looked(self, item: CapabilityRequest) -> CapabilityResult:
         key = self.assignment.prefix + item.key
         if known := self.journal.observed(key):
-            self.ledger.settle(key, known.usage.cost)
+            self.ledger.settle(key, known.usage.cost, known.usage.tokens)
             return known
         began = self.now()
         if item.capability in self.assignment.running:

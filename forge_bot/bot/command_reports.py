@@ -65,7 +65,10 @@ def report_of(command: Telling, spoken: ThreadCommand, run: Run) -> Report | Non
             )
             return RetryAsked(key=key, at=at, phase=phase, notes=command.notes, by=by, via=via)
         case said.Continue():
-            return BudgetRaised(key=key, at=at, amount=command.amount, by=by, via=via)
+            more = command.amount
+            return BudgetRaised(
+                key=key, at=at, amount=more.dollars, tokens=more.tokens, by=by, via=via
+            )
         case said.Resize():
             return EffortChanged(key=key, at=at, effort=Effort(command.effort), by=by, via=via)
         case _:

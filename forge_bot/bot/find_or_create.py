@@ -149,7 +149,7 @@ def _new_run(
             discuss=wish.discuss,
             batch=wish.batch or f"{name}:batch".casefold() in labels,
         ),
-        budget=wish.budget or around.budget or supervisor.config.budget,
+        budget=wish.budget or around.budget or supervisor.config.amount,
         by=asked.by if asked is not None else around.wake.by or "",
         key=asked.key if asked is not None else by_label,
         base=_base(supervisor.repository),

@@ -10,6 +10,7 @@ from pathlib import Path
 from pydantic import Field, ValidationError
 
 from forge_bot.errors import BadInput, NotInAction
+from forge_bot.gate.arguments import AMOUNTS, NO_LIMIT, Amount, read_amount
 from forge_bot.gate.environment_variables import Inputs, read_inputs
 from forge_bot.values import Frozen
 
@@ -47,7 +48,7 @@ class JobContext(Frozen):
     run_url: str
     summary: Path | None
     outputs: Path | None
-    budget: Decimal | None
+    budget: Amount
     trust_local: bool
     push_workflows: bool = False
     edit_seconds: Decimal = Decimal(10)
@@ -85,7 +86,7 @@ def read_job_context(environ: Mapping[str, str] = os.environ) -> tuple[JobContex
         run_url=f"{server}/{repository}/actions/runs/{environ.get('GITHUB_RUN_ID', '')}",
         summary=_path(environ, "GITHUB_STEP_SUMMARY"),
         outputs=_path(environ, "GITHUB_OUTPUT"),
-        budget=_dollars(environ.get("FORGE_BOT_BUDGET", "")),
+        budget=_amount(environ.get("FORGE_BOT_BUDGET", "")),
         trust_local=_is_true(environ, "FORGE_BOT_TRUST_LOCAL"),
         push_workflows=may_push_workflows(environ),
         edit_seconds=_number(environ, "FORGE_BOT_EDIT_SECONDS", Decimal(10)),
@@ -119,13 +120,10 @@ def _number(environ: Mapping[str, str], name: str, usual: Decimal) -> Decimal:
     return found
 
 
-def _dollars(text: str) -> Decimal | None:
+def _amount(text: str) -> Amount:
     if not text.strip():
-        return None
-    try:
-        amount = Decimal(text.strip().removeprefix("$"))
-    except InvalidOperation:
-        amount = Decimal(0)
-    if not amount.is_finite() or amount <= 0:
-        raise BadInput(f"FORGE_BOT_BUDGET is {text!r}: it is an amount of US dollars, such as 5.")
+        return NO_LIMIT
+    amount = read_amount(text)
+    if amount is None:
+        raise BadInput(f"FORGE_BOT_BUDGET is {text!r}: it is an amount: {AMOUNTS}.")
     return amount

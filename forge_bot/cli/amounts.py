@@ -14,7 +14,7 @@ def money(cost: Decimal | None) -> str:
 
 def tokens(usage: Usage) -> str:
     """Tokens in and out for people."""
-    return f"{usage.input_tokens + usage.output_tokens:,} tokens"
+    return f"{usage.tokens:,} tokens"
 
 
 def paid(usage: Usage) -> str:

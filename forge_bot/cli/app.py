@@ -219,11 +219,14 @@ def repair(repo: Repo = HERE, run: RunName = None) -> int:
 @with_groups
 def continue_(
     amount: Annotated[
-        list[str], typer.Argument(help="US dollars more, such as +$5.", callback=every_word)
+        list[str],
+        typer.Argument(
+            help="US dollars more, such as +$5, or tokens: 20000 tokens.", callback=every_word
+        ),
     ],
     options: ResumeOptions,
 ) -> int:
-    """Allow a run more money, and go on."""
+    """Allow a run more money or tokens, and continue."""
     from forge_bot.cli.resume import raise_budget as go
 
     return go(options, " ".join(amount))

@@ -228,7 +228,9 @@ class RunOptions:
     budget: Annotated[
         str | None,
         typer.Option(
-            help="US dollars the run may cost, such as 5.", metavar="AMOUNT", callback=words
+            help="US dollars the run may cost, such as 5, or tokens: 200000tokens.",
+            metavar="AMOUNT",
+            callback=words,
         ),
     ] = None
     branch: Annotated[

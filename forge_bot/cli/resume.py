@@ -1,7 +1,6 @@
 """Commands that go on with a run: answers, resume, retry, more money."""
 
 from collections.abc import Callable
-from decimal import Decimal
 from pathlib import Path
 from uuid import uuid4
 
@@ -17,7 +16,7 @@ from forge_bot.cli.temporal_commands import led_by
 from forge_bot.engine.reports import Answer, BudgetRaised, Report, RetryAsked
 from forge_bot.engine.state import RunStatus
 from forge_bot.errors import BadOption, RunEnded, TaskTooLarge
-from forge_bot.gate.arguments import DOLLARS_ONLY, is_tokens, read_dollars
+from forge_bot.gate.arguments import Amount, read_amount
 from forge_bot.git import Repository
 from forge_bot.runs.base_update import fetch_for_update, update
 from forge_bot.runs.checks import CheckSubject, Occasion, run_checks
@@ -153,28 +152,35 @@ def repair(folder: Path, name: str | None) -> int:
 
 
 def raise_budget(options: ResumeOptions, amount: str) -> int:
-    """Allow more money, and go on. Raises NeedsTerminal where no person and no script of theirs
-    allows it.
+    """Allow more money or tokens, and go on. Raises NeedsTerminal where no person and no script of
+    theirs allows it.
     """
     check_person("continue", by_script=options.by_script)
     via = way_of_answer(by_script=options.by_script)
-    more = dollars(amount, "forge-bot continue +$5")
+    more = amount_of(amount, "forge-bot continue +$5")
     return _go(
         options,
         lambda _run: BudgetRaised(
-            key=f"budget-{uuid4().hex}", at=now(), amount=more, by=local_user(), via=via
+            key=f"budget-{uuid4().hex}",
+            at=now(),
+            amount=more.dollars,
+            tokens=more.tokens,
+            by=local_user(),
+            via=via,
         ),
     )
 
 
-def dollars(text: str, example: str) -> Decimal:
-    """Read an amount of money as every face does. Raises BadOption."""
-    amount = read_dollars(text)
+def amount_of(text: str, example: str) -> Amount:
+    """Read an amount of money or tokens as every face does. Raises BadOption."""
+    amount = read_amount(text)
     if amount is None:
-        reason = f": {DOLLARS_ONLY}" if is_tokens(text) else ""
         raise BadOption(
-            f"{text!r} is no amount of money{reason}.",
-            hint=f"Write US dollars, above 0 and below 10,000: {example}",
+            f"{text!r} is no amount of money or tokens.",
+            hint=(
+                f"Write US dollars, above 0 and below 10,000: {example}. Or tokens, from 1,000 on:"
+                f" {example.rpartition(' ')[0]} 200000tokens"
+            ),
         )
     return amount
 

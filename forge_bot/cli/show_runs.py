@@ -163,8 +163,10 @@ def _tail(state: State, console: Console) -> None:
             soft_wrap=True,
         )
     cap = f" of {money(state.budget.cap)}" if state.budget.cap is not None else ""
+    most = f" of {state.budget.token_cap:,}" if state.budget.token_cap is not None else ""
     console.print(
-        f"\n[dim]so far: {tokens(state.usage)} · {money(state.usage.cost)}{cap}[/]", highlight=False
+        f"\n[dim]so far: {tokens(state.usage)}{most} · {money(state.usage.cost)}{cap}[/]",
+        highlight=False,
     )
     if state.gate is not None:
         answers = ", ".join(

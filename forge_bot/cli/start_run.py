@@ -3,7 +3,6 @@
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from rich.markup import escape
@@ -15,12 +14,13 @@ from forge_bot.cli.console import Console
 from forge_bot.cli.discussion import discussed
 from forge_bot.cli.options import ResumeOptions, RunOptions
 from forge_bot.cli.progress import Progress, expected
-from forge_bot.cli.resume import dollars, resume
+from forge_bot.cli.resume import amount_of, resume
 from forge_bot.cli.session_setup import at_terminal, capability_options, load_setup, session
 from forge_bot.cli.temporal_commands import check_options, new_place, on_server
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.reports import RunFlags
 from forge_bot.errors import BadOption
+from forge_bot.gate.arguments import Amount
 from forge_bot.git import Repository
 from forge_bot.runs.capability_setup import capability_setup, keep_options
 from forge_bot.runs.checks import CheckSubject, Occasion, RunIntent, run_checks
@@ -64,7 +64,7 @@ class _Start:
     config: Config
     pipeline: Pipeline
     draft: RequestDraft
-    budget: Decimal | None
+    budget: Amount
     progress: Progress
 
     def plan(self, name: str | None = None, effort: str | None = None) -> RunPlan:
@@ -136,7 +136,8 @@ def _prepared(task: str, options: RunOptions) -> _Start:
         config = config.model_copy(update={"pipeline": options.pipeline})
     pipeline = load_pipeline(config.pipeline, repository.text_here)
     capability_setup(repository.root, config, capability_options(options.capabilities))
-    budget = config.budget if options.budget is None else dollars(options.budget, "--budget 5")
+    given = options.budget
+    budget = config.amount if given is None else amount_of(given, "--budget 5")
     draft = draft_from_words(
         task, token=os.environ.get("GITHUB_TOKEN"), api_url=os.environ.get("GITHUB_API_URL")
     )
@@ -269,7 +270,7 @@ class _Outlook:
 
     def of(self, plan: RunPlan) -> Estimate:
         """The estimate, after a warning if half of such runs cost more than the budget."""
-        repository, budget = self.start.repository, self.start.budget
+        repository, budget = self.start.repository, self.start.budget.dollars
         found = estimate(
             repository,
             repository.head().commit,

@@ -5,6 +5,7 @@ A typed error leaves the state as it was.
 
 from collections.abc import Iterable
 from datetime import datetime
+from decimal import Decimal
 from typing import assert_never
 
 from forge_bot.engine import external_events, gate_answers, handle_report
@@ -74,8 +75,9 @@ def start(pipeline: Pipeline, report: RunStarted) -> State:
         updated_at=report.at,
         current_phase=first.id,
         skipped_phases=skipped,
-        budget=Budget(cap=report.budget),
+        budget=Budget(cap=report.budget, token_cap=report.budget_tokens),
         first_cap=report.budget,
+        first_token_cap=report.budget_tokens,
         records=report.records,
         recalls_from=report.recalls_from,
         artifacts={"request.md": ArtifactRecord(blob=report.request_blob, phase=first.id, round=1)},
@@ -158,7 +160,7 @@ def _after(pipeline: Pipeline, state: State, report: Report) -> State:
                 _raised(pipeline, state, report),
                 report.at,
                 state.current_phase,
-                f"budget raised by {report.by}: +${report.amount}",
+                f"budget raised by {report.by}: {_more(report)}",
             )
             return (
                 _moved(after)
@@ -253,7 +255,7 @@ def _paid(state: State, report: Asked | CostCounted, phase: PhaseId, event: str)
 
 
 def _spent(state: State, usage: Usage) -> State:
-    budget = state.budget.model_copy(update={"spent": state.budget.spent + (usage.cost or 0)})
+    budget = state.budget.with_cost(usage.cost or Decimal(0), usage.tokens)
     return state.replace(usage=state.usage + usage, budget=budget)
 
 
@@ -312,8 +314,21 @@ def _changed(pipeline: Pipeline, state: State, report: ArtifactChanged) -> State
     )
 
 
+def _more(report: BudgetRaised) -> str:
+    return f"+${report.amount}" if report.tokens is None else f"+{report.tokens:,} tokens"
+
+
 def _raised(pipeline: Pipeline, state: State, report: BudgetRaised) -> State:
-    state = state.replace(budget=state.budget.with_higher_cap(report.amount))
+    budget = state.budget
+    limits = {"US dollars": budget.cap is not None, "tokens": budget.token_cap is not None}
+    unit = "tokens" if report.tokens is not None else "US dollars"
+    if any(limits.values()) and not limits[unit]:
+        counted = next(name for name, limited in limits.items() if limited)
+        raise ReportRejected(
+            f"The budget of this run does not count {unit}; it counts {counted}.",
+            hint=f"Say how many more {counted} the run may use.",
+        )
+    state = state.replace(budget=budget.with_higher_cap(report.amount, report.tokens))
     if state.gate is None or state.gate.reason is not Reason.BUDGET:
         return state
     return gate_answers.continue_with_budget(pipeline, state, report.at)

@@ -1,4 +1,4 @@
-"""The money that a run may spend.
+"""The money and the tokens that a run may spend.
 
 Worst cases are reserved before a call; real costs settle them.
 """
@@ -15,46 +15,69 @@ class Reservation(Recorded):
 
     key: str
     amount: Decimal
+    tokens: int = 0
 
 
 class Budget(Recorded):
-    """The cap, the money spent and the possible cost of calls under way, in US dollars.
+    """The caps, what is spent and the possible cost of calls under way, in US dollars and tokens.
 
-    A cap of None means no limit. When a reservation is granted, the sum of `spent` and all
-    reservations never exceeds the cap. If a call costs more than its worst case, the excess appears
-    in `spent` only.
+    A cap of None means no limit. When a reservation is granted, the sum of what is spent and all
+    reservations never exceeds a cap. If a call costs more than its worst case, the excess appears
+    in `spent` and `tokens` only.
     """
 
     cap: Decimal | None = None
     spent: Decimal = Decimal(0)
     reserved: tuple[Reservation, ...] = Field(default=())
+    token_cap: int | None = None
+    tokens: int = 0
+
+    @property
+    def ignores_unknown_prices(self) -> bool:
+        """Tell whether nothing limits a model without a known price: the cap counts money alone."""
+        return self.cap is not None and self.token_cap is None
 
     @property
     def committed(self) -> Decimal:
         """The sum of spent and reserved money."""
         return self.spent + sum((entry.amount for entry in self.reserved), Decimal(0))
 
-    def reserve(self, key: str, amount: Decimal) -> "Budget | None":
-        """Return the budget with `amount` reserved under `key`, or None if the cap forbids it.
+    def fits_alone(self, amount: Decimal, tokens: int) -> bool:
+        """Return whether the caps allow a call if no other one is under way."""
+        return self._allow(self.spent + amount, self.tokens + tokens)
+
+    def reserve(self, key: str, amount: Decimal, tokens: int = 0) -> "Budget | None":
+        """Return the budget with `amount` reserved under `key`, or None if a cap forbids it.
 
         A key reserves once.
         """
         if any(entry.key == key for entry in self.reserved):
             return self
-        if self.cap is not None and self.committed + amount > self.cap:
+        committed_tokens = self.tokens + sum(entry.tokens for entry in self.reserved)
+        if not self._allow(self.committed + amount, committed_tokens + tokens):
             return None
-        return self.model_copy(
-            update={"reserved": (*self.reserved, Reservation(key=key, amount=amount))}
-        )
+        entry = Reservation(key=key, amount=amount, tokens=tokens)
+        return self.model_copy(update={"reserved": (*self.reserved, entry)})
 
-    def settle(self, key: str, cost: Decimal) -> "Budget":
-        """Settle the call under `key` at its real `cost`.
+    def settle(self, key: str, cost: Decimal, tokens: int = 0) -> "Budget":
+        """Settle the call under `key` at its real cost.
 
         For a key without a reservation, only add the cost.
         """
         left = tuple(entry for entry in self.reserved if entry.key != key)
-        return self.model_copy(update={"reserved": left, "spent": self.spent + cost})
+        return self.model_copy(update={"reserved": left}).with_cost(cost, tokens)
 
-    def with_higher_cap(self, amount: Decimal) -> "Budget":
-        """Return the budget with its cap raised by `amount`."""
-        return self if self.cap is None else self.model_copy(update={"cap": self.cap + amount})
+    def with_cost(self, cost: Decimal, tokens: int) -> "Budget":
+        """Return the budget with more spent."""
+        return self.model_copy(update={"spent": self.spent + cost, "tokens": self.tokens + tokens})
+
+    def with_higher_cap(self, amount: Decimal | None, tokens: int | None) -> "Budget":
+        """Return the budget with its caps raised. What has no limit gets none."""
+        cap = self.cap if self.cap is None else self.cap + (amount or 0)
+        token_cap = self.token_cap if self.token_cap is None else self.token_cap + (tokens or 0)
+        return self.model_copy(update={"cap": cap, "token_cap": token_cap})
+
+    def _allow(self, spent: Decimal, tokens: int) -> bool:
+        return (self.cap is None or spent <= self.cap) and (
+            self.token_cap is None or tokens <= self.token_cap
+        )

@@ -91,10 +91,10 @@ def _approved(pipeline: Pipeline, state: State, gate: OpenGate, answer: Answered
     task = state.task(gate.task) if gate.task is not None else None
     match gate.reason:
         case Reason.BUDGET:
-            raised = state.replace(
-                budget=state.budget.with_higher_cap(state.first_cap or state.budget.spent)
+            budget = state.budget.with_higher_cap(
+                state.first_cap or state.budget.spent, state.first_token_cap
             )
-            return continue_with_budget(pipeline, raised, answer.at)
+            return continue_with_budget(pipeline, state.replace(budget=budget), answer.at)
         case (
             Reason.INVALID_ARTIFACT
             | Reason.UNREADABLE_VERDICT

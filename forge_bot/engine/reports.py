@@ -75,6 +75,7 @@ class RunStarted(_Report):
     request_blob: str
     request_hash: str
     budget: Decimal | None = None
+    budget_tokens: int | None = None
     by: str = ""
     records: RecordsPolicy = Field(
         default=RecordsPolicy.IN_BRANCH,
@@ -309,10 +310,11 @@ class RetryAsked(_Report):
 
 
 class BudgetRaised(_Report):
-    """A person raises the budget."""
+    """A person raises the budget, by US dollars or by tokens."""
 
     type: Literal["budget_raised"] = "budget_raised"
-    amount: Decimal = Field(gt=0)
+    amount: Decimal | None = Field(default=None, gt=0)
+    tokens: int | None = Field(default=None, gt=0)
     by: str
     via: str
 

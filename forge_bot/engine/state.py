@@ -295,6 +295,7 @@ class State(Recorded):
     )
     budget: Budget = Budget()
     first_cap: Decimal | None = None
+    first_token_cap: int | None = None
     usage: Usage = Usage()
     pull_request: str = ""
     records: RecordsPolicy = RecordsPolicy.IN_BRANCH

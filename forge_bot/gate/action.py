@@ -55,7 +55,9 @@ INPUTS = (
     *AT_THE_GATE,
     ActionInput("model", "model as `provider:model`; replaces `model` of `.forge/config.yml`"),
     ActionInput(
-        "budget", "US dollars that a run may cost; replaces `budget` of `.forge/config.yml`"
+        "budget",
+        "US dollars that a run may cost, or tokens such as `200000 tokens`; replaces `budget` of"
+        " `.forge/config.yml`",
     ),
     ActionInput(
         "trust-local",

@@ -1,13 +1,13 @@
-"""Values that commands and flags take, on every face: amounts of money, digests, efforts. Standard
+"""Values that commands and flags take, on every face: amounts, digests, efforts. Standard
 library only.
 """
 
 import re
+from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING
+from typing import Literal
 
-if TYPE_CHECKING:
-    from forge_bot.gate.command_types import Size
+Size = Literal["S", "M", "L"]
 
 SHORTEST_DIGEST = 7
 """Characters of a digest that are enough to name a version."""
@@ -15,27 +15,50 @@ SHORTEST_DIGEST = 7
 SHOWN_DIGEST = 12
 """Characters of a digest that a person is shown."""
 
-SIZES: "dict[str, Size]" = {"s": "S", "m": "M", "l": "L"}
+SIZES: dict[str, Size] = {"s": "S", "m": "M", "l": "L"}
 
-DOLLARS_ONLY = "a budget counts US dollars, and tokens have different prices"
-"""What is wrong with an amount of tokens."""
+LEAST_TOKENS = 1_000
+MOST_TOKENS = 10_000_000_000
+
+AMOUNTS = (
+    "US dollars above 0 and below 10,000, such as `5`, or at least 1,000 tokens, such as"
+    " `200000tokens`"
+)
+"""The amounts that a budget can have."""
 
 _DIGEST = re.compile(rf"`?([0-9a-fA-F]{{{SHORTEST_DIGEST},64}})`?")
 _DOLLARS = re.compile(r"\+?\s?\$?\s?([0-9]{1,4}(?:\.[0-9]{1,2})?)\s?(?:\$|usd)?", re.IGNORECASE)
-_TOKENS = re.compile(r"\+?\s?[0-9][0-9,._]*\s?[km]?\s?(?:tokens?|tok)", re.IGNORECASE)
+_TOKENS = re.compile(
+    r"\+?\s?([0-9][0-9,_]*|[0-9]+\.[0-9]+(?=\s?[km]))\s?([km]?)\s?tok(?:ens?)?", re.IGNORECASE
+)
+_TIMES = {"": 1, "k": 1_000, "m": 1_000_000}
 
 
-def read_dollars(text: str) -> Decimal | None:
-    """Read `5`, `$5`, `+$5`, `+5.50` or `5 USD`: an amount above 0 and below 10,000. None for
-    anything else.
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """An amount that a run may spend, in US dollars, tokens or both. None is no limit."""
+
+    dollars: Decimal | None = None
+    tokens: int | None = None
+
+    def __bool__(self) -> bool:
+        """Return whether there is a limit."""
+        return self.dollars is not None or self.tokens is not None
+
+
+NO_LIMIT = Amount()
+
+
+def read_amount(text: str) -> Amount | None:
+    """Read `5`, `$5`, `+$5`, `+5.50` or `5 USD`; or `20000 tokens`, `20k tokens`. None for anything
+    else and for what is no possible budget.
     """
-    match = _DOLLARS.fullmatch(text.strip())
-    return Decimal(match[1]) if match is not None and Decimal(match[1]) > 0 else None
-
-
-def is_tokens(text: str) -> bool:
-    """Return whether the text is an amount of tokens, such as `20000 tokens`."""
-    return _TOKENS.fullmatch(text.strip()) is not None
+    if match := _DOLLARS.fullmatch(text.strip()):
+        return Amount(dollars=Decimal(match[1])) if Decimal(match[1]) > 0 else None
+    if match := _TOKENS.fullmatch(text.strip()):
+        number = Decimal(re.sub("[,_]", "", match[1])) * _TIMES[match[2].lower()]
+        return Amount(tokens=int(number)) if LEAST_TOKENS <= number <= MOST_TOKENS else None
+    return None
 
 
 def read_digest(text: str) -> str | None:

@@ -3,10 +3,8 @@ comment, counted from 1.
 """
 
 from dataclasses import dataclass
-from decimal import Decimal
-from typing import Literal
 
-Size = Literal["S", "M", "L"]
+from forge_bot.gate.arguments import NO_LIMIT, Amount, Size
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +19,7 @@ class Start:
     debug: bool = False
     discuss: bool = False
     batch: bool = False
-    budget: Decimal | None = None
+    budget: Amount = NO_LIMIT
     pipeline: str | None = None
 
 
@@ -74,10 +72,10 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Continue:
-    """Allow more money, in US dollars, and go on."""
+    """Allow more money or tokens, and go on."""
 
     line: int
-    amount: Decimal
+    amount: Amount
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,12 +11,10 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from forge_bot.gate.arguments import (
-    DOLLARS_ONLY,
     SHORTEST_DIGEST,
     SIZES,
-    is_tokens,
+    read_amount,
     read_digest,
-    read_dollars,
 )
 from forge_bot.gate.command_types import (
     Abandon,
@@ -164,12 +162,12 @@ def _retry(written: WrittenCommand) -> Command | Mistyped:
 
 
 def _continue(written: WrittenCommand) -> Command | Mistyped:
-    amount = read_dollars(written.rest)
+    amount = read_amount(written.rest)
     if amount is None:
-        reason = f"{DOLLARS_ONLY}; " if is_tokens(written.rest) else ""
         example = f"`{written.named('continue')} +$5`"
         return written.wrong(
-            f"{reason}please say how many US dollars more, below 10,000, for example {example}."
+            "please say how many US dollars more, below 10,000, or how many tokens, from 1,000 on,"
+            f" for example {example}."
         )
     return Continue(written.line, amount)
 
@@ -224,7 +222,12 @@ FORMS: tuple[Form, ...] = (
     ),
     Form("status", "", "Show where the run stands.", _alone(Status)),
     Form("cost", "", "Show what the run has cost so far.", _alone(Cost)),
-    Form("continue", "+$5", "Allow more money, and go on.", _continue),
+    Form(
+        "continue",
+        "+$5",
+        "Allow more money, or tokens such as `20000 tokens`, and continue.",
+        _continue,
+    ),
     Form("refresh", "", "Read the issue again and work from its present text.", _alone(Refresh)),
     Form(
         "update",

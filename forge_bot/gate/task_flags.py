@@ -5,10 +5,8 @@ MCP; standard library only.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal
 
-from forge_bot.gate.arguments import SIZES, read_dollars
-from forge_bot.gate.command_types import Size
+from forge_bot.gate.arguments import AMOUNTS, NO_LIMIT, SIZES, Amount, Size, read_amount
 from forge_bot.gate.similar_words import nearest
 
 SWITCHES = {
@@ -20,7 +18,7 @@ SWITCHES = {
 }
 VALUES = {
     "effort": "S, M or L",
-    "budget": "US dollars the run may cost",
+    "budget": "US dollars the run may cost, or tokens it may use: `200000tokens`",
     "pipeline": "the pipeline of the run, such as audit; behind the text with `=`",
 }
 
@@ -32,7 +30,7 @@ _WORD = re.compile(r"\S+")
 # last word but one of a sentence.
 _VALUE_LIKE = {
     "effort": re.compile(r"x{0,3}[sml]|small|medium|large", re.IGNORECASE),
-    "budget": re.compile(r"[+$]*[0-9][0-9.,]*\$?"),
+    "budget": re.compile(r"[+$]*[0-9][0-9.,]*\$?|[0-9][0-9.,_]*[km]?tok(?:ens?)?", re.IGNORECASE),
     # A name is a word like any other: behind the task it is given with `=`.
     "pipeline": re.compile(r"(?!)"),
 }
@@ -47,7 +45,7 @@ class TaskFlags:
     text: str = ""
     switches: frozenset[str] = frozenset()
     effort: Size | None = None
-    budget: Decimal | None = None
+    budget: Amount = NO_LIMIT
     pipeline: str | None = None
     problems: tuple[str, ...] = ()
 
@@ -95,6 +93,9 @@ def _split(words: list[str], switches: Sequence[str]) -> _Found:
         if flag.name in VALUES and flag.value is None and found.start < len(words):
             flag = _Flag(flag.written, flag.name, words[found.start])
             found.start += 1
+            if flag.name == "budget" and _unit(words[found.start : found.start + 1]):
+                flag = _Flag(flag.written, flag.name, f"{flag.value} {words[found.start]}")
+                found.start += 1
         found.flags.append(flag)
     behind: list[_Flag] = []
     while (
@@ -116,6 +117,8 @@ def _last(words: list[str], switches: Sequence[str]) -> tuple[_Flag, int] | None
             flag.name in VALUES and flag.value is not None
         )
         return (flag, 1) if known else None
+    if len(words) > 2 and _unit(words[-1:]) and _flag(words[-3]) == _Flag("--budget", "budget"):  # noqa: PLR2004
+        return _Flag("--budget", "budget", f"{words[-2]} {words[-1]}"), 3
     if len(words) > 1 and words[-2].startswith((_END, *_LONG_DASHES)):
         flag = _flag(words[-2])
         if (
@@ -127,6 +130,11 @@ def _last(words: list[str], switches: Sequence[str]) -> tuple[_Flag, int] | None
     return None
 
 
+def _unit(words: list[str]) -> bool:
+    """Return whether the word behind a number is the unit of it."""
+    return [word.casefold() for word in words] in (["tokens"], ["token"])
+
+
 def _flag(written: str) -> _Flag:
     name, given, value = written.lstrip("-—–").partition("=")
     return _Flag(written, name.casefold(), value if given else None)
@@ -135,7 +143,7 @@ def _flag(written: str) -> _Flag:
 def _read(text: str, flags: list[_Flag], switches: Sequence[str]) -> TaskFlags:
     on: set[str] = set()
     effort: Size | None = None
-    budget: Decimal | None = None
+    budget = NO_LIMIT
     pipeline: str | None = None
     problems: list[str] = []
     for flag in flags:
@@ -145,7 +153,7 @@ def _read(text: str, flags: list[_Flag], switches: Sequence[str]) -> TaskFlags:
         elif flag.name == "effort":
             effort = SIZES[value.casefold()]
         elif flag.name == "budget":
-            budget = read_dollars(value)
+            budget = read_amount(value) or NO_LIMIT
         elif flag.name == "pipeline":
             pipeline = value
         else:
@@ -167,11 +175,8 @@ def _problem(flag: _Flag, switches: Sequence[str]) -> str:
         )
     if flag.name == "effort" and value.casefold() not in SIZES:
         return "`--effort` takes one of S, M and L."
-    if flag.name == "budget" and read_dollars(value) is None:
-        return (
-            "`--budget` takes an amount in US dollars above 0 and below 10,000, for example"
-            " `--budget 5`."
-        )
+    if flag.name == "budget" and read_amount(value) is None:
+        return f"`--budget` takes an amount: {AMOUNTS}."
     if flag.name == "pipeline" and not _PIPELINE.fullmatch(value):
         return "`--pipeline` takes the name of a pipeline, for example `--pipeline=audit`."
     if flag.name in switches and flag.value is not None:

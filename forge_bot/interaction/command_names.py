@@ -4,6 +4,7 @@ configured, short where that is allowed.
 
 from pydantic import Field
 
+from forge_bot.engine.budget import Budget
 from forge_bot.interaction.commit_links import short
 from forge_bot.values import Frozen
 
@@ -38,6 +39,13 @@ class CommandNames(Frozen):
         """The command as somebody types it."""
         begin = f"/{word}" if self.short and word in SHORT else f"{self.prefix} {word}"
         return " ".join([begin, *rest])
+
+    def raise_budget(self, budget: Budget) -> str:
+        """The command that allows more, by example: money, or tokens where only they are
+        limited.
+        """
+        only_tokens = budget.cap is None and budget.token_cap is not None
+        return self.say("continue", "200000 tokens") if only_tokens else self.form("continue")
 
     def form(self, word: str, digest: str = "") -> str:
         """The command with what goes with it: the version that waits, or an example."""

@@ -27,7 +27,7 @@ def money(amount: Decimal | None) -> str:
 
 def tokens(usage: Usage) -> str:
     """Tokens in and out together."""
-    return f"{usage.input_tokens + usage.output_tokens:,}"
+    return f"{usage.tokens:,}"
 
 
 def duration(milliseconds: int) -> str:
@@ -44,12 +44,26 @@ def spent(usage: Usage, budget: Budget) -> str:
     """Return the amount spent and the budget; with a cap, a bar of ten fields, the one begun
     counted.
     """
+    if budget.token_cap is not None:
+        bar = _bar(Decimal(budget.tokens), Decimal(budget.token_cap))
+        cap = f" of {money(budget.cap)}" if budget.cap is not None else ""
+        return f"{bar} {tokens_of_cap(budget)}, {money(usage.cost)}{cap}"
     if usage.cost is None:
         return f"{tokens(usage)} tokens, at an unknown price"
     if budget.cap is None:
         return money(usage.cost)
-    filled = min(_BAR, math.ceil(budget.spent / budget.cap * _BAR)) if budget.cap else _BAR
-    return f"`{'█' * filled}{'░' * (_BAR - filled)}` {money(usage.cost)} of {money(budget.cap)}"
+    return f"{_bar(budget.spent, budget.cap)} {money(usage.cost)} of {money(budget.cap)}"
+
+
+def tokens_of_cap(budget: Budget) -> str:
+    """Return the tokens used, and how many a run may use where that is limited."""
+    cap = f" of {budget.token_cap:,}" if budget.token_cap is not None else ""
+    return f"{budget.tokens:,}{cap} tokens"
+
+
+def _bar(used: Decimal, cap: Decimal) -> str:
+    filled = min(_BAR, math.ceil(used / cap * _BAR)) if cap else _BAR
+    return f"`{'█' * filled}{'░' * (_BAR - filled)}`"
 
 
 def in_time(seconds: int | None) -> str:

@@ -13,6 +13,7 @@ from forge_bot.errors import (
     NotReady,
     WriteFailed,
 )
+from forge_bot.gate.arguments import Amount
 from forge_bot.git import Tree
 from forge_bot.git.revisions import under_way
 from forge_bot.mcp_server.client_run import Turns
@@ -299,7 +300,7 @@ def _beginning(root: ServedFolder, told: _Told, chosen: Confirmation) -> NewRun:
             discuss=flags.discuss,
             batch=flags.batch,
         ),
-        budget=flags.budget or root.config.budget,
+        budget=Amount(flags.budget, flags.budget_tokens) or root.config.amount,
         by=local_user(),
         # In the client's own branch there is no other place for the record.
         records=None if chosen.use_current_branch else _apart(root),

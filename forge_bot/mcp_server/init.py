@@ -68,7 +68,8 @@ def _flags(said: TaskFlags, preferences: Preferences) -> InitFlags:
         discuss="discuss" in said.switches or preferences.discuss,
         batch="batch" in said.switches,
         effort_override=Effort(said.effort) if said.effort is not None else preferences.effort,
-        budget=said.budget,
+        budget=said.budget.dollars,
+        budget_tokens=said.budget.tokens,
         pipeline=said.pipeline or "",
     )
 

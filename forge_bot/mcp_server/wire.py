@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, ConfigDict, Field, JsonValue
 
+from forge_bot.gate.arguments import LEAST_TOKENS, MOST_TOKENS
 from forge_bot.values import Effort, Frozen, Severity, Tier, Verdict
 
 SourceType = Literal["github_issue", "jira_issue", "linear_issue", "text", "workspace"]
@@ -37,6 +38,10 @@ class InitFlags(Frozen):
         default=None, gt=0, lt=10_000, exclude_if=lambda value: value is None
     )
     """US dollars the run may cost; only named where it was given."""
+    budget_tokens: int | None = Field(
+        default=None, ge=LEAST_TOKENS, le=MOST_TOKENS, exclude_if=lambda value: value is None
+    )
+    """Tokens the run may use; only named where they were given."""
     pipeline: str = Field(default="", exclude_if=lambda value: not value)
     """The pipeline of the run; the configured one if left out."""
     current_branch: str | None = None

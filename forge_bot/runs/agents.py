@@ -39,7 +39,14 @@ from forge_bot.runs.apply_output import OutputApplier, artifact_contract
 from forge_bot.runs.capability_descriptions import describe_capability
 from forge_bot.runs.clock import now
 from forge_bot.runs.edit_tries import EditTries
-from forge_bot.runs.notifications import Message, Notify, PhaseBegan, PromptSent, Thinking
+from forge_bot.runs.notifications import (
+    Message,
+    Notify,
+    PhaseBegan,
+    PromptSent,
+    Thinking,
+    warn_of_price,
+)
 from forge_bot.runs.outside_capabilities import OutsideCapabilities
 from forge_bot.runs.project import Project
 from forge_bot.runs.prompt_context import PromptContext, names
@@ -412,18 +419,11 @@ class Agents:
         if (
             isinstance(notice, ModelAsked)
             and notice.reserved is None
-            and self.ledger.budget.cap is not None
+            and self.ledger.budget.ignores_unknown_prices
             and not self._unpriced
         ):
             self._unpriced = True
-            self.tell(
-                Message(
-                    text=(
-                        f"the price of {notice.model} is unknown, so the budget cannot hold it back"
-                    ),
-                    kind="warning",
-                )
-            )
+            self.tell(warn_of_price(notice.model))
         self.tell(Thinking(notice=notice, task=task))
 
     def _past_runs(self, query: str) -> str:

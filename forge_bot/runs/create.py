@@ -6,7 +6,6 @@ import os
 import re
 from collections.abc import Callable
 from datetime import datetime
-from decimal import Decimal
 from uuid import uuid4
 
 from pydantic import Field
@@ -15,6 +14,7 @@ from forge_bot.engine import Pipeline, start
 from forge_bot.engine.effort import EffortGuess, guess_effort
 from forge_bot.engine.reports import RunFlags, RunStarted, Source
 from forge_bot.errors import BadOption, DirtyTree, EmptyTask, IssueUnavailable, TaskTooLarge
+from forge_bot.gate.arguments import NO_LIMIT, Amount
 from forge_bot.git import Head, Repository, Tree, blob_id
 from forge_bot.runs.atomic_folder import atomic_folder
 from forge_bot.runs.clock import now
@@ -84,7 +84,7 @@ class NewRun(Frozen):
     draft: RequestDraft
     plan: RunPlan
     flags: RunFlags = RunFlags()
-    budget: Decimal | None = None
+    budget: Amount = NO_LIMIT
     by: str = ""
     answers: str = Field(default="", description="what --discuss brought up, added to the request")
     key: str = Field(
@@ -416,7 +416,8 @@ def _first(
         base_commit=base[1],
         request_blob=blob,
         request_hash=request.hash,
-        budget=beginning.budget,
+        budget=beginning.budget.dollars,
+        budget_tokens=beginning.budget.tokens,
         by=beginning.by,
         records=beginning.records or RecordsPolicy.IN_BRANCH,
         recalls_from=beginning.recalls_from,

@@ -30,12 +30,12 @@ from forge_bot.remedies import ModelTrouble
 from forge_bot.runs.capability_descriptions import describe_capability
 from forge_bot.runs.clock import now
 from forge_bot.runs.notifications import (
-    Message,
     Notify,
     PhaseBegan,
     PhaseEnded,
     PromptSent,
     Thinking,
+    warn_of_price,
 )
 from forge_bot.runs.process_signals import until_stopped
 from forge_bot.runs.prompt_context import PromptContext, layer_three
@@ -210,7 +210,7 @@ class _HelpDesk:
             journal=Journal(self.run.places.journal, environ),
             ledger=ledger,
             check=_empty,
-            notice=self._thinking(capped=ledger.budget.cap is not None),
+            notice=self._thinking(capped=ledger.budget.ignores_unknown_prices),
             now=time.monotonic,
         )
 
@@ -316,15 +316,7 @@ class _HelpDesk:
                 and capped
                 and notice.turn == 1
             ):
-                self.tell(
-                    Message(
-                        text=(
-                            f"the price of {notice.model} is unknown, so the budget cannot hold it"
-                            " back"
-                        ),
-                        kind="warning",
-                    )
-                )
+                self.tell(warn_of_price(notice.model))
             self.tell(Thinking(notice=notice))
 
         return told

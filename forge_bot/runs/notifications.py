@@ -64,6 +64,17 @@ class Message(Frozen):
     kind: SaidKind = "note"
 
 
+def warn_of_price(model: str) -> Message:
+    """Return the warning about a model without a known price in a run with a budget."""
+    return Message(
+        text=(
+            f"the price of {model} is unknown, so a budget in US dollars does not limit it; one in"
+            " tokens does, such as --budget 200000tokens"
+        ),
+        kind="warning",
+    )
+
+
 class StoppedBefore(Frozen):
     """The invocation was to go on only so far, and is there. Nothing is asked of a person."""
 

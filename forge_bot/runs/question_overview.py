@@ -162,9 +162,8 @@ def _then(pipeline: Pipeline, state: State, gate: PhaseId) -> tuple[str, ...]:
 def _spent(state: State) -> str:
     usage, cap = state.usage, state.budget.cap
     calls = f"{usage.calls:,} model {'call' if usage.calls == 1 else 'calls'}"
-    used = (
-        f"${usage.cost:,.2f}"
-        if usage.cost is not None
-        else f"{usage.input_tokens + usage.output_tokens:,} tokens"
-    )
-    return f"{used} in {calls}" + (f", of a budget of ${cap:,.2f}" if cap is not None else "")
+    used = f"${usage.cost:,.2f}" if usage.cost is not None else f"{usage.tokens:,} tokens"
+    tokens = state.budget.token_cap
+    caps = [f"${cap:,.2f}"] if cap is not None else []
+    caps += [f"{tokens:,} tokens"] if tokens is not None else []
+    return f"{used} in {calls}" + (f", of a budget of {' and '.join(caps)}" if caps else "")

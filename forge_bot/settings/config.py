@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, TypeAdapter
 
 from forge_bot.errors import BadConfig
+from forge_bot.gate.arguments import LEAST_TOKENS, MOST_TOKENS, Amount
 from forge_bot.values import Frozen, RecordsPolicy, Tier
 
 CONFIG = ".forge/config.yml"
@@ -145,6 +146,12 @@ class Config(Frozen):
     budget: Decimal | None = Field(
         default=None, gt=0, le=MOST_DOLLARS, description="US dollars a run may cost"
     )
+    budget_tokens: int | None = Field(
+        default=None,
+        ge=LEAST_TOKENS,
+        le=MOST_TOKENS,
+        description="tokens a run may use, for models without a known price",
+    )
     commands: CommandSettings = CommandSettings()
     projects: dict[Folder, CommandSettings] = Field(
         default_factory=dict[str, CommandSettings],
@@ -191,6 +198,11 @@ class Config(Frozen):
     def model_for(self, tier: Tier) -> str:
         """The model of a tier: its own, else the one for all, else the default."""
         return self.models.get(tier) or self.model or DEFAULT_MODEL
+
+    @property
+    def amount(self) -> Amount:
+        """The amount that a run may spend."""
+        return Amount(self.budget, self.budget_tokens)
 
 
 _CONFIG: TypeAdapter[Config] = TypeAdapter(Config)

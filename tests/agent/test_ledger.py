@@ -10,6 +10,7 @@ import pytest
 from forge_bot.agent.ledger import Ledger
 from forge_bot.agent.models.base import ChatMessage, MessageRole, prompt_tokens
 from forge_bot.agent.prices import worst_case
+from forge_bot.engine.budget import Budget
 from tests.agent.scene import priced
 
 QUESTION = (ChatMessage(role=MessageRole.USER, text="Why?"),)
@@ -76,6 +77,19 @@ async def test_a_model_without_a_price_is_asked_for_nothing_and_named() -> None:
     assert reserved is not None
     assert not reserved.price_known
     assert book.unknown_prices == ("openai-chat:qwen",)
+
+
+async def test_a_cap_of_tokens_holds_also_where_the_price_is_unknown() -> None:
+    most = prompt_tokens(QUESTION) + 100
+    book = Ledger(Budget(token_cap=2 * most - 1), lambda _model, _input, _output: None)
+    assert await reserve(book, "one")
+    waiting = asyncio.create_task(reserve(book, "two"))
+    await asyncio.sleep(0)
+    assert not waiting.done(), "the first may use less than it could"
+    book.settle("one", None, most)
+    async with asyncio.timeout(5):
+        assert not await waiting
+    assert (book.budget.spent, book.budget.tokens) == (0, most)
 
 
 @pytest.mark.parametrize(

@@ -174,6 +174,25 @@ def test_a_budget_ends_nonsense_before_it_is_spent(sample: Sample, server: Agent
     assert "allow as much again" in done.out
 
 
+def test_tokens_limit_a_model_without_a_price_and_more_of_them_let_it_go_on(
+    sample: Sample, server: AgentServer
+) -> None:
+    server.answers = script.usual()
+    model = ("--model", "openai-chat:local")
+    done = sample.forge("run", TASK, "--effort", "S", "--budget", "1000 tokens", *model)
+    assert done.code == 4, done
+    assert "0 tokens of 1,000 ·" in sample.forge("status").out
+    refused = sample.forge("continue", "+$5", *model)
+    assert "does not count US dollars; it counts tokens" in refused.err
+    assert sample.forge("continue", "2m", "tokens", *model).code == 3
+    state = json.loads((sample.workspace / "state.json").read_text())
+    assert state["gate"]["reason"] is None
+    assert 0 < state["budget"]["tokens"] <= state["budget"]["tokenCap"] == 2_001_000
+    assert state["budget"]["tokens"] == (
+        state["usage"]["inputTokens"] + state["usage"]["outputTokens"]
+    )
+
+
 # -- providers
 # --------------------------------------------------------------------------------------------------
 

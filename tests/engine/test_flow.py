@@ -1,6 +1,7 @@
 """Whole runs on the bench: what is asked, in which order, and where a person decides."""
 
 from decimal import Decimal
+from typing import Any
 
 import pytest
 
@@ -22,6 +23,7 @@ from forge_bot.errors import (
     AnswerNotOffered,
     NotesRequired,
     NothingToRetry,
+    ReportRejected,
     RunEnded,
     StaleApproval,
     WrongAction,
@@ -669,6 +671,22 @@ def test_more_budget_lets_waiting_tasks_go_on() -> None:
     assert isinstance(action, SpawnAgent)
     assert action.parallel_task_ids == ("1", "2")
     assert bench.state.budget.cap == Decimal(6)
+
+
+@pytest.mark.parametrize("yes", ["approve", "continue"])
+def test_a_spent_budget_of_tokens_pauses_the_run_and_is_raised_in_tokens(yes: str) -> None:
+    bench = Bench(budget_tokens=10_000).until("phase-3")
+    assert bench.state.budget.tokens == bench.state.usage.tokens
+    bench.failed(FailureReason.BUDGET)
+
+    def raised(**more: Any) -> None:
+        bench.tell(BudgetRaised(key="more", at=bench.now(), by="ann", via="terminal", **more))
+
+    with pytest.raises(ReportRejected, match="does not count US dollars; it counts tokens"):
+        raised(amount=Decimal(5))
+    bench.approve() if yes == "approve" else raised(tokens=10_000)
+    assert (bench.state.budget.cap, bench.state.budget.token_cap) == (None, 20_000)
+    assert bench.action.phase == "phase-3"
 
 
 @pytest.mark.promise("lesson-22")

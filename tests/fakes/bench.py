@@ -90,6 +90,7 @@ class Bench:
     flags: RunFlags = field(default_factory=RunFlags)
     source: Source = field(default_factory=Source)
     budget: Decimal | None = None
+    budget_tokens: int | None = None
     pipeline: Pipeline = DEVELOP
     tasks: tuple[TaskSpec, ...] = ONE_TASK
     state: State = field(init=False)
@@ -113,6 +114,7 @@ class Bench:
             request_blob=blob("request"),
             request_hash="f" * 64,
             budget=self.budget,
+            budget_tokens=self.budget_tokens,
             by="ann",
         )
         self.state = start(self.pipeline, first)

@@ -4,7 +4,7 @@ import re
 import time
 from dataclasses import fields
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 import yaml
@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from forge_bot.bot.comment_markdown import parse_comment
 from forge_bot.engine.reports import Answer, RunFlags
+from forge_bot.gate.arguments import Amount
 from forge_bot.gate.candidate_lines import read_candidates
 from forge_bot.gate.command_types import Approve, Command, Mistyped, Reject, Resize, Start, Status
 from forge_bot.gate.environment_variables import VARIABLES
@@ -31,6 +32,12 @@ ROWS = [
 COMMANDS: tuple[type, ...] = get_args(Command)
 
 
+def amount(value: Any) -> Any:
+    if not isinstance(value, Amount):
+        return value
+    return f"{value.tokens} tokens" if value.tokens else value.dollars
+
+
 def shown(part: Command | Mistyped) -> str:
     """A command as the table writes it."""
     if isinstance(part, Mistyped):
@@ -39,7 +46,7 @@ def shown(part: Command | Mistyped) -> str:
     said = [str(part.line), type(part).__name__]
     text = ""
     for field in fields(part):
-        value = getattr(part, field.name)
+        value = amount(getattr(part, field.name))
         if field.name in {"text", "notes", "question"}:
             text = value.replace("\n", "⏎")
         elif isinstance(part, Start) and value and field.name != "line":

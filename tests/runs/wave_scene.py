@@ -11,6 +11,7 @@ from pathlib import Path
 
 from forge_bot.agent.models.base import ModelCall, ModelReply
 from forge_bot.engine.reports import Report
+from forge_bot.gate.arguments import Amount
 from forge_bot.git import Repository
 from forge_bot.runs.create import NewRun, create_run, draft_from_words, plan_for
 from forge_bot.runs.notifications import Notice
@@ -136,7 +137,7 @@ class Stage:
         plan = plan_for(repository, draft, effort="L", name=None, branch=None, here=False)
         return create_run(
             repository,
-            NewRun(draft=draft, plan=plan, budget=budget),
+            NewRun(draft=draft, plan=plan, budget=Amount(budget)),
             load_pipeline("develop", repository.text_here),
         )
 

@@ -185,9 +185,8 @@ def _answer(view: RunView, question: Question, gate: OpenGate) -> str:
         if answer != first
     ]
     if gate.reason is Reason.BUDGET:
-        lines.insert(
-            0, f"- {escape.code(view.commands.form('continue'))}: allow so much more and go on"
-        )
+        more = view.commands.raise_budget(view.state.budget)
+        lines.insert(0, f"- {escape.code(more)}: allow so much more and go on")
     if first == "approve":
         asking = f"{view.commands.say('ask')} <your question>"
         lines.insert(-1, f"- {escape.code(asking)}: {ASK}")

@@ -6,7 +6,7 @@ from forge_bot.bot.comments.run_view import RunView
 from forge_bot.engine.state import OpenGate, Reason
 from forge_bot.interaction.check_table import commands, outputs, reasons
 from forge_bot.interaction.fit_comment import Flexible, as_many
-from forge_bot.interaction.number_format import money, several
+from forge_bot.interaction.number_format import money, several, tokens_of_cap
 from forge_bot.prompts import escape
 
 
@@ -36,6 +36,8 @@ def evidence(view: RunView, gate: OpenGate) -> list[str | Flexible]:
 def _money(view: RunView) -> str:
     budget = view.state.budget
     cap = f" of {money(budget.cap)}" if budget.cap is not None else ""
+    if budget.token_cap is not None:
+        cap += f" and {tokens_of_cap(budget)}"
     calls = several(view.state.usage.calls, "model call")
     return (
         f"**Spent: {money(budget.spent)}{cap}**, in {calls}. The work so far is saved, and nothing"

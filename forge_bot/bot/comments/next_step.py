@@ -2,6 +2,7 @@
 
 from forge_bot.bot.comments.reply import CommentReply
 from forge_bot.bot.comments.run_view import RunView
+from forge_bot.engine.budget import Budget
 from forge_bot.engine.pipeline import GatePhase, PublishPhase, TaskReviewPhase, TasksPhase
 from forge_bot.engine.process_documents import UNNEEDED
 from forge_bot.engine.state import OpenGate, Reason, RunStatus
@@ -172,7 +173,7 @@ def _how_to_answer(view: RunView, gate: OpenGate) -> str:
     }
     offered = [answers[option] for option in gate.options if option in answers]
     if gate.reason is Reason.BUDGET:
-        offered.append(f"`{view.commands.form('continue')}` to allow so much more")
+        offered.append(f"`{view.commands.raise_budget(view.state.budget)}` to allow so much more")
     return (
         f"{words}{where}Answer {', or '.join(offered)}. I wait as long as it takes; waiting costs"
         " nothing."
@@ -181,6 +182,15 @@ def _how_to_answer(view: RunView, gate: OpenGate) -> str:
 
 # -- the work
 # --------------------------------------------------------------------------------------------------
+
+
+def _nearly_spent(budget: Budget) -> str:
+    """Return the rest of a budget that is used up to four fifths."""
+    if budget.cap is not None and budget.spent * 5 > budget.cap * 4:
+        return money(budget.cap - budget.spent)
+    if budget.token_cap is not None and budget.tokens * 5 > budget.token_cap * 4:
+        return f"{max(0, budget.token_cap - budget.tokens):,} tokens"
+    return ""
 
 
 def _working(view: RunView) -> CommentReply:
@@ -192,11 +202,8 @@ def _working(view: RunView) -> CommentReply:
         detail = f"{settled:,} of {several(len(state.tasks), 'task')} settled. {detail}"
     if isinstance(phase, PublishPhase):
         detail = "The work is done and is being delivered."
-    if state.budget.cap is not None and state.budget.spent * 5 > state.budget.cap * 4:
-        detail += (
-            f" {money(state.budget.cap - state.budget.spent)} of the budget are left; if they do"
-            " not suffice, I will stop and ask."
-        )
+    if left := _nearly_spent(state.budget):
+        detail += f" {left} of the budget are left; if they do not suffice, I will stop and ask."
     return CommentReply(
         occasion="working",
         headline=f"{view.label(phase.id)} is under way.",

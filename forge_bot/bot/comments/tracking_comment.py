@@ -88,7 +88,7 @@ def commands_now(view: RunView) -> str:
     gate = state.gate
     if gate is not None:
         offered = [commands.form(option, gate.digest) for option in gate.options]
-        offered += [commands.form("continue")] if gate.reason is Reason.BUDGET else []
+        offered += [commands.raise_budget(state.budget)] if gate.reason is Reason.BUDGET else []
     else:
         offered = [commands.again] if view.trouble is not None else []
     asking = [f"{commands.say('ask')} <your question>", *map(commands.say, ("cost", "abandon"))]
