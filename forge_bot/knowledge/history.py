@@ -92,7 +92,7 @@ class History:
 
     def __init__(self, runs: Sequence[PastRun]) -> None:
         by_name = sorted({run.name: run for run in runs}.values(), key=lambda run: run.name)
-        self._runs = sorted(by_name, key=lambda run: run.date, reverse=True)
+        self.runs: Sequence[PastRun] = sorted(by_name, key=lambda run: run.date, reverse=True)
         self._words: dict[str, frozenset[str]] = {}
 
     def similar(self, text: str, limit: int = 3, exclude: str = "") -> tuple[Similar, ...]:
@@ -101,29 +101,27 @@ class History:
         A run without a common word is left out. `exclude` is the name of a run to leave out,
         usually the one that asks.
         """
-        return self._similar(_asked(text), limit, exclude)
+        return tuple(
+            _similar(run, score) for run, score in self._best(_asked(text), limit, exclude)
+        )
 
-    def _similar(
+    def _best(
         self, asked: Sequence[str], limit: int = 3, exclude: str = ""
-    ) -> tuple[Similar, ...]:
-        best = self._ranking.best(asked, limit + 1)
-        found = [
-            _similar(self._runs[place], score)
-            for place, score in best
-            if self._runs[place].name != exclude
-        ]
-        return tuple(found[:limit])
+    ) -> list[tuple[PastRun, float]]:
+        best = self.ranking.best(asked, limit + 1)
+        found = ((self.runs[place], score) for place, score in best)
+        return [each for each in found if each[0].name != exclude][:limit]
 
     def patterns(self, text: str, files: Sequence[str], limit: int = 8) -> tuple[Pattern, ...]:
         """Return remarks of people and reviewers on a text or files.
 
         People come first, then the most frequent and newest.
         """
-        return tuple(pattern(theme) for theme in self._findings.about(_asked(text), files, limit))
+        return tuple(pattern(theme) for theme in self.findings.about(_asked(text), files, limit))
 
     def friction(self, text: str, limit: int = 5) -> tuple[str, ...]:
         """Return where runs got stuck on a text or files, the most frequent and newest first."""
-        return tuple(theme.text for theme in self._friction.about(_asked(text), (), limit))
+        return tuple(theme.text for theme in self.stuck.about(_asked(text), (), limit))
 
     def recall(
         self,
@@ -154,32 +152,35 @@ class History:
         """
         wanted = set(asked)
         fewest = min(_FEWEST_SHARED, len(wanted))
-        found = self._similar(asked, exclude=exclude)
-        return tuple(each for each in found if len(wanted & self._words_in(each.name)) >= fewest)
+        found = self._best(asked, exclude=exclude)
+        return tuple(
+            _similar(run, score)
+            for run, score in found
+            if len(wanted & self._words_in(run)) >= fewest
+        )
 
-    def _words_in(self, name: str) -> frozenset[str]:
+    def _words_in(self, run: PastRun) -> frozenset[str]:
         """Return the words of a run, split only once: several agents find the same runs."""
-        if name not in self._words:
-            self._words[name] = frozenset(_words_of(self._by_name[name]))
-        return self._words[name]
+        if run.name not in self._words:
+            self._words[run.name] = frozenset(_words_of(run))
+        return self._words[run.name]
 
     @cached_property
-    def _by_name(self) -> dict[str, PastRun]:
-        return {run.name: run for run in self._runs}
+    def ranking(self) -> Ranking:
+        """The index for runs like a text."""
+        return Ranking([_words_of(run) for run in self.runs])
 
     @cached_property
-    def _ranking(self) -> Ranking:
-        return Ranking([_words_of(run) for run in self._runs])
+    def findings(self) -> Themes:
+        """The index for remarks of people and reviewers."""
+        return finding_themes(self.runs)
 
     @cached_property
-    def _findings(self) -> Themes:
-        return finding_themes(self._runs)
-
-    @cached_property
-    def _friction(self) -> Themes:
+    def stuck(self) -> Themes:
+        """The index for the points where runs got stuck."""
         points = (
             (place, one_line(point))
-            for place, run in enumerate(self._runs)
+            for place, run in enumerate(self.runs)
             for point in run.friction
         )
         return Themes(Remark(place, "", Severity.MINOR, point) for place, point in points)

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from posixpath import basename
 from typing import NamedTuple
@@ -55,31 +55,29 @@ class Theme(NamedTuple):
     person: bool
 
 
+class ThemeWeight(NamedTuple):
+    """What the order of themes depends on."""
+
+    person: bool
+    seen: int
+    words: int
+
+
+class ThemeIndex(NamedTuple):
+    """Themes by rank, with the ranks under each word and under each name of a file."""
+
+    ranked: Sequence[Theme]
+    weights: Sequence[ThemeWeight]
+    everywhere: Sequence[int]
+    by_word: Mapping[str, Sequence[int]]
+    by_file: Mapping[str, Sequence[int]]
+
+
 class Themes:
     """All remarks: those of people first, then the most frequent and most recent first."""
 
-    def __init__(self, remarks: Iterable[Remark]) -> None:
-        ordered = sorted(remarks, key=lambda remark: remark.run)
-        themes = (_theme(group) for group in _merged(ordered))
-        self._ranked = sorted(
-            themes,
-            key=lambda each: (
-                not each.person,
-                -each.seen,
-                each.newest,
-                _badness(each.severity),
-                each.text,
-            ),
-        )
-        often = max(_OFTEN, ordered[-1].run * _OFTEN_SHARE) if ordered else 0
-        self._everywhere = [rank for rank, theme in enumerate(self._ranked) if theme.seen >= often]
-        self._by_word: dict[str, list[int]] = {}
-        self._by_file: dict[str, list[int]] = {}
-        for rank, theme in enumerate(self._ranked):
-            for word in theme.fingerprint.words:
-                self._by_word.setdefault(word, []).append(rank)
-            for name in {basename(path) for path in theme.fingerprint.files}:
-                self._by_file.setdefault(name, []).append(rank)
+    def __init__(self, remarks: Iterable[Remark] | ThemeIndex) -> None:
+        self.index = remarks if isinstance(remarks, ThemeIndex) else _indexed(remarks)
 
     def about(self, asked: Sequence[str], files: Sequence[str], limit: int) -> list[Theme]:
         """Return the themes about a task, then a few that are so frequent that they always apply.
@@ -89,34 +87,69 @@ class Themes:
         or all of its own. With equal weight the more frequent, then the newer one comes first. An
         empty query matches everything.
         """
+        ranked, weights, everywhere, *_ = self.index
         if not asked and not files:
-            return self._ranked[:limit]
-        weights = dict.fromkeys(self._in_words(asked), 2)
-        weights |= dict.fromkeys(self._in_files(files), 3)
+            return list(ranked[:limit])
+        factors = dict.fromkeys(self._in_words(asked), 2)
+        factors |= dict.fromkeys(self._in_files(files), 3)
         best = sorted(
-            weights,
+            factors,
             key=lambda rank: (
-                not self._ranked[rank].person,
-                -weights[rank] * self._ranked[rank].seen,
+                not weights[rank].person,
+                -factors[rank] * weights[rank].seen,
                 rank,
             ),
         )
-        others = (rank for rank in self._everywhere if rank not in weights)
-        return [self._ranked[rank] for rank in (*best, *islice(others, _MOST_OTHERS))][:limit]
+        others = (rank for rank in everywhere if rank not in factors)
+        chosen = islice((*best, *islice(others, _MOST_OTHERS)), limit)
+        return [ranked[rank] for rank in chosen]
 
     def _in_words(self, asked: Sequence[str]) -> Iterator[int]:
-        known = {stem(word) for word in asked} & self._by_word.keys()
-        rarest = sorted(known, key=lambda word: (len(self._by_word[word]), word))[:_MOST_WORDS]
-        hits = Counter(rank for word in rarest for rank in islice(self._by_word[word], _MOST_HITS))
+        stems = {stem(word) for word in asked}
+        known = {word: ranks for word in stems if (ranks := self.index.by_word.get(word))}
+        rarest = sorted(known, key=lambda word: (len(known[word]), word))[:_MOST_WORDS]
+        hits = Counter(rank for word in rarest for rank in islice(known[word], _MOST_HITS))
         for rank, count in hits.items():
-            if count >= min(_WORDS_IN_COMMON, len(self._ranked[rank].fingerprint.words)):
+            if count >= min(_WORDS_IN_COMMON, self.index.weights[rank].words):
                 yield rank
 
     def _in_files(self, files: Sequence[str]) -> Iterator[int]:
         for path in files:
-            for rank in islice(self._by_file.get(basename(path), ()), _MOST_HITS):
-                if any(same_file(path, named) for named in self._ranked[rank].fingerprint.files):
+            for rank in islice(self.index.by_file.get(basename(path), ()), _MOST_HITS):
+                if any(same_file(path, each) for each in self.index.ranked[rank].fingerprint.files):
                     yield rank
+
+
+def _indexed(remarks: Iterable[Remark]) -> ThemeIndex:
+    ordered = sorted(remarks, key=lambda remark: remark.run)
+    themes = (_theme(group) for group in _merged(ordered))
+    ranked = sorted(
+        themes,
+        key=lambda each: (
+            not each.person,
+            -each.seen,
+            each.newest,
+            _badness(each.severity),
+            each.text,
+        ),
+    )
+    often = max(_OFTEN, ordered[-1].run * _OFTEN_SHARE) if ordered else 0
+    by_word: dict[str, list[int]] = {}
+    by_file: dict[str, list[int]] = {}
+    for rank, theme in enumerate(ranked):
+        for word in theme.fingerprint.words:
+            by_word.setdefault(word, []).append(rank)
+        for name in {basename(path) for path in theme.fingerprint.files}:
+            by_file.setdefault(name, []).append(rank)
+    return ThemeIndex(
+        ranked=ranked,
+        weights=[
+            ThemeWeight(each.person, each.seen, len(each.fingerprint.words)) for each in ranked
+        ],
+        everywhere=[rank for rank, theme in enumerate(ranked) if theme.seen >= often],
+        by_word=by_word,
+        by_file=by_file,
+    )
 
 
 class _Said(NamedTuple):

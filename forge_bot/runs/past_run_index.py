@@ -2,6 +2,7 @@
 data.
 """
 
+import hashlib
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,6 +21,11 @@ from forge_bot.values import Frozen
 
 RUNS_READ = 10_000
 """Past runs that are learned from, the newest by name."""
+
+INDEXED = 250
+"""So many past runs have an index that is kept: of fewer it is made faster than it is written."""
+
+_INDEXES_KEPT = 2
 
 _AT_ONCE = 250
 """Workspaces whose files are held in memory at the same time."""
@@ -45,7 +51,61 @@ def history_at(
     """Return the history in a commit, given by its full id, ready to be asked; made once for
     each commit. `records` is a commit with the records of ended runs.
     """
-    return History(past_runs(repository, commit, documents, records))
+    wanted = _wanted(repository, commit, records)
+    if len(wanted) < INDEXED:
+        return History(_read_runs(repository, wanted, documents)[0])
+    names = "".join(f"\n{tree} {name}" for name, tree in wanted)
+    told = hashlib.sha256(f"{_header(documents)}{names}".encode()).hexdigest()[:20]
+    folder = memory(repository).parent
+    if (kept := _kept_index(folder, told)) is not None:
+        return kept
+    runs, whole = _read_runs(repository, wanted, documents)
+    history = History(runs)
+    if whole:
+        _keep_index(folder, told, history)
+    return _kept_index(folder, told) or history
+
+
+def _kept_index(folder: Path, told: str) -> History | None:
+    """Return the index of just these past runs; None if there is none, or it is not as it was
+    written.
+    """
+    import sqlite3
+
+    from forge_bot.knowledge.kept_history import KeptHistory
+
+    for path in folder.glob(f"history-{told}-*.sqlite"):
+        with suppress(OSError, ValueError, sqlite3.Error), path.open("rb") as file:
+            if path.name == _index_name(told, hashlib.file_digest(file, "sha256").hexdigest()):
+                history = KeptHistory(path)
+                # The ones that were asked last stay.
+                with suppress(OSError):
+                    os.utime(path)
+                return history
+    return None
+
+
+def _keep_index(folder: Path, told: str, history: History) -> None:
+    """Write the index of a history in one step, and take away those that nobody asked for lately.
+    Where nothing can be written, it is made again.
+    """
+    import sqlite3
+
+    from forge_bot.knowledge.kept_history import packed_history
+
+    with suppress(WriteFailed, OSError, sqlite3.Error):
+        packed = packed_history(history)
+        name = _index_name(told, hashlib.sha256(packed).hexdigest())
+        write_whole(folder / name, packed)
+        others = [path for path in folder.glob("history-*.sqlite") if path.name != name]
+        others.sort(key=lambda path: path.stat().st_mtime, reverse=True)
+        for path in others[_INDEXES_KEPT - 1 :]:
+            path.unlink(missing_ok=True)
+
+
+def _index_name(told: str, digest: str) -> str:
+    """Return a file name with a digest of what the index was made from, and one of its bytes."""
+    return f"history-{told}-{digest[:20]}.sqlite"
 
 
 def past_folders(repository: Repository, commit: str, records: str) -> dict[str, str]:
@@ -67,13 +127,24 @@ def past_runs(
     Only workspaces that nobody here has seen before are read and parsed. What is remembered can be
     deleted at any time; where it cannot be written, the next run reads again.
     """
+    return _read_runs(repository, _wanted(repository, commit, records), documents)[0]
+
+
+def _wanted(repository: Repository, commit: str, records: str) -> list[_Key]:
     folders = past_folders(repository, commit, records)
     # A name that cannot be shown cannot be told to anybody either.
-    wanted = [(name, tree) for name, tree in sorted(folders.items()) if name.isprintable()][
+    return [(name, tree) for name, tree in sorted(folders.items()) if name.isprintable()][
         -RUNS_READ:
     ]
+
+
+def _read_runs(
+    repository: Repository, wanted: Sequence[_Key], documents: DocumentNames
+) -> tuple[tuple[PastRun, ...], bool]:
+    """Return the runs in these workspaces, and whether this clone has all of their files."""
     if not wanted:
-        return ()
+        return (), True
+    whole = True
     place = memory(repository)
     header = _header(documents)
     known = _remembered(place, header)
@@ -84,9 +155,10 @@ def past_runs(
         kept = known if len(known) <= 2 * RUNS_READ else {key: known[key] for key in wanted}
         # What a partial clone has not fetched yet is not what there is.
         kept = {key: run for key, run in kept.items() if key not in partial}
+        whole = not partial
         with suppress(WriteFailed):
             write_whole(place, "\n".join((header, *_lines(kept), "")))
-    return tuple(run for key in wanted if (run := known[key]) is not None)
+    return tuple(run for key in wanted if (run := known[key]) is not None), whole
 
 
 def memory(repository: Repository) -> Path:

@@ -1,0 +1,150 @@
+"""Of many past runs there is an index beside git's data: made once, and only as good as its bytes."""
+
+import shutil
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from forge_bot.git import Repository
+from forge_bot.knowledge import DocumentNames, History, Recall
+from forge_bot.runs.past_run_index import INDEXED, history_at, memory, past_runs
+from tests.fakes.bench import DEVELOP
+from tests.fakes.made_up import MadeUp, workspace
+from tests.fakes.many_branches import imported
+from tests.fakes.processes import started_by
+
+DOCUMENTS = DocumentNames.of(DEVELOP)
+QUESTION = "\n".join(MadeUp().text(40) for _ in range(3))
+
+
+def records(size: int) -> dict[str, bytes]:
+    source = MadeUp()
+    runs = [source.run(number) for number in range(size)]
+    return {
+        f".specs/{run.name}/{name}": text.encode() for run in runs for name, text in workspace(run)
+    }
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory: pytest.TempPathFactory) -> Repository:
+    """As many past runs as have an index, and as many branches that each add one."""
+    source = MadeUp(3)
+    added = (source.run(number) for number in range(3))
+    branches = [
+        (
+            f"more-{number}",
+            "main",
+            {f".specs/{run.name}/{name}": text.encode() for name, text in workspace(run)},
+        )
+        for number, run in enumerate(added)
+    ]
+    folder = tmp_path_factory.mktemp("many") / "r"
+    return imported(folder, [("main", "", records(INDEXED)), *branches])
+
+
+@pytest.fixture
+def repository(many: Repository) -> Iterator[Repository]:
+    """The same without anything that is remembered."""
+    history_at.cache_clear()
+    place = memory(many).parent
+    if place.is_dir():
+        shutil.rmtree(place)
+    else:
+        place.unlink(missing_ok=True)
+    yield many
+    history_at.cache_clear()
+
+
+def asked(repository: Repository, branch: str = "main") -> Recall:
+    """What a process is told that asks for the first time."""
+    history_at.cache_clear()
+    return history_at(repository, repository.commit_id(branch), DOCUMENTS).recall(QUESTION)
+
+
+def expected(repository: Repository) -> Recall:
+    return History(past_runs(repository, repository.commit_id("main"), DOCUMENTS)).recall(QUESTION)
+
+
+def indexes(repository: Repository) -> list[Path]:
+    return sorted(memory(repository).parent.glob("history-*"))
+
+
+def test_the_next_process_reads_the_index_and_no_run(repository: Repository) -> None:
+    first = asked(repository)
+    assert first.similar
+    assert first.patterns
+    memory(repository).unlink()
+    again: list[Recall] = []
+    calls = started_by(lambda: again.append(asked(repository)))
+    assert again == [first] == [expected(repository)]
+    assert not any("cat-file" in call for call in calls)
+
+
+@pytest.mark.parametrize("damage", ["empty", "half", "one byte", "no database", "gone"])
+def test_an_index_that_is_not_as_it_was_written_is_made_again(
+    repository: Repository, damage: str
+) -> None:
+    first = asked(repository)
+    (path,) = indexes(repository)
+    whole = path.read_bytes()
+    middle = len(whole) // 2
+    path.write_bytes(
+        {
+            "empty": b"",
+            "half": whole[:middle],
+            "one byte": whole[:middle] + bytes([whole[middle] ^ 1]) + whole[middle + 1 :],
+            "no database": b"# not a database\n" * 99,
+            "gone": b"",
+        }[damage]
+    )
+    if damage == "gone":
+        path.unlink()
+    assert asked(repository) == first
+    assert [each.read_bytes() for each in indexes(repository)] == [whole]
+
+
+def test_an_index_of_other_runs_or_names_of_documents_is_not_asked(repository: Repository) -> None:
+    asked(repository)
+    commit = repository.commit_id("main")
+    history_at(repository, commit, DocumentNames())
+    assert len(indexes(repository)) == 2
+    asked(repository, "more-0")
+    assert expected(repository) == asked(repository)
+
+
+def test_there_are_never_more_than_two(repository: Repository) -> None:
+    for branch in ("main", "more-0", "more-1", "more-2"):
+        asked(repository, branch)
+    last = indexes(repository)
+    assert len(last) == 2
+    asked(repository, "more-2")
+    assert indexes(repository) == last
+
+
+def test_where_nothing_can_be_written_the_answer_is_the_same(repository: Repository) -> None:
+    place = memory(repository).parent
+    place.write_text("a file where the folder should be")
+    assert asked(repository) == expected(repository)
+    assert place.is_file()
+
+
+def test_two_that_make_it_at_once_do_each_other_no_harm(repository: Repository) -> None:
+    commit = repository.commit_id("main")
+
+    def build(_number: int) -> Recall:
+        # Without the memory of this process each of them makes its own.
+        return history_at.__wrapped__(repository, commit, DOCUMENTS).recall(QUESTION)
+
+    with ThreadPoolExecutor(3) as pool:
+        answers = list(pool.map(build, range(3)))
+    assert answers == [expected(repository)] * 3
+    assert asked(repository) == answers[0]
+    assert len(indexes(repository)) == 1
+
+
+def test_few_past_runs_have_none(tmp_path: Path) -> None:
+    repository = imported(tmp_path / "few", [("main", "", records(5))])
+    assert asked(repository).similar
+    assert indexes(repository) == []
