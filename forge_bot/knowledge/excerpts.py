@@ -25,6 +25,7 @@ _HEAD = 30
 _TAIL = 20
 _LONGEST_BLOCK = 90
 _MOST_USES = 4
+_MOST_ALIKE = 2
 _MOST_USES_SEARCHED = 10
 _MOST_CALLED = 12
 _MOST_RANKED = 6
@@ -108,7 +109,7 @@ def _by_worth(
     if wanted.prose:
         yield from _of_prose(lines, wanted)
         return
-    found = [block for name in wanted.names for block in named(blocks, name)]
+    found = [*_meant(blocks, wanted.names)]
     for block in found:
         yield from _short_around(blocks, block.first)
         yield from _pieces(block, first_only=True)
@@ -127,6 +128,19 @@ def _by_worth(
     for block in found:
         yield from _pieces(block, first_only=False)
     yield _clipped(total - _TAIL, total, total)
+
+
+def _meant(blocks: Sequence[CodeBlock], names: Sequence[str]) -> Iterator[CodeBlock]:
+    """Yield the definitions that the names mean. Of methods of several classes, those of a class
+    that is named too; a name with many definitions means none of them, such as a planned test.
+    """
+    owners = [block for name in names for block in blocks if block.name == last_part(name)]
+    for name in names:
+        hits = named(blocks, name)
+        if len(hits) > 1:
+            inside = [hit for hit in hits if any(is_inside(hit, owner) for owner in owners)]
+            hits = inside or (hits if len(hits) <= _MOST_ALIKE else ())
+        yield from hits
 
 
 def _of_prose(lines: Sequence[str], wanted: WantedPlaces) -> Iterator[Span]:

@@ -175,3 +175,19 @@ def test_the_most_likely_file_is_the_one_with_the_words_and_its_neighbours_follo
 def test_nothing_named_is_nothing() -> None:
     assert mentions("") == Mentions()
     assert LikelyFiles({"a.py": ""}).best(words("anything"), 5) == ()
+
+
+def test_a_method_of_many_classes_is_shown_of_the_class_that_is_named_too() -> None:
+    body = "\n".join(f"        assert {number} % 2 == 0" for number in range(0, 40, 2))
+    classes = "\n\n".join(
+        f"class Test{owner}:\n    def test_even(self):\n        {owner.lower()}()\n{body}\n"
+        for owner in ("Chunked", "Sliced", "Ranges", "Windows")
+    )
+    helper = "def helper():\n    return 1\n\n"
+    text = f"import x\n{helper}" + "# a line\n" * 60 + classes + "\n" + "# a line\n" * 900
+    of_one = excerpt(text, WantedPlaces(names=("TestSliced", "test_even")), 9_000).text
+    assert "sliced()" in of_one
+    assert "windows()" not in of_one
+    of_none = excerpt(text, WantedPlaces(names=("helper", "test_even")), 9_000).text
+    assert "def helper" in of_none
+    assert "sliced()" not in of_none
