@@ -15,6 +15,7 @@ from forge_bot.git import Head, Repository
 from forge_bot.runs.checks import CheckSubject, Occasion, RunIntent, run_checks
 from forge_bot.runs.create import NewRun, RequestDraft, create_run, plan_for
 from forge_bot.runs.resolve import RunInfo, runs
+from forge_bot.runs.scope import scope_folder
 from forge_bot.runs.steps.step_values import inputs_of
 from forge_bot.settings.load_pipeline import load_pipeline, pipeline_names
 
@@ -136,6 +137,7 @@ def _new_run(
     effort = wish.effort or next(
         (size for size in "SML" if f"{name}:{size}".casefold() in labels), None
     )
+    base = _base(supervisor.repository)
     by_label = f"label-{around.wake.issue}-{around.run_url.rpartition('/')[2]}"
     return NewRun(
         draft=draft,
@@ -148,11 +150,12 @@ def _new_run(
             debug=wish.debug,
             discuss=wish.discuss,
             batch=wish.batch or f"{name}:batch".casefold() in labels,
+            scope=scope_folder(supervisor.repository, wish.scope or "", base.commit),
         ),
         budget=wish.budget or around.budget or supervisor.config.amount,
         by=asked.by if asked is not None else around.wake.by or "",
         key=asked.key if asked is not None else by_label,
-        base=_base(supervisor.repository),
+        base=base,
         records=supervisor.config.records,
     )
 
@@ -177,11 +180,11 @@ def _looked_around(supervisor: "Supervisor", beginning: NewRun, pipeline: str) -
     """
     repository, draft = supervisor.repository, beginning.draft
     config = supervisor.config.model_copy(update={"pipeline": pipeline})
-    base = _base(repository).commit
     intent = RunIntent(
         text=f"{draft.title}\n{draft.text}",
         branch=beginning.plan.branch,
-        base=base,
+        base=_base(repository).commit,
+        scope=beginning.flags.scope,
         deliver_workflows=supervisor.around.push_workflows,
     )
     found = run_checks(Occasion.BEFORE_RUN, CheckSubject(repository, config, intent))

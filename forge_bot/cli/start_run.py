@@ -41,11 +41,11 @@ from forge_bot.runs.open_pull_request import opener
 from forge_bot.runs.outcome import Outcome
 from forge_bot.runs.phase_names import phase_named
 from forge_bot.runs.project import check_testable
+from forge_bot.runs.scope import scope_folder
 from forge_bot.runs.session import Session, prompts_for
 from forge_bot.runs.steps.step_values import inputs_of
 from forge_bot.runs.tier_models import models_for
 from forge_bot.settings import Config, load_pipeline
-from forge_bot.settings.config import folder_of
 from forge_bot.store import SPECS
 from forge_bot.temporal.run_place import TemporalPlace
 from forge_bot.values import Effort, RecordsPolicy, Tier
@@ -125,7 +125,7 @@ def start_run(task: str, options: RunOptions) -> int:
 def _prepared(task: str, options: RunOptions) -> _Start:
     """Read the configuration, the pipeline and the request; raise what is wrong with an option."""
     repository = Repository.find(options.repo)
-    options = replace(options, scope=_scope(repository, options.scope or ""))
+    options = replace(options, scope=scope_folder(repository, options.scope or ""))
     if options.ending.open_pr:
         opener(repository.root)
     place = new_place(repository, options.host, options.ending, options.model)
@@ -243,20 +243,6 @@ def _confirmed(start: _Start, plan: RunPlan, estimate: Estimate) -> RunPlan:
             update={"effort": Effort(said.strip().upper()), "effort_reason": "you chose it"}
         )
     return start.plan(said.strip(), plan.effort.value)
-
-
-def _scope(repository: Repository, wanted: str) -> str:
-    """Return the folder of `--in` as git names it. Raises BadOption."""
-    if not wanted:
-        return ""
-    way_out = "Give a folder from the root of the repository down, such as --in packages/api."
-    try:
-        folder = folder_of(wanted)
-    except ValueError as error:
-        raise BadOption(f"--in {wanted} is not {error}.", hint=way_out) from None
-    if not repository.list_files(repository.head().commit, folder):
-        raise BadOption(f"--in {wanted}: no tracked file lies there.", hint=way_out)
-    return folder
 
 
 class _Outlook:

@@ -21,6 +21,7 @@ class Start:
     batch: bool = False
     budget: Amount = NO_LIMIT
     pipeline: str | None = None
+    scope: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -107,6 +107,7 @@ def _start(written: WrittenCommand) -> Command | Mistyped:
         batch="batch" in flags.switches,
         budget=flags.budget,
         pipeline=flags.pipeline,
+        scope=flags.scope or None,
     )
 
 

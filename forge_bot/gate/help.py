@@ -25,7 +25,7 @@ def _meaning(meaning: str, also: tuple[str, ...]) -> str:
     return f"{meaning} Also `{'`, `'.join(f'/{name}' for name in also)}`." if also else meaning
 
 
-_EXAMPLES = {"effort": "S|M|L", "budget": "5", "pipeline": "NAME"}
+_EXAMPLES = {"effort": "S|M|L", "budget": "5", "pipeline": "NAME", "in": "FOLDER"}
 
 
 def flag_table() -> str:

@@ -20,9 +20,11 @@ VALUES = {
     "effort": "S, M or L",
     "budget": "US dollars the run may cost, or tokens it may use: `200000tokens`",
     "pipeline": "the pipeline of the run, such as audit; behind the text with `=`",
+    "in": "the folder that the change stays in, such as packages/api; behind the text with `=`",
 }
 
 _PIPELINE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,60}")
+_FOLDER = re.compile(r"[\w.][\w.@+/-]{0,200}")
 _END = "--"
 _LONG_DASHES = ("—", "–")
 _WORD = re.compile(r"\S+")
@@ -33,6 +35,7 @@ _VALUE_LIKE = {
     "budget": re.compile(r"[+$]*[0-9][0-9.,]*\$?|[0-9][0-9.,_]*[km]?tok(?:ens?)?", re.IGNORECASE),
     # A name is a word like any other: behind the task it is given with `=`.
     "pipeline": re.compile(r"(?!)"),
+    "in": re.compile(r"(?!)"),
 }
 
 
@@ -47,6 +50,7 @@ class TaskFlags:
     effort: Size | None = None
     budget: Amount = NO_LIMIT
     pipeline: str | None = None
+    scope: str = ""
     problems: tuple[str, ...] = ()
 
 
@@ -145,6 +149,7 @@ def _read(text: str, flags: list[_Flag], switches: Sequence[str]) -> TaskFlags:
     effort: Size | None = None
     budget = NO_LIMIT
     pipeline: str | None = None
+    scope = ""
     problems: list[str] = []
     for flag in flags:
         value = flag.value or ""
@@ -156,9 +161,11 @@ def _read(text: str, flags: list[_Flag], switches: Sequence[str]) -> TaskFlags:
             budget = read_amount(value) or NO_LIMIT
         elif flag.name == "pipeline":
             pipeline = value
+        elif flag.name == "in":
+            scope = value
         else:
             on.add(flag.name)
-    return TaskFlags(text, frozenset(on), effort, budget, pipeline, tuple(problems))
+    return TaskFlags(text, frozenset(on), effort, budget, pipeline, scope, tuple(problems))
 
 
 def _problem(flag: _Flag, switches: Sequence[str]) -> str:
@@ -179,6 +186,8 @@ def _problem(flag: _Flag, switches: Sequence[str]) -> str:
         return f"`--budget` takes an amount: {AMOUNTS}."
     if flag.name == "pipeline" and not _PIPELINE.fullmatch(value):
         return "`--pipeline` takes the name of a pipeline, for example `--pipeline=audit`."
+    if flag.name == "in" and not _FOLDER.fullmatch(value):
+        return "`--in` takes a folder of the repository, for example `--in=packages/api`."
     if flag.name in switches and flag.value is not None:
         return f"`--{flag.name}` takes no value."
     return ""

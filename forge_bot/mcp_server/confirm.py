@@ -49,6 +49,7 @@ from forge_bot.runs.local_user import local_user
 from forge_bot.runs.project import check_testable
 from forge_bot.runs.resolve import named_in
 from forge_bot.runs.run_paths import RunPaths
+from forge_bot.runs.scope import scope_folder
 from forge_bot.runs.snapshot_of_run import raw_file
 from forge_bot.runs.standing_rules import rules_at
 from forge_bot.runs.steps.step_values import inputs_of
@@ -299,6 +300,7 @@ def _beginning(root: ServedFolder, told: _Told, chosen: Confirmation) -> NewRun:
             debug=flags.debug,
             discuss=flags.discuss,
             batch=flags.batch,
+            scope=scope_folder(root.repository, flags.scope),
         ),
         budget=Amount(flags.budget, flags.budget_tokens) or root.config.amount,
         by=local_user(),

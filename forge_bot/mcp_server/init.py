@@ -71,6 +71,7 @@ def _flags(said: TaskFlags, preferences: Preferences) -> InitFlags:
         budget=said.budget.dollars,
         budget_tokens=said.budget.tokens,
         pipeline=said.pipeline or "",
+        scope=said.scope,
     )
 
 

@@ -44,6 +44,8 @@ class InitFlags(Frozen):
     """Tokens the run may use; only named where they were given."""
     pipeline: str = Field(default="", exclude_if=lambda value: not value)
     """The pipeline of the run; the configured one if left out."""
+    scope: str = Field(default="", exclude_if=lambda value: not value)
+    """The folder that the change stays in; only named where it was given."""
     current_branch: str | None = None
 
 

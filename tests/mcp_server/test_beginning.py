@@ -3,12 +3,13 @@ the words that were meant.
 """
 
 import asyncio
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from mcp.types import ElicitResult
+from mcp.types import ElicitResult, TextResourceContents
 
 from tests.fakes.sample import Sample
 from tests.mcp_server.host import Json, Refusal, hosting
@@ -574,3 +575,16 @@ def test_at_the_terminal_a_runs_name_alone_is_no_task_and_among_words_it_is_said
         "run", f"Finish what {name} began", "--effort", "S", "--model", sample.model()
     )
     assert f"The task names the run {name}, which exists" in said.out + said.err
+
+
+async def test_a_run_stays_in_the_folder_that_its_arguments_name(sample: Sample) -> None:
+    async with hosting(sample) as host:
+        await host.begin("--in=rota/ Say nobody before the start")
+        await host.next()
+        uri = f"forge://run/{Path(host.workspace).name}/state"
+        state = (await host.client.read_resource(uri)).contents[0]
+        assert isinstance(state, TextResourceContents)
+        assert json.loads(state.text)["flags"]["scope"] == "rota"
+        for folder in ("packages/api", "../up"):
+            with pytest.raises(Refusal, match="REQUEST-007"):
+                await host.begin(f"--in={folder} Say what is next")
