@@ -15,7 +15,7 @@ from forge_bot.temporal.run_place import ORCHESTRATION, queue_of
 from forge_bot.temporal.run_workflow import ForgeRunWorkflow
 
 USUAL_STEPS = 8
-"""Steps that a worker takes at the same time."""
+"""Steps that a worker takes at the same time in one clone."""
 
 _GRACE = timedelta(seconds=20)
 """Time that steps have to end by themselves when the worker is stopped."""
@@ -53,8 +53,9 @@ async def working(
     """Work on the runs of these clones, as long as the block lasts."""
     activities = RunActivities(repositories, tell_of).all()
     async with AsyncExitStack() as workers:
-        threads = workers.enter_context(ThreadPoolExecutor(max_workers=steps))
         for queue in {queue_of(repository) for repository in repositories}:
+            # A step that waits for a thread gives no sign of life, and would count as lost.
+            threads = workers.enter_context(ThreadPoolExecutor(max_workers=steps))
             await workers.enter_async_context(
                 Worker(
                     client,

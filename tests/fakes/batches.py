@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from forge_bot.runs.clock import now
+from tests.fakes import script
 from tests.fakes.agents import AgentServer, role_of
 from tests.fakes.model_server import Asked, JsonObject, Question, Says, Told, envelope
 
@@ -100,11 +101,13 @@ class BatchServer(AgentServer):
 
     def _answered(self, batch: FakeBatch, question: str, path: str) -> JsonObject:
         body = batch.questions[question]
-        answers = self.answers
-        agent, phase = role_of(_asked(body))
-        answer = answers.get((agent, phase, "*")) or answers[agent, "*", "*"]
-        says = Says(json.dumps(answer), input_tokens=self.tokens, output_tokens=100)
+        says = Says(json.dumps(self.answer_to(body)), input_tokens=self.tokens, output_tokens=100)
         return envelope(path, body, says)
+
+    def answer_to(self, body: JsonObject) -> script.Answer:
+        """What the model says to a question."""
+        agent, phase = role_of(_asked(body))
+        return self.answers.get((agent, phase, "*")) or self.answers[agent, "*", "*"]
 
     def _refusal(self) -> Told | None:
         if not self.broken:

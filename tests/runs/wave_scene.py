@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
 
-from forge_bot.agent.models.base import ModelCall, ModelReply
-from forge_bot.engine.reports import Report
+from forge_bot.agent.models.base import Model, ModelCall, ModelReply
+from forge_bot.engine.reports import Report, RunFlags
 from forge_bot.gate.arguments import Amount
 from forge_bot.git import Repository
 from forge_bot.runs.create import NewRun, create_run, draft_from_words, plan_for
@@ -131,19 +131,19 @@ class Stage:
             ["git", "-C", str(self.path), *words], capture_output=True, text=True, check=True
         ).stdout.strip()
 
-    def start(self, budget: Decimal | None = None) -> RunInfo:
+    def start(self, budget: Decimal | None = None, *, batch: bool = False) -> RunInfo:
         repository = Repository.find(self.path)
         draft = draft_from_words("Do all the work that there is", token=None, api_url=None)
         plan = plan_for(repository, draft, effort="L", name=None, branch=None, here=False)
         return create_run(
             repository,
-            NewRun(draft=draft, plan=plan, budget=Amount(budget)),
+            NewRun(draft=draft, plan=plan, budget=Amount(budget), flags=RunFlags(batch=batch)),
             load_pipeline("develop", repository.text_here),
         )
 
     def go_on(
         self,
-        talker: Talker,
+        talker: Model,
         first: Callable[[Run], Report | None] | None = None,
         config: Config | None = None,
     ) -> tuple[Outcome, Run]:

@@ -36,6 +36,7 @@ class Server:
 
     history: Path
     port: int
+    options: tuple[str, ...] = ()
     process: "subprocess.Popen[bytes] | None" = None
 
     @property
@@ -49,6 +50,7 @@ class Server:
                 *("--ip", "127.0.0.1", "--port", str(self.port), "--log-level", "never"),
                 *("--db-filename", str(self.history)),
                 *("--sqlite-pragma", "journal_mode=WAL", "--sqlite-pragma", "synchronous=off"),
+                *self.options,
             ],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -84,10 +86,10 @@ def free_port() -> int:
 
 
 @contextmanager
-def server(folder: Path) -> Generator[Server]:
+def server(folder: Path, *options: str) -> Generator[Server]:
     """A server for the time of the block."""
     folder.mkdir(parents=True, exist_ok=True)
-    it = Server(folder / "history.sqlite", free_port())
+    it = Server(folder / "history.sqlite", free_port(), options)
     it.start()
     try:
         yield it
