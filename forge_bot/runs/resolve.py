@@ -11,6 +11,7 @@ from pydantic import Field
 from forge_bot.engine.reports import RunStarted
 from forge_bot.errors import AmbiguousRun, ForgeError, UnknownRun
 from forge_bot.git import BranchTips, Repository, Tracking
+from forge_bot.git.revisions import HEADS
 from forge_bot.remedies import StartRun
 from forge_bot.runs.ended_records import record_commits
 from forge_bot.runs.record_heads import (
@@ -54,7 +55,7 @@ class RunInfo(Frozen):
     )
     kept: str = Field(
         default="",
-        description="the ref with the records of ended runs, where no other branch has this one's",
+        description="the ref that has the record of an ended run whose own branch is gone",
     )
 
     @property
@@ -257,18 +258,26 @@ class _Branches:
                 yield info.model_copy(update={"remote": tracking.remote})
 
     def kept(self, only: str = "") -> Iterator[RunInfo]:
-        """Yield the runs on the branches of records, the newest by name, each once; or one of
-        them.
+        """Yield the runs on the branches of records, the newest by name, each once; or one of them,
+        which may also have been merged into the default branch with its record.
         """
         told: set[str] = set()
-        for ref, commit in record_commits(self._tips).items():
+        merged = self._merged_into() if only else {}
+        for ref, commit in (record_commits(self._tips) | merged).items():
             looked = self._committed.folder(commit, only) if only else None
             for folder in self._committed.folders(commit) if looked is None else looked:
                 started = self._committed.started(folder)
                 if started is not None and folder.name not in told:
                     told.add(folder.name)
                     info = _info(started, None, self._committed.standing(folder))
-                    yield info.model_copy(update={"kept": ref})
+                    if info.ended or ref not in merged:
+                        yield info.model_copy(update={"kept": ref})
+
+    def _merged_into(self) -> dict[str, str]:
+        """Return the newest commit of the default branch, by its full ref."""
+        name = self._tips.default or ""
+        tip = self._tips.local.get(name)
+        return {f"{HEADS}{name}": tip.commit} if tip is not None else {}
 
     def _checked_out(
         self, branch: str, commit: str, tree: Path

@@ -30,7 +30,7 @@ from forge_bot.engine.reports import (
     Prepared,
     RunStarted,
 )
-from forge_bot.errors import BranchRenamed, ForgeError
+from forge_bot.errors import BranchRenamed, ForgeError, NothingToRetry
 from forge_bot.git import Repository, Tree, blob_id
 from forge_bot.git.commit_objects import advance_branch
 from forge_bot.prompts.untrusted import what_is_hidden
@@ -48,6 +48,7 @@ from forge_bot.runs.standing_rules import rules_at
 from forge_bot.settings import Config, load_pipeline
 from forge_bot.settings.instructions import Rules
 from forge_bot.store import (
+    RECORD_BRANCHES,
     SPECS,
     Request,
     Workspace,
@@ -428,6 +429,12 @@ def _tree(repository: Repository, info: RunInfo, place: Path) -> tuple[Tree, tup
         return Tree(info.tree), ()
     if info.remote:
         repository.take(info.tracking)
+    if info.kept and not info.kept_on.endswith(RECORD_BRANCHES):
+        raise NothingToRetry(
+            f"The run {info.name} was merged into {info.kept_on}, and its branch {info.branch} is"
+            " gone.",
+            hint="forge-bot show reads its documents; for more work, begin a new run.",
+        )
     if info.kept:
         advance_branch(repository.root, info.branch, head_of_record(repository, info.name))
     aside = repository.put_aside(place)

@@ -250,6 +250,31 @@ def test_records_in_branch_make_no_such_branch(sample: Sample) -> None:
     assert recorded_on(Repository.find(sample.path)) == {}
 
 
+@pytest.mark.parametrize("way", [["--squash"], ["--no-ff", "--no-edit"]], ids=["squash", "merge"])
+def test_a_run_with_its_records_in_branch_is_found_by_its_name_after_the_branch_was_merged_and_deleted(
+    sample: Sample, way: list[str]
+) -> None:
+    (sample.path / ".forge").mkdir(exist_ok=True)
+    (sample.path / ".forge" / "config.yml").write_text("records: in-branch\n")
+    who = ("-c", "user.name=a", "-c", "user.email=a@b.c")
+    sample.git("add", "-A")
+    sample.git(*who, "commit", "-qm", "Configured")
+    _run(sample)
+    name, branch = _name(sample), sample.branch
+    sample.git(*who, "merge", "-q", *way, branch)
+    if way == ["--squash"]:
+        sample.git(*who, "commit", "-qm", "Squashed")
+    sample.git("branch", "-D", branch)
+    sample.git("reflog", "expire", "--expire=now", "--all")
+    sample.git("gc", "-q", "--prune=now")
+    assert name not in sample.forge("list").out, "what was merged is no longer listed"
+    assert "# " in sample.forge("show", "design.md", "--run", name).out
+    again = sample.forge("retry", "final-commit", "--run", name, "--model", sample.model())
+    assert again.code != 0
+    assert f"was merged into main, and its branch {branch} is gone" in again.err
+    assert sample.git("branch", "--format=%(refname:short)") == "main"
+
+
 def _ended(folder: Path, name: str, reports: str = "") -> str:
     """Return the head of a branch with a record of that name."""
     _git(folder, "switch", "-q", "--detach", "main")
