@@ -330,6 +330,7 @@ MCP = {
     "mcp-bounds": "Too much is refused before it is read.",
     "mcp-tools": "There are thirteen tools, and their list costs a model at most 1,500 tokens.",
     "mcp-orient": "Orientation is a status of some twenty tokens with a link to the rest.",
+    "mcp-session-policy": "A session that only looks has no tool that changes something.",
     "mcp-stdout": "Nothing but the protocol stands on standard output.",
     "mcp-vanished": "A client that vanishes in the middle of a call loses nothing.",
     "mcp-many": "Clients at once lose no report, and a long call blocks nobody else.",

@@ -212,6 +212,13 @@ class PersonDecides(ReportRejected):
     hint = "Let the person decide."
 
 
+class SessionOnlyLooks(ReportRejected):
+    """A tool that changes something was called in a session that only looks."""
+
+    code = "MCP-015"
+    hint = "The prompt forge/start, without dry_run, begins a session that may change things."
+
+
 class Interrupted(RunError):
     """The server was told to stop while it worked; nothing of that was recorded."""
 

@@ -70,6 +70,7 @@ class _Server(uvicorn.Server):
 
 def application(server: ForgeServer, token: str, port: int) -> ASGIApp:
     """The server as an ASGI application for one port of this machine."""
+    server.policies.shared = True
     names = [f"{name}:{port}" for name in (LOOPBACK, "localhost", "[::1]")]
     security = TransportSecuritySettings(
         allowed_hosts=names, allowed_origins=[f"http://{name}" for name in names]

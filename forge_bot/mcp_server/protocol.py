@@ -29,6 +29,7 @@ from forge_bot.errors import BadArguments, ForgeError
 from forge_bot.mcp_server.change_notifications import Listeners
 from forge_bot.mcp_server.error_nodes import AtNode
 from forge_bot.mcp_server.service_calls import LazyService, in_thread
+from forge_bot.mcp_server.session_policy import SessionPolicies
 from forge_bot.mcp_server.stdio import StdioTransport
 from forge_bot.mcp_server.tool_results import UNEXPECTED, broken, in_one_line, refused, sendable
 
@@ -59,12 +60,13 @@ class ForgeServer(MCPServer[Any]):
             log_level="CRITICAL",
             request_state_security=seal,
         )
-        self.debug = debug
+        self.policies = SessionPolicies(debug=debug)
         self.desk = desk
         self.listeners = Listeners()
-        self._schemas: dict[str, dict[str, Any]] = {}
+        self._tools: dict[str, Tool] = {}
         # The SDK serves subscriptions of the newer protocol only.
         low = self._lowlevel_server
+        low.middleware.append(self.policies)
         low.add_request_handler(
             "resources/subscribe", SubscribeRequestParams, self.listeners.subscribe
         )
@@ -111,27 +113,29 @@ class ForgeServer(MCPServer[Any]):
         """Call a tool. Arguments that it does not have are refused; no exception's words or
         traceback get out.
         """
-        if name not in self._schemas:
-            self._schemas = {tool.name: tool.input_schema for tool in await super().list_tools()}
-        if name not in self._schemas:
+        if name not in self._tools:
+            self._tools = {tool.name: tool for tool in await super().list_tools()}
+        if name not in self._tools:
             raise MCPError(INVALID_PARAMS, f"Unknown tool: {name}")
+        tool, session = self._tools[name], context.session if context is not None else None
         try:
-            return await super().call_tool(name, checked(arguments, self._schemas[name]), context)
+            self.policies.check(tool, session)
+            return await super().call_tool(name, checked(arguments, tool.input_schema), context)
         except (ToolError, ForgeError) as error:
-            return self.told(error, name)
+            return self.told(error, name, debug=self.policies.of(session).debug)
 
-    def told(self, error: Exception, tool: str) -> CallToolResult:
+    def told(self, error: Exception, tool: str, *, debug: bool = False) -> CallToolResult:
         """The result for whatever went wrong in a tool."""
         place = _cause(error, AtNode) or AtNode("")
         if (known := _cause(error, ForgeError)) is not None:
-            return refused(known, tool, node=place.node, reads=place.reads, debug=self.debug)
+            return refused(known, tool, node=place.node, reads=place.reads, debug=debug)
         if (unfit := _cause(error, ValidationError)) is not None:
             return refused(
                 BadArguments(f"{tool} cannot be called like this.", details=problems_of(unfit)),
                 tool,
-                debug=self.debug,
+                debug=debug,
             )
-        return broken(error.__cause__ or error, tool, debug=self.debug)
+        return broken(error.__cause__ or error, tool, debug=debug)
 
     async def get_prompt(
         self,

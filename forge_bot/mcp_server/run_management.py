@@ -84,6 +84,7 @@ class RunManagement:
             context_link=link,
             other_contexts=tuple(others),
             tier=tier,
+            pipeline=self.looking.pipeline_of(roots[0]),
         )
         if tier == "L0":
             return short

@@ -22,6 +22,7 @@ class Orientation(Frozen):
     branch: str = ""
     under_way: tuple[dict[str, JsonValue], ...] = ()
     context: str = ""
+    pipeline: str = Field(default="develop", exclude=True)
 
 
 class GraphResult(Frozen):

@@ -24,15 +24,23 @@ def add_looking(server: ForgeServer, desk: LazyService) -> None:
 
     @server.tool(annotations=READS, structured_output=False)
     async def forge_orient(
-        response_tier: Literal["L0", "L1", "L2"] = "L0", project: str = ""
+        ctx: Context[Any, Any],
+        response_tier: Literal["L0", "L1", "L2"] | None = None,
+        project: str = "",
     ) -> CallToolResult:
         """Status in a few words; context_link has the rest."""
-        found = await in_thread(lambda: desk().managing.orient(response_tier, project))
+        policy = server.policies.of(ctx.session)
+        tier = response_tier or policy.response_tier
+        found = await in_thread(lambda: desk().managing.orient(tier, project))
+        name = "audit" if policy.only_looks else found.pipeline
         return answered(
             found,
             sparse=True,
             meta={
-                "hints": {"next": found.next},
+                "hints": {
+                    "next": found.next,
+                    "suggested_workflow": f"forge://pipeline/{name}",
+                },
                 "resource_links": [found.context_link, *found.other_contexts],
             },
         )

@@ -166,10 +166,12 @@ async def test_a_project_is_found_by_every_path_that_leads_to_it(
 async def test_an_audit_is_of_the_project_that_is_named(sample: Sample, second: Path) -> None:
     async with both(sample, second) as host:
         assert await links(host, "forge/audit") == [
+            "forge://pipeline/audit",
             "forge://project/rota/runs",
             "forge://pipeline/develop",
         ]
         assert await links(host, "forge/audit", project_path=str(second)) == [
+            "forge://pipeline/audit",
             "forge://project/second/runs",
             "forge://pipeline/develop",
         ]
@@ -179,7 +181,7 @@ async def test_an_audit_is_of_the_project_that_is_named(sample: Sample, second: 
             .content
         )
         assert isinstance(contract, TextContent)
-        assert "the runs of second" in contract.text
+        assert "What is audited is second." in contract.text
         with pytest.raises(MCPError, match="MCP-002"):
             await host.client.get_prompt("forge/audit", {"project_path": "/etc"})
         for name in ("forge/start", "forge/audit"):

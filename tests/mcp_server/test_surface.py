@@ -181,7 +181,7 @@ async def test_the_start_prompt_brings_the_context_and_a_contract_without_steps(
             "policy_mode=",
             "resource_links",
             "forge://pipeline/develop",
-            "hidden",
+            "Hidden tools: none.",
         ):
             assert part in first.text
         assert "1." not in first.text
@@ -198,27 +198,27 @@ async def test_both_prompts_say_tier_policy_channels_hidden_tools_and_pipeline(
     sample: Sample,
 ) -> None:
     async with hosting(sample) as host:
-        for name, tier, policy in (
-            ("forge/start", "L0", "enforced"),
-            ("forge/audit", "L1", "read-only"),
+        for name, tier, policy, hidden, parts in (
+            ("forge/start", "L0", "enforced", "Hidden tools: none.", 3),
+            ("forge/audit", "L1", "read-only", "Hidden tools: pipeline_init_with_context,", 4),
         ):
             messages = (await host.client.get_prompt(name, {})).messages
-            assert len(messages) == 3
+            assert len(messages) == parts
             text = next(
                 message.content.text
                 for message in messages
                 if isinstance(message.content, TextContent)
             )
             assert f"response_tier={tier}, policy_mode={policy}" in text
-            assert (
-                "_meta: hints, resource_links, annotations, ui, error. No tool is hidden." in text
-            )
+            assert "_meta: hints, resource_links, annotations, ui, error." in text
+            assert hidden in text
             assert "forge://pipeline/develop" in text
             assert [
                 message.content.uri
                 for message in messages
                 if isinstance(message.content, ResourceLink)
             ][-1] == "forge://pipeline/develop"
+            assert ("forge://pipeline/audit" in text) == (name == "forge/audit")
 
 
 async def test_names_are_completed(sample: Sample) -> None:
