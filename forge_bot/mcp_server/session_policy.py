@@ -23,7 +23,7 @@ _MOST = 1_000
 
 
 class SessionPolicy(Frozen):
-    """What holds in one session."""
+    """The values of one session."""
 
     response_tier: ResponseTier = "L0"
     policy_mode: Literal["enforced", "read-only"] = "enforced"
