@@ -5,7 +5,11 @@ at a terminal.
 import shlex
 from typing import Literal, NamedTuple
 
+from pydantic import JsonValue
+
 from forge_bot.errors import PersonDecides
+from forge_bot.mcp_server.ui_component import UIComponent
+from forge_bot.runs.question import Choice
 from forge_bot.runs.run import Run
 from forge_bot.values import PhaseId
 
@@ -28,6 +32,7 @@ class PastQuestion(NamedTuple):
     message: str
     options: tuple[str, ...]
     refusal: PersonDecides
+    component: dict[str, JsonValue]
 
 
 def past_question(run: Run, wanted: Wanted, target: PhaseId, folder: str) -> PastQuestion:
@@ -46,7 +51,18 @@ def past_question(run: Run, wanted: Wanted, target: PhaseId, folder: str) -> Pas
         ["forge-bot", wanted.operation, *where, *([target] if wanted.operation == "retry" else [])]
     )
     notes = f"\n\nNotes for it: {wanted.notes}" if wanted.notes.strip() else ""
+    data: dict[str, JsonValue] = {"run": run.name, "gate": name, "notes": wanted.notes}
+    component = UIComponent(
+        kind="confirmation",
+        title="Past an open question",
+        data=data,
+        actions=(
+            Choice(answer=wanted.operation, effect=does),
+            Choice(answer="decline", effect="the question stays open"),
+        ),
+    )
     return PastQuestion(
+        component=component.shown,
         action_id=gate.action_id,
         digest=state.gate.digest if state.gate is not None else "",
         message=(

@@ -19,6 +19,7 @@ from forge_bot.mcp_server.elicit import (
     brought,
     can_ask,
 )
+from forge_bot.mcp_server.error_nodes import AtNode
 from forge_bot.mcp_server.progress_notifications import ProgressNotifier
 from forge_bot.mcp_server.service_calls import LazyService, client_name, in_thread
 from forge_bot.mcp_server.tool_results import answered
@@ -116,7 +117,7 @@ async def controlled(
         if isinstance(told, ElicitedAnswer):
             found = await done(told.action_id)
     if isinstance(found, PastQuestion):
-        raise found.refusal
+        raise AtNode("", ui=found.component) from found.refusal
     return found
 
 

@@ -128,7 +128,9 @@ class ForgeServer(MCPServer[Any]):
         """The result for whatever went wrong in a tool."""
         place = _cause(error, AtNode) or AtNode("")
         if (known := _cause(error, ForgeError)) is not None:
-            return refused(known, tool, node=place.node, reads=place.reads, debug=debug)
+            return refused(
+                known, tool, node=place.node, reads=place.reads, ui=place.ui, debug=debug
+            )
         if (unfit := _cause(error, ValidationError)) is not None:
             return refused(
                 BadArguments(f"{tool} cannot be called like this.", details=problems_of(unfit)),

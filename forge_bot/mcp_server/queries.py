@@ -15,6 +15,7 @@ from forge_bot.interaction.remedy_words import advice_for_client
 from forge_bot.mcp_server.pipeline_resources import address, described, pipeline_at, pipelines
 from forge_bot.mcp_server.served_folders import RunLocation, ServedFolder, ServedFolders, in_several
 from forge_bot.mcp_server.tool_results import in_one_line
+from forge_bot.mcp_server.ui_component import ui_schema
 from forge_bot.mcp_server.wire import WireAction
 from forge_bot.prompts.untrusted import clean
 from forge_bot.runs.kept_profiles import profile_at
@@ -297,6 +298,7 @@ SCHEMAS: dict[str, Callable[[], JsonValue]] = {
     "state": state_schema,
     "actions": actions_schema,
     "errors": errors_schema,
+    "ui": ui_schema,
     "taxonomy": taxonomy,
     "manifest/v1": manifest_schema,
 }

@@ -6,6 +6,7 @@ from pydantic import JsonValue
 
 from forge_bot.interaction.run_facts import VERDICTS
 from forge_bot.mcp_server.markdown_embed import beginning, patch, settled, shares
+from forge_bot.mcp_server.ui_component import UIComponent
 from forge_bot.mcp_server.wire import (
     Discussion,
     EffortOption,
@@ -15,7 +16,7 @@ from forge_bot.mcp_server.wire import (
     Ready,
 )
 from forge_bot.prompts.escape import show_source
-from forge_bot.runs.question import Question, ShownDocument
+from forge_bot.runs.question import Choice, Question, ShownDocument
 from forge_bot.runs.question_overview import Overview
 
 LONGEST = 24_000
@@ -169,7 +170,7 @@ def _line(text: str) -> str:
 def component(asked: Question) -> dict[str, JsonValue]:
     """The question as data, without the documents' texts, which the host can read by itself."""
     shown = asked.model_dump(mode="json", exclude={"data": {"documents": {"__all__": {"text"}}}})
-    return dict(shown)
+    return UIComponent.model_validate(shown).shown
 
 
 def beforehand(answer: NeedsConfirmation | NeedsDiscussion | Ready) -> dict[str, JsonValue]:
@@ -220,29 +221,19 @@ def _left_out(option: EffortOption) -> str:
 
 
 def _choice(proposal: Proposal) -> dict[str, JsonValue]:
-    actions: list[JsonValue] = [
-        {"answer": effort.value, "effect": _left_out(option)}
-        for effort, option in proposal.effort_options.items()
-    ]
     data = proposal.model_dump(
         mode="json",
         include={"detected_effort", "current_branch", "is_main_branch", "enriched_request_body"},
     )
-    return {
-        "kind": "confirmation",
-        "title": "Effort and branch",
-        "data": data,
-        "actions": actions,
-        "requires_response": True,
-    }
+    actions = tuple(
+        Choice(answer=effort.value, effect=_left_out(option))
+        for effort, option in proposal.effort_options.items()
+    )
+    return UIComponent(
+        kind="confirmation", title="Effort and branch", data=data, actions=actions
+    ).shown
 
 
 def _form(discussion: Discussion) -> dict[str, JsonValue]:
     data: dict[str, JsonValue] = {"questions": list(discussion.questions)}
-    return {
-        "kind": "input",
-        "title": "Before it begins",
-        "data": data,
-        "actions": [],
-        "requires_response": True,
-    }
+    return UIComponent(kind="input", title="Before it begins", data=data).shown

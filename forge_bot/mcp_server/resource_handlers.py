@@ -110,6 +110,7 @@ def _about_forge(server: ForgeServer, desk: LazyService) -> None:
         ("state", "JSON Schema of state.json"),
         ("actions", "JSON Schema of the actions"),
         ("errors", "every error, with its way out"),
+        ("ui", "JSON Schema of questions as data, in _meta.ui"),
         ("taxonomy", "tiers and kinds of a project's nodes"),
         ("manifest/v1", "JSON Schema of .forge/manifest.yaml"),
     ):

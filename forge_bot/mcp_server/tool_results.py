@@ -106,7 +106,13 @@ def in_one_line(error: ForgeError, most: int = 3) -> str:
 
 
 def refused(
-    error: ForgeError, tool: str, *, node: str = "", reads: Sequence[str] = (), debug: bool = False
+    error: ForgeError,
+    tool: str,
+    *,
+    node: str = "",
+    reads: Sequence[str] = (),
+    ui: Mapping[str, JsonValue] | None = None,
+    debug: bool = False,
 ) -> CallToolResult:
     """The result that says no: what is wrong, where, and the way out."""
     body: dict[str, JsonValue] = {
@@ -121,7 +127,7 @@ def refused(
             {"details": list(error.details), "hint": advice_for_client(error)} if debug else {}
         ),
     }
-    meta: dict[str, JsonValue] = {"error": body}
+    meta: dict[str, JsonValue] = {"error": body, **({"ui": dict(ui)} if ui else {})}
     if isinstance(error, ArtifactUnfit):
         meta["hints"] = {"next": "revision_required"}
     return CallToolResult(
