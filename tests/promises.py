@@ -382,6 +382,7 @@ CLI = {
     "cli-worker": (
         "Work on the runs that a Temporal server leads in these clones, until it is stopped."
     ),
+    "cli-option-metrics": "Address of an OpenTelemetry collector that gets the worker's metrics.",
     "cli-work": ("Continue a run in GitHub Actions (reads FORGE_BOT_WAKE)."),
     "cli-publish": (
         "Run the job of GitHub Actions that holds the token and no model: read commands, check and"

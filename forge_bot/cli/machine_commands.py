@@ -57,11 +57,18 @@ def worker(
             "--repo", help="Folder inside a clone to work in; may be given several times."
         ),
     ] = None,
+    metrics: Annotated[
+        str | None,
+        typer.Option(
+            help="Address of an OpenTelemetry collector that gets the worker's metrics.",
+            metavar="URL",
+        ),
+    ] = None,
 ) -> int:
     """Work on the runs that a Temporal server leads in these clones, until it is stopped."""
     from forge_bot.cli.temporal_commands import work_for_server
 
-    return work_for_server(tuple(repo or (HERE,)), server)
+    return work_for_server(tuple(repo or (HERE,)), server, metrics or "")
 
 
 def mcp(

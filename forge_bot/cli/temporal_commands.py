@@ -164,20 +164,24 @@ async def _reached(place: TemporalPlace) -> None:
         pass
 
 
-def work_for_server(folders: tuple[Path, ...], server: ServerChoice) -> int:
+def work_for_server(folders: tuple[Path, ...], server: ServerChoice, metrics: str = "") -> int:
     """Work on the runs of these clones until somebody stops it."""
     require_client()
+    if metrics and not metrics.startswith(("http://", "https://")):
+        raise BadOption(
+            f"--metrics is {metrics!r}.", hint="Write an address, such as http://localhost:4317."
+        )
     repositories = tuple(Repository.find(folder) for folder in folders)
     place = named_place(server.address, server.namespace)
     with stop_on_signals():
         try:
-            until_stopped(_work(repositories, place))
+            until_stopped(_work(repositories, place, metrics))
         except KeyboardInterrupt:
             Console(soft_wrap=True).print("Stopped. What was under way is taken up by others.")
     return 0
 
 
-async def _work(repositories: tuple[Repository, ...], place: TemporalPlace) -> None:
+async def _work(repositories: tuple[Repository, ...], place: TemporalPlace, metrics: str) -> None:
     from forge_bot.temporal.temporal_worker import working
 
     console = Console(soft_wrap=True)
@@ -190,7 +194,7 @@ async def _work(repositories: tuple[Repository, ...], place: TemporalPlace) -> N
         return tell
 
     async with (
-        connected(place, Path()) as client,
+        connected(place, Path(), metrics) as client,
         working(client, repositories, tell_of),
     ):
         console.print(f"Working for {escape(place.address)}, namespace {escape(place.namespace)}:")

@@ -21,6 +21,7 @@ from forge_bot.temporal.run_place import TemporalPlace
 
 if TYPE_CHECKING:
     from temporalio.client import Client
+    from temporalio.runtime import Runtime
     from temporalio.service import RPCError
 
 _PROGRAM = "temporal"
@@ -58,13 +59,17 @@ def named_place(address: str | None, namespace: str | None) -> TemporalPlace:
 
 
 @asynccontextmanager
-async def connected(place: TemporalPlace, history: Path) -> AsyncGenerator["Client"]:
+async def connected(
+    place: TemporalPlace, history: Path, metrics: str = ""
+) -> AsyncGenerator["Client"]:
     """Connect to the server of a run; an embedded one begins here, with its history in a file.
+
+    `metrics` is the address of an OpenTelemetry collector.
 
     Raises TemporalUnavailable and TemporalRefused.
     """
     if not place.dev:
-        yield await connect(place)
+        yield await connect(place, metrics)
         return
     history.parent.mkdir(parents=True, exist_ok=True)
     port = _free_port()
@@ -105,7 +110,7 @@ async def _connected_to_new(place: TemporalPlace) -> "Client":
             await asyncio.sleep(_PAUSE)
 
 
-async def connect(place: TemporalPlace) -> "Client":
+async def connect(place: TemporalPlace, metrics: str = "") -> "Client":
     """Connect to a server that is there. Raises TemporalUnavailable and TemporalRefused."""
     from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
     from temporalio.client import Client
@@ -117,7 +122,9 @@ async def connect(place: TemporalPlace) -> "Client":
     known["target_host"], known["namespace"] = place.address, place.namespace
     try:
         async with asyncio.timeout(_SECONDS):
-            client = await Client.connect(**known, data_converter=pydantic_data_converter)
+            client = await Client.connect(
+                **known, data_converter=pydantic_data_converter, runtime=_measured(metrics)
+            )
             asked = DescribeNamespaceRequest(namespace=place.namespace)
             await client.workflow_service.describe_namespace(asked)
     except RPCError as error:
@@ -127,6 +134,18 @@ async def connect(place: TemporalPlace) -> "Client":
             f"The Temporal server at {place.address} does not answer."
         ) from error
     return client
+
+
+def _measured(metrics: str) -> "Runtime | None":
+    """Return what sends metrics to a collector: over HTTP to an address of it that ends as such do,
+    else over gRPC.
+    """
+    from temporalio.runtime import OpenTelemetryConfig, Runtime, TelemetryConfig
+
+    if not metrics:
+        return None
+    collector = OpenTelemetryConfig(url=metrics, http=metrics.endswith("/v1/metrics"))
+    return Runtime(telemetry=TelemetryConfig(metrics=collector))
 
 
 def as_forge_error(
