@@ -4,6 +4,13 @@ from datetime import datetime
 from typing import assert_never
 
 from forge_bot.engine import call_records
+from forge_bot.engine.artifact_records import (
+    complaint_about,
+    join_findings,
+    verdict_of,
+    with_artifact,
+)
+from forge_bot.engine.call_reports import handle_call_ended, handle_calls_requested
 from forge_bot.engine.gates import open_decision
 from forge_bot.engine.next_action import action_id
 from forge_bot.engine.pipeline import (
@@ -13,8 +20,6 @@ from forge_bot.engine.pipeline import (
     ReviewPhase,
     SetupPhase,
     StepPhase,
-    TaskReviewPhase,
-    TasksPhase,
     VerifyPhase,
 )
 from forge_bot.engine.post_to_source import ask_to_post
@@ -24,7 +29,6 @@ from forge_bot.engine.reports import (
     ArtifactWritten,
     CallBegun,
     CallEnded,
-    CallOutcome,
     CallsRequested,
     CommandsRan,
     FailureReason,
@@ -37,10 +41,13 @@ from forge_bot.engine.state import (
     Reason,
     ShownVersion,
     State,
-    Stuck,
     TaskState,
     TaskStatus,
     Verification,
+)
+from forge_bot.engine.task_reports import (
+    handle_task_artifact,
+    handle_task_failure,
 )
 from forge_bot.engine.transitions import (
     PROCESS,
@@ -52,7 +59,7 @@ from forge_bot.engine.transitions import (
     send_back,
 )
 from forge_bot.errors import WrongAction, WrongReport
-from forge_bot.values import CommandName, Finding, PhaseId, Severity, TaskId, Verdict
+from forge_bot.values import CommandName, Finding, PhaseId, Severity, Verdict
 
 OnAction = (
     Prepared
@@ -79,11 +86,11 @@ def handle_work_report(pipeline: Pipeline, state: State, report: OnAction) -> St
         case AgentFailed():
             return _failed(pipeline, state, report)
         case CallsRequested():
-            return _calls_requested(pipeline, state, report)
+            return handle_calls_requested(pipeline, state, report)
         case CallBegun():
             return call_records.begun(state, report)
         case CallEnded():
-            return _call_ended(pipeline, state, report)
+            return handle_call_ended(pipeline, state, report)
         case CommandsRan():
             return _verified(pipeline, state, report)
         case Published():
@@ -198,7 +205,7 @@ def _ask_about_baseline(pipeline: Pipeline, state: State, report: Prepared) -> S
 
 def _artifact(pipeline: Pipeline, state: State, report: ArtifactWritten) -> State:
     if report.task is not None or state.wave is not None:
-        return _task_artifact(pipeline, state, report)
+        return handle_task_artifact(pipeline, state, report)
     phase = pipeline.phase(state.current_phase)
     if (
         not isinstance(phase, AgentPhase | ReviewPhase | VerifyPhase | StepPhase)
@@ -207,17 +214,17 @@ def _artifact(pipeline: Pipeline, state: State, report: ArtifactWritten) -> Stat
         raise WrongReport(f"{state.current_phase} is not answered by {report.artifact}.")
     if isinstance(phase, VerifyPhase) and state.verification is None:
         raise WrongReport(f"{phase.id} needs the project's commands to run first.")
-    state = _recorded(state, report, phase.id)
-    unreadable = isinstance(phase, ReviewPhase) and _verdict(phase, report) is Verdict.UNREADABLE
+    state = with_artifact(state, report, phase.id)
+    unreadable = isinstance(phase, ReviewPhase) and verdict_of(phase, report) is Verdict.UNREADABLE
     if not report.inspection.problems and not unreadable:
         return accept(pipeline, state, report)
     if state.attempts + 1 < pipeline.limits.artifact_attempts:
         return add_note(
-            state, phase.id, PROCESS, _complaint(report, unreadable=unreadable)
+            state, phase.id, PROCESS, complaint_about(report, unreadable=unreadable)
         ).replace(attempts=state.attempts + 1)
     reason = Reason.INVALID_ARTIFACT if report.inspection.problems else Reason.UNREADABLE_VERDICT
     return open_decision(
-        pipeline, state, reason, _complaint(report, unreadable=unreadable), report=report
+        pipeline, state, reason, complaint_about(report, unreadable=unreadable), report=report
     )
 
 
@@ -237,7 +244,7 @@ def accept(
         return open_decision(pipeline, state, Reason.NOTHING_TO_DO, said, report=report)
     if not isinstance(phase, ReviewPhase):
         return complete(pipeline, state, report.at)
-    verdict = _verdict(phase, report)
+    verdict = verdict_of(phase, report)
     if verdict.positive or (anyway and verdict is Verdict.UNREADABLE):
         return complete(pipeline, state, report.at)
     return _refused(pipeline, state, phase, report)
@@ -250,7 +257,7 @@ def _refused(
     state = state.replace(rounds={**state.rounds, phase.id: count})
     findings = report.inspection.findings
     text = (
-        f"{report.artifact} says {_verdict(phase, report).value}. Work off:"
+        f"{report.artifact} says {verdict_of(phase, report).value}. Work off:"
         f" {join_findings(findings)}"
     )
     if count <= phase.rounds:
@@ -270,246 +277,13 @@ def _refused(
     return open_decision(pipeline, state, Reason.ROUNDS_EXHAUSTED, text, report=report)
 
 
-def join_findings(findings: tuple[Finding, ...]) -> str:
-    """Join findings to one line for a note."""
-    return (
-        "; ".join(f"[{finding.severity.value}] {finding.description}" for finding in findings)
-        or "see its text"
-    )
-
-
-def _verdict(phase: ReviewPhase | TaskReviewPhase, report: ArtifactWritten) -> Verdict:
-    verdict = report.inspection.verdict
-    return verdict if verdict is not None and verdict in phase.verdicts else Verdict.UNREADABLE
-
-
-def _complaint(report: ArtifactWritten, *, unreadable: bool) -> str:
-    problems = [str(problem) for problem in report.inspection.problems]
-    if unreadable:
-        problems.append("no single readable verdict that agrees with the findings")
-    return f"{report.artifact} cannot be used: " + "; ".join(problems)
-
-
-def _recorded(state: State, report: ArtifactWritten, phase: PhaseId) -> State:
-    place = phase if report.task is None else PhaseId(f"{phase}/{report.task}")
-    visits = state.visits.get(place, 0) + 1
-    record = ArtifactRecord(
-        blob=report.blob,
-        phase=phase,
-        round=visits,
-        verdict=report.inspection.verdict,
-        findings=report.inspection.findings,
-        risks=report.risks,
-        title=report.inspection.title,
-        one_task=report.inspection.one_task,
-        planned=report.inspection.planned,
-        reach=report.inspection.reach,
-        sections=report.inspection.sections,
-    )
-    risks = _risks(state, report)
-    artifacts = {**state.artifacts, report.artifact: record}
-    if report.held is not None:
-        artifacts[report.held] = ArtifactRecord(blob=report.held_blob, phase=phase, round=visits)
-    return state.replace(
-        artifacts=artifacts,
-        visits={**state.visits, place: visits},
-        risks=risks,
-    )
-
-
-def _risks(state: State, report: ArtifactWritten) -> tuple[str, ...]:
-    """Return the risk flags of the run with those of this version of an artifact.
-
-    Flags that only the last version of the artifact had are removed.
-    """
-    last = state.artifacts.get(report.artifact)
-    others = {
-        risk
-        for name, record in state.artifacts.items()
-        if name != report.artifact
-        for risk in record.risks
-    }
-    over = set(last.risks) - others if last is not None else set[str]()
-    return tuple(
-        dict.fromkeys((*(risk for risk in state.risks if risk not in over), *report.risks))
-    )
-
-
-# -- calls of tools
-# --------------------------------------------------------------------------------------------------
-
-
-def _calls_requested(pipeline: Pipeline, state: State, report: CallsRequested) -> State:
-    """Return the state with the calls recorded, and the question if a person has to agree.
-
-    The agent is asked anew when they are made, or declined.
-    """
-    task = state.task(report.task) if report.task is not None else None
-    state = call_records.requested(state, report)
-    shown = (ShownVersion(name=report.artifact, blob=report.blob),)
-    subject = call_records.subject(report.calls)
-    if task is None:
-        if not report.asks:
-            return state
-        return open_decision(pipeline, state, Reason.TOOL_APPROVAL, subject, files=shown)
-    wave = state.wave
-    if wave is None or task.spec.id not in wave.remaining:
-        raise WrongReport(f"Task {task.spec.id} is not being worked on.")
-    state = _remove_from_wave(state, task.spec.id)
-    if report.asks:
-        stuck = Stuck(reason=Reason.TOOL_APPROVAL, subject=subject, review=wave.review, files=shown)
-        state = state.with_task(task.model_copy(update={"stuck": stuck}))
-    return hand_out(pipeline, state, report.at)
-
-
-def _call_ended(pipeline: Pipeline, state: State, report: CallEnded) -> State:
-    """Return the state after a call; when the last is over, the agent that asked goes on."""
-    state = call_records.ended(state, report)
-    if report.outcome is CallOutcome.UNKNOWN:
-        call = call_records.of(state, report)
-        shown = tuple(
-            ShownVersion(name=name, blob=state.artifacts[name].blob)
-            for name in (report.artifact, report.result)
-        )
-        return open_decision(
-            pipeline,
-            state,
-            Reason.OUTCOME_UNKNOWN,
-            f"{call.capability} was begun, and no answer came back.",
-            files=shown,
-            task=call.task,
-        )
-    return after_calls(pipeline, state, report.at)
-
-
-def after_calls(pipeline: Pipeline, state: State, at: datetime) -> State:
-    """Return the run where its agents go on, if no call is left to be made."""
-    waiting_tasks = isinstance(pipeline.phase(state.current_phase), TasksPhase | TaskReviewPhase)
-    if call_records.outstanding_call(state) is not None or not waiting_tasks:
-        return state
-    return hand_out(pipeline, state, at)
-
-
-# -- tasks
-# --------------------------------------------------------------------------------------------------
-
-
-def _task_artifact(pipeline: Pipeline, state: State, report: ArtifactWritten) -> State:
-    task = _task(state, report.task)
-    if task.status is TaskStatus.CLEARED and state.wave is None:
-        state = _recorded(state, report, pipeline.implementation.id)
-        return hand_out(pipeline, state.with_task(_implemented(task)), report.at)
-    wave = state.wave
-    if wave is None or task.spec.id not in wave.remaining:
-        raise WrongReport(f"Task {task.spec.id} is not being worked on.")
-    review = pipeline.task_review
-    phase = review if wave.review and review is not None else pipeline.implementation
-    if report.artifact != phase.writes.replace("{task}", task.spec.id):
-        raise WrongReport(f"Task {task.spec.id} is not answered by {report.artifact}.")
-    state = _remove_from_wave(_recorded(state, report, phase.id), task.spec.id)
-    unreadable = (
-        isinstance(phase, TaskReviewPhase) and _verdict(phase, report) is Verdict.UNREADABLE
-    )
-    if report.inspection.problems or unreadable:
-        state = _task_invalid(pipeline, state, task, report, phase, unreadable=unreadable)
-    elif isinstance(phase, TasksPhase):
-        state = _task_implemented(state, task, report)
-    else:
-        state = _task_reviewed(state, task, report, phase, pipeline.implementation.id)
-    return hand_out(pipeline, state, report.at)
-
-
-def _task(state: State, task_id: TaskId | None) -> TaskState:
-    task = state.task(task_id) if task_id is not None else None
-    if task is None:
-        raise WrongReport(f"The run has no task {task_id}.")
-    return task
-
-
-def _remove_from_wave(state: State, task_id: TaskId) -> State:
-    wave = state.wave
-    if wave is None:
-        return state
-    remaining = tuple(name for name in wave.remaining if name != task_id)
-    return state.replace(wave=wave.model_copy(update={"remaining": remaining}))
-
-
-def _implemented(task: TaskState) -> TaskState:
-    return task.model_copy(update={"status": TaskStatus.IMPLEMENTED, "attempts": 0, "stuck": None})
-
-
-def _task_implemented(state: State, task: TaskState, report: ArtifactWritten) -> State:
-    state = state.replace(notes=tuple(note for note in state.notes if note.task != task.spec.id))
-    return state.with_task(task_after_work(task, report))
-
-
-def task_after_work(task: TaskState, report: ArtifactWritten) -> TaskState:
-    """Return the task as implemented.
-
-    A task that touches protected paths is stuck until a person answers.
-    """
-    if report.held is None:
-        return _implemented(task)
-    stuck = Stuck(
-        reason=Reason.PROTECTED_PATHS,
-        subject="it changes protected paths: " + ", ".join(report.held_paths),
-        files=(ShownVersion(name=report.held, blob=report.held_blob),),
-        report=report,
-    )
-    return task.model_copy(update={"stuck": stuck, "attempts": 0})
-
-
-def _task_reviewed(
-    state: State,
-    task: TaskState,
-    report: ArtifactWritten,
-    phase: TaskReviewPhase,
-    implementation: PhaseId,
-) -> State:
-    verdict = _verdict(phase, report)
-    if verdict.positive:
-        passed = {"status": TaskStatus.PASSED, "verdict": verdict, "attempts": 0, "stuck": None}
-        return state.with_task(task.model_copy(update=passed))
-    rounds = task.rounds + 1
-    text = (
-        f"{report.artifact} says {verdict.value}. Work off:"
-        f" {join_findings(report.inspection.findings)}"
-    )
-    failed = task.model_copy(update={"verdict": verdict, "rounds": rounds, "attempts": 0})
-    if rounds <= phase.rounds:
-        state = add_note(state, implementation, phase.agent, text, task.spec.id)
-        return state.with_task(failed.model_copy(update={"status": TaskStatus.PENDING}))
-    stuck = Stuck(reason=Reason.ROUNDS_EXHAUSTED, subject=text, review=True, report=report)
-    return state.with_task(failed.model_copy(update={"stuck": stuck}))
-
-
-def _task_invalid(
-    pipeline: Pipeline,
-    state: State,
-    task: TaskState,
-    report: ArtifactWritten,
-    phase: TasksPhase | TaskReviewPhase,
-    *,
-    unreadable: bool,
-) -> State:
-    complaint = _complaint(report, unreadable=unreadable)
-    tried = task.model_copy(update={"attempts": task.attempts + 1})
-    if tried.attempts < pipeline.limits.artifact_attempts:
-        return add_note(state.with_task(tried), phase.id, PROCESS, complaint, task.spec.id)
-    reason = Reason.INVALID_ARTIFACT if report.inspection.problems else Reason.UNREADABLE_VERDICT
-    stuck = Stuck(
-        reason=reason, subject=complaint, review=isinstance(phase, TaskReviewPhase), report=report
-    )
-    return state.with_task(tried.model_copy(update={"stuck": stuck}))
-
-
 # -- failures
 # --------------------------------------------------------------------------------------------------
 
 
 def _failed(pipeline: Pipeline, state: State, report: AgentFailed) -> State:
     if state.wave is not None:
-        return _task_failed(pipeline, state, report)
+        return handle_task_failure(pipeline, state, report)
     phase = pipeline.phase(state.current_phase)
     if not isinstance(phase, AgentPhase | ReviewPhase | VerifyPhase):
         raise WrongReport(f"{state.current_phase} has no agent that could fail.")
@@ -521,33 +295,6 @@ def _failed(pipeline: Pipeline, state: State, report: AgentFailed) -> State:
             attempts=state.attempts + 1
         )
     return open_decision(pipeline, state, Reason.AGENT_FAILED, report.message)
-
-
-def _task_failed(pipeline: Pipeline, state: State, report: AgentFailed) -> State:
-    task = _task(state, report.task)
-    wave = state.wave
-    if wave is None or task.spec.id not in wave.remaining:
-        raise WrongReport(f"Task {task.spec.id} is not being worked on.")
-    review = pipeline.task_review
-    phase = review if wave.review and review is not None else pipeline.implementation
-    place = f"{phase.id}/{task.spec.id}"
-    state = _remove_from_wave(
-        state.replace(visits={**state.visits, place: state.visits.get(place, 0) + 1}), task.spec.id
-    )
-    tried = task.model_copy(update={"attempts": task.attempts + 1})
-    if report.reason is FailureReason.BUDGET:
-        stuck = Stuck(reason=Reason.BUDGET, subject=report.message, review=wave.review)
-        state = state.with_task(task.model_copy(update={"stuck": stuck}))
-    elif report.reason is FailureReason.CONFLICT:
-        # The agent is not at fault, so the attempt does not count. This cannot repeat forever: the
-        # conflicting task has been merged.
-        state = add_note(state, phase.id, PROCESS, report.message, task.spec.id)
-    elif tried.attempts < pipeline.limits.failure_attempts:
-        state = add_note(state.with_task(tried), phase.id, PROCESS, report.message, task.spec.id)
-    else:
-        stuck = Stuck(reason=Reason.AGENT_FAILED, subject=report.message, review=wave.review)
-        state = state.with_task(tried.model_copy(update={"stuck": stuck}))
-    return hand_out(pipeline, state, report.at)
 
 
 # -- commands and publications

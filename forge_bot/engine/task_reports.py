@@ -1,0 +1,169 @@
+"""Apply reports on the tasks of a run: work, reviews, failures."""
+
+from forge_bot.engine.artifact_records import (
+    complaint_about,
+    join_findings,
+    verdict_of,
+    with_artifact,
+)
+from forge_bot.engine.pipeline import (
+    Pipeline,
+    TaskReviewPhase,
+    TasksPhase,
+)
+from forge_bot.engine.reports import (
+    AgentFailed,
+    ArtifactWritten,
+    FailureReason,
+)
+from forge_bot.engine.state import (
+    Reason,
+    ShownVersion,
+    State,
+    Stuck,
+    TaskState,
+    TaskStatus,
+)
+from forge_bot.engine.transitions import (
+    PROCESS,
+    add_note,
+    hand_out,
+)
+from forge_bot.errors import WrongReport
+from forge_bot.values import PhaseId, TaskId, Verdict
+
+
+def handle_task_artifact(pipeline: Pipeline, state: State, report: ArtifactWritten) -> State:
+    task = _task(state, report.task)
+    if task.status is TaskStatus.CLEARED and state.wave is None:
+        state = with_artifact(state, report, pipeline.implementation.id)
+        return hand_out(pipeline, state.with_task(_implemented(task)), report.at)
+    wave = state.wave
+    if wave is None or task.spec.id not in wave.remaining:
+        raise WrongReport(f"Task {task.spec.id} is not being worked on.")
+    review = pipeline.task_review
+    phase = review if wave.review and review is not None else pipeline.implementation
+    if report.artifact != phase.writes.replace("{task}", task.spec.id):
+        raise WrongReport(f"Task {task.spec.id} is not answered by {report.artifact}.")
+    state = remove_from_wave(with_artifact(state, report, phase.id), task.spec.id)
+    unreadable = (
+        isinstance(phase, TaskReviewPhase) and verdict_of(phase, report) is Verdict.UNREADABLE
+    )
+    if report.inspection.problems or unreadable:
+        state = _task_invalid(pipeline, state, task, report, phase, unreadable=unreadable)
+    elif isinstance(phase, TasksPhase):
+        state = _task_implemented(state, task, report)
+    else:
+        state = _task_reviewed(state, task, report, phase, pipeline.implementation.id)
+    return hand_out(pipeline, state, report.at)
+
+
+def _task(state: State, task_id: TaskId | None) -> TaskState:
+    task = state.task(task_id) if task_id is not None else None
+    if task is None:
+        raise WrongReport(f"The run has no task {task_id}.")
+    return task
+
+
+def remove_from_wave(state: State, task_id: TaskId) -> State:
+    wave = state.wave
+    if wave is None:
+        return state
+    remaining = tuple(name for name in wave.remaining if name != task_id)
+    return state.replace(wave=wave.model_copy(update={"remaining": remaining}))
+
+
+def _implemented(task: TaskState) -> TaskState:
+    return task.model_copy(update={"status": TaskStatus.IMPLEMENTED, "attempts": 0, "stuck": None})
+
+
+def _task_implemented(state: State, task: TaskState, report: ArtifactWritten) -> State:
+    state = state.replace(notes=tuple(note for note in state.notes if note.task != task.spec.id))
+    return state.with_task(task_after_work(task, report))
+
+
+def task_after_work(task: TaskState, report: ArtifactWritten) -> TaskState:
+    """Return the task as implemented.
+
+    A task that touches protected paths is stuck until a person answers.
+    """
+    if report.held is None:
+        return _implemented(task)
+    stuck = Stuck(
+        reason=Reason.PROTECTED_PATHS,
+        subject="it changes protected paths: " + ", ".join(report.held_paths),
+        files=(ShownVersion(name=report.held, blob=report.held_blob),),
+        report=report,
+    )
+    return task.model_copy(update={"stuck": stuck, "attempts": 0})
+
+
+def _task_reviewed(
+    state: State,
+    task: TaskState,
+    report: ArtifactWritten,
+    phase: TaskReviewPhase,
+    implementation: PhaseId,
+) -> State:
+    verdict = verdict_of(phase, report)
+    if verdict.positive:
+        passed = {"status": TaskStatus.PASSED, "verdict": verdict, "attempts": 0, "stuck": None}
+        return state.with_task(task.model_copy(update=passed))
+    rounds = task.rounds + 1
+    text = (
+        f"{report.artifact} says {verdict.value}. Work off:"
+        f" {join_findings(report.inspection.findings)}"
+    )
+    failed = task.model_copy(update={"verdict": verdict, "rounds": rounds, "attempts": 0})
+    if rounds <= phase.rounds:
+        state = add_note(state, implementation, phase.agent, text, task.spec.id)
+        return state.with_task(failed.model_copy(update={"status": TaskStatus.PENDING}))
+    stuck = Stuck(reason=Reason.ROUNDS_EXHAUSTED, subject=text, review=True, report=report)
+    return state.with_task(failed.model_copy(update={"stuck": stuck}))
+
+
+def _task_invalid(
+    pipeline: Pipeline,
+    state: State,
+    task: TaskState,
+    report: ArtifactWritten,
+    phase: TasksPhase | TaskReviewPhase,
+    *,
+    unreadable: bool,
+) -> State:
+    complaint = complaint_about(report, unreadable=unreadable)
+    tried = task.model_copy(update={"attempts": task.attempts + 1})
+    if tried.attempts < pipeline.limits.artifact_attempts:
+        return add_note(state.with_task(tried), phase.id, PROCESS, complaint, task.spec.id)
+    reason = Reason.INVALID_ARTIFACT if report.inspection.problems else Reason.UNREADABLE_VERDICT
+    stuck = Stuck(
+        reason=reason, subject=complaint, review=isinstance(phase, TaskReviewPhase), report=report
+    )
+    return state.with_task(tried.model_copy(update={"stuck": stuck}))
+
+
+def handle_task_failure(pipeline: Pipeline, state: State, report: AgentFailed) -> State:
+    task = _task(state, report.task)
+    wave = state.wave
+    if wave is None or task.spec.id not in wave.remaining:
+        raise WrongReport(f"Task {task.spec.id} is not being worked on.")
+    review = pipeline.task_review
+    phase = review if wave.review and review is not None else pipeline.implementation
+    place = f"{phase.id}/{task.spec.id}"
+    state = remove_from_wave(
+        state.replace(visits={**state.visits, place: state.visits.get(place, 0) + 1}), task.spec.id
+    )
+    tried = task.model_copy(update={"attempts": task.attempts + 1})
+    if report.reason is FailureReason.BUDGET:
+        stuck = Stuck(reason=Reason.BUDGET, subject=report.message, review=wave.review)
+        state = state.with_task(task.model_copy(update={"stuck": stuck}))
+    elif report.reason is FailureReason.CONFLICT:
+        # The agent is not at fault, so the attempt does not count. This cannot repeat forever: the
+        # conflicting task has been merged.
+        state = add_note(state, phase.id, PROCESS, report.message, task.spec.id)
+    elif tried.attempts < pipeline.limits.failure_attempts:
+        state = add_note(state.with_task(tried), phase.id, PROCESS, report.message, task.spec.id)
+    else:
+        stuck = Stuck(reason=Reason.AGENT_FAILED, subject=report.message, review=wave.review)
+        state = state.with_task(tried.model_copy(update={"stuck": stuck}))
+    return hand_out(pipeline, state, report.at)
