@@ -14,6 +14,7 @@ from forge_bot.bot.comments import (
     checkpoint,
     command_replies,
     failure_replies,
+    thread_change_replies,
     tracking,
 )
 from forge_bot.bot.error_comments import reply_to_error
@@ -192,7 +193,9 @@ class CommentWriter:
         if recorded and found is not None:
             return None
         if recorded and gate.shown[-1].via.startswith(f"{self.thread_address}#"):
-            self.say(failure_replies.comment_deleted(what="the comment with the open question"))
+            self.say(
+                thread_change_replies.comment_deleted(what="the comment with the open question")
+            )
         comment = found or self.write(self.thread.number, checkpoint(self.view(run)))
         # GitHub's own time: what is answered is compared with it, and the clock of this machine may
         # be another.
@@ -251,7 +254,7 @@ class CommentWriter:
             for place in (self.address, issue.url.rpartition("/issues/")[0])
         )
         if old.casefold() != new.casefold():
-            self.say_once(failure_replies.repository_renamed(self.commands, old=old, new=new))
+            self.say_once(thread_change_replies.repository_renamed(self.commands, old=old, new=new))
 
     def write(self, number: int, text: str) -> Comment:
         """Write a comment."""

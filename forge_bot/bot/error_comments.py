@@ -3,7 +3,13 @@ alike.
 """
 
 from forge_bot import errors
-from forge_bot.bot.comments import CommandNames, CommentReply, Links, failure_replies
+from forge_bot.bot.comments import (
+    CommandNames,
+    CommentReply,
+    Links,
+    failure_replies,
+    thread_change_replies,
+)
 from forge_bot.errors import ForgeError, PushRefusal
 from forge_bot.interaction.number_format import in_time
 from forge_bot.remedies import CheckKey, ModelTrouble, SetKey
@@ -32,11 +38,13 @@ def reply_to_error(
         case errors.RateLimited():
             return failure_replies.github_limited(commands, seconds=error.seconds)
         case errors.ConversationLocked():
-            return failure_replies.issue_locked(links)
+            return thread_change_replies.issue_locked(links)
         case errors.MovedElsewhere():
-            return failure_replies.issue_transferred(links, to=error.to or "at another address")
+            return thread_change_replies.issue_transferred(
+                links, to=error.to or "at another address"
+            )
         case errors.NotOnGitHub():
-            return failure_replies.issue_gone(links)
+            return thread_change_replies.issue_gone(links)
         case errors.GitHubRefused():
             return failure_replies.not_taken(
                 links, commands, what="what I wrote", said=error.message

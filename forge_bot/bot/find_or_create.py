@@ -5,7 +5,11 @@ who may asked for it.
 from typing import TYPE_CHECKING
 
 from forge_bot.bot import request_snapshot
-from forge_bot.bot.comments import CommentReply, command_replies, failure_replies
+from forge_bot.bot.comments import (
+    CommentReply,
+    command_replies,
+    thread_change_replies,
+)
 from forge_bot.bot.thread import ThreadCommand
 from forge_bot.engine.reports import RunFlags
 from forge_bot.gate import command_types as said
@@ -96,7 +100,7 @@ def _begun(supervisor: "Supervisor", asked: ThreadCommand | None) -> RunInfo | C
         issue, supervisor.thread, _given(supervisor, asked, wish)
     )
     if frozen is None:
-        reply = failure_replies.edited_since(command=supervisor.inputs.prefix)
+        reply = thread_change_replies.edited_since(command=supervisor.inputs.prefix)
         desk.say(reply, asked)
         return reply
     labels = frozenset(label.casefold() for label in issue.labels)
@@ -110,18 +114,18 @@ def _begun(supervisor: "Supervisor", asked: ThreadCommand | None) -> RunInfo | C
     notes = _looked_around(supervisor, beginning, chosen)
     info = create_run(repository, beginning, pipeline)
     if notes:
-        desk.say_once(failure_replies.asked_too_much(desk.commands, notes=notes))
+        desk.say_once(thread_change_replies.asked_too_much(desk.commands, notes=notes))
     if frozen.doubtful:
         left_out = tuple(comment.url for comment in frozen.left_out)
         desk.say_once(
-            failure_replies.request_edited(
+            thread_change_replies.request_edited(
                 desk.links(info), desk.commands, issue=frozen.edited, comments=left_out
             )
         )
     if ignored:
         named = tuple((each.name, each.by) for each in ignored)
         role = supervisor.inputs.policy.floor.word
-        desk.say(failure_replies.label_ignored(desk.commands, labels=named, role=role))
+        desk.say(thread_change_replies.label_ignored(desk.commands, labels=named, role=role))
     return info
 
 

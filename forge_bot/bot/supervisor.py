@@ -10,7 +10,13 @@ from contextlib import AbstractContextManager
 from forge_bot.agent.redaction import redactor
 from forge_bot.bot import failed_checks, run_forecast, thread_commands
 from forge_bot.bot.comment_writer import CommentWriter
-from forge_bot.bot.comments import CommandNames, CommentReply, command_replies, failure_replies
+from forge_bot.bot.comments import (
+    CommandNames,
+    CommentReply,
+    command_replies,
+    failure_replies,
+    thread_change_replies,
+)
 from forge_bot.bot.inspect_commits import CommitInspector
 from forge_bot.bot.job_context import JobContext
 from forge_bot.bot.job_handoff import JobHandoff
@@ -126,7 +132,7 @@ class Supervisor:
                 continue
             if self._unlabelled:
                 return ended_by(
-                    failure_replies.label_removed(self.commands, label=self.inputs.label)
+                    thread_change_replies.label_removed(self.commands, label=self.inputs.label)
                 )
             if self.cancelled:
                 return ended_by(self.desk.cancelled())

@@ -8,7 +8,11 @@ from typing import assert_never
 from forge_bot.agent.redaction import Redactor
 from forge_bot.bot import command_reports, failed_checks, request_snapshot
 from forge_bot.bot.comment_writer import CommentWriter
-from forge_bot.bot.comments import CommentReply, command_replies, failure_replies
+from forge_bot.bot.comments import (
+    CommentReply,
+    command_replies,
+    thread_change_replies,
+)
 from forge_bot.bot.job_context import JobContext
 from forge_bot.bot.thread import Thread, ThreadCommand
 from forge_bot.engine.reports import RequestRefreshed
@@ -144,7 +148,9 @@ def _refreshed(
             issue, thread, request_snapshot.Given(around.payload if woken else None, spoken.comment)
         )
         if frozen is None:
-            desk.say(failure_replies.edited_since(command=desk.commands.say("refresh")), spoken)
+            desk.say(
+                thread_change_replies.edited_since(command=desk.commands.say("refresh")), spoken
+            )
             return
         _told_anew(run, frozen.draft, spoken)
     except ForgeError as error:
@@ -155,7 +161,7 @@ def _refreshed(
         left_out = tuple(comment.url for comment in frozen.left_out)
         links = desk.view(run).links
         desk.say(
-            failure_replies.request_edited(
+            thread_change_replies.request_edited(
                 links, desk.commands, issue=frozen.edited, comments=left_out
             ),
             spoken,

@@ -6,7 +6,7 @@ from forge_bot.mcp_server.prompts import add_prompts
 from forge_bot.mcp_server.protocol import ForgeServer
 from forge_bot.mcp_server.resource_handlers import add_resources
 from forge_bot.mcp_server.service_calls import LazyService
-from forge_bot.mcp_server.side_tools import add_looking, add_steering
+from forge_bot.mcp_server.side_tools import add_history, add_looking, add_steering
 from forge_bot.mcp_server.tools import add_beginning, add_loop, add_reporting
 
 INSTRUCTIONS = (
@@ -23,6 +23,7 @@ def make_server(desk: LazyService, *, debug: bool = False) -> ForgeServer:
     add_loop(server, desk)
     add_reporting(server, desk)
     add_looking(server, desk)
+    add_history(server, desk)
     add_steering(server, desk)
     add_resources(server, desk)
     add_prompts(server, desk)

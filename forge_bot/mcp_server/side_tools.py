@@ -20,7 +20,7 @@ _ENDS = ToolAnnotations(
 
 
 def add_looking(server: ForgeServer, desk: LazyService) -> None:
-    """Tools that change nothing."""
+    """Tools that look at the present: the project, its graph, a run."""
 
     @server.tool(annotations=READS, structured_output=False)
     async def forge_orient(
@@ -82,6 +82,10 @@ def add_looking(server: ForgeServer, desk: LazyService) -> None:
             links=named,
             meta={"hints": {"next": found.instruction}, "resource_links": [*links]},
         )
+
+
+def add_history(server: ForgeServer, desk: LazyService) -> None:
+    """Tools that look at all runs, and at a document of one."""
 
     @server.tool(annotations=READS, structured_output=False)
     async def run_list(ended: bool = False) -> CallToolResult:

@@ -1,7 +1,13 @@
 """One example of every sentence in the catalogue."""
 
 from forge_bot.bot.comment_markdown import parse_comment
-from forge_bot.bot.comments import CommandNames, CommentReply, command_replies, failure_replies
+from forge_bot.bot.comments import (
+    CommandNames,
+    CommentReply,
+    command_replies,
+    failure_replies,
+    thread_change_replies,
+)
 from forge_bot.engine.state import Decision, OpenGate
 from forge_bot.errors import NoTestCommand, ReportRejected
 from forge_bot.gate import messages
@@ -122,20 +128,24 @@ def every_reply() -> list[CommentReply]:
             branch="feature/42-rota-next",
             said="GH013: Repository rule violations found",
         ),
-        failure_replies.comment_deleted(what="the comment with my progress"),
-        failure_replies.issue_locked(LINKS),
-        failure_replies.issue_transferred(LINKS, to="https://github.com/lighthouse/duty/issues/7"),
-        failure_replies.issue_gone(LINKS),
-        failure_replies.label_removed(COMMANDS, label="forge"),
-        failure_replies.repository_renamed(COMMANDS, old="lighthouse/rota", new="lighthouse/duty"),
-        failure_replies.request_edited(
+        thread_change_replies.comment_deleted(what="the comment with my progress"),
+        thread_change_replies.issue_locked(LINKS),
+        thread_change_replies.issue_transferred(
+            LINKS, to="https://github.com/lighthouse/duty/issues/7"
+        ),
+        thread_change_replies.issue_gone(LINKS),
+        thread_change_replies.label_removed(COMMANDS, label="forge"),
+        thread_change_replies.repository_renamed(
+            COMMANDS, old="lighthouse/rota", new="lighthouse/duty"
+        ),
+        thread_change_replies.request_edited(
             LINKS, COMMANDS, comments=[f"{LINKS.repository}/issues/42#issuecomment-900001"]
         ),
-        failure_replies.edited_since(command="/refresh"),
-        failure_replies.label_ignored(
+        thread_change_replies.edited_since(command="/refresh"),
+        thread_change_replies.label_ignored(
             COMMANDS, labels=[("forge:auto", "mallory"), ("forge:S", "")], role="write"
         ),
-        failure_replies.asked_too_much(
+        thread_change_replies.asked_too_much(
             COMMANDS, notes=["The task asks for workflow files (.github/workflows/ci.yml)."]
         ),
         failure_replies.workflow_push_refused(

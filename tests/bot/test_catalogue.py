@@ -5,7 +5,13 @@ import re
 
 import pytest
 
-from forge_bot.bot.comments import CommandNames, CommentReply, command_replies, failure_replies
+from forge_bot.bot.comments import (
+    CommandNames,
+    CommentReply,
+    command_replies,
+    failure_replies,
+    thread_change_replies,
+)
 from forge_bot.errors import BadConfig, DiskFull
 from forge_bot.interaction import markers
 from forge_bot.runs.outcome import Outcome
@@ -21,7 +27,7 @@ HOSTILE = (
 
 def constructors() -> set[str]:
     found: set[str] = set()
-    for module in (command_replies, failure_replies):
+    for module in (command_replies, failure_replies, thread_change_replies):
         functions = inspect.getmembers(module, inspect.isfunction)
         found |= {
             name
@@ -156,10 +162,10 @@ def test_words_of_others_do_nothing_in_any_sentence() -> None:
         failure_replies.not_taken(LINKS, COMMANDS, what=HOSTILE, said=HOSTILE),
         failure_replies.branch_protected(LINKS, COMMANDS, branch=HOSTILE, said=HOSTILE),
         failure_replies.workflow_files(LINKS, COMMANDS, files=(HOSTILE,) * 9, patch="held-1.patch"),
-        failure_replies.issue_transferred(LINKS, to=HOSTILE),
-        failure_replies.label_removed(COMMANDS, label=HOSTILE),
-        failure_replies.repository_renamed(COMMANDS, old=HOSTILE, new=HOSTILE),
-        failure_replies.asked_too_much(COMMANDS, notes=[HOSTILE]),
+        thread_change_replies.issue_transferred(LINKS, to=HOSTILE),
+        thread_change_replies.label_removed(COMMANDS, label=HOSTILE),
+        thread_change_replies.repository_renamed(COMMANDS, old=HOSTILE, new=HOSTILE),
+        thread_change_replies.asked_too_much(COMMANDS, notes=[HOSTILE]),
         failure_replies.failed(BadConfig(HOSTILE, details=(HOSTILE,)), LINKS, COMMANDS),
     ]
     for reply in said:

@@ -13,6 +13,9 @@ Reaction = Literal["eyes", "rocket", "confused", "+1"]
 """The receipt on the comment that is answered: seen, done, not done, taken."""
 
 
+WORK_IS_SAFE = "Nothing is lost: everything up to here is on the branch."
+
+
 class CommentReply(Frozen):
     """Words for one occasion, complete and harmless, with the way out in them."""
 
@@ -40,3 +43,22 @@ class CommentReply(Frozen):
     def alert(self) -> str:
         """A coloured box, for the top of another comment."""
         return alert(self.tone, self.text)
+
+
+def failure_reply(
+    occasion: str,
+    headline: str,
+    detail: str,
+    *,
+    outcome: Outcome = Outcome.FAILED,
+    tone: Tone = "caution",
+) -> CommentReply:
+    """Return the reply to something that went wrong."""
+    return CommentReply(
+        occasion=occasion,
+        headline=headline,
+        detail=detail,
+        tone=tone,
+        reaction="confused",
+        outcome=outcome,
+    )
