@@ -198,27 +198,25 @@ def _alone(command: Callable[[int], _Command]) -> Callable[[WrittenCommand], _Co
 
 
 FORMS: tuple[Form, ...] = (
-    Form(
-        "", "[flags] [text]", "Start a run on this issue; the text is added to the request.", _start
-    ),
+    Form("", "[flags] [text]", "Start a run on this issue; the text adds to the request.", _start),
     Form(
         "approve",
         "[digest]",
-        "Say yes to the version shown last, or to the one you name.",
+        "Approve the version shown last, or the one you name.",
         _approve,
     ),
     Form(
         "reject",
         "notes",
-        "Send it back; the notes say what should be different.",
+        "Reject it; the notes say what should change.",
         _reject,
         ("revise",),
     ),
-    Form("ask", "question", "Ask about the run; the answer changes nothing.", _ask),
+    Form("ask", "question", "Ask about the run; this changes nothing.", _ask),
     Form(
         "retry",
         "[phase]",
-        "Do the current phase again, or go back to the one you name; lines below are notes.",
+        "Repeat the current phase, or the one you name; lines below are notes.",
         _retry,
     ),
     Form("status", "", "Show where the run stands.", _alone(Status)),
@@ -226,14 +224,14 @@ FORMS: tuple[Form, ...] = (
     Form(
         "continue",
         "+$5",
-        "Allow more money, or tokens such as `20000 tokens`, and continue.",
+        "Allow more money, or `20000 tokens`, and continue.",
         _continue,
     ),
-    Form("refresh", "", "Read the issue again and work from its present text.", _alone(Refresh)),
+    Form("refresh", "", "Read the issue again and work from its new text.", _alone(Refresh)),
     Form(
         "update",
         "",
-        "Merge what came to the base branch since, verify again, and push.",
+        "Merge the base branch, verify again, and push.",
         _alone(Update),
     ),
     Form("effort", "S|M|L", "Change how much process the run gets.", _resize),

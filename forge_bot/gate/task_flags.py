@@ -10,17 +10,17 @@ from forge_bot.gate.arguments import AMOUNTS, NO_LIMIT, SIZES, Amount, Size, rea
 from forge_bot.gate.similar_words import nearest
 
 SWITCHES = {
-    "auto": "pass a checkpoint if the reviewer approved and nothing is risky",
+    "auto": "pass a checkpoint if the review approves and nothing is risky",
     "nopr": "prepare no pull request",
-    "debug": "add a debug report to the summary",
+    "debug": "add a debug report",
     "discuss": "ask three questions about the request first",
-    "batch": "ask models in batches: within a day, at half the price",
+    "batch": "ask in batches: within a day, at half the price",
 }
 VALUES = {
     "effort": "S, M or L",
-    "budget": "US dollars the run may cost, or tokens it may use: `200000tokens`",
-    "pipeline": "the pipeline of the run, such as audit; behind the text with `=`",
-    "in": "the folder that the change stays in, such as packages/api; behind the text with `=`",
+    "budget": "US dollars the run may cost, or `200000tokens`",
+    "pipeline": "the pipeline, such as audit; after the text with `=`",
+    "in": "the folder of the change; after the text with `=`",
 }
 
 _PIPELINE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,60}")

@@ -1,4 +1,4 @@
-"""What the bot says when its thread is changed: deleted, locked, moved, edited, labelled."""
+"""Replies to a change of the thread: deleted, locked, moved, edited, labelled."""
 
 from collections.abc import Sequence
 
