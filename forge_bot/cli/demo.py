@@ -90,14 +90,14 @@ def _empty(folder: Path) -> Path:
 
 def _leave_out_unrecorded(target: Path, console: Console) -> None:
     """Leave out phases that came to the pipeline after the record was made: the sample gets a
-    pipeline without them.
+    pipeline without them. What our own process does needs no record.
     """
     pipeline = load_pipeline(Config().pipeline, lambda _path: None)
     recorded = {exchange.phase for exchange in Exchanges.read(templates() / "demo" / RECORD)}
     unknown = {
         phase.id: phase.label
         for phase in pipeline.speaking
-        if phase.id not in recorded and EFFORT not in phase.skip
+        if phase.id not in recorded and EFFORT not in phase.skip and not phase.by_process_when
     }
     if not unknown:
         return

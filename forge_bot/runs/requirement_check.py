@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import cast
 
@@ -30,6 +30,7 @@ _MOST_NAMED = 40
 """Named tests that are run alone."""
 _MOST_PLACES = 3
 """Tests of one name that are run."""
+_SYMBOL = re.compile(r"[A-Za-z_][\w.:]*(?:\(\))?")
 _NAME = re.compile(r"\w{2,}[_./:]\w|::|[a-z][A-Z]")
 
 _Places = Mapping[str, tuple[TestPlace, ...]]
@@ -49,8 +50,7 @@ def requirement_check(
     found = {name: where for name, where in tests.items() if where}
     outcomes = _Runs(results, state, project, _script(run, head)).of(found)
     known = {*here, *run.repository.list_files(state.base_commit)}
-    files = dict.fromkeys(name for row in rows for name in row.files)
-    missing = [name for name in files if _NAME.search(name) and not _is_there(name, known)]
+    missing = [name for row in rows for name in _missing_files(row, known, run, head)]
     missing += [name for name in tests if _NAME.search(name) and name not in found]
     return RequirementCheck(
         document=document,
@@ -58,7 +58,7 @@ def requirement_check(
         failed=tuple(name for name in found if outcomes.get(name) is False),
         not_run=tuple(name for name in found if outcomes.get(name) is None),
         not_found=tuple(dict.fromkeys(missing)),
-        untested=tuple(row.text for row in rows if not any(name in found for name in row.tests)),
+        untested=tuple(row.text for row in rows if not _has_test(row, found, texts)),
     )
 
 
@@ -95,7 +95,7 @@ def _script(run: Run, head: str) -> str:
     )
 
 
-def _is_there(name: str, known: Iterable[str]) -> bool:
+def _is_there(name: str, known: Collection[str]) -> bool:
     """Return whether a name is that of a file, of a folder, or a pattern that some file fits."""
     plain = plain_name(name).rstrip("/")
     return any(
@@ -105,6 +105,30 @@ def _is_there(name: str, known: Iterable[str]) -> bool:
         or fnmatchcase(path, plain)
         for path in known
     )
+
+
+def _missing_files(row: Requirement, known: Collection[str], run: Run, head: str) -> list[str]:
+    """Return the names in the column of files that stand for nothing: no file, and no name that one
+    of the row's own files holds.
+    """
+    missing = [name for name in row.files if _NAME.search(name) and not _is_there(name, known)]
+    symbols = [name for name in missing if _SYMBOL.fullmatch(name)]
+    if not symbols:
+        return missing
+    paths = [plain_name(name) for name in row.files]
+    read = run.repository.read_many(head, [path for path in paths if path in known])
+    text = "\n".join(raw[:_MOST_BYTES].decode("utf-8", "replace") for raw in read.values())
+    held = {*re.findall(r"\w+", text)}
+    return [name for name in missing if name not in symbols or _last_word(name) not in held]
+
+
+def _last_word(name: str) -> str:
+    return re.findall(r"\w+", name)[-1]
+
+
+def _has_test(row: Requirement, found: _Places, texts: Mapping[str, str]) -> bool:
+    """Return whether a test of the row was found; a requirement may be that a test file passes."""
+    return any(name in found for name in row.tests) or any(path in row.text for path in texts)
 
 
 class _Runs:

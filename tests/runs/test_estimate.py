@@ -189,17 +189,18 @@ def test_without_runs_the_recorded_one_counts_at_the_price_of_the_model(sample: 
 
 
 def test_a_smaller_effort_counts_only_the_phases_it_has(sample: Sample) -> None:
-    counted = {"phase-1", "phase-3", "phase-5", "phase-7"}
+    counted = {"phase-1", "phase-3", "phase-5"}
     kept = sum((each.usage for each in Exchanges.read(RECORD) if each.phase in counted), Usage())
     small, medium, large = (expect(sample, effort).tokens.p50 for effort in Effort)
-    assert small == kept.input_tokens + kept.output_tokens
-    assert small < medium < large, "a phase that was not recorded counts as one of its kind"
+    recorded = kept.input_tokens + kept.output_tokens
+    assert recorded < small, "a phase that was not recorded counts as one of its kind"
+    assert small < medium < large
 
 
 def test_where_models_write_every_document_every_phase_counts(sample: Sample) -> None:
     whole = sum((each.usage for each in Exchanges.read(RECORD)), Usage())
     found = expect(sample, pipeline=DEVELOP.by_model())
-    assert found.tokens.p50 == whole.input_tokens + whole.output_tokens
+    assert found.tokens.p50 > whole.input_tokens + whole.output_tokens, "four were by process"
 
 
 def test_the_page_about_efforts_tells_these_figures(sample: Sample) -> None:
