@@ -16,9 +16,9 @@ _MOST = {
     ("--help",): 165,
     ("--version",): 165,
     ("list",): 367,
-    ("status",): 385,
-    ("show", "request.md"): 385,
-    ("status", "--json"): 510,
+    ("status",): 388,
+    ("show", "request.md"): 388,
+    ("status", "--json"): 513,
 }
 _WORKING = {
     "asyncio",
