@@ -9,7 +9,8 @@ from posixpath import commonpath
 from typing import NamedTuple
 
 from forge_bot.errors import GitFailed
-from forge_bot.git.process import LONG, git
+from forge_bot.git.batch_process import answers
+from forge_bot.git.process import git
 from forge_bot.git.revisions import commit_id, is_full_id, tree_id
 
 _MOST_NAMED = 500
@@ -73,27 +74,17 @@ def _many(folder: Path, tree: str, paths: Collection[str]) -> dict[str, bytes]:
 
 
 def _by_name(folder: Path, tree: str, names: Sequence[str]) -> dict[str, bytes]:
-    """Contents of those of the names at which files are, from one process: `<oid> SP blob SP <size>
-    LF <contents> LF` each.
+    """Contents of those of the names at which files are.
 
     Where there is none the answer is `<name> SP missing LF`, whether the name or the object is what
     is missing (git-cat-file(1)).
     """
-    asked = b"".join(b"%s:%s\n" % (tree.encode(), os.fsencode(name)) for name in names)
-    out = git(folder, "cat-file", "--batch", stdin=asked, seconds=LONG).out if names else b""
-    found: dict[str, bytes] = {}
-    start = 0
-    for name in names:
-        end = out.index(b"\n", start)
-        size, _, kind = (
-            part.decode(errors="replace") for part in out[start:end].rpartition(b" ")[::-1]
-        )
-        start = end + 1
-        if size.isdecimal():
-            if kind.endswith(" blob"):
-                found[name] = out[start : start + int(size)]
-            start += int(size) + 1
-    return found
+    asked = [b"%s:%s" % (tree.encode(), os.fsencode(name)) for name in names]
+    return {
+        name: answer.data
+        for name, answer in zip(names, answers(folder, asked), strict=True)
+        if answer.data is not None and answer.kind == b"blob"
+    }
 
 
 def _listed_first(folder: Path, tree: str, wanted: Mapping[str, str]) -> dict[str, bytes]:
@@ -237,32 +228,15 @@ def _entries(
 
 
 def raw(folder: Path, oids: Sequence[str], wanted: str = "blob") -> dict[str, bytes]:
-    """Contents by object id, from one process: `<oid> SP <kind> SP <size> LF <contents> LF` each
-    (git-cat-file(1)).
-    """
-    out = (
-        git(
-            folder,
-            "cat-file",
-            "--batch",
-            stdin="".join(f"{oid}\n" for oid in oids).encode(),
-            seconds=LONG,
-        ).out
-        if oids
-        else b""
-    )
+    """Contents by object id, from one process (git-cat-file(1))."""
     found: dict[str, bytes] = {}
-    start = 0
-    for oid in oids:
-        end = out.index(b"\n", start)
-        _, kind, size = (*out[start:end].split(b" "), b"")[:3]
-        if kind != wanted.encode():
+    for oid, answer in zip(oids, answers(folder, [each.encode() for each in oids]), strict=True):
+        if answer.data is None or answer.kind != wanted.encode():
             raise GitFailed(
                 f"The object {oid} is missing in {folder}.",
                 hint="`git fsck` says what is broken; a fresh clone mends it.",
             )
-        found[oid] = out[end + 1 : end + 1 + int(size)]
-        start = end + int(size) + 2
+        found[oid] = answer.data
     return found
 
 

@@ -13,6 +13,7 @@ from forge_bot.errors import BadOption, DetachedHead, GitFailed, NoCommits
 from forge_bot.git.process import git
 
 HEADS = "refs/heads/"
+_SHARED_REFS = (HEADS, "refs/remotes/", "refs/forge-bot/")
 
 _FULL_ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _MOST_KNOWN = 4_096
@@ -57,6 +58,11 @@ def ref_target(folder: Path, ref: str) -> str | None:
     """Object id a full ref points at, or None when there is no such ref. The ref has to be well
     formed.
     """
+    try:
+        if found := _ref_in_files(own_folders(folder)[1], ref):
+            return found
+    except OSError:
+        pass
     answer = git(folder, "show-ref", "--verify", "--hash", "--", ref, ok=(0, 1, 128))
     return answer.line if answer.code == 0 else None
 
@@ -199,7 +205,7 @@ def _in_files(folder: Path) -> Head | None:
     tree.
     """
     try:
-        own, common = _own_folders(folder)
+        own, common = own_folders(folder)
         kind, _, ref = os.fsdecode((own / "HEAD").read_bytes()).rstrip("\n").partition(" ")
         if kind != "ref:":
             return None
@@ -209,7 +215,7 @@ def _in_files(folder: Path) -> Head | None:
     return Head(ref.removeprefix(HEADS), commit) if commit else None
 
 
-def _own_folders(folder: Path) -> tuple[Path, Path]:
+def own_folders(folder: Path) -> tuple[Path, Path]:
     """Return git's folder of a work tree, and the one that all work trees share."""
     own = folder / ".git"
     if not own.is_dir():
@@ -220,8 +226,10 @@ def _own_folders(folder: Path) -> tuple[Path, Path]:
 
 
 def _ref_in_files(common: Path, ref: str) -> str:
-    """Return the commit of a branch from the file of its ref; empty where there is none."""
-    if not ref.startswith(HEADS) or ".." in ref:
+    """Return the commit of a ref that all work trees share from its file; empty where there is
+    none.
+    """
+    if not ref.startswith(_SHARED_REFS) or ".." in ref:
         return ""
     commit = os.fsdecode((common / ref).read_bytes()).rstrip("\n")
     return commit if is_full_id(commit) else ""
@@ -240,7 +248,7 @@ def _plainly(folder: Path, revision: str) -> str:
     try:
         # Whatever makes an expression of a name is no part of one (git-check-ref-format(1)).
         plain = revision.startswith(HEADS) and not set("^~:@\0") & set(revision)
-        return _ref_in_files(_own_folders(folder)[1], revision) if plain else ""
+        return _ref_in_files(own_folders(folder)[1], revision) if plain else ""
     except OSError:
         return ""
 
@@ -257,7 +265,7 @@ def _commit_in_files(folder: Path, revision: str) -> re.Match[bytes] | None:
     if not is_full_id(revision):
         return None
     try:
-        common = _own_folders(folder)[1]
+        common = own_folders(folder)[1]
         if any((common / name).exists() for name in ("refs/replace", "shallow", "info/grafts")):
             return None
         with (common / "objects" / revision[:2] / revision[2:]).open("rb") as file:
