@@ -83,3 +83,15 @@ def _reading(run: Finished, said: str) -> Iterator[Row]:
     yield Row("past runs, remembered", said, 3, again)
     size = memory(run.repository).stat().st_size / 1e6
     yield Row("past runs, size of the memory", said, 1, Figure(size, size, size, "MB"))
+    title = run.briefing.run.request.title
+
+    def first() -> object:
+        history_at.cache_clear()
+        return history_at(run.repository, run.base, documents).recall(title)
+
+    yield Row("past runs, first question, no index kept", said, 1, summed_up([timed(first)]))
+    kept = summed_up([timed(first) for _ in range(5)])
+    yield Row("past runs, first question of a process, index kept", said, 5, kept)
+    kept_files = memory(run.repository).parent.glob("history-*.sqlite")
+    size = max((path.stat().st_size / 1e6 for path in kept_files), default=0.0)
+    yield Row("past runs, size of the index", said, 1, Figure(size, size, size, "MB"))

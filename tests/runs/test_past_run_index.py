@@ -1,6 +1,7 @@
 """Of many past runs there is an index beside git's data: made once, and only as good as its bytes."""
 
 import shutil
+import subprocess
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -148,3 +149,17 @@ def test_few_past_runs_have_none(tmp_path: Path) -> None:
     repository = imported(tmp_path / "few", [("main", "", records(5))])
     assert asked(repository).similar
     assert indexes(repository) == []
+
+
+def test_a_clone_without_the_files_of_the_runs_fetches_none_and_keeps_no_index(
+    repository: Repository, tmp_path: Path
+) -> None:
+    git = ["git", "-C", str(repository.root)]
+    subprocess.run([*git, "config", "uploadpack.allowFilter", "true"], check=True)
+    words = ["clone", "-q", "--no-checkout", "--filter=blob:none", repository.root.as_uri()]
+    subprocess.run(["git", *words, str(tmp_path / "partial")], check=True)
+    partial = Repository.find(tmp_path / "partial")
+    before = sorted((partial.common_dir / "objects").rglob("*"))
+    assert asked(partial) == Recall()
+    assert sorted((partial.common_dir / "objects").rglob("*")) == before
+    assert indexes(partial) == []
