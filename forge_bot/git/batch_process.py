@@ -24,9 +24,9 @@ _running: OrderedDict[Path, "subprocess.Popen[bytes]"] = OrderedDict()
 _lock = threading.Lock()
 
 
-class Answer(NamedTuple):
-    """What git says of one name: `<oid> SP <kind> SP <size>` and the object's bytes, or another
-    line and none.
+class BatchAnswer(NamedTuple):
+    """The answer to one name: `<oid> SP <kind> SP <size>` and the object's bytes, or another line
+    and none.
     """
 
     head: bytes
@@ -38,7 +38,7 @@ class Answer(NamedTuple):
         return self.head.rpartition(b" ")[0].rpartition(b" ")[2] if self.data is not None else b""
 
 
-def answers(folder: Path, names: Sequence[bytes]) -> list[Answer]:
+def answers(folder: Path, names: Sequence[bytes]) -> list[BatchAnswer]:
     """Return git's answers for names without line ends. Raises GitFailed."""
     common = _whole_repository(folder) if 0 < len(names) <= _MOST_QUESTIONS else None
     if common is not None:
@@ -67,12 +67,12 @@ def _whole_repository(folder: Path) -> Path | None:
         return None
 
 
-def _asked(common: Path, names: Sequence[bytes]) -> list[Answer]:
+def _asked(common: Path, names: Sequence[bytes]) -> list[BatchAnswer]:
     process = _running.get(common) or _started(common)
     _running.move_to_end(common)
     if process.stdin is None or process.stdout is None:
         raise EOFError
-    found: list[Answer] = []
+    found: list[BatchAnswer] = []
     for name in names:
         process.stdin.write(name + b"\n")
         process.stdin.flush()
@@ -86,7 +86,7 @@ def _asked(common: Path, names: Sequence[bytes]) -> list[Answer]:
             if len(data) != size + 1:
                 raise EOFError
             data = data[:-1]
-        found.append(Answer(head, data))
+        found.append(BatchAnswer(head, data))
     return found
 
 
@@ -129,11 +129,11 @@ atexit.register(_end_all)
 os.register_at_fork(after_in_child=_running.clear)
 
 
-def _at_once(folder: Path, names: Sequence[bytes]) -> list[Answer]:
+def _at_once(folder: Path, names: Sequence[bytes]) -> list[BatchAnswer]:
     """Return the answers of a process that is started for these names."""
     asked = b"".join(name + b"\n" for name in names)
     out = git(folder, "cat-file", "--batch", stdin=asked, seconds=LONG).out
-    found: list[Answer] = []
+    found: list[BatchAnswer] = []
     start = 0
     for _ in names:
         end = out.index(b"\n", start)
@@ -143,5 +143,5 @@ def _at_once(folder: Path, names: Sequence[bytes]) -> list[Answer]:
         if (size := _size(head)) is not None:
             data = out[start : start + size]
             start += size + 1
-        found.append(Answer(head, data))
+        found.append(BatchAnswer(head, data))
     return found
