@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from forge_bot.project.graph.project_graph import ProjectGraph
 
 MOST_READ = 4_000
-"""Files that a run reads for the graph where nothing is kept of them: about two seconds of work."""
+"""Files that a run reads for the graph where nothing is kept of them: about six seconds of work."""
 _NAMED = 3
 _BROKEN_NAMED = 20
 
