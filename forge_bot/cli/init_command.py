@@ -17,10 +17,16 @@ from forge_bot.github_api import PyGitHub, RepositoryAddress, parse_remote
 from forge_bot.knowledge import ProjectCommands
 from forge_bot.runs.ci_workflows import check_workflows
 from forge_bot.runs.kept_profiles import profile_at
-from forge_bot.runs.workflow_file import LABELS, WORKFLOW, key_name, pinned, workflow_text
+from forge_bot.runs.workflow_file import (
+    LABELS,
+    WORKFLOW,
+    key_name,
+    pinned,
+    schema_address,
+    workflow_text,
+)
 from forge_bot.settings import Config, load_config
 from forge_bot.settings.config import CONFIG, DEFAULT_MODEL
-from forge_bot.settings.schemas import schema_address
 from forge_bot.store import write_whole
 from forge_bot.values import Tier
 

@@ -59,6 +59,12 @@ def key_name(model: str) -> str:
     return f"{provider.upper() or 'ANTHROPIC'}_API_KEY"
 
 
+def schema_address(name: str) -> str:
+    """Return where the JSON Schema of this version lies: `config` or `pipeline`."""
+    files = f"https://raw.githubusercontent.com/{ACTION}/v{__version__}"
+    return f"{files}/templates/schemas/{name}.json"
+
+
 def pinned(repository: Repository) -> tuple[str, bool]:
     """The action of this release as a workflow names it, and whether it is held fast by its commit;
     a tag can be moved.

@@ -4,24 +4,17 @@ import json
 
 from pydantic import TypeAdapter
 
-from forge_bot import __version__
 from forge_bot.engine.pipeline import Descriptor
 from forge_bot.settings.config import Config
 
-_FILES = "https://raw.githubusercontent.com/forge-bot/forge-bot"
 _SHAPES: dict[str, TypeAdapter[object]] = {
     "config": TypeAdapter(Config),
     "pipeline": TypeAdapter(Descriptor),
 }
 
 
-def schema_address(name: str) -> str:
-    """Return where the schema of this version lies: `config` or `pipeline`."""
-    return f"{_FILES}/v{__version__}/templates/schemas/{name}.json"
-
-
 def schema_text(name: str) -> str:
     """Return the schema as it ships."""
     schema = _SHAPES[name].json_schema(mode="validation")
-    head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": schema_address(name)}
+    head = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
     return json.dumps({**head, **schema}, indent=1, ensure_ascii=False) + "\n"

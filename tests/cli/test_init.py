@@ -7,8 +7,8 @@ from decimal import Decimal
 
 import pytest
 
+from forge_bot.runs.workflow_file import schema_address
 from forge_bot.settings import Config, load_config
-from forge_bot.settings.schemas import schema_address
 from forge_bot.values import RecordsPolicy
 from tests.fakes.sample import Sample
 

@@ -8,7 +8,8 @@ import pytest
 import yaml
 
 from forge_bot.resources import templates
-from forge_bot.settings.schemas import schema_address, schema_text
+from forge_bot.runs.workflow_file import schema_address
+from forge_bot.settings.schemas import schema_text
 from tests.test_how_to import CONFIGURATIONS
 
 
