@@ -33,13 +33,7 @@ class Ledger:
     def __init__(self, budget: Budget, price: PriceOf = worst_case) -> None:
         self.budget = budget
         self._price = price
-        self._unpriced: dict[str, None] = {}
         self._settled = asyncio.Event()
-
-    @property
-    def unknown_prices(self) -> tuple[str, ...]:
-        """The models that were asked without a known price: only a cap of tokens limits them."""
-        return tuple(self._unpriced)
 
     async def reserve(
         self,
@@ -59,8 +53,6 @@ class Ledger:
         asked = prompt_tokens(messages)
         tokens = asked + output_tokens
         amount = self._price(model, asked, output_tokens)
-        if amount is None:
-            self._unpriced[model] = None
         dollars = (amount or Decimal(0)) * (BATCH_PRICE if batched else 1)
         while (granted := self.budget.reserve(key, dollars, tokens)) is None:
             if not self.budget.reserved or not self.budget.fits_alone(dollars, tokens):
