@@ -209,9 +209,14 @@ def _review(overview: Overview, console: Console) -> None:
         )
     for review in overview.reviews:
         version = "before the change by hand" if review.earlier_version else "for this version"
-        count = f"; {several(review.findings, 'finding')}" if review.findings else ""
+        count = (
+            f"; {several(review.findings, 'finding')}, which an approval accepts"
+            if review.findings
+            else ""
+        )
         console.print(
-            f"[bold]Review[/]: {VERDICTS[review.verdict]}, {version}{count}", highlight=False
+            f"[bold]Review[/] by a model: {VERDICTS[review.verdict]}, {version}{count}",
+            highlight=False,
         )
     if not overview.reviews:
         console.print("[bold]Review[/]: none at this effort; you are the first to look at it")
@@ -223,12 +228,13 @@ def _answers(question: Question, console: Console) -> None:
         console.print("[bold]Answers[/], at a terminal:", highlight=False)
         _commands(question, console)
         return
-    console.print("[bold]Answers[/], with their words on the same line:", highlight=False)
+    console.print("[bold]Type one of these[/], your words behind it:", highlight=False)
     then = question.data.overview.then
     for choice in question.actions:
         answer, effect = choice.answer, choice.effect
         if answer == "approve" and then:
-            effect += f"; it works on by itself up to “{then[-1]}”, merging is left to you"
+            until = f"up to and including “{then[-1]}”"
+            effect += f"; then it goes on without asking, {until}; merging is yours"
         words = " and your notes" if answer == "reject" else ""
         key = answer if answer == "abandon" else f"{answer[0]}, {answer}"
         _key(f"{key}{words}", effect, console)

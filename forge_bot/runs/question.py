@@ -235,7 +235,7 @@ def _text(run: Run, name: str) -> str:
 
 def _meaning(run: Run, asked: Checkpoint) -> tuple[str, str, str]:
     """Return the decision, and the effects of yes and no."""
-    reject = "it is done once more, by your notes, and you are asked again"
+    reject = "it is redone following your notes, and you are asked again"
     if "post" in asked.options:
         return "Post this summary as a comment in the issue?", "", ""
     if asked.reason is None:

@@ -44,7 +44,7 @@ def test_a_person_reads_decision_risks_findings_answers_and_digest_before_the_do
         "- Dependencies: none changed",
         "> - project commands run without a sandbox",
         "> - Duration: a person in people with a very long round",
-        "**Review**: approved with notes, for this version; 1 finding",
+        "**Review** by a model: approved with notes, for this version; 1 finding",
         "**MAJOR** Nothing says what happens",
         "4 model calls, of a budget of",
         "to go",
@@ -111,7 +111,9 @@ def test_an_edit_by_hand_says_who_made_it_and_that_the_review_read_the_earlier_v
     )
     said = checkpoint(scene.view(made.state, scene.question(made)))
     assert "**`design.md` was changed by hand** by ann" in said
-    assert "- **Review**: approved, for the version **before** the change by hand" in said
+    assert (
+        "- **Review** by a model: approved, for the version **before** the change by hand" in said
+    )
 
 
 def test_a_short_design_is_open_and_a_long_one_folded() -> None:

@@ -90,11 +90,15 @@ def _reviewed(question: Question) -> str:
             if review.earlier_version
             else "for this version"
         )
-        + (f"; {several(review.findings, 'finding')}" if review.findings else "")
+        + (
+            f"; {several(review.findings, 'finding')}, which an approval accepts"
+            if review.findings
+            else ""
+        )
         for review in overview.reviews
     ]
     lines.append(
-        f"- **Review**: {listed(said)}"
+        f"- **Review** by a model: {listed(said)}"
         if said
         else "- **Review**: none at this effort; you are the first to look at it"
     )
@@ -198,7 +202,11 @@ def _answer(view: RunView, question: Question, gate: OpenGate) -> str:
     when = "when it is done" if first == "done" else f"to {escape.line(effect)}{beside}"
     then = question.data.overview.then
     last = escape.plain(then[-1]) if then else ""
-    until = f". I work on by myself up to “{last}”; merging is left to you" if last else ""
+    until = (
+        f". Then I go on without asking, up to and including “{last}”; merging is yours"
+        if last
+        else ""
+    )
     return (
         f"**Answer** with this line {when}{until}:\n\n"
         f"```text\n{_said(view, first, gate)}\n```\n\n{others}"
@@ -224,7 +232,7 @@ def _bound(view: RunView, question: Question, gate: OpenGate) -> str:
     )
     bound = (
         f"This is version {escape.code(question.data.digest[:12])}: {parts}, byte for byte. "
-        "A yes counts for this version only; if anything changes, I ask again."
+        "An approval counts for this version only; if anything changes, I ask again."
     )
     return f"{bound}  \n{removed}" if removed else bound
 
