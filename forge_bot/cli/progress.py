@@ -19,6 +19,7 @@ from forge_bot.agent.progress_events import (
 )
 from forge_bot.cli.amounts import money, tokens
 from forge_bot.cli.console import Console
+from forge_bot.prompts.escape import cut
 from forge_bot.runs.notifications import (
     CommandBegan,
     CommandEnded,
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
     from forge_bot.runs.resolve import RunInfo
 
 _SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+_COMMAND = 160
+"""Characters of a command that are shown."""
 
 
 class Progress:
@@ -137,7 +140,7 @@ class Progress:
         count = f", {result.tests} tests" if result.tests is not None else ""
         exit_ = "" if good else f" exit code {result.exit_code}"
         self.line(
-            f"  {mark} [dim]{escape(' '.join(result.argv))}[/]{exit_}[dim]{count} ·"
+            f"  {mark} [dim]{escape(cut(' '.join(result.argv), _COMMAND))}[/]{exit_}[dim]{count} ·"
             f" {clock(result.duration_ms / 1000)}[/]"
         )
 

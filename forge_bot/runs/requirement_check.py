@@ -131,6 +131,19 @@ def _has_test(row: Requirement, found: _Places, texts: Mapping[str, str]) -> boo
     return any(name in found for name in row.tests) or any(path in row.text for path in texts)
 
 
+def _of_all(argv: tuple[str, ...], wanted: Sequence[TestPlace]) -> tuple[str, ...]:
+    """Return the words that run some tests at once; empty if the runner cannot select them so."""
+    match runner_of(argv):
+        case "pytest":
+            selection = select_tests(argv, [node_of(place) for place in wanted])
+            return selection.argv if selection is not None else ()
+        case "unittest":
+            words = [select_place(argv, place) or () for place in wanted]
+            return (*argv, *(word for each in words for word in each[len(argv) :]))
+        case _:
+            return ()
+
+
 class _Runs:
     """The runs of named tests, until their time is used up."""
 
@@ -162,14 +175,14 @@ class _Runs:
         return {name: self._one(name, found[name]) for name in list(found)[:_MOST_NAMED]}
 
     def _all_ran(self, found: _Places) -> bool:
-        """Return whether one run of pytest ran all of them, each once; it refuses unknown names."""
-        names = [node_of(where[0]) for where in found.values()]
+        """Return whether one run of pytest or unittest ran all of them, each once."""
+        first = [where[0] for where in found.values()]
         for command in self.commands:
-            if runner_of(command.argv) != "pytest" or len({*names}) < len(names):
+            if len({*map(node_of, first)}) < len(first):
                 continue
-            selection = select_tests(command.argv, names)
-            result = self._run(selection.argv) if selection is not None else None
-            if result is not None and not result.exit_code and result.tests == len(names):
+            words = _of_all(command.argv, first)
+            result = self._run(words) if words else None
+            if result is not None and not result.exit_code and result.tests == len(first):
                 return True
         return False
 

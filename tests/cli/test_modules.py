@@ -15,9 +15,9 @@ _READ = "import time:"
 _MOST = {
     ("--help",): 165,
     ("--version",): 165,
-    ("list",): 367,
-    ("status",): 388,
-    ("show", "request.md"): 388,
+    ("list",): 369,
+    ("status",): 389,
+    ("show", "request.md"): 389,
     ("status", "--json"): 513,
 }
 _WORKING = {
