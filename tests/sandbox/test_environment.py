@@ -8,7 +8,10 @@ import pytest
 
 from forge_bot.sandbox import BackendName, Box, run
 
-CLEAN = {"PATH", "HOME", "TMPDIR", "LANG", "CI", "GIT_CONFIG_GLOBAL", "GIT_TERMINAL_PROMPT", "TERM"}
+CLEAN = {
+    *("PATH", "HOME", "TMPDIR", "LANG", "CI", "GIT_CONFIG_GLOBAL", "GIT_TERMINAL_PROMPT", "TERM"),
+    "PYTHONHASHSEED",
+}
 # The shell sets the first by itself; the others lead to a Rust that lies in a home folder.
 MAY_BE_THERE = {"PWD", "OLDPWD", "SHLVL", "_", "CARGO_HOME", "RUSTUP_HOME", "RUSTUP_AUTO_INSTALL"}
 
@@ -45,6 +48,12 @@ def on_path(monkeypatch: pytest.MonkeyPatch, *folders: Path) -> None:
 
 # -- variables
 # --------------------------------------------------------------------------------------------------
+
+
+def test_python_orders_sets_alike_in_every_run(backend: BackendName, worktree: Path) -> None:
+    box = Box(worktree=worktree)
+    orders = {run(backend, box, ["python3", "-c", "print({*'abcdefghij'})"]).output for _ in "123"}
+    assert len(orders) == 1
 
 
 @pytest.mark.promise("docs-clean-environment")
