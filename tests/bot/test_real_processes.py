@@ -187,7 +187,10 @@ class hanging:  # noqa: N801 - used like a function, in a `with`
 
 def children(pid: int) -> list[int]:
     """Workers of a supervisor: its children that run Python."""
-    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    found = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return [
+        int(child) for child in found if b"python" in Path(f"/proc/{child}/cmdline").read_bytes()
+    ]
 
 
 def gone(pid: int) -> None:
