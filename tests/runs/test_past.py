@@ -65,7 +65,7 @@ def test_agents_are_told_of_past_runs_and_only_those_that_are_shown_them_make_an
     run: Finished,
 ) -> None:
     history_at.cache_clear()
-    judging = next(step for step in run.steps if step.action.agent == "verifier")
+    judging = next(step for step in run.steps if step.action.agent == "design-reviewer")
     assert run.prompt(judging)[1].similar == ()
     assert not memory(run.repository).exists()
     designing = next(step for step in run.steps if step.action.agent == "architect")

@@ -67,7 +67,8 @@ def test_a_namespace_that_the_server_does_not_have_is_named(sample: Sample, serv
 def test_an_option_that_a_server_cannot_keep_is_refused_before_anything_is_begun(
     sample: Sample, words: tuple[str, str]
 ) -> None:
-    said = sample.forge("run", TASK, "--yes", "--on", "temporal", "--dev", *words)
+    at = ("--on", "temporal", "--dev", "--model", sample.model())
+    said = sample.forge("run", TASK, "--yes", *at, *words)
     assert (said.code, f"{words[0]} does not work for a run on Temporal." in said.err) == (2, True)
     assert sample.git("branch", "--format=%(refname:short)") == "main"
 
