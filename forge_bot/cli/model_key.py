@@ -11,9 +11,10 @@ from forge_bot.values import Tier
 
 
 def require_key(task: str, options: RunOptions) -> None:
-    """Raise NoModelKey if the key of a new run's model is not set, NoCommits or DetachedHead
-    without a commit to begin at. Other pipelines than the usual
-    one may need no model, and a run that goes on has a model of its own.
+    """Raise NoModelKey if the key of a new run's model is not set.
+
+    Raises NoCommits or DetachedHead where there is no commit to begin at. Pipelines other than the
+    usual one may need no model, and a run that goes on has its own.
     """
     if options.pipeline is not None or options.phase is not None:
         return

@@ -56,7 +56,7 @@ class Theme(NamedTuple):
 
 
 class ThemeWeight(NamedTuple):
-    """What the order of themes depends on."""
+    """The values by which themes are ordered."""
 
     person: bool
     seen: int

@@ -108,8 +108,8 @@ def _is_there(name: str, known: Collection[str]) -> bool:
 
 
 def _missing_files(row: Requirement, known: Collection[str], run: Run, head: str) -> list[str]:
-    """Return the names in the column of files that stand for nothing: no file, and no name that one
-    of the row's own files holds.
+    """Return the names in the column of files that stand for nothing: no file, and no symbol whose
+    parts are all in the row's own files.
     """
     missing = [name for name in row.files if _NAME.search(name) and not _is_there(name, known)]
     symbols = [name for name in missing if _SYMBOL.fullmatch(name)]
@@ -119,11 +119,8 @@ def _missing_files(row: Requirement, known: Collection[str], run: Run, head: str
     read = run.repository.read_many(head, [path for path in paths if path in known])
     text = "\n".join(raw[:_MOST_BYTES].decode("utf-8", "replace") for raw in read.values())
     held = {*re.findall(r"\w+", text)}
-    return [name for name in missing if name not in symbols or _last_word(name) not in held]
-
-
-def _last_word(name: str) -> str:
-    return re.findall(r"\w+", name)[-1]
+    known_symbols = {name for name in symbols if held.issuperset(re.findall(r"\w+", name))}
+    return [name for name in missing if name not in known_symbols]
 
 
 def _has_test(row: Requirement, found: _Places, texts: Mapping[str, str]) -> bool:

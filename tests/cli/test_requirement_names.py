@@ -134,11 +134,11 @@ def test_a_symbol_beside_its_file_and_a_test_file_that_is_asked_for_are_found(
         line for line in TABLE.splitlines() if not line.startswith(("| R-2", "| R-3", "| R-4"))
     ).replace(
         row,
-        "| R-1: the start | `rota/schedule.py:14`, through `on_call` | `test_nobody_is_on_call` | met |\n"
+        "| R-1: the start | `rota/schedule.py:14`, through `Schedule.on_call`, `gone.py` | `test_nobody_is_on_call` | met |\n"
         "| R-2: `tests/test_schedule.py` is green | unchanged | its tests pass | met |",
     )
     model = sample.model({("comprehensive-reviewer", "*", "*"): {"artifact_markdown": table}})
     assert sample.forge("run", "Guard the start", "--effort", "S", "--model", model).code == 3
     assert sample.forge("approve", "--model", model).code == 0
     found = json.loads(sample.forge("status", "--json").out)["verification"]["requirements"]
-    assert (found["notFound"], found["untested"]) == ([], [])
+    assert (found["notFound"], found["untested"]) == (["gone.py"], [])

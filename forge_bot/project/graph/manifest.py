@@ -22,7 +22,7 @@ _OUTSIDE = "outside:"
 
 
 class DeclaredNode(Frozen):
-    """What is declared of a node. What is left out is inferred, or nothing."""
+    """A declaration of a node; fields that are left out are inferred, or stay empty."""
 
     tier: NodeTier | None = Field(default=None, description="the tier, if not that of its kind")
     domain: str = Field(default="", description="the part of the business it belongs to")

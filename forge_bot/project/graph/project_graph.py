@@ -76,7 +76,7 @@ class GraphCommand(NamedTuple):
 
 
 class Overrides(NamedTuple):
-    """What the manifest says of a node; None where it says nothing."""
+    """The declarations of the manifest for a node; None for each that is absent."""
 
     tier: NodeTier | None = None
     domain: str = ""

@@ -1,4 +1,4 @@
-"""What a look at the graph finds without any rule: files that cannot be read whole, imports of
+"""Findings in the graph that need no rule: files that cannot be read whole, imports of
 nothing, circles, and critical code without a test.
 """
 
