@@ -1,7 +1,9 @@
-"""Money and tokens as the terminal shows them."""
+"""Money and tokens as the terminal shows and reads them."""
 
 from decimal import Decimal
 
+from forge_bot.errors import BadOption
+from forge_bot.gate.arguments import Amount, read_amount
 from forge_bot.values import Usage
 
 
@@ -20,3 +22,17 @@ def tokens(usage: Usage) -> str:
 def paid(usage: Usage) -> str:
     """Tokens and money for people."""
     return f"{tokens(usage)}, {money(usage.cost)}"
+
+
+def amount_of(text: str, example: str) -> Amount:
+    """Read an amount of money or tokens as every face does. Raises BadOption."""
+    amount = read_amount(text)
+    if amount is None:
+        raise BadOption(
+            f"{text!r} is no amount of money or tokens.",
+            hint=(
+                f"Write US dollars, above 0 and below 10,000: {example}. Or tokens, from 1,000 on:"
+                f" {example.rpartition(' ')[0]} 200000tokens"
+            ),
+        )
+    return amount

@@ -6,7 +6,7 @@ from uuid import uuid4
 
 from rich.markup import escape
 
-from forge_bot.cli.amounts import paid
+from forge_bot.cli.amounts import amount_of, paid
 from forge_bot.cli.closing_lines import print_result
 from forge_bot.cli.console import Console
 from forge_bot.cli.options import Ending, HostChoice, ResumeOptions
@@ -15,8 +15,7 @@ from forge_bot.cli.session_setup import check_person, load_setup, session, way_o
 from forge_bot.cli.temporal_commands import led_by
 from forge_bot.engine.reports import Answer, BudgetRaised, Report, RetryAsked
 from forge_bot.engine.state import RunStatus
-from forge_bot.errors import BadOption, RunEnded, TaskTooLarge
-from forge_bot.gate.arguments import Amount, read_amount
+from forge_bot.errors import RunEnded, TaskTooLarge
 from forge_bot.git import Repository
 from forge_bot.runs.base_update import fetch_for_update, update
 from forge_bot.runs.checks import CheckSubject, Occasion, run_checks
@@ -169,20 +168,6 @@ def raise_budget(options: ResumeOptions, amount: str) -> int:
             via=via,
         ),
     )
-
-
-def amount_of(text: str, example: str) -> Amount:
-    """Read an amount of money or tokens as every face does. Raises BadOption."""
-    amount = read_amount(text)
-    if amount is None:
-        raise BadOption(
-            f"{text!r} is no amount of money or tokens.",
-            hint=(
-                f"Write US dollars, above 0 and below 10,000: {example}. Or tokens, from 1,000 on:"
-                f" {example.rpartition(' ')[0]} 200000tokens"
-            ),
-        )
-    return amount
 
 
 def _short_enough(notes: str) -> str:
