@@ -27,8 +27,9 @@ from forge_bot.agent.tools.server_start import boxes_work
 from forge_bot.agent.tools.setup import CapabilitySetup
 from forge_bot.agent.tools.tool_calls import ToolCalls
 from forge_bot.agent.tools.tool_catalogue import ToolCatalogue, discover_capabilities
+from forge_bot.cli.amounts import amount_of, limits, paid
 from forge_bot.cli.console import Console
-from forge_bot.cli.options import CapabilityChoice
+from forge_bot.cli.options import CapabilityChoice, SkillOptions
 from forge_bot.cli.session_setup import capability_options, load_setup
 from forge_bot.errors import BadArgument, UnknownCapability
 from forge_bot.git import Repository
@@ -71,8 +72,8 @@ def try_capability(
     source: CapabilityChoice,
     name: str,
     given: Sequence[str],
+    performing: SkillOptions,
     *,
-    model: str | None,
     yes: bool,
 ) -> int:
     """Call one tool as a run would, or perform a skill; return 0 if it succeeded."""
@@ -92,7 +93,7 @@ def try_capability(
     if complaint is None and spec.effect is Effect.ACTS and not _agreed(wanted, console, yes=yes):
         return _BROKEN
     if complaint is None and name in catalogue.skill_definitions:
-        found = _performed(Repository.find(folder), setup, catalogue, wanted, model)
+        found = _performed(Repository.find(folder), setup, catalogue, wanted, performing)
     else:
         found = complaint or calls.call(wanted, _SHOWN)
     console.print(escape(found.content), highlight=False)
@@ -108,23 +109,34 @@ def _performed(
     setup: CapabilitySetup,
     catalogue: ToolCatalogue,
     wanted: CapabilityRequest,
-    model: str | None,
+    performing: SkillOptions,
 ) -> CapabilityResult:
     """Let a model perform a skill; what it asks for is told on the error stream as it comes."""
-    from forge_bot.agent.progress_events import Notice, RequestStarted
-    from forge_bot.runs.skill_trial import SkillTrial
+    from forge_bot.agent.progress_events import ModelAsked, Notice, RequestStarted
+    from forge_bot.runs.notifications import warn_of_price
+    from forge_bot.runs.skill_trial import TRIAL_BUDGET, SkillTrial
     from forge_bot.runs.tier_models import models_for
 
     console = Console(stderr=True)
+    given = performing.budget
+    budget = TRIAL_BUDGET if given is None else amount_of(given, "--budget 5")
 
     def tell(notice: Notice) -> None:
         if isinstance(notice, RequestStarted):
             said = f"  {escape(notice.capability)} {escape(notice.params)}"
             console.print(f"[dim]{said}[/]", highlight=False)
+        elif isinstance(notice, ModelAsked) and notice.turn == 1:
+            if notice.reserved is None and budget.tokens is None:
+                console.print(warn_of_price(notice.model).text, highlight=False)
 
     config = load_setup(repository)
-    models = models_for(config, model)()
-    return SkillTrial(repository, config, setup, catalogue, models).perform(wanted, tell)
+    models = models_for(config, performing.model)()
+    trial = SkillTrial(repository, config, setup, catalogue, models, budget)
+    found = trial.perform(wanted, tell)
+    console.print(
+        f"[dim]{paid(found.usage)}, of at most {limits(budget)} (--budget)[/]", highlight=False
+    )
+    return found
 
 
 def _discovered(folder: Path, source: CapabilityChoice) -> tuple[CapabilitySetup, ToolCatalogue]:

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from forge_bot.cli.options import HERE, CapabilityChoice, Model, Repo, with_groups, words
+from forge_bot.cli.options import HERE, CapabilityChoice, Repo, SkillOptions, with_groups, words
 
 capability_app = typer.Typer(
     help="List the tools and skills that agents may ask for here, or call one.",
@@ -31,6 +31,7 @@ def list_capabilities(
 @with_groups
 def try_capability(
     source: CapabilityChoice,
+    performing: SkillOptions,
     name: Annotated[
         str, typer.Argument(help="Name of a tool or skill, as the list shows it.", callback=words)
     ],
@@ -39,7 +40,6 @@ def try_capability(
         typer.Option(help="An argument; may be given several times.", metavar="NAME=VALUE"),
     ] = None,
     repo: Repo = HERE,
-    model: Model = None,
     yes: Annotated[
         bool,
         typer.Option("--yes", "-y", help="Do not ask before a tool that may change something."),
@@ -48,4 +48,4 @@ def try_capability(
     """Call one tool as a run would, or let a model perform a skill, and show what comes of it."""
     from forge_bot.cli.capabilities_command import try_capability as call
 
-    return call(repo, source, name, tuple(arg or ()), model=model, yes=yes)
+    return call(repo, source, name, tuple(arg or ()), performing, yes=yes)

@@ -5,6 +5,7 @@ removed.
 import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from uuid import uuid4
 
 from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult
@@ -16,6 +17,7 @@ from forge_bot.agent.providers.context import ProviderContext
 from forge_bot.agent.tools.setup import CapabilitySetup
 from forge_bot.agent.tools.tool_catalogue import ToolCatalogue
 from forge_bot.engine.budget import Budget
+from forge_bot.gate.arguments import Amount
 from forge_bot.git import Repository, Tree
 from forge_bot.knowledge import ProjectCommands
 from forge_bot.runs.installation import Foundation
@@ -32,6 +34,9 @@ from forge_bot.values import PhaseId, Tier
 PLACE = PhaseId("try")
 """The phase that scripts and records of models name for a trial."""
 
+TRIAL_BUDGET = Amount(Decimal(1), 500_000)
+"""The most that a trial may cost where nobody says otherwise."""
+
 _RESULT_CHARACTERS = 100_000
 
 
@@ -44,6 +49,7 @@ class SkillTrial:
     setup: CapabilitySetup
     catalogue: ToolCatalogue
     models: Mapping[Tier, Model]
+    amount: Amount = TRIAL_BUDGET
 
     def perform(
         self, wanted: CapabilityRequest, notice: Callable[[Notice], None]
@@ -87,7 +93,7 @@ class SkillTrial:
                 self,
                 self.models,
                 Journal(places.journal, self.setup.environ),
-                Ledger(Budget()),
+                Ledger(Budget(cap=self.amount.dollars, token_cap=self.amount.tokens)),
                 prompts_for(self.repository.root, pipeline),
             )
             return until_stopped(performer.execute_skill(wanted, place, notice))

@@ -1,11 +1,14 @@
 """`forge-bot capabilities`: what agents may ask for in a repository, and one call by hand."""
 
+import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.cli.test_tools_in_a_run import asks
-from tests.fakes.sample import Sample
+from tests.fakes.model_server import ModelServer, Says
+from tests.fakes.sample import Said, Sample
 from tests.fakes.script import Answer
 from tests.fakes.tool_servers import configure, skill, unruly
 
@@ -121,6 +124,54 @@ def test_the_code_of_a_skills_script_counts_and_not_the_models_words(sample: Sam
     skilled(sample, exit_code=3)
     said = sample.forge(*WORDS, "--model", scripted(sample))
     assert (said.code, said.out) == (1, "Deployed.\nscripts/list.sh: exit code 3\n"), said.err
+
+
+def asking_again(sample: Sample, server: ModelServer, *words: str) -> Said:
+    """Let a model perform the skill that never ends it; each question has 61,000 tokens."""
+    skilled(sample)
+    again = asks(("run_script", {"path": "scripts/list.sh", "arguments": []}))
+    server.will(Says(json.dumps(again), input_tokens=61_000, output_tokens=0))
+    return sample.forge(*WORDS, "--model", "openai-chat:unknown-to-all", *words)
+
+
+@pytest.fixture
+def provider(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
+    """A provider of models without a known price."""
+    monkeypatch.setenv("OPENAI_API_KEY", "of-the-test")
+    with ModelServer() as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", f"{server.url}/v1")
+        yield server
+
+
+def test_a_skill_costs_no_more_than_its_budget(sample: Sample, provider: ModelServer) -> None:
+    said = asking_again(sample, provider, "--budget", "130k tokens")
+    assert (said.code, len(provider.questions)) == (1, 2)
+    assert said.out == (
+        "The next question could cost more than the budget has left.\n"
+        "scripts/list.sh: exit code 0\n"
+    )
+    assert "122,000 tokens, price unknown, of at most 130,000 tokens (--budget)" in said.err
+
+
+def test_a_skill_that_nobody_limits_has_a_limit_too(sample: Sample, provider: ModelServer) -> None:
+    said = asking_again(sample, provider)
+    assert (said.code, len(provider.questions)) == (1, 8)
+    assert "488,000 tokens, price unknown, of at most $1.00 and 500,000 tokens" in said.err
+
+
+def test_a_limit_in_dollars_alone_says_what_it_does_not_limit(
+    sample: Sample, provider: ModelServer
+) -> None:
+    said = asking_again(sample, provider, "--budget", "2")
+    assert len(provider.questions) == 12
+    assert "the price of openai-chat:unknown-to-all is unknown" in said.err
+
+
+def test_a_budget_that_is_no_amount_is_told(sample: Sample) -> None:
+    skilled(sample)
+    said = sample.forge(*WORDS, "--model", scripted(sample), "--budget", "plenty")
+    assert said.code == 2
+    assert "'plenty' is no amount of money or tokens." in said.err
 
 
 def test_a_skill_without_a_model_or_a_request_says_what_is_missing(sample: Sample) -> None:
