@@ -125,9 +125,13 @@ def _performed(
         if isinstance(notice, RequestStarted):
             said = f"  {escape(notice.capability)} {escape(notice.params)}"
             console.print(f"[dim]{said}[/]", highlight=False)
-        elif isinstance(notice, ModelAsked) and notice.turn == 1:
-            if notice.reserved is None and budget.tokens is None:
-                console.print(warn_of_price(notice.model).text, highlight=False)
+        elif (
+            isinstance(notice, ModelAsked)
+            and notice.turn == 1
+            and notice.reserved is None
+            and budget.tokens is None
+        ):
+            console.print(warn_of_price(notice.model).text, highlight=False)
 
     config = load_setup(repository)
     models = models_for(config, performing.model)()

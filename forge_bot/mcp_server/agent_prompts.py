@@ -35,7 +35,7 @@ class AgentPrompts:
         whose id it is given.
         """
         profile = self.profile(run)
-        briefing = PromptContext(run, profile, self._environment(run), (), "files")
+        briefing = PromptContext(run, profile, self._environment(run), "files")
         settings = run.config.agent
         turns = (settings.turns, settings.requests_per_turn)
         tasks = action.parallel_task_ids or (None,)

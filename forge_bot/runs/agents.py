@@ -25,6 +25,8 @@ from forge_bot.agent.model_answers import AnswerKind, Change, Document
 from forge_bot.agent.models.base import Model
 from forge_bot.agent.progress_events import ModelAsked
 from forge_bot.agent.progress_events import Notice as ModelNotice
+from forge_bot.agent.providers.catalogue import CapabilitySpec
+from forge_bot.agent.tools.tool_catalogue import get_capability_specs
 from forge_bot.agent.tools.tool_context import ToolContext
 from forge_bot.agent.tries import TryOutcome, with_tries
 from forge_bot.engine import Exec, SpawnAgent
@@ -99,11 +101,8 @@ class Agents:
         self.tries = EditTries(run, project, tell)
         self.spots = AgentWorktrees(run, project, self._past_runs)
         self.outside = OutsideCapabilities(run, environ, tell)
-        entries = self.spots.catalogue().catalogue()
-        capabilities = [describe_capability(entry) for entry in entries]
-        self._running = tuple(entry.name for entry in entries if entry.effect is Effect.RUNS)
         self._command_seconds = project.most_seconds()
-        self.briefing = PromptContext(run, project.profile, templates, capabilities)
+        self.briefing = PromptContext(run, project.profile, templates)
         self.skills = SkillPerformer(
             run.config, project, self.outside, models, self.journal, self.ledger, templates
         )
@@ -189,11 +188,20 @@ class Agents:
         return SkillBranch(state.branch, state.base_branch, self.run.workspace.relative)
 
     async def _discover(self) -> None:
-        """Offer the tools and skills that are configured, in the prompts of all agents."""
+        """Offer what the providers look up, and the tools and skills that are configured, in the
+        prompts of all agents.
+        """
         await self.outside.discover()
-        inside = [each for each in self.briefing.capabilities if each.kind == "provider"]
-        self.briefing.capabilities = (*inside, *self.outside.menu)
+        self.briefing.capabilities = tuple(
+            describe_capability(spec)
+            for spec in self._specs
+            if spec.name not in self.outside.undescribed
+        )
         self.briefing.menu_notes = self.outside.menu_notes
+
+    @property
+    def _specs(self) -> tuple[CapabilitySpec, ...]:
+        return get_capability_specs(self.spots.catalogue().catalogue(), self.outside.catalogue)
 
     async def _spot(
         self, action: SpawnAgent, task: TaskId | None, trees: AsyncExitStack
@@ -340,7 +348,7 @@ class Agents:
             seams=prompt.seams,
             kind=AnswerKind.CHANGE if implementing else AnswerKind.DOCUMENT,
             providers=self._offered(action, material),
-            running=(*self._running, *self.outside.running),
+            running=tuple(spec.name for spec in self._specs if spec.effect is not Effect.READS),
             limits=WorkLimits(
                 command_seconds=self._command_seconds + self.outside.skill_seconds,
                 turns=settings.turns,

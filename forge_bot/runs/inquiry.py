@@ -194,7 +194,7 @@ class _HelpDesk:
         self.place = _place(run)
         self.earlier = [report for report in asked if report.phase == self.place][-_EARLIER:]
         self.profile = profile
-        self.briefing = PromptContext(run, profile, templates, ())
+        self.briefing = PromptContext(run, profile, templates)
         self.context = ProviderContext(
             run.tree.path, base=run.state.base_commit, past_runs=self.briefing.past_runs
         )

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from forge_bot.agent.capabilities import CapabilityResult, Effect, ResultStatus
+from forge_bot.agent.capabilities import CapabilityResult, ResultStatus
 from forge_bot.agent.tools.setup import CapabilitySetup
 from forge_bot.agent.tools.skills import skill_digest, skill_folders
 from forge_bot.agent.tools.tool_calls import ToolCalls
@@ -45,7 +45,6 @@ class OutsideCapabilities:
         self.tell = tell
         self.environ = environ
         self.catalogue = ToolCatalogue()
-        self.menu: tuple[Capability, ...] = ()
         self.menu_notes: tuple[str, ...] = ()
         self.undescribed: tuple[str, ...] = ()
         self._ready = False
@@ -64,11 +63,6 @@ class OutsideCapabilities:
     def calls(self) -> ToolCalls:
         """Return what makes the calls of this run."""
         return ToolCalls(self.setup, self.catalogue)
-
-    @property
-    def running(self) -> tuple[str, ...]:
-        """Return the names of those that run commands."""
-        return tuple(spec.name for spec in self.catalogue.specs if spec.effect is not Effect.READS)
 
     @property
     def skill_seconds(self) -> float:
@@ -153,15 +147,12 @@ class OutsideCapabilities:
 
     def _order(self) -> None:
         """Describe what fits the request best; of the rest a long list has the names only."""
-        specs = self.catalogue.specs
-        described = [describe_capability(spec) for spec in specs]
-        if len(specs) > _MOST_DESCRIBED:
+        if len(self.catalogue.specs) > _MOST_DESCRIBED:
+            described = [describe_capability(spec) for spec in self.catalogue.specs]
             best = self._best(described)
             self.undescribed = tuple(each.name for each in described if each.name not in best)
-            described = [each for each in described if each.name in best]
             named = ", ".join(f"`{name}`" for name in self.undescribed)
             self.menu_notes = (f"Also, by name; what one takes is told when you ask it: {named}.",)
-        self.menu = tuple(described)
         self.menu_notes += tuple(
             f"Not available now: {clean(problem.about).text}." for problem in self.catalogue.broken
         )

@@ -44,7 +44,6 @@ class PromptContext:
         run: Run,
         profile: Profile,
         environment: Environment,
-        capabilities: Sequence[Capability],
         delivery: Delivery = "answer",
     ) -> None:
         self.run = run
@@ -53,7 +52,7 @@ class PromptContext:
         self.delivery: Delivery = delivery
         self.profile = profile
         self.environment = environment
-        self.capabilities = tuple(capabilities)
+        self.capabilities: tuple[Capability, ...] = ()
         self.menu_notes: tuple[str, ...] = ()
 
     def prompt(

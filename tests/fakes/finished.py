@@ -111,13 +111,9 @@ def _opened(repository: Repository, tree: Path, name: str, base: str) -> Finishe
     context = ProviderContext(
         tree, base=base, past_runs=lambda _query: "", run_tests=None, lint_check=None
     )
-    capabilities = [describe_capability(entry) for entry in context.catalogue()]
-    briefing = PromptContext(
-        run,
-        profile_at(repository, base, config),
-        prompts_for(repository.root, run.pipeline),
-        capabilities,
-    )
+    profile = profile_at(repository, base, config)
+    briefing = PromptContext(run, profile, prompts_for(repository.root, run.pipeline))
+    briefing.capabilities = tuple(describe_capability(entry) for entry in context.catalogue())
     return Finished(repository, base, briefing, tuple(_steps(run, base)))
 
 
