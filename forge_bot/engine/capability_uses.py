@@ -6,9 +6,13 @@ from decimal import Decimal
 from forge_bot.engine.state import CallStatus, State
 from forge_bot.values import CapabilityUse, Frozen
 
+_MOST_UNUSED = 12
+
 
 class UseLine(Frozen):
-    """One tool or skill, what came of it, and the cost of models that performed it."""
+    """One tool or skill, what came of it, and the cost of models that performed it. All that were
+    not used share a line.
+    """
 
     name: str
     words: str
@@ -26,10 +30,12 @@ def summed(
 
 
 def use_lines(state: State) -> tuple[UseLine, ...]:
-    """Return a line for each tool and skill that was used, declined or missing."""
+    """Return a line for each tool and skill that was used, declined or missing, and a last one for
+    those that were offered and not used.
+    """
     declined = [call.capability for call in state.calls if call.status is CallStatus.DECLINED]
-    known = {each.name: each for each in state.capabilities}
-    return tuple(
+    known = {each.name: each for each in state.capabilities if each.calls or each.missing}
+    told = [
         UseLine(
             name=name,
             words=_words(use, declined.count(name)),
@@ -37,7 +43,14 @@ def use_lines(state: State) -> tuple[UseLine, ...]:
         )
         for name in dict.fromkeys((*known, *declined))
         for use in (known.get(name, CapabilityUse(name=name)),)
-    )
+    ]
+    asked = {call.capability for call in state.calls}
+    unused = [each.name for each in state.capabilities if each.name not in {*known, *asked}]
+    if unused:
+        more = len(unused) - _MOST_UNUSED
+        names = (*unused[:_MOST_UNUSED], *((f"{more} more",) if more > 0 else ()))
+        told.append(UseLine(name=", ".join(names), words="offered, not used"))
+    return tuple(told)
 
 
 HEADING = "Tools and Skills"

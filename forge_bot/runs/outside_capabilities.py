@@ -80,7 +80,7 @@ class OutsideCapabilities:
             self._ready = True
 
     def uses(self, found: Sequence[CapabilityResult]) -> tuple[CapabilityUse, ...]:
-        """Return the uses among results, and what this run has found missing and not told yet."""
+        """Return the uses among results, and what was offered or missing and is not told yet."""
         told = {each.name for each in self.run.state.capabilities}
         names = {spec.name for spec in self.catalogue.specs}
         uses = [use_of(item) for item in found if item.capability in names and _is_use(item)]
@@ -92,7 +92,8 @@ class OutsideCapabilities:
             for each in self.catalogue.broken
             if each.about not in told
         ]
-        return summed((), (*uses, *missing))
+        offered = [CapabilityUse(name=name) for name in sorted(names - told)]
+        return summed((), (*offered, *uses, *missing))
 
     def call_off(self) -> None:
         """End the calls that are under way, with their servers."""

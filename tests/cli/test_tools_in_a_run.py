@@ -254,6 +254,8 @@ def test_what_was_used_failed_was_declined_or_is_missing_is_shown(sample: Sample
     assert "mcp_tickets_create: 1 call, 1 denied" not in shown
     assert "mcp_tickets_create: 1 declined by a person" in shown
     assert "gone: not available: The server gone failed: no-such-program: no such" in shown
+    unused = "mcp_tickets_environment, mcp_tickets_look_up_it_all: offered, not used"
+    assert unused in shown
     assert sample.forge("approve", "--model", model).code == 0
     summary = sample.forge("show", "summary.md").out
     assert re.search(r"`mcp_tickets_echo`: 3 calls, 1 failed", summary)
