@@ -3,32 +3,55 @@
 The journal has the results of earlier steps. So the next invocation goes on where this one paused.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
+
+from forge_bot.agent.capabilities import CapabilityType
+from forge_bot.values import Frozen
 
 
 class AgentStep(StrEnum):
     """One kind of step, cheapest first."""
 
     LOOKUPS = "lookup_round"
+    ACTIONS = "actions"
     TRY = "try_edits"
     MODEL = "model_turn"
     LANDING = "landing"
 
 
-class PausedBefore(Exception):
-    """The work goes on with this step, in another invocation."""
+class WantedAction(Frozen):
+    """A call of a tool, or a skill, that an agent asked for. `key` is its result's place in the
+    journal, or the place of the call in the run's documents.
+    """
 
-    def __init__(self, step: AgentStep) -> None:
+    key: str
+    capability: str
+    capability_type: CapabilityType
+
+
+class StepChoice(Frozen):
+    """The only kind of step that an invocation takes; of actions, the only one."""
+
+    kind: AgentStep
+    action: str = ""
+
+
+class PausedBefore(Exception):
+    """The work goes on with this step, in another invocation; of actions, in one for each."""
+
+    def __init__(self, step: AgentStep, actions: Sequence[WantedAction] = ()) -> None:
         super().__init__(step.value)
         self.step = step
+        self.actions = tuple(actions)
 
 
 class OneStep:
-    """Lets one piece of work take one step of one kind; without a kind, all of them."""
+    """Lets one piece of work take one step of the chosen kind; without a choice, all of them."""
 
-    def __init__(self, kind: AgentStep | None = None) -> None:
-        self._kind = kind
+    def __init__(self, choice: StepChoice | None = None) -> None:
+        self._kind = choice and choice.kind
+        self._action = choice and choice.action
         self._taken = False
 
     def begin(self, step: AgentStep) -> None:
@@ -41,12 +64,24 @@ class OneStep:
             raise PausedBefore(step)
         self._taken = True
 
+    def left_to_others(self, actions: Sequence[WantedAction]) -> tuple[WantedAction, ...]:
+        """Return the actions that other invocations take."""
+        if self._kind is None:
+            return ()
+        return tuple(
+            each
+            for each in actions
+            if self._kind is not AgentStep.ACTIONS or each.key != self._action
+        )
 
-def next_of_all(paused: Iterable[AgentStep]) -> AgentStep:
-    """Return the step that an invocation takes next for agents side by side.
+
+def next_of_all(paused: Iterable[PausedBefore]) -> PausedBefore:
+    """Return where agents side by side go on: the step that an invocation takes next.
 
     Questions to models come after lookups and tries, so that they are asked at the same time.
     Landing comes last, in the order of the tasks.
     """
-    waiting = set(paused)
-    return next(step for step in AgentStep if step in waiting)
+    each = tuple(paused)
+    waiting = {pause.step for pause in each}
+    step = next(step for step in AgentStep if step in waiting)
+    return PausedBefore(step, [action for pause in each for action in pause.actions])

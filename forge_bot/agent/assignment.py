@@ -1,10 +1,11 @@
 """One assignment for a model, and how it ended."""
 
+from collections.abc import Mapping
 from enum import StrEnum
 
 from pydantic import Field
 
-from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult
+from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult, CapabilityType
 from forge_bot.agent.limits import WorkLimits
 from forge_bot.agent.model_answers import AnswerKind, Change, Document
 from forge_bot.agent.tries import TryOutcome
@@ -39,6 +40,9 @@ class Assignment(Frozen):
         default=(), description="names of the capabilities this agent may ask for"
     )
     running: tuple[str, ...] = Field(default=(), description="of these, the ones that run commands")
+    outside: Mapping[str, CapabilityType] = Field(
+        default={}, description="of these, tools and skills that are looked up when they are asked"
+    )
     limits: WorkLimits = WorkLimits()
 
     @property

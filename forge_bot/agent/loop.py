@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Protocol
 
-from forge_bot.agent.agent_steps import AgentStep, OneStep
+from forge_bot.agent.agent_steps import AgentStep, OneStep, PausedBefore, WantedAction
 from forge_bot.agent.assignment import Assignment, StopReason, WorkResult
 from forge_bot.agent.batch_lane import BatchedCall, BatchLane
 from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult, ResultStatus
@@ -229,11 +229,29 @@ class _AssignmentRun:
         return self.journal.tried_now(key, await asyncio.to_thread(run_commands, effect))
 
     async def look_up(self, wanted: tuple[CapabilityRequest, ...]) -> tuple[CapabilityResult, ...]:
-        """Look up the requests in parallel; return the results in order."""
-        prefix = self.assignment.prefix
-        if any(self.journal.observed(prefix + item.key) is None for item in wanted):
+        """Look up the requests in parallel; return the results in order.
+
+        Where each invocation takes one step, lookups come before actions.
+        """
+        prefix, outside = self.assignment.prefix, self.assignment.outside
+        new = [item for item in wanted if self.journal.observed(prefix + item.key) is None]
+        actions = [
+            WantedAction(
+                key=prefix + item.key,
+                capability=item.capability,
+                capability_type=outside[item.capability],
+            )
+            for item in new
+            if item.capability in outside
+        ]
+        if len(actions) < len(new):
             self.steps.begin(AgentStep.LOOKUPS)
-        return tuple(await asyncio.gather(*(self._looked(item) for item in wanted)))
+        later = {action.key: action for action in self.steps.left_to_others(actions)}
+        now = (self._looked(item) for item in wanted if prefix + item.key not in later)
+        found = tuple(await asyncio.gather(*now))
+        if later:
+            raise PausedBefore(AgentStep.ACTIONS, tuple(later.values()))
+        return found
 
     def _call(self, effect: AskModel) -> ModelCall:
         work_ = self.assignment

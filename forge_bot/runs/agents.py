@@ -7,7 +7,13 @@ import time
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
 
-from forge_bot.agent.agent_steps import AgentStep, OneStep, PausedBefore, next_of_all
+from forge_bot.agent.agent_steps import (
+    AgentStep,
+    OneStep,
+    PausedBefore,
+    StepChoice,
+    next_of_all,
+)
 from forge_bot.agent.assignment import Assignment, StopReason, WorkResult, prefix_of
 from forge_bot.agent.batch_lane import BatchLane
 from forge_bot.agent.capabilities import (
@@ -86,7 +92,7 @@ class Agents:
         tell: Notify,
         *,
         environ: Mapping[str, str],
-        only: AgentStep | None = None,
+        only: StepChoice | None = None,
         delivered: Callable[[], object] = lambda: None,
     ) -> None:
         self.run = run
@@ -133,7 +139,7 @@ class Agents:
                 await asyncio.wait(agents)
             failure: ModelUnavailable | None = None
             parked: BatchUnderWay | None = None
-            paused: list[AgentStep] = []
+            paused: list[PausedBefore] = []
             for task, spot, agent in zip(tasks, spots, agents, strict=True):
                 try:
                     finished = await agent
@@ -143,10 +149,11 @@ class Agents:
                 except BatchUnderWay as error:
                     parked = parked or error
                 except PausedBefore as pause:
-                    paused.append(pause.step)
+                    paused.append(pause)
                 else:
-                    if paused or parked or self.only not in {None, AgentStep.LANDING}:
-                        paused.append(AgentStep.LANDING)
+                    lands = self.only is None or self.only.kind is AgentStep.LANDING
+                    if paused or parked or not lands:
+                        paused.append(PausedBefore(AgentStep.LANDING))
                         continue
                     yield await asyncio.to_thread(self._landed, action, task, finished, spot)
             if lane is not None:
@@ -349,6 +356,7 @@ class Agents:
             kind=AnswerKind.CHANGE if implementing else AnswerKind.DOCUMENT,
             providers=self._offered(action, material),
             running=tuple(spec.name for spec in self._specs if spec.effect is not Effect.READS),
+            outside=self.outside.looked_up,
             limits=WorkLimits(
                 command_seconds=self._command_seconds + self.outside.skill_seconds,
                 turns=settings.turns,
@@ -439,17 +447,17 @@ class Agents:
 
 
 def _raise_why_stopped(
-    failure: ModelUnavailable | None, parked: BatchUnderWay | None, paused: Sequence[AgentStep]
+    failure: ModelUnavailable | None, parked: BatchUnderWay | None, paused: Sequence[PausedBefore]
 ) -> None:
     """Raise what keeps agents from ending, if anything does; steps that can be taken come before
     waiting for a batch.
     """
     if failure is not None:
         raise failure
-    if parked is not None and not set(paused) - {AgentStep.LANDING}:
+    if parked is not None and not {each.step for each in paused} - {AgentStep.LANDING}:
         raise parked
     if paused:
-        raise PausedBefore(next_of_all(paused))
+        raise next_of_all(paused)
 
 
 async def _ended(agents: "list[asyncio.Task[WorkResult]]") -> None:

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing
 from functools import partial
 
-from forge_bot.agent.agent_steps import AgentStep
+from forge_bot.agent.agent_steps import StepChoice
 from forge_bot.agent.models.base import Model
 from forge_bot.engine import (
     Exec,
@@ -61,7 +61,7 @@ class LocalHost:
         open_pr: OpenPullRequest | None = None,
         withheld: tuple[str, ...] = (),
         recorded: Recorded | None = None,
-        only: AgentStep | None = None,
+        only: StepChoice | None = None,
         delivered: Callable[[], object] = lambda: None,
     ) -> None:
         self.run = run

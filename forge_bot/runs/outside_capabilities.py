@@ -11,7 +11,12 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from forge_bot.agent.capabilities import CapabilityResult, ResultStatus
+from forge_bot.agent.capabilities import (
+    CapabilityResult,
+    CapabilityType,
+    Effect,
+    ResultStatus,
+)
 from forge_bot.agent.tools.setup import CapabilitySetup
 from forge_bot.agent.tools.skills import skill_digest, skill_folders
 from forge_bot.agent.tools.tool_calls import ToolCalls
@@ -63,6 +68,12 @@ class OutsideCapabilities:
     def calls(self) -> ToolCalls:
         """Return what makes the calls of this run."""
         return ToolCalls(self.setup, self.catalogue)
+
+    @property
+    def looked_up(self) -> Mapping[str, CapabilityType]:
+        """Return the kinds of those that are called within a conversation, by name."""
+        acts = Effect.ACTS
+        return {spec.name: spec.kind for spec in self.catalogue.specs if spec.effect is not acts}
 
     @property
     def skill_seconds(self) -> float:

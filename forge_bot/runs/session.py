@@ -7,7 +7,7 @@ from contextlib import aclosing, nullcontext
 from pathlib import Path
 from uuid import uuid4
 
-from forge_bot.agent.agent_steps import AgentStep
+from forge_bot.agent.agent_steps import StepChoice
 from forge_bot.agent.assignment import StopReason
 from forge_bot.agent.models.base import Model
 from forge_bot.engine import (
@@ -238,7 +238,7 @@ class Session:
         self,
         run: Run,
         *,
-        only: AgentStep | None = None,
+        only: StepChoice | None = None,
         recorded: Recorded | None = None,
         delivered: Callable[[], object] = lambda: None,
     ) -> LocalHost:

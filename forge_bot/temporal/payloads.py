@@ -7,19 +7,22 @@ documents, code and keys do not.
 from pydantic import Field, ValidationError
 from temporalio.exceptions import ApplicationError
 
+from forge_bot.agent.agent_steps import AgentStep, WantedAction
+from forge_bot.agent.capabilities import CapabilityType
 from forge_bot.bot.outbox import WorkerStopped
 from forge_bot.engine import Action, Exec, SpawnAgent, WriteFile
 from forge_bot.errors import ForgeError
 from forge_bot.values import Frozen, PhaseId
 
-NEXT_MODEL_TURN = "model_turn"
-"""The first step of every agent."""
+ACTIVITY_OF_ACTION = {
+    CapabilityType.MCP_TOOL: "execute_mcp_tool",
+    CapabilityType.SKILL: "execute_skill",
+}
+"""Names of the activities that take one action each."""
 
 STEPS = (
-    NEXT_MODEL_TURN,
-    "lookup_round",
-    "try_edits",
-    "landing",
+    *(step.value for step in AgentStep if step is not AgentStep.ACTIONS),
+    *ACTIVITY_OF_ACTION.values(),
     "setup",
     "checks",
     "apply_patch",
@@ -28,7 +31,12 @@ STEPS = (
 )
 """Names of the activities that perform an action, or one step of it."""
 
-_OPERATIONS = {"prepare": "setup", "verify": "checks", "apply-held": "apply_patch"}
+_OPERATIONS = {
+    "prepare": "setup",
+    "verify": "checks",
+    "apply-held": "apply_patch",
+    "call-tools": AgentStep.ACTIONS.value,
+}
 
 
 class RunBegin(Frozen):
@@ -51,6 +59,7 @@ class StepOrder(Frozen):
     known: int = Field(default=0, description="reports that the workflow knows")
     action_id: str = ""
     step: str = ""
+    key: str = Field(default="", description="the place of an agent's action in the journal")
     first: bool = Field(default=True, description="the first step of its action")
     report: str = Field(default="", description="a person's report, to be recorded")
 
@@ -62,7 +71,36 @@ class StepDone(Frozen):
     reports: tuple[str, ...] = Field(default=(), description="those the workflow did not know")
     more: bool = Field(default=False, description="there are more of them than one message takes")
     then: str = Field(default="", description="the next step of the same action")
+    actions: tuple[WantedAction, ...] = Field(
+        default=(), description="actions of agents that this next step consists of"
+    )
+    outcome: str = Field(default="", description="what came of an action")
     pipeline: str = Field(default="", description="the pipeline, when a run is taken up")
+
+
+class ActionWorkflowInput(Frozen):
+    """The input of the workflow of an action. The worker reads arguments and configuration where
+    they lie.
+    """
+
+    action: WantedAction
+    order: StepOrder
+
+
+class ActionResult(Frozen):
+    """The outcome of an action. Its text stays in the journal, or in a document of the run."""
+
+    capability: str
+    capability_type: CapabilityType
+    outcome: str
+    success: bool
+
+
+class ActionWorkflowResult(Frozen):
+    """The result of the workflow of an action, and what is recorded on the branch by now."""
+
+    result: ActionResult
+    done: StepDone
 
 
 class RunStanding(Frozen):
@@ -84,7 +122,7 @@ def first_step(action: Action) -> str:
     """Return the activity that begins an action."""
     match action:
         case SpawnAgent():
-            return NEXT_MODEL_TURN
+            return AgentStep.MODEL.value
         case WriteFile():
             return "write_document"
         case Exec():

@@ -12,10 +12,12 @@ from typing import Any
 from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
-from forge_bot.agent.agent_steps import AgentStep, PausedBefore
+from forge_bot.agent.agent_steps import AgentStep, PausedBefore, StepChoice
+from forge_bot.agent.capabilities import ResultStatus
 from forge_bot.agent.progress_events import ModelAnswered
 from forge_bot.bot.outbox import WorkerStopped, stopped_by
 from forge_bot.engine import REPORT, Exec, SpawnAgent, WriteFile, carry_out
+from forge_bot.engine.reports import CallEnded
 from forge_bot.errors import (
     ForgeError,
     GitFailed,
@@ -28,6 +30,7 @@ from forge_bot.errors import (
 )
 from forge_bot.git import Repository
 from forge_bot.git.commit_objects import is_ancestor
+from forge_bot.runs.local_host import LocalHost
 from forge_bot.runs.notifications import Notice, Notify, PhaseBegan, PromptSent, Thinking
 from forge_bot.runs.open_pull_request import opener
 from forge_bot.runs.resolve import RunInfo, resolve_run
@@ -35,7 +38,14 @@ from forge_bot.runs.run import Run, open_run
 from forge_bot.runs.session import Session
 from forge_bot.runs.tier_models import models_for
 from forge_bot.settings import load_config
-from forge_bot.temporal.payloads import STEPS, RunBegin, StepDone, StepOrder, as_failure
+from forge_bot.temporal.payloads import (
+    ACTIVITY_OF_ACTION,
+    STEPS,
+    RunBegin,
+    StepDone,
+    StepOrder,
+    as_failure,
+)
 
 _PASSING = ModelUnavailable | GitHubUnavailable | RateLimited | RunBusy | GitFailed
 """Errors whose reason can go away by itself."""
@@ -49,7 +59,10 @@ _MOST_BYTES = 1_000_000
 
 _LOOK = 0.2
 
-_AGENT_STEPS = {step.value: step for step in AgentStep}
+_AGENT_STEPS = {
+    **{step.value: step for step in AgentStep},
+    **dict.fromkeys(ACTIVITY_OF_ACTION.values(), AgentStep.ACTIONS),
+}
 
 TellOf = Callable[[str], Notify]
 """Returns where the notices of a run go."""
@@ -197,17 +210,30 @@ def _performed(order: StepOrder, session: Session, run: Run) -> StepDone:
     action = run.action
     if action.action_id != order.action_id or not isinstance(action, SpawnAgent | WriteFile | Exec):
         raise RunMoved(f"{order.action_id} is not what the run needs next.")
-    then = ""
+    kind = _AGENT_STEPS.get(order.step)
+    update = dict[str, object]()
     host = session.local_host(
         run,
-        only=_AGENT_STEPS.get(order.step),
+        only=StepChoice(kind=kind, action=order.key) if kind is not None else None,
         delivered=lambda: _delivered(order, run),
     )
     try:
         asyncio.run(_alive(carry_out(run.pipeline, run.state, host, action)))
     except PausedBefore as pause:
-        then = pause.step.value
-    return _told(order, run).model_copy(update={"then": then})
+        update = {"then": pause.step.value, "actions": pause.actions}
+    return _told(order, run).model_copy(update=update | {"outcome": _outcome(order, host, run)})
+
+
+def _outcome(order: StepOrder, host: LocalHost, run: Run) -> str:
+    """Return what came of an agent's action; empty for other steps."""
+    if not order.key:
+        return ""
+    if (found := host.agents.journal.observed(order.key)) is not None:
+        return found.status.value
+    last = run.workspace.reports()[-1]
+    if isinstance(last, CallEnded) and last.action_id == order.action_id:
+        return last.outcome.value
+    return ResultStatus.UNKNOWN_CAPABILITY.value
 
 
 def _told(order: StepOrder, run: Run) -> StepDone:

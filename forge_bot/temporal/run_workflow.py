@@ -1,14 +1,15 @@
 """The workflow of a run: the loop of every host, deterministic, with all work in activities."""
 
+import asyncio
 from collections import deque
-from collections.abc import AsyncGenerator
-from datetime import timedelta
+from collections.abc import AsyncGenerator, Sequence
 
 from temporalio import workflow
-from temporalio.common import RetryPolicy
-from temporalio.exceptions import ActivityError, is_cancelled_exception
+from temporalio.exceptions import ActivityError, ChildWorkflowError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
+    from forge_bot.agent.agent_steps import AgentStep, WantedAction
+    from forge_bot.agent.capabilities import CapabilityType
     from forge_bot.bot.outbox import WorkerStopped, stopped_by
     from forge_bot.engine import (
         REPORT,
@@ -26,6 +27,7 @@ with workflow.unsafe.imports_passed_through():
         fold,
         next_action,
     )
+    from forge_bot.engine.call_records import outstanding_call
     from forge_bot.engine.reports import (
         Abandoned,
         Answered,
@@ -42,7 +44,9 @@ with workflow.unsafe.imports_passed_through():
         RunEnded,
         RunMoved,
     )
+    from forge_bot.temporal.action_workflow import ForgeActionWorkflow, step_done
     from forge_bot.temporal.payloads import (
+        ActionWorkflowInput,
         RunBegin,
         RunStanding,
         StepDone,
@@ -55,14 +59,6 @@ with workflow.unsafe.imports_passed_through():
 OF_PEOPLE = Answered | GateShown | RetryAsked | BudgetRaised | Abandoned | Asked | ArtifactChanged
 """Reports that come from a person and not from the work of the run."""
 
-_LONGEST = timedelta(hours=6)
-"""A step that takes longer is given up. A worker that is lost is noticed much sooner."""
-
-_TRIES = RetryPolicy(
-    initial_interval=timedelta(seconds=1),
-    maximum_interval=timedelta(seconds=30),
-    maximum_attempts=4,
-)
 _PAUSES = (60, 300, 900)
 """Seconds before work is tried again that failed for a reason that can go away by itself; the last
 pause is repeated."""
@@ -164,19 +160,20 @@ class ForgeRunWorkflow:
 
     async def perform(self, state: State, action: WorkAction) -> AsyncGenerator[Report]:
         """Let a worker do it, step by step."""
-        del state
         step, first = first_step(action), True
+        actions = _call_of(state)
         while step and not self._leaves_off():
             if (said := self._next_said()) is not None:
                 yield said
                 return
-            done = await self._execute(step, action_id=action.action_id, first=first)
+            taken = actions if step == AgentStep.ACTIONS.value else ()
+            done = await self._execute(step, taken, action_id=action.action_id, first=first)
             if done is None:
                 continue
             for line in done.reports:
                 self._moves = 0
                 yield REPORT.validate_json(line)
-            self._commit, step, first = done.commit, done.then, False
+            self._commit, step, actions, first = done.commit, done.then, done.actions, False
 
     def publish(self, state: State, action: Exec) -> AsyncGenerator[Report]:
         """Let a worker publish it."""
@@ -235,7 +232,12 @@ class ForgeRunWorkflow:
                 return done
 
     async def _execute(
-        self, name: str, *, action_id: str = "", first: bool = True
+        self,
+        name: str,
+        actions: Sequence[WantedAction] = (),
+        *,
+        action_id: str = "",
+        first: bool = True,
     ) -> StepDone | None:
         """Let a worker do it. What stands in the way is shown until it is gone; None where a person
         said something meanwhile.
@@ -243,7 +245,7 @@ class ForgeRunWorkflow:
         tries = 0
         while True:
             try:
-                return await self._once(name, action_id=action_id, first=first)
+                return await self._once(name, actions, action_id=action_id, first=first)
             except _Stopped as stopped:
                 self._trouble, woken = stopped.stop, self._wakes
                 parked = stopped.stop.code == BatchUnderWay.code
@@ -262,7 +264,13 @@ class ForgeRunWorkflow:
                 return None
 
     async def _once(
-        self, name: str, *, action_id: str = "", first: bool = True, report: str = ""
+        self,
+        name: str,
+        actions: Sequence[WantedAction] = (),
+        *,
+        action_id: str = "",
+        first: bool = True,
+        report: str = "",
     ) -> StepDone:
         order = StepOrder(
             begin=self._begin,
@@ -275,16 +283,8 @@ class ForgeRunWorkflow:
         )
         self._step = name
         try:
-            return await workflow.execute_activity(
-                name,
-                order,
-                result_type=StepDone,
-                task_queue=self._begin.queue,
-                start_to_close_timeout=_LONGEST,
-                heartbeat_timeout=timedelta(seconds=self._begin.heartbeat_seconds),
-                retry_policy=_TRIES,
-            )
-        except ActivityError as error:
+            return await (_acted(order, actions) if actions else step_done(order))
+        except (ActivityError, ChildWorkflowError) as error:
             if is_cancelled_exception(error):
                 raise
             stop, passing = stop_in(error.cause)
@@ -354,3 +354,47 @@ class ForgeRunWorkflow:
             over=over and idle,
             trouble=self._trouble,
         )
+
+
+def _call_of(state: State) -> tuple[WantedAction, ...]:
+    """Return the call of the run that is to be made next."""
+    call = outstanding_call(state)
+    if call is None:
+        return ()
+    return (
+        WantedAction(
+            key=f"{call.artifact}/{call.index}",
+            capability=call.capability,
+            capability_type=CapabilityType(call.capability_type),
+        ),
+    )
+
+
+async def _acted(order: StepOrder, actions: Sequence[WantedAction]) -> StepDone:
+    """Let each action be a workflow of its own: calls of tools begin together, skills in turn.
+
+    Raises what kept all of them from being taken. Those that others were kept from are asked for
+    again.
+    """
+    kind = CapabilityType.SKILL
+    tools = (_action(order, each) for each in actions if each.capability_type is not kind)
+    ended = await asyncio.gather(*tools, return_exceptions=True)
+    for each in actions:
+        if each.capability_type is kind:
+            ended += await asyncio.gather(_action(order, each), return_exceptions=True)
+    done = [each for each in ended if not isinstance(each, BaseException)]
+    for each in ended:
+        if isinstance(each, BaseException) and not (done and isinstance(each, ChildWorkflowError)):
+            raise each
+    # The one that ended last knows which are left.
+    return min(done, key=lambda each: len(each.actions))
+
+
+async def _action(order: StepOrder, action: WantedAction) -> StepDone:
+    """Let a workflow lead one action; its name in the server tells the run and the action."""
+    ended = await workflow.execute_child_workflow(
+        ForgeActionWorkflow.run,
+        ActionWorkflowInput(action=action, order=order),
+        id=f"{workflow.info().workflow_id}/{action.key}",
+    )
+    return ended.done

@@ -10,6 +10,7 @@ from temporalio.worker import Worker
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
 from forge_bot.git import Repository
+from forge_bot.temporal.action_workflow import ForgeActionWorkflow
 from forge_bot.temporal.run_activities import RunActivities, TellOf
 from forge_bot.temporal.run_place import ORCHESTRATION, queue_of
 from forge_bot.temporal.run_workflow import ForgeRunWorkflow
@@ -23,6 +24,8 @@ _GRACE = timedelta(seconds=20)
 _PURE = tuple(
     f"forge_bot.{room}"
     for room in (
+        "agent.agent_steps",
+        "agent.capabilities",
         "engine",
         "artifacts",
         "verification",
@@ -70,7 +73,7 @@ async def working(
             Worker(
                 client,
                 task_queue=ORCHESTRATION,
-                workflows=[ForgeRunWorkflow],
+                workflows=[ForgeRunWorkflow, ForgeActionWorkflow],
                 workflow_runner=workflow_runner(),
             )
         )

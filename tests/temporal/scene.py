@@ -1,6 +1,8 @@
 """A Temporal server, a worker, and a clone with a remote: each a process of its own."""
 
 import asyncio
+import base64
+import json
 import os
 import shutil
 import signal
@@ -12,6 +14,7 @@ from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, cast
 
 from temporalio.client import Client, WorkflowHistory
 from temporalio.contrib.pydantic import pydantic_data_converter
@@ -26,6 +29,7 @@ from forge_bot.temporal.temporal_server import server_program
 from tests.fakes import script
 from tests.fakes.sample import Said, by_script
 from tests.fakes.warm_python import warm_python
+from tests.mcp_server.host import Json
 
 NAMESPACE = "default"
 
@@ -130,9 +134,24 @@ class Clone:
         )
         return Said(done.returncode, done.stdout, done.stderr)
 
-    def begin(self, task: str, *words: str) -> Said:
+    def start(self, *words: str) -> "subprocess.Popen[str]":
+        """A command that goes on while the test does something else."""
+        return subprocess.Popen(
+            [sys.executable, "-m", "forge_bot", *words, *by_script(words)],
+            cwd=self.path,
+            env=self.environ,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+
+    def beginning(self, task: str, *words: str) -> tuple[str, ...]:
+        """The words of the command that begins a run on the server."""
         at = ("--on", "temporal", "--address", self.server.address)
-        return self.forge("run", task, "--effort", "S", "--yes", *at, *words)
+        return ("run", task, "--effort", "S", "--yes", *at, *words)
+
+    def begin(self, task: str, *words: str) -> Said:
+        return self.forge(*self.beginning(task, *words))
 
     def git(self, *words: str, at: Path | None = None) -> str:
         done = subprocess.run(
@@ -195,15 +214,15 @@ class Clone:
         kind = "activity_task_scheduled_event_attributes"
         return sum(event.HasField(kind) for event in events)
 
-    def history(self) -> WorkflowHistory:
-        """The history of the run's workflow."""
+    def history(self, name: str = "") -> WorkflowHistory:
+        """The history of the run's workflow, or of the one that is called so."""
 
         async def fetched() -> WorkflowHistory:
             client = await Client.connect(
                 self.server.address, data_converter=pydantic_data_converter
             )
-            name = workflow_id(Repository.find(self.path), self.run)
-            return await client.get_workflow_handle(name).fetch_history()
+            workflow = name or workflow_id(Repository.find(self.path), self.run)
+            return await client.get_workflow_handle(workflow).fetch_history()
 
         return asyncio.run(fetched())
 
@@ -252,3 +271,20 @@ def clone(folder: Path, at: Server) -> Generator[Clone]:
         yield it
     finally:
         it.stop()
+
+
+def texts(place: Clone, name: str = "") -> list[str]:
+    """Everything that the history of a workflow holds, event by event."""
+    events: list[Json] = place.history(name).to_json_dict()["events"]
+    return [json.dumps(_decoded(event)) for event in events]
+
+
+def _decoded(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_decoded(part) for part in cast("list[Any]", value)]
+    if not isinstance(value, dict):
+        return value
+    whole = cast("Json", value)
+    if set(whole) >= {"metadata", "data"}:
+        return base64.b64decode(whole["data"]).decode()
+    return {name: _decoded(part) for name, part in whole.items()}

@@ -2,14 +2,12 @@
 
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.fakes.agents import AgentServer
-from tests.fakes.sample import by_script
 from tests.mcp_server.test_four_doors import Way
 from tests.temporal.conftest import TASK
 from tests.temporal.scene import Clone, clone
@@ -37,17 +35,6 @@ def place(tmp_path: Path, models: AgentServer) -> Iterator[Clone]:
         yield it
 
 
-def terminal(place: Clone, *words: str) -> "subprocess.Popen[str]":
-    return subprocess.Popen(
-        [sys.executable, "-m", "forge_bot", *words, *by_script(words)],
-        cwd=place.path,
-        env=place.environ,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-
-
 def ended(process: "subprocess.Popen[str]") -> tuple[int, str]:
     out, _ = process.communicate(timeout=120)
     return process.returncode, out
@@ -58,8 +45,7 @@ def test_a_worker_killed_in_a_call_and_then_the_server_cost_only_the_call(
 ) -> None:
     models.will_hang = 2
     first = place.start_worker()
-    at = ("--on", "temporal", "--address", place.server.address)
-    begun = terminal(place, "run", TASK, "--effort", "S", "--yes", *at)
+    begun = place.start(*place.beginning(TASK))
     assert models.wait_for(2, seconds=90)
     first.kill()
     place.start_worker()
@@ -83,15 +69,14 @@ def test_a_worker_killed_at_every_step_in_turn_leaves_the_same_branch(
         place.forge(*words, at=local)
     calls = sum(models.asked.values())
 
-    at = ("--on", "temporal", "--address", place.server.address)
     worker = place.start_worker()
-    going = terminal(place, "run", TASK, "--effort", "S", "--yes", *at)
+    going = place.start(*place.beginning(TASK))
     killed, answered = 0, False
     while going.poll() is None or not answered:
         if going.poll() is not None:
             code, out = ended(going)
             assert code == 3, out
-            going, answered = terminal(place, "approve"), True
+            going, answered = place.start("approve"), True
         if place.steps_begun() > killed:
             killed = place.steps_begun()
             worker.kill()
@@ -131,8 +116,7 @@ def test_a_worker_that_is_stopped_hands_the_step_under_way_to_another_one(
 ) -> None:
     models.will_hang = 1
     worker = place.start_worker()
-    at = ("--on", "temporal", "--address", place.server.address)
-    begun = terminal(place, "run", TASK, "--effort", "S", "--yes", *at)
+    begun = place.start(*place.beginning(TASK))
     assert models.wait_for(1, seconds=90)
     worker.send_signal(signal.SIGTERM)
     out, _ = worker.communicate(timeout=60)

@@ -1,10 +1,8 @@
 """A whole run that a Temporal server leads, with a worker in a process of its own."""
 
 import asyncio
-import base64
 import json
 from collections import Counter
-from typing import Any, cast
 
 import pytest
 from temporalio.client import Client
@@ -15,27 +13,9 @@ from forge_bot.temporal.payloads import RunBegin, RunStanding
 from forge_bot.temporal.run_place import ORCHESTRATION, queue_of
 from forge_bot.temporal.run_workflow import ForgeRunWorkflow
 from tests.fakes import script
-from tests.mcp_server.host import Json
 from tests.mcp_server.test_four_doors import Way
 from tests.temporal.conftest import TASK
-from tests.temporal.scene import Clone
-
-
-def texts(clone: Clone) -> list[str]:
-    """Everything that the history of the workflow holds, event by event."""
-    events: list[Json] = clone.history().to_json_dict()["events"]
-    return [json.dumps(_decoded(event)) for event in events]
-
-
-def _decoded(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_decoded(part) for part in cast("list[Any]", value)]
-    if not isinstance(value, dict):
-        return value
-    whole = cast("Json", value)
-    if set(whole) >= {"metadata", "data"}:
-        return base64.b64decode(whole["data"]).decode()
-    return {name: _decoded(part) for name, part in whole.items()}
+from tests.temporal.scene import Clone, texts
 
 
 def test_the_branch_has_what_the_local_host_leaves(over: Clone) -> None:

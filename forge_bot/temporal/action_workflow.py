@@ -1,0 +1,73 @@
+"""The workflow of one action that an agent asked for, and the activity that every step is."""
+
+from datetime import timedelta
+
+from temporalio import workflow
+from temporalio.common import RetryPolicy
+from temporalio.exceptions import ActivityError, is_cancelled_exception
+
+with workflow.unsafe.imports_passed_through():
+    from forge_bot.temporal.payloads import (
+        ACTIVITY_OF_ACTION,
+        ActionResult,
+        ActionWorkflowInput,
+        ActionWorkflowResult,
+        StepDone,
+        StepOrder,
+        as_failure,
+        stop_in,
+    )
+
+_LONGEST = timedelta(hours=6)
+"""A step that takes longer is given up. A worker that is lost is noticed much sooner."""
+
+_TRIES = RetryPolicy(
+    initial_interval=timedelta(seconds=1),
+    maximum_interval=timedelta(seconds=30),
+    maximum_attempts=4,
+)
+_SUCCESS = frozenset({"ok", "done"})
+
+
+async def step_done(order: StepOrder) -> StepDone:
+    """Let a worker take a step. Raises ActivityError."""
+    return await workflow.execute_activity(
+        order.step,
+        order,
+        result_type=StepDone,
+        task_queue=order.begin.queue,
+        start_to_close_timeout=_LONGEST,
+        heartbeat_timeout=timedelta(seconds=order.begin.heartbeat_seconds),
+        retry_policy=_TRIES,
+    )
+
+
+@workflow.defn(name="ForgeActionWorkflow")
+class ForgeActionWorkflow:
+    """One call of a tool, or one skill. It is a child of the run's workflow."""
+
+    @workflow.run
+    async def run(self, asked: ActionWorkflowInput) -> ActionWorkflowResult:
+        """Let a worker take the action. One that failed has a result; what keeps a worker from
+        taking it is raised.
+        """
+        action = asked.action
+        name = ACTIVITY_OF_ACTION.get(action.capability_type)
+        if name is None:
+            done = StepDone(commit=asked.order.commit, outcome="unknown_capability")
+        else:
+            order = asked.order.model_copy(update={"step": name, "key": action.key})
+            try:
+                done = await step_done(order)
+            except ActivityError as error:
+                if is_cancelled_exception(error):
+                    raise
+                stop, passing = stop_in(error.cause)
+                raise as_failure(stop, passing=passing) from None
+        result = ActionResult(
+            capability=action.capability,
+            capability_type=action.capability_type,
+            outcome=done.outcome,
+            success=done.outcome in _SUCCESS,
+        )
+        return ActionWorkflowResult(result=result, done=done)
