@@ -21,7 +21,7 @@ from forge_bot.runs.installation import Foundation
 from forge_bot.runs.kept_profiles import profile_at
 from forge_bot.runs.notifications import Message, Notice
 from forge_bot.runs.project import Project
-from forge_bot.runs.run_paths import RunPaths
+from forge_bot.runs.run_paths import paths_in
 from forge_bot.settings import Config
 from forge_bot.values import CommandName, CommandResult
 from forge_bot.verification.unusable import unusable
@@ -94,7 +94,7 @@ def baseline(place: Path, commit: str, variables: Mapping[str, str]) -> Baseline
         project = Project(
             repository,
             Tree(clone),
-            _paths(repository, home / "state"),
+            paths_in(home / "state", repository.common_dir, "baseline"),
             config,
             profile_at(repository, commit, config),
             tell,
@@ -107,22 +107,6 @@ def baseline(place: Path, commit: str, variables: Mapping[str, str]) -> Baseline
         told += [f"$ {' '.join(each.argv)} → {each.exit_code}" for each in results]
         told += [each.tail for each in results if each.exit_code]
         return Baseline(results, tuple(told), time.monotonic() - began)
-
-
-def _paths(repository: Repository, home: Path) -> RunPaths:
-    return RunPaths(
-        home=home,
-        tree=home / "tree",
-        tasks=home / "tasks",
-        environment=home / "environment",
-        judged=home / "judged",
-        journal=home / "journal.jsonl",
-        touched=home / "touched.json",
-        starting=home / "starting.json",
-        lock=home / "lock",
-        trail=home / "trail",
-        git=repository.common_dir,
-    )
 
 
 def _said(result: CommandResult) -> str:

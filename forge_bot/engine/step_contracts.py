@@ -99,7 +99,7 @@ class ScaffoldArguments(Frozen):
 
 
 class ScaffoldOutput(Frozen):
-    """A new file where the project would put it; it is not written yet."""
+    """A new file where the project would put it, and files of its kind near it."""
 
     output_path: str
     file_content: str

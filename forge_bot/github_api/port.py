@@ -1,6 +1,6 @@
 """The port to one GitHub repository: the interface that hosts use and tests implement."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Protocol
 
@@ -71,14 +71,6 @@ class GitHub(Protocol):
 
     def react_to_comment(self, comment_id: int, reaction: Reaction) -> None:
         """React to a comment. A second call changes nothing."""
-        ...
-
-    def label(self, number: int, names: Sequence[str]) -> None:
-        """Add labels to an issue. GitHub creates those that do not exist."""
-        ...
-
-    def unlabel(self, number: int, name: str) -> bool:
-        """Remove a label from an issue. Return False if the issue did not have it."""
         ...
 
     def create_label(self, name: str, color: str, description: str) -> bool:

@@ -1,7 +1,7 @@
 """One repository on GitHub, accessed through PyGithub."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Self
 from urllib.parse import quote
@@ -16,7 +16,6 @@ from forge_bot.github_api.json_models import (
     EventWire,
     GraphWire,
     IssueWire,
-    LabelWire,
     ReactionWire,
     RoleWire,
 )
@@ -174,24 +173,6 @@ class PyGitHub:
 
     # -- labels
     # ----------------------------------------------------------------------------------------------
-
-    def label(self, number: int, names: Sequence[str]) -> None:
-        errand = ApiRequest(f"{self.name}#{number} could not be labelled", "issue")
-        self._place.ask(
-            errand, "POST", f"/issues/{number}/labels", body={"labels": list(names)}
-        ).read(list[LabelWire])
-
-    def unlabel(self, number: int, name: str) -> bool:
-        errand = ApiRequest(
-            f"the label {name!r} could not be taken off {self.name}#{number}", "label on that issue"
-        )
-        try:
-            self._place.ask(
-                errand, "DELETE", f"/issues/{number}/labels/{quote(name, safe='')}"
-            ).read(list[LabelWire])
-        except NotOnGitHub:
-            return False
-        return True
 
     def create_label(self, name: str, color: str, description: str) -> bool:
         errand = ApiRequest(f"the label {name!r} could not be made in {self.name}", "repository")

@@ -40,7 +40,11 @@ def run_paths(repository: Repository, run: str) -> RunPaths:
 @lru_cache(maxsize=64)
 def _places(common: Path, state: Path, run: str) -> RunPaths:
     mark = hashlib.sha256(str(common).encode("utf-8", "surrogateescape")).hexdigest()[:8]
-    home = state / f"{run}-{mark}"
+    return paths_in(state / f"{run}-{mark}", common, run)
+
+
+def paths_in(home: Path, common: Path, run: str) -> RunPaths:
+    """Return the paths of a run whose folder outside git is `home`."""
     return RunPaths(
         home=home,
         tree=home / "tree",

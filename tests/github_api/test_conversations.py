@@ -9,7 +9,7 @@ import pytest
 from forge_bot.errors import ConversationLocked, MovedElsewhere, NotOnGitHub, TextTooLong
 from forge_bot.github_api import GitHub, Permission, PersonKind, PyGitHub, Reaction
 from tests.fakes.github import FakeGitHub, Issue, Repository, Role
-from tests.github_api.asking import never
+from tests.github_api.asking import Asking, never
 
 
 @pytest.fixture
@@ -88,7 +88,8 @@ def test_what_happened_to_an_issue_comes_with_who_did_it_and_through_which_app(
 ) -> None:
     assert bot.body_edited_at(1) is None
     github.add_label(repo, issue, "forge:auto", by="helper", via_app="triage-app")
-    bot.unlabel(1, "forge:auto")
+    asked = Asking(github, github.actions_token(repo, issues="write"))
+    assert asked("DELETE", "+/issues/1/labels/forge:auto").status == 200
     github.edit_issue(issue, by="mallory", title="Another", body="Other words.")
     found = bot.events(1)
     assert [(each.kind, each.label, each.actor.login, each.via_app) for each in found] == [
@@ -137,16 +138,6 @@ def test_a_second_reaction_of_the_same_kind_changes_nothing(
         bot.react(1, Reaction.EYES)
         bot.react_to_comment(comment.id, Reaction.PLUS_ONE)
     assert [each.content for each in (*issue.reactions, *comment.reactions)] == ["eyes", "+1"]
-
-
-def test_labels_are_put_on_and_taken_off_by_any_name(
-    bot: GitHub, repo: Repository, issue: Issue
-) -> None:
-    bot.label(1, ["forge:in work/ünï #1"])
-    assert [label.name for label in issue.labels] == ["forge", "forge:in work/ünï #1"]
-    assert bot.unlabel(1, "forge:in work/ünï #1") is True
-    assert bot.unlabel(1, "forge:in work/ünï #1") is False
-    assert [label.name for label in issue.labels] == ["forge"]
 
 
 def test_a_label_that_exists_is_left_as_it_is(bot: GitHub, repo: Repository) -> None:

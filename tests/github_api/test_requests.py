@@ -27,8 +27,6 @@ DOING: dict[str, Callable[[GitHub], object]] = {
     "edit_comment": lambda bot: bot.edit_comment(_first(bot), "x"),
     "react": lambda bot: bot.react(1, Reaction.EYES),
     "react_to_comment": lambda bot: bot.react_to_comment(_first(bot), Reaction.EYES),
-    "label": lambda bot: bot.label(1, ["a", "b"]),
-    "unlabel": lambda bot: bot.unlabel(1, "forge"),
     "create_label": lambda bot: bot.create_label("a", "ffffff", ""),
     "pull_request_for": lambda bot: bot.pull_request_for("fix/1"),
     "open_pull_request": lambda bot: bot.open_pull_request(NEW),

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterable
 from posixpath import dirname, splitext
 
+from forge_bot.engine.step_contracts import ScaffoldArguments, ScaffoldOutput
 from forge_bot.errors import BadOption
 from forge_bot.project.file_list import join
 from forge_bot.project.graph.classify import kind_of
@@ -13,7 +14,6 @@ from forge_bot.project.graph.project_graph import ProjectGraph
 from forge_bot.project.graph.stacks.all_stacks import STACKS, stack_for, stack_named
 from forge_bot.project.graph.stacks.new_file_words import parts_of
 from forge_bot.project.graph.stacks.stack import NewFile, Stack
-from forge_bot.values import Frozen
 
 _FOLDERS = {
     NodeKind.ADAPTER: "adapters",
@@ -27,26 +27,8 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9 _-]{0,60}")
 _NEAR = 5
 
 
-class ScaffoldWish(Frozen):
-    """A file that is wanted."""
-
-    name: str
-    kind: str = "module"
-    stack: str = ""
-    purpose: str = ""
-
-
-class ScaffoldedFile(Frozen):
-    """The new file, and files of the same kind that lie near it."""
-
-    output_path: str
-    file_content: str
-    node_id: str
-    near: tuple[str, ...]
-
-
-def scaffold(graph: ProjectGraph, wish: ScaffoldWish) -> ScaffoldedFile:
-    """Return the file as it would be written. Raises BadOption."""
+def scaffold(graph: ProjectGraph, wish: ScaffoldArguments) -> ScaffoldOutput:
+    """Return the file as it would be written, and files of its kind near it. Raises BadOption."""
     kind = _kind(wish.kind)
     if not _NAME.fullmatch(wish.name.strip()):
         raise BadOption(f"name {wish.name!r}: letters, digits, spaces, - and _, from a letter on.")
@@ -66,8 +48,8 @@ def scaffold(graph: ProjectGraph, wish: ScaffoldWish) -> ScaffoldedFile:
         raise BadOption(f"{path} would be of kind {kind_of(path, frozenset())}, not {kind}.")
     new = NewFile(path, wish.name, wish.purpose, kind is not NodeKind.MODULE)
     text = stack.scaffold(new) if stack.scaffold is not None else ""
-    near = tuple(sorted(each for each in likes if dirname(each) == folder))[:_NEAR]
-    return ScaffoldedFile(output_path=path, file_content=text, node_id=path, near=near)
+    near = sorted(each for each in likes if dirname(each) == folder)[:_NEAR]
+    return ScaffoldOutput(output_path=path, file_content=text, node_id=path, near=near)
 
 
 def main_stack(graph: ProjectGraph) -> Stack | None:

@@ -34,7 +34,7 @@ from forge_bot.project.graph.manifest import declared
 from forge_bot.project.graph.project_graph import ProjectGraph
 from forge_bot.project.graph.read_graph import GraphReader
 from forge_bot.project.graph.repo_map import repo_map
-from forge_bot.project.graph.scaffold import ScaffoldWish, main_stack, scaffold
+from forge_bot.project.graph.scaffold import main_stack, scaffold
 from forge_bot.project.graph.scan_graph import GraphFinding, scan
 from forge_bot.runs.kept_profiles import profile_at
 from forge_bot.runs.run import Run
@@ -154,8 +154,7 @@ class StepCalls:
         return VerifyOutput(exit_code=2 if found else 0, total=len(found), findings=_outputs(found))
 
     def _scaffold(self, wanted: ScaffoldArguments) -> BaseModel:
-        made = scaffold(self._graph, ScaffoldWish.model_validate(wanted.model_dump()))
-        return TOOLS["forge_scaffold"].gives.model_validate(made.model_dump())
+        return scaffold(self._graph, wanted)
 
     def _annotate(self, asked: AnnotateArguments) -> BaseModel:
         found = [GraphFinding.model_validate(each.model_dump()) for each in asked.findings]
