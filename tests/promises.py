@@ -36,6 +36,7 @@ DESIGN = {
     "design-steps": (
         "A pipeline of steps shows every file before it writes it, and writes nothing else."
     ),
+    "design-audit-issues": "An audit opens the issues that were approved, each of them once.",
     "design-frozen-request": "The request is frozen: one that was changed by hand is refused.",
     # Every wait is a gate.
     "design-enumerated-answers": (

@@ -242,10 +242,13 @@ class CommentWriter:
         found = self.thread.written("tracking", issue=str(issue))
         return (found or self.write(issue, messages.beginning(self.job, issue))).id
 
-    def say_once(self, reply: CommentReply) -> None:
-        """Say something in the issue, unless it was said there before."""
-        if self.thread.written("reply", occasion=reply.occasion) is None:
-            self.say(reply)
+    def say_once(self, reply: CommentReply, about: str = "") -> None:
+        """Say something in the issue, unless it was said there before; `about` one run or for all
+        time.
+        """
+        fields = {"occasion": reply.occasion} | ({"to": about} if about else {})
+        if self.thread.written("reply", **fields) is None:
+            self.write(self.thread.number, reply.comment(about))
 
     def look_at_name(self, issue: Issue) -> None:
         """Say so, once, if the repository got another name while the job was on its way."""

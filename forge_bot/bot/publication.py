@@ -9,21 +9,32 @@ from forge_bot.bot.comments import RunView, command_replies, failure_replies
 from forge_bot.bot.push_commits import push_offer
 from forge_bot.bot.thread import Thread
 from forge_bot.engine.gates import AUTO
+from forge_bot.engine.pipeline import GatePhase
 from forge_bot.engine.reports import Answer
 from forge_bot.engine.state import Decision, Reason
+from forge_bot.engine.step_contracts import IssueToOpen
 from forge_bot.errors import GitHubRefused, PermissionMissing
 from forge_bot.gate.command_types import Approve
-from forge_bot.github_api import GitHub, NewPullRequest, PullState
+from forge_bot.github_api import GitHub, Issue, NewPullRequest, PullState
+from forge_bot.interaction import markers
+from forge_bot.interaction.markers import Marker, read_marker
 from forge_bot.interaction.pull_request import PullRequestText, pull_request
 from forge_bot.runs.checks.request_checks import WORKFLOWS
-from forge_bot.runs.publish import PublishResult, customs_of, documents_of, publish_result
+from forge_bot.runs.publish import (
+    PublishResult,
+    customs_of,
+    documents_of,
+    issues_by_hand,
+    publish_result,
+)
 from forge_bot.runs.pull_request_branch import Offer, is_separate, offer, push_aside
 from forge_bot.runs.run import Run
+from forge_bot.runs.steps.finding_issues import IssueResult, approved_issues, opened_sentence
+from forge_bot.values import PhaseId
 
 ACTIONS = "github-actions[bot]"
 """Whoever opens pull requests under this name has their checks held until a person clicks."""
 
-_CHECKPOINT = "checkpoint-"
 _ON_PULL_REQUEST = re.compile(rb"^[^#\n]*\bpull_request\b", re.MULTILINE)
 
 
@@ -34,9 +45,13 @@ class Publication:
         self.github = github
         self.desk = desk
 
-    def publish(self, run: Run, operation: str) -> PublishResult:
-        """Do it, and say what was done and where it can be seen. Raises BranchMoved, GitFailed."""
+    def publish(self, run: Run, phase: PhaseId, operation: str) -> PublishResult:
+        """Do it, and say what was done and where it can be seen. Raises BranchMoved, GitFailed,
+        StepFailed.
+        """
         match operation:
+            case "open-issues":
+                return self._issues(run, phase)
             case "pull-request":
                 return self._pull_request(run)
             case "post-to-source":
@@ -47,6 +62,32 @@ class Publication:
                 offered = self._offered(run)
                 detail = f"the last commit of {run.state.branch} is on its way"
                 return publish_result(run, offered, detail)
+
+    def _issues(self, run: Run, phase: PhaseId) -> PublishResult:
+        """Open each issue that is not there yet: by its key, a repetition finds what it opened."""
+        wanted = approved_issues(run, phase)
+        if not wanted:
+            return PublishResult(detail=opened_sentence(()))
+        results: list[IssueResult] = []
+        try:
+            known = self.github.issues_of(self.desk.thread.inputs.policy.own)
+            there = [(each, read_marker(each.body)) for each in known]
+            for issue in wanted:
+                found = next((each for each, said in there if _stands_for(each, said, issue)), None)
+                body = f"{issue.body}\n\n{markers.finding(issue.key, issue.text)}\n"
+                made = found or self.github.open_issue(issue.title, body)
+                results.append(
+                    IssueResult(
+                        number=made.number, url=made.url, title=issue.title, opened=found is None
+                    )
+                )
+        except (PermissionMissing, GitHubRefused) as error:
+            said, view = issues_by_hand(run, phase), self.desk.view(run)
+            self.desk.say_once(command_replies.issues_by_hand(view, said=error.message), run.name)
+            return PublishResult(detail=f"{opened_sentence(results)}; {error.message}; {said}")
+        detail = opened_sentence(results)
+        self.desk.say_once(command_replies.issues_opened(results), run.name)
+        return PublishResult(detail=detail)
 
     def _offered(self, run: Run) -> Offer:
         """The branch for merge, brought up to date here and at GitHub."""
@@ -140,6 +181,17 @@ class Publication:
         return publish_result(run, offered, f"pull request #{pull.number}", pull.url)
 
 
+def _stands_for(there: Issue, said: Marker | None, wanted: IssueToOpen) -> bool:
+    """Return whether an issue is the wanted one. One that people closed counts while the text is
+    the one it speaks of.
+    """
+    return (
+        said is not None
+        and (said.kind, said.fields.get("key")) == ("finding", wanted.key)
+        and (there.state == "open" or said.fields.get("text") == wanted.text)
+    )
+
+
 def _checked_on_pull_requests(run: Run) -> bool:
     """Return whether a workflow of the repository looks as if it ran for pull requests."""
     commit = run.state.base_commit
@@ -161,6 +213,7 @@ def unverified(run: Run, thread: Thread) -> Decision | None:
         for spoken in thread.spoken(thread.number)
         if isinstance(spoken.command, Approve)
     }
+    gates = {phase.id for phase in run.pipeline.phases if isinstance(phase, GatePhase)}
     for decision in reversed(run.state.decisions):
         ours = given.get(decision.via, "").casefold() == decision.by.casefold() != ""
         if (
@@ -170,9 +223,7 @@ def unverified(run: Run, thread: Thread) -> Decision | None:
         ):
             return None
         checkpoint = (
-            decision.reason is None
-            and decision.gate.startswith(_CHECKPOINT)
-            and decision.answer == Answer.APPROVE
+            decision.reason is None and decision.gate in gates and decision.answer == Answer.APPROVE
         )
         if checkpoint and not ours and not (decision.via == AUTO and run.state.flags.auto):
             return decision

@@ -8,7 +8,9 @@ from forge_bot.bot.publication import Publication, unverified
 from forge_bot.engine import Checkpoint, Exec, PersonAction, State, WorkAction, no_reports
 from forge_bot.engine.pipeline import PublishPhase
 from forge_bot.engine.reports import Answer, Answered, ApprovalDoubted, Published, Report
+from forge_bot.errors import StepFailed
 from forge_bot.github_api import GitHub
+from forge_bot.runs.builtin_actions import not_done
 from forge_bot.runs.clock import now
 from forge_bot.runs.run import Run
 
@@ -60,14 +62,18 @@ class ThreadHost:
         if self.stopped():
             return
         doubtful = None if self.trust_local else unverified(self.run, self.desk.thread)
-        if action.operation == "pull-request" and doubtful is not None:
+        if action.operation in {"open-issues", "pull-request"} and doubtful is not None:
             why = (
                 f"{doubtful.by} approved it via {doubtful.via}; here it cannot be checked who"
                 " that was"
             )
             yield ApprovalDoubted(key=f"doubt-{uuid4().hex}", at=now(), gate=doubtful.gate, why=why)
+            return
+        try:
+            done = self.publication.publish(self.run, action.phase, action.operation)
+        except StepFailed as error:
+            yield not_done(action, self.run, error)
         else:
-            done = self.publication.publish(self.run, action.operation)
             yield Published(
                 key=action.action_id,
                 at=now(),
@@ -92,7 +98,7 @@ class ThreadHost:
         """Close that question: the result is said in the thread anyway, and nothing more is
         posted.
         """
-        detail = self.publication.publish(self.run, "post-to-source").detail
+        detail = self.publication.publish(self.run, action.phase, "post-to-source").detail
         return Answered(
             key=f"{action.action_id}/posted",
             at=self.run.now(),

@@ -64,6 +64,7 @@ class Exec(_Action):
         "call-tools",
         "verify",
         "step",
+        "open-issues",
         "pull-request",
         "post-to-source",
         "final-commit",
@@ -73,7 +74,8 @@ class Exec(_Action):
     task: TaskId | None = None
     artifact: str | None = Field(
         default=None,
-        description="the patch to apply, the calls to make, or the artifact the results go into",
+        description="the patch to apply, the calls to make, the issues to open, or the artifact the"
+        " results go into",
     )
 
 

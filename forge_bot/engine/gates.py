@@ -158,6 +158,26 @@ def is_approved_by_auto(state: State, gate: GatePhase) -> bool:
     )
 
 
+def is_approved(state: State, gate: GatePhase) -> bool:
+    """Return whether a person approved what the gate shows, as it is now."""
+    shown = shown_versions(state, gate)
+    round_ = state.rounds.get(gate.id, 0)
+    bound = digest(gate.id, round_, state.request_hash, state.base_commit, shown, "")
+    return any(
+        (each.gate, each.answer, each.digest) == (gate.id, Answer.APPROVE, bound)
+        for each in state.decisions
+    )
+
+
+def shown_versions(state: State, gate: GatePhase) -> tuple[ShownVersion, ...]:
+    """Return what the gate shows, as it is now."""
+    return tuple(
+        ShownVersion(name=name, blob=state.artifacts[name].blob)
+        for name in gate.shows
+        if name in state.artifacts
+    )
+
+
 def check_answer(state: State, answered: Answered, action_id: str) -> OpenGate:
     """Return the gate that the answer settles. Raises an error if it settles none."""
     gate = state.gate
@@ -226,11 +246,7 @@ def record_decision(state: State, gate: OpenGate, answered: Answered) -> State:
 
 def record_auto_approval(state: State, gate: GatePhase, at: datetime) -> State:
     """Return the state after a gate was approved automatically."""
-    files = tuple(
-        ShownVersion(name=name, blob=state.artifacts[name].blob)
-        for name in gate.shows
-        if name in state.artifacts
-    )
+    files = shown_versions(state, gate)
     round_ = state.rounds.get(gate.id, 0) + 1
     bound = digest(gate.id, round_, state.request_hash, state.base_commit, files, "")
     decision = Decision(at=at, gate=gate.id, answer="approve", digest=bound, by=AUTO, via=AUTO)

@@ -95,6 +95,7 @@ def next_action(pipeline: Pipeline, state: State) -> Action:
                 phase=phase.id,
                 operation=phase.operation,
                 commands=_commands_by_hand(state),
+                artifact=phase.reads or None,
             )
         case GatePhase() | EndPhase() | DecisionPhase():
             # `enter` opens gates and ends runs; a run never stops here.

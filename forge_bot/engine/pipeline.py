@@ -201,7 +201,10 @@ class PublishPhase(Phase):
     """A phase in which the host makes something visible outside the run."""
 
     kind: Literal["publish"]
-    operation: Literal["pull-request", "post-to-source", "final-commit"]
+    operation: Literal["open-issues", "pull-request", "post-to-source", "final-commit"]
+    reads: str = Field(
+        default="", description="of `open-issues`: the document with them; made by a step"
+    )
     skip_when: Literal["no-pull-request", "no-source"] | None = None
 
 
@@ -411,6 +414,7 @@ def _structure(pipeline: Pipeline) -> list[str]:
         f"{phase.id}: steps belong into a pipeline of kind 'steps'"
         for phase in pipeline.phases
         if isinstance(phase, StepPhase)
+        or (isinstance(phase, PublishPhase) and phase.operation == "open-issues")
     ]
     problems += [
         f"there must be exactly one phase of kind {kind!r}, not {kinds.count(kind)}"

@@ -103,7 +103,8 @@ def _steps(pipeline: StepPipeline) -> Iterator[Problem]:
                 yield (*at, "input_map", key), problem
         yield from _call(step, at, known)
         if has_effect(step) and not asked:
-            yield at, "it writes, and no step before it asks a person: set `gate: true`"
+            acts = "writes" if step.kind == "fs_write" else "opens issues"
+            yield at, f"it {acts}, and no step before it asks a person: set `gate: true`"
         if has_effect(step):
             for problem in _unshown(pipeline, step):
                 yield at, problem
@@ -138,7 +139,7 @@ def _call(step: Step, at: Place, known: Mapping[str, Schema]) -> Iterator[Proble
         return
     if step.kind == "fs_write" and step.tool not in {None, WRITE}:
         yield (*at, "tool"), f"files are written by {WRITE}"
-    if step.kind == "tool" and contract.effect:
+    if step.kind == "tool" and step.tool == WRITE:
         yield (*at, "kind"), f"{step.tool} is called by a step of kind 'fs_write'"
     takes = schema_of(contract.takes)
     wanted: Mapping[str, Schema] = takes.get("properties", {})
@@ -213,7 +214,7 @@ def _unshown(pipeline: StepPipeline, step: Step) -> Iterator[str]:
         seen.add(source.step)
         if source.kind == "llm" or has_effect(source):
             yield (
-                f"it writes what {source.step!r} gives, which is not known when {gate.step!r}"
+                f"it takes what {source.step!r} gives, which is not known when {gate.step!r}"
                 " asks: set `gate: true` here"
             )
         waiting += producers(source, pipeline)

@@ -7,6 +7,7 @@ from pydantic import BaseModel, Field, JsonValue
 from forge_bot.values import Frozen
 
 WRITE = "fs_write_file"
+ISSUES = "forge_issues"
 
 
 class NoArguments(Frozen):
@@ -108,7 +109,7 @@ class ScaffoldOutput(Frozen):
 
 
 class AnnotateArguments(Frozen):
-    """The findings that are to be kept."""
+    """The findings that are to be kept, or told."""
 
     findings: list[GraphFindingOutput]
 
@@ -139,6 +140,24 @@ class WriteOutput(Frozen):
     """The paths that were written."""
 
     paths: list[str]
+
+
+class IssueToOpen(Frozen):
+    """An issue. One with the same key that is open, or that people closed while the text it speaks
+    of was the same, stands for it.
+    """
+
+    title: str
+    body: str
+    key: str
+    text: str
+
+
+class IssuesOutput(Frozen):
+    """The issues that are opened at the end of the run."""
+
+    total: int
+    issues: list[IssueToOpen]
 
 
 class ContextOutput(Frozen):
@@ -200,6 +219,7 @@ TOOLS: dict[str, StepContract] = {
     "forge_verify": StepContract(VerifyArguments, VerifyOutput),
     "forge_scaffold": StepContract(ScaffoldArguments, ScaffoldOutput),
     "forge_annotate": StepContract(AnnotateArguments, AnnotateOutput),
+    ISSUES: StepContract(AnnotateArguments, IssuesOutput, effect=True),
     WRITE: StepContract(WriteArguments, WriteOutput, effect=True),
 }
 

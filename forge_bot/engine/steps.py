@@ -97,6 +97,12 @@ class StepPipeline(Frozen):
                 return step
         raise KeyError(name)
 
+    def gate_before(self, step: Step) -> Step:
+        """Return the step that asks before this one. Raises StopIteration if none does."""
+        return next(
+            each for each in reversed(self.steps) if each.asks and step in self.behind(each)
+        )
+
     def behind(self, gate: Step) -> tuple[Step, ...]:
         """Return the steps that a person's yes lets go on: up to the next question."""
         place = self.steps.index(gate)

@@ -10,6 +10,7 @@ from forge_bot.engine.gates import (
     open_decision,
     open_gate,
     record_auto_approval,
+    shown_versions,
 )
 from forge_bot.engine.pipeline import (
     AgentPhase,
@@ -27,7 +28,6 @@ from forge_bot.engine.state import (
     LogEntry,
     Note,
     RunStatus,
-    ShownVersion,
     State,
     TaskState,
     TaskStatus,
@@ -121,18 +121,15 @@ def _skipped(state: State, phase: AnyPhase) -> State:
 
 
 def _open(state: State, phase: GatePhase) -> State:
-    shown = tuple(
-        ShownVersion(name=name, blob=state.artifacts[name].blob)
-        for name in phase.shows
-        if name in state.artifacts
-    )
     findings = tuple(
         finding
         for name in phase.shows
         if name in state.artifacts
         for finding in state.artifacts[name].findings
     )
-    return open_gate(state, phase.id, resume_at=phase.id, files=shown, findings=findings)
+    return open_gate(
+        state, phase.id, resume_at=phase.id, files=shown_versions(state, phase), findings=findings
+    )
 
 
 def go_back(

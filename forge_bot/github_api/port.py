@@ -28,6 +28,14 @@ class GitHub(Protocol):
         """Return an issue or pull request by number. Raises NotOnGitHub, MovedElsewhere."""
         ...
 
+    def issues_of(self, login: str) -> tuple[Issue, ...]:
+        """Return the issues that an account opened, closed ones too, without pull requests."""
+        ...
+
+    def open_issue(self, title: str, body: str) -> Issue:
+        """Open an issue. Raises TextTooLong before anything is sent, GitHubRefused."""
+        ...
+
     def comments(self, number: int, since_id: int = 0) -> tuple[Comment, ...]:
         """Return the comments with a greater id, in the order of their ids.
 

@@ -96,6 +96,27 @@ class PyGitHub:
         self._place.check(errand, found.repository_url, found.html_url)
         return found.issue()
 
+    def issues_of(self, login: str) -> tuple[Issue, ...]:
+        errand = ApiRequest(f"the issues of {self.name} could not be read", "repository")
+        query = {"creator": login, "state": "all", **PAGE}
+        # The redirect of a renamed repository drops the query, so the results are filtered again.
+        found = (
+            each.issue()
+            for page in self._place.pages(errand, "/issues", query)
+            for each in page.read(list[IssueWire])
+        )
+        return tuple(
+            each
+            for each in found
+            if not each.is_pull_request and each.author.login.casefold() == login.casefold()
+        )
+
+    def open_issue(self, title: str, body: str) -> Issue:
+        errand = ApiRequest(f"an issue in {self.name} could not be opened", "repository")
+        sent = {"title": _title(errand, title), "body": _fitting(errand, body)}
+        made = self._place.ask(errand, "POST", "/issues", body=sent)
+        return made.read(IssueWire).issue()
+
     def comments(self, number: int, since_id: int = 0) -> tuple[Comment, ...]:
         errand = ApiRequest(f"the comments of {self.name}#{number} could not be read", "issue")
         found = [

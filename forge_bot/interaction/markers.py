@@ -1,5 +1,5 @@
-"""The last line of each comment of the bot: invisible, and how it finds its own again. Who wrote a
-comment is checked elsewhere.
+"""The last line of each comment and issue of the bot: invisible, and how it finds its own again.
+Who wrote it is checked elsewhere.
 """
 
 import re
@@ -9,7 +9,7 @@ from pydantic import Field
 
 from forge_bot.values import Frozen
 
-Kind = Literal["tracking", "checkpoint", "pull-request", "reply"]
+Kind = Literal["tracking", "checkpoint", "pull-request", "reply", "finding"]
 
 _MARKER = re.compile(r"<!-- forge-bot:(?P<kind>[a-z-]+)(?P<fields>(?: [a-z]+=[^\s=]+)*) -->")
 _UNFIT = re.compile(r"[^\w./:@+-]|--")
@@ -48,6 +48,11 @@ def checkpoint(run: str, gate: str, round_: int, digest: str) -> str:
 def pull_request(run: str) -> str:
     """Ends the body of a run's pull request."""
     return str(Marker(kind="pull-request", fields={"run": run}))
+
+
+def finding(key: str, text: str) -> str:
+    """Ends the body of an issue for a finding in a text."""
+    return str(Marker(kind="finding", fields={"key": key, "text": text}))
 
 
 def reply(occasion: str, to: str) -> str:

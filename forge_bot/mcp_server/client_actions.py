@@ -25,7 +25,7 @@ from forge_bot.engine import (
     drive_blocking,
 )
 from forge_bot.engine.reports import Report
-from forge_bot.errors import ForgeError, GitFailed
+from forge_bot.errors import ForgeError, GitFailed, StepFailed
 from forge_bot.mcp_server.check_worktree import CheckWorktree
 from forge_bot.mcp_server.client_reports import PUSH
 from forge_bot.mcp_server.dispatch import dispatched
@@ -159,7 +159,7 @@ class _ClientHost:
         del state
         try:
             found = publish_step(self.run, action)
-        except GitFailed as error:
+        except (GitFailed, StepFailed) as error:
             found = not_done(action, self.run, error)
         if isinstance(found, PublishStep):
             self.step = found
@@ -186,7 +186,7 @@ class _ClientHost:
 
                 done, self._paths = step_performed(action, self.run)
                 return done
-            case "call-tools" | "pull-request" | "post-to-source" | "final-commit":
+            case "call-tools" | "open-issues" | "pull-request" | "post-to-source" | "final-commit":
                 raise AssertionError(action.operation)
 
     def _try_patch(self, task: TaskId) -> TryOutcome:

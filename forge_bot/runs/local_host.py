@@ -20,7 +20,7 @@ from forge_bot.engine import (
     no_reports,
 )
 from forge_bot.engine.reports import ArtifactWritten, PublicationAsked, Published, Report
-from forge_bot.errors import GitFailed, GitHubError
+from forge_bot.errors import GitFailed, GitHubError, StepFailed
 from forge_bot.prompts.environment import Environment
 from forge_bot.runs.agents import Agents
 from forge_bot.runs.builtin_actions import applied, not_done, prepared, verified, written
@@ -145,7 +145,7 @@ class LocalHost:
     def _reported(self, do: Callable[[State, Exec], Report], state: State, action: Exec) -> Report:
         try:
             return do(state, action)
-        except (GitFailed, GitHubError) as error:
+        except (GitFailed, GitHubError, StepFailed) as error:
             return not_done(action, self.run, error)
 
     def _execute(self, state: State, action: Exec) -> Report:
@@ -163,7 +163,7 @@ class LocalHost:
 
                 done, self._paths = step_performed(action, self.run)
                 return done
-            case "call-tools" | "pull-request" | "post-to-source" | "final-commit":
+            case "call-tools" | "open-issues" | "pull-request" | "post-to-source" | "final-commit":
                 raise AssertionError(action.operation)
 
     def _publish(self, publisher: Publisher, _state: State, action: Exec) -> Report:
@@ -171,8 +171,8 @@ class LocalHost:
         match action.operation:
             case "post-to-source" if publisher.asks():
                 return PublicationAsked(key=f"{name}/asked", at=now(), action_id=name)
-            case "pull-request" | "post-to-source" | "final-commit":
-                done = publisher.publish(action.operation)
+            case "open-issues" | "pull-request" | "post-to-source" | "final-commit":
+                done = publisher.publish(action.phase, action.operation)
                 for text in filter(None, (done.detail, done.offer, done.url)):
                     self.tell(Message(text=text))
                 return Published(

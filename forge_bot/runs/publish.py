@@ -8,6 +8,7 @@ from forge_bot.engine.post_to_source import can_be_posted, may_post
 from forge_bot.errors import PushRefusal, PushRefused
 from forge_bot.git.remotes import fetch_branch
 from forge_bot.interaction.commit_links import Links
+from forge_bot.interaction.number_format import several
 from forge_bot.interaction.pull_request import PullRequestText, pull_request
 from forge_bot.interaction.pull_request_template import Customs, find_template
 from forge_bot.interaction.run_facts import RunFacts
@@ -17,8 +18,14 @@ from forge_bot.runs.code_commits import states_types
 from forge_bot.runs.open_pull_request import OpenPullRequest, WantedPullRequest, offered_head
 from forge_bot.runs.pull_request_branch import Offer, is_separate, offer, push_run
 from forge_bot.runs.run import Run
+from forge_bot.runs.steps.finding_issues import (
+    ISSUES,
+    approved_issues,
+    issues_text,
+    opened_sentence,
+)
 from forge_bot.store import write_whole
-from forge_bot.values import Frozen
+from forge_bot.values import Frozen, PhaseId
 
 PULL_REQUEST = "pull-request.md"
 _LONGEST_COMMENT = 30_000
@@ -82,10 +89,14 @@ class Publisher:
         )
 
     def publish(
-        self, operation: Literal["pull-request", "post-to-source", "final-commit"]
+        self,
+        phase: PhaseId,
+        operation: Literal["open-issues", "pull-request", "post-to-source", "final-commit"],
     ) -> PublishResult:
-        """Do it, and say what was done. Raises GitFailed when a push fails."""
+        """Do it, and say what was done. Raises GitFailed when a push fails, StepFailed."""
         match operation:
+            case "open-issues":
+                return PublishResult(detail=issues_by_hand(self.run, phase))
             case "pull-request":
                 return self._pull_request()
             case "post-to-source":
@@ -148,6 +159,21 @@ class Publisher:
         if self.run.state.flags.skip_pr:
             return "the run was begun with --nopr"
         return "it takes a person at a terminal, GITHUB_TOKEN and an issue on GitHub"
+
+
+def issues_by_hand(run: Run, phase: PhaseId) -> str:
+    """Write the issues that a host without GitHub cannot open; the sentence on them, with their
+    titles. Raises StepFailed.
+    """
+    issues = approved_issues(run, phase)
+    if not issues:
+        return opened_sentence(())
+    run.workspace.write(ISSUES, issues_text(issues))
+    titles = "".join(f"\n- {issue.title}" for issue in issues)
+    return (
+        f"no issue was opened, since GitHub is not written to from here; {ISSUES} has"
+        f" {several(len(issues), 'issue')}:{titles}"
+    )
 
 
 def comment_text(run: Run) -> str:

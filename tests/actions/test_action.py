@@ -124,6 +124,27 @@ def test_the_first_words_are_there_though_nothing_can_be_installed_and_then_they
 
 
 @pytest.mark.slow
+def test_an_audit_leads_from_its_label_to_issues_without_a_key(runner: Runner) -> None:
+    files: dict[str, str | bytes | None] = {"rota/broken.py": "def (:\n"}
+    runner.repo.bare.commit("main", files, "Break it", "ann <a@b.c>", runner.hub.clock.tick())
+    green(runner.label("forge:audit"))
+    asked = green(runner.label())
+    (question,) = runner.said("checkpoint")
+    assert "### SCAN-001: rota/broken.py is not read whole" in question, asked.log
+    assert len(runner.repo.issues) == 1, "before the approval"
+    done = green(runner.say("/approve"))
+    assert runner.state["currentPhaseStatus"] == "completed", done.log
+    (found,) = [
+        issue
+        for issue in runner.repo.issues.values()
+        if issue.pull is None and issue is not runner.issue
+    ]
+    assert found.title == "SCAN-001: rota/broken.py is not read whole: line 1 cannot be parsed"
+    assert any(name.startswith(".annotations/") for name in runner.files())
+    assert runner.state["usage"]["calls"] == 0
+
+
+@pytest.mark.slow
 def test_the_workflow_with_the_wall_leads_to_a_pull_request_too(parted: Runner) -> None:
     log = green(parted.label()).log
     assert len(parted.said("tracking")) == len(parted.said("checkpoint")) == 1, log

@@ -14,6 +14,7 @@ from forge_bot.gate import messages
 from forge_bot.gate.authorise import Denied, DenyReason
 from forge_bot.gate.command_types import Mistyped
 from forge_bot.gate.roles import Role
+from forge_bot.runs.steps.finding_issues import IssueResult
 from tests.bot import scene
 
 COMMANDS = CommandNames()
@@ -77,6 +78,23 @@ def every_reply() -> list[CommentReply]:
         command_replies.pull_request_by_hand(
             works, url="https://github.com/octo/rota/compare/main...x", said="not allowed"
         ),
+        command_replies.issues_opened(
+            [
+                IssueResult(
+                    number=43,
+                    url="https://github.com/lighthouse/rota/issues/43",
+                    title="SCAN-001: rota/broken.py",
+                    opened=True,
+                ),
+                IssueResult(
+                    number=17,
+                    url="https://github.com/lighthouse/rota/issues/17",
+                    title="SCAN-002: 9 findings",
+                    opened=False,
+                ),
+            ]
+        ),
+        command_replies.issues_by_hand(works, said="Issues are disabled for this repo"),
         command_replies.pull_request_over(scene.delivered(), merged=True),
         command_replies.people_in_conflict(
             scene.delivered(),

@@ -1,20 +1,43 @@
 """Pipelines of steps in the issue thread, begun by a label or a command."""
 
 import json
+import sys
 
 import pytest
 
-from tests.bot.stage import Stage
+from tests.bot.stage import Stage, heard
+from tests.fakes.github import Issue
+from tests.fakes.warm_python import warm_python
+
+AUDIT = "forge:audit"
+
+
+def broken(stage: Stage, text: str = "def (:\n") -> None:
+    """A file on main that cannot be read whole."""
+    files: dict[str, str | bytes | None] = {"rota/broken.py": text}
+    stage.repo.bare.commit("main", files, "Break it", "ann <a@b.c>", stage.hub.clock.tick())
+
+
+def asked(stage: Stage) -> str:
+    """The question of an audit."""
+    stage.label(AUDIT)
+    stage.label()
+    return stage.said("checkpoint")[-1]
+
+
+def opened(stage: Stage) -> list[Issue]:
+    """The issues that the bot opened."""
+    return [
+        issue
+        for issue in stage.repo.issues.values()
+        if issue.pull is None and issue.user and issue.user.login == "github-actions[bot]"
+    ]
 
 
 @pytest.mark.promise("design-steps")
 def test_an_audit_goes_from_its_label_to_a_pull_request_without_a_model(stage: Stage) -> None:
-    stage.repo.bare.commit(
-        "main", {"rota/broken.py": "def (:\n"}, "Break it", "ann <a@b.c>", stage.hub.clock.tick()
-    )
-    stage.label("forge:audit")
-    stage.label()
-    (question,) = stage.said("checkpoint")
+    broken(stage)
+    question = asked(stage)
     assert "is not read whole: line 1 cannot be parsed" in question
     stage.say("/approve")
     assert stage.state["currentPhaseStatus"] == "completed", stage.said()
@@ -30,3 +53,82 @@ def test_a_command_names_the_pipeline_and_the_text_its_inputs(stage: Stage) -> N
     assert "rota/price_list.py" in question
     stage.say("/approve")
     assert "rota/price_list.py" in stage.files()
+
+
+@pytest.mark.promise("design-audit-issues")
+def test_an_audit_opens_the_issues_that_were_approved_and_no_others(stage: Stage) -> None:
+    broken(stage)
+    question = asked(stage)
+    assert "### SCAN-001: rota/broken.py is not read whole: line 1 cannot be parsed" in question
+    assert opened(stage) == [], "before the approval"
+    stage.say("/approve")
+    (issue,) = opened(stage)
+    assert issue.title == "SCAN-001: rota/broken.py is not read whole: line 1 cannot be parsed"
+    assert "- [ ] `rota/broken.py:1`: is not read whole" in str(issue.body)
+    assert f"Found by forge-bot in #{stage.issue.number}." in str(issue.body)
+    assert issue.labels == [], "a label would begin a run"
+    (said,) = [text for text in stage.said("reply") if "issues-opened" in text]
+    assert f"/issues/{issue.number})" in said
+
+
+@pytest.mark.slow
+def test_another_audit_opens_only_what_is_not_open_and_what_people_closed_stays_closed(
+    stage: Stage,
+) -> None:
+    broken(stage)
+    asked(stage)
+    stage.say("/approve")
+    (issue,) = opened(stage)
+
+    def again() -> None:
+        stage.issue = stage.hub.issue(stage.repo, "Look once more", "", by="maint")
+        asked(stage)
+        stage.say("/approve")
+
+    again()
+    assert opened(stage) == [issue]
+    assert f"/issues/{issue.number}) was there" in stage.said("reply")[-1]
+    issue.state = "closed"
+    again()
+    assert opened(stage) == [issue], "people closed it, and the file is as it was"
+    broken(stage, "def )(:\n")
+    again()
+    assert len(opened(stage)) == 2, "the file is another one, and broken again"
+
+
+@pytest.mark.parametrize(
+    "killed",
+    [
+        pytest.param(False, id="an answer is lost"),
+        pytest.param(True, id="the job is killed", marks=pytest.mark.slow),
+    ],
+)
+def test_no_issue_is_opened_twice(stage: Stage, *, killed: bool) -> None:
+    broken(stage)
+    broken_too = {"rota/other.py": "import rota.nothing\n"}
+    stage.repo.bare.commit("main", {**broken_too}, "x", "ann <a@b.c>", stage.hub.clock.tick())
+    asked(stage)
+    if killed:
+        stage.python = sys.executable
+        stage.hub.faults.meanwhile(
+            r"POST .*/issues$", lambda: stage.running and stage.running.kill()
+        )
+    else:
+        stage.hub.faults.lost(r"POST .*/issues$", after=True)
+    assert heard(stage.say("/approve")).code != 0
+    assert len(opened(stage)) == 1
+    stage.python = warm_python()
+    stage.say("/forge status")
+    assert stage.state["currentPhaseStatus"] == "completed", stage.said()
+    assert sorted(issue.title[:8] for issue in opened(stage)) == ["SCAN-001", "SCAN-002"]
+
+
+def test_where_issues_cannot_be_opened_the_thread_says_where_they_are(stage: Stage) -> None:
+    broken(stage)
+    asked(stage)
+    stage.hub.faults.status(r"POST .*/issues$", 403, "Resource not accessible by integration")
+    job = heard(stage.say("/approve"))
+    assert (job.code, opened(stage)) == (0, []), job.log
+    assert stage.state["currentPhaseStatus"] == "completed"
+    assert "I could not open the issues myself" in "".join(stage.said("reply"))
+    assert "# SCAN-001: rota/broken.py is not read whole" in stage.document("issues.md")

@@ -32,6 +32,17 @@ def document(sample: Sample, name: str) -> str:
     return (sample.workspace / name).read_text()
 
 
+def record(sample: Sample, name: str) -> str:
+    """A document of a run that is over."""
+    ref = sample.git("for-each-ref", "--format=%(refname)", "refs/heads/forge-bot/records")
+    (path,) = [
+        path
+        for path in sample.git("ls-tree", "-r", "--name-only", ref).splitlines()
+        if path.endswith(f"/{name}")
+    ]
+    return sample.git("show", f"{ref}:{path}")
+
+
 def reason(said: Said) -> str:
     return " ".join(f"{said.out} {said.err}".split())
 
@@ -85,7 +96,11 @@ def test_findings_are_kept_as_files_that_know_when_they_are_stale(sample: Sample
     asked = sample.forge("run", "--pipeline", "audit", "Look at the whole project")
     assert asked.code == 3
     assert "is not read whole: line 1 cannot be parsed" in asked.out
-    assert sample.forge("approve").code == 0
+    done = sample.forge("approve")
+    assert done.code == 0
+    assert "no issue was opened, since GitHub is not written to from here" in reason(done)
+    assert "SCAN-001: rota/broken.py is not read whole" in reason(done)
+    assert "- [ ] `rota/broken.py:1`: is not read whole" in record(sample, "issues.md")
     (kept,) = sample.git("diff", "--name-only", f"main..{sample.offered}").splitlines()
     assert kept == ".annotations/SCAN-001-rota-broken.py-1.json"
     text = sample.git("show", f"{sample.offered}:{kept}")

@@ -18,6 +18,8 @@ NEW = NewPullRequest(title="x", body="", head="fix/2", base="main")
 
 DOING: dict[str, Callable[[GitHub], object]] = {
     "issue": lambda bot: bot.issue(1),
+    "issues_of": lambda bot: bot.issues_of("ann"),
+    "open_issue": lambda bot: bot.open_issue("x", "y"),
     "comments": lambda bot: bot.comments(1),
     "events": lambda bot: bot.events(1),
     "body_edited_at": lambda bot: bot.body_edited_at(1),

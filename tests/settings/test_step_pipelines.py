@@ -143,7 +143,7 @@ ASK = "{step: ask, kind: elicitation}"
         (
             (ASK, "{step: text, kind: llm, prompt: Write}",
              "{step: w, kind: fs_write, input_map: {path: inputs.request, content: text.text}}"),
-            "it writes what 'text' gives, which is not known when 'ask' asks",
+            "it takes what 'text' gives, which is not known when 'ask' asks",
         ),
         (("{step: h, kind: human}",), "says in its title what is to be done"),
         (

@@ -21,6 +21,7 @@ from forge_bot.interaction.remedy_words import advice_in_thread
 from forge_bot.interaction.run_facts import ANSWERS
 from forge_bot.prompts import escape
 from forge_bot.remedies import ShowStatus
+from forge_bot.runs.steps.finding_issues import ISSUES, IssueResult
 from forge_bot.values import PhaseId
 
 
@@ -287,6 +288,31 @@ def pull_request_by_hand(view: RunView, *, url: str, said: str) -> CommentReply:
     return CommentReply(
         occasion="pull-request-by-hand",
         headline="I could not open the pull request myself.",
+        detail=detail,
+        tone="warning",
+    )
+
+
+def issues_opened(results: Sequence[IssueResult]) -> CommentReply:
+    """The issues for findings, opened now or there already."""
+    lines = [
+        f"- [{escape.plain(each.title)}]({each.url})" + ("" if each.opened else " was there")
+        for each in results
+    ]
+    opened = sum(each.opened for each in results)
+    headline = f"I opened {several(opened, 'issue')}." if opened else "Each finding has its issue."
+    return CommentReply(occasion="issues-opened", headline=headline, detail="\n".join(lines))
+
+
+def issues_by_hand(view: RunView, *, said: str) -> CommentReply:
+    """GitHub did not let us open the issues."""
+    detail = (
+        f"GitHub's words: {escape.code(said, 300)}. They are in {view.links.named(ISSUES)}, to be"
+        " opened by hand. Once I may, another audit opens them."
+    )
+    return CommentReply(
+        occasion="issues-by-hand",
+        headline="I could not open the issues myself.",
         detail=detail,
         tone="warning",
     )

@@ -1,6 +1,5 @@
 """Performs the steps of a run: calls, questions before effects, and files that were approved."""
 
-import hashlib
 import json
 from collections.abc import Iterator
 from difflib import unified_diff
@@ -12,13 +11,21 @@ from forge_bot.engine import Exec
 from forge_bot.engine.pipeline import StepPhase
 from forge_bot.engine.reports import ActionFailed, ArtifactWritten
 from forge_bot.engine.step_checks import has_effect
-from forge_bot.engine.step_contracts import FileToWrite, WriteArguments, WriteOutput
+from forge_bot.engine.step_contracts import (
+    ISSUES,
+    FileToWrite,
+    IssuesOutput,
+    IssueToOpen,
+    WriteArguments,
+    WriteOutput,
+)
 from forge_bot.engine.steps import Step, StepPipeline
 from forge_bot.errors import ForgeError, StepFailed
 from forge_bot.git import blob_id
 from forge_bot.prompts import escape
 from forge_bot.runs.run import Run
 from forge_bot.runs.steps.step_calls import StepCalls, taken
+from forge_bot.runs.steps.step_digest import approval_line, approves
 from forge_bot.runs.steps.step_values import StepValues
 from forge_bot.store import SPECS, inside, write_whole
 
@@ -26,8 +33,6 @@ LARGEST_OUTPUT = 1_000_000
 """Bytes of what a step gives."""
 
 _SHOWN = 20_000
-_APPROVED = "- `{step}` writes exactly this: sha256 {digest}"
-"""The line of a question by which a writing step finds what was approved."""
 
 
 def step_performed(
@@ -77,13 +82,15 @@ class StepPerformer:
         if phase.asks:
             return self._question(phase.step), ()
         step = phase.step
-        if has_effect(step):
+        if step.kind == "fs_write":
             files = self._files(step, self._values())
             self._check_approved(step, files)
             self._write(files)
             paths = tuple(each.path for each in files)
             return _as_json(WriteOutput(paths=list(paths)).model_dump(mode="json")), paths
         output = self._calls.output(step, self._values().arguments(step))
+        if step.tool == ISSUES:
+            self._check_approved(step, IssuesOutput.model_validate(output).issues)
         text = _as_json(output)
         if len(text) > LARGEST_OUTPUT:
             raise StepFailed(
@@ -119,14 +126,17 @@ class StepPerformer:
         lines += ["## After a yes", ""]
         lines += [f"- {escape.heading(each.label)}" for each in behind] or ["- the run goes on"]
         for each in behind:
-            if has_effect(each):
+            if each.kind == "fs_write":
                 lines += ["", *self._shown(each, self._files(each, values))]
+            elif has_effect(each):
+                output = self._calls.output(each, values.arguments(each))
+                lines += ["", *_issues(each, IssuesOutput.model_validate(output).issues)]
         return "\n".join(lines).rstrip() + "\n"
 
     def _shown(self, step: Step, files: list[FileToWrite]) -> Iterator[str]:
         yield f"## {escape.heading(step.label)}"
         yield ""
-        yield _APPROVED.format(step=step.step, digest=_digest(files))
+        yield approval_line(step, files)
         for file in files:
             yield ""
             yield f"### {escape.heading(file.path)}"
@@ -166,14 +176,9 @@ class StepPerformer:
         file = inside(self._run.tree.path, path)
         return file.read_text(encoding="utf-8", errors="replace") if file.is_file() else None
 
-    def _check_approved(self, step: Step, files: list[FileToWrite]) -> None:
-        gate = next(
-            each
-            for each in reversed(self._pipeline.steps)
-            if each.asks and step in self._pipeline.behind(each)
-        )
-        shown = self._run.workspace.read(gate.question)
-        if _APPROVED.format(step=step.step, digest=_digest(files)) not in shown.splitlines():
+    def _check_approved(self, step: Step, what: list[FileToWrite] | list[IssueToOpen]) -> None:
+        gate = self._pipeline.gate_before(step)
+        if not approves(self._run.workspace.read(gate.question), step, what):
             raise StepFailed(
                 f"{step.step} would write something else than {gate.question} shows, so it writes"
                 " nothing.",
@@ -185,9 +190,17 @@ class StepPerformer:
             write_whole(inside(self._run.tree.path, file.path), file.content)
 
 
-def _digest(files: list[FileToWrite]) -> str:
-    named = [[file.path, file.content] for file in files]
-    return hashlib.sha256(json.dumps(named, ensure_ascii=False).encode()).hexdigest()
+def _issues(step: Step, issues: list[IssueToOpen]) -> Iterator[str]:
+    yield f"## {escape.heading(step.label)}"
+    yield ""
+    yield "They are opened at the end. One that is open already stands."
+    yield ""
+    yield approval_line(step, issues)
+    for issue in issues:
+        yield ""
+        yield f"### {escape.heading(issue.title)}"
+        yield ""
+        yield escape.show_source(issue.body)
 
 
 def _as_json(value: JsonValue) -> str:

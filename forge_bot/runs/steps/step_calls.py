@@ -11,6 +11,7 @@ from forge_bot.engine.step_contracts import (
     AnnotateOutput,
     FileToWrite,
     GraphFindingOutput,
+    IssuesOutput,
     OrientationOutput,
     QueryArguments,
     QueryOutput,
@@ -38,6 +39,7 @@ from forge_bot.project.graph.scaffold import main_stack, scaffold
 from forge_bot.project.graph.scan_graph import GraphFinding, scan
 from forge_bot.runs.kept_profiles import profile_at
 from forge_bot.runs.run import Run
+from forge_bot.runs.steps.finding_issues import issues_for
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -118,6 +120,7 @@ class StepCalls:
             "forge_verify": self._verify,
             "forge_scaffold": self._scaffold,
             "forge_annotate": self._annotate,
+            "forge_issues": self._issues,
         }
 
     def _orient(self, _: BaseModel) -> BaseModel:
@@ -156,13 +159,22 @@ class StepCalls:
     def _scaffold(self, wanted: ScaffoldArguments) -> BaseModel:
         return scaffold(self._graph, wanted)
 
+    def _issues(self, asked: AnnotateArguments) -> BaseModel:
+        source = self._run.state.source
+        thread = f"#{source.id}" if source.type == "github_issue" else ""
+        issues = list(issues_for(self._graph, _findings(asked), thread))
+        return IssuesOutput(total=len(issues), issues=issues)
+
     def _annotate(self, asked: AnnotateArguments) -> BaseModel:
-        found = [GraphFinding.model_validate(each.model_dump()) for each in asked.findings]
-        files = [annotation_file(self._graph, each) for each in found]
+        files = [annotation_file(self._graph, each) for each in _findings(asked)]
         return AnnotateOutput(
             total=len(files),
             files=[FileToWrite(path=path, content=text) for path, text in files],
         )
+
+
+def _findings(asked: AnnotateArguments) -> list[GraphFinding]:
+    return [GraphFinding.model_validate(each.model_dump()) for each in asked.findings]
 
 
 def taken(model: type[M], step: Step, arguments: Mapping[str, JsonValue]) -> M:

@@ -1,0 +1,124 @@
+"""Issues for findings in the project's graph: written by a step, opened at the end of the run."""
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+
+from forge_bot.engine.gates import is_approved
+from forge_bot.engine.pipeline import GatePhase, PublishPhase
+from forge_bot.engine.step_contracts import IssuesOutput, IssueToOpen
+from forge_bot.errors import StepFailed
+from forge_bot.git import blob_id
+from forge_bot.interaction.number_format import several
+from forge_bot.project.graph.project_graph import ProjectGraph
+from forge_bot.project.graph.scan_graph import GraphFinding
+from forge_bot.prompts import escape
+from forge_bot.runs.run import Run
+from forge_bot.runs.steps.step_digest import approves
+from forge_bot.values import Frozen, PhaseId
+
+_SEVERAL = 5
+"""More findings of one code than this share an issue."""
+
+_LISTED = 100
+"""Findings in one issue."""
+
+_TITLE = 200
+
+ISSUES = "issues.md"
+"""The file with the issues, for hosts that cannot open them."""
+
+
+class IssueResult(Frozen):
+    """One issue at GitHub, and whether this run opened it."""
+
+    number: int
+    url: str
+    title: str
+    opened: bool
+
+
+def issues_for(
+    graph: ProjectGraph, findings: list[GraphFinding], source: str
+) -> Iterator[IssueToOpen]:
+    """Yield an issue for each finding; for a code that has many, one for all of them."""
+    found = f"Found by forge-bot in {source}." if source else "Found by forge-bot."
+    for code in dict.fromkeys(each.code for each in findings):
+        alike = [each for each in findings if each.code == code]
+        groups = [alike] if len(alike) > _SEVERAL else [[each] for each in alike]
+        for group in groups:
+            yield _issue(graph, code, group, found)
+
+
+def _issue(graph: ProjectGraph, code: str, findings: list[GraphFinding], found: str) -> IssueToOpen:
+    first = findings[0]
+    alone = len(findings) == 1
+    words = f"{first.path} {first.message}" if alone else several(len(findings), "finding")
+    lines = [
+        f"- [ ] {escape.code(f'{each.path}:{each.line}')}: {escape.line(each.message)}"
+        for each in findings[:_LISTED]
+    ]
+    left = len(findings) - _LISTED
+    lines += [f"- and {several(left, 'more finding')}"] if left > 0 else []
+    texts = [[each.message, graph.blob(each.path)] for each in findings]
+    named = [code, first.node, first.message] if alone else [code]
+    return IssueToOpen(
+        title=escape.heading(f"{code}: {words}", _TITLE),
+        body="\n".join([*lines, "", found]),
+        key=_short(named),
+        text=_short(texts),
+    )
+
+
+def _short(value: object) -> str:
+    return hashlib.sha256(json.dumps(value, ensure_ascii=False).encode()).hexdigest()[:16]
+
+
+def approved_issues(run: Run, phase_id: PhaseId) -> list[IssueToOpen]:
+    """Return the issues that a run opens. Raises StepFailed unless a person approved exactly them.
+
+    None were made where their step was left out, or failed and need not succeed.
+    """
+    phase = run.pipeline.phase(phase_id)
+    pipeline = run.pipeline.steps
+    if pipeline is None or not isinstance(phase, PublishPhase):
+        raise AssertionError(phase_id)
+    record = run.state.artifacts.get(phase.reads)
+    raw = run.workspace.read_bytes(phase.reads)
+    if record is None or raw is None or not (said := json.loads(raw)):
+        return []
+    issues = IssuesOutput.model_validate(said).issues
+    step = next(each for each in pipeline.steps if each.document == phase.reads)
+    question = pipeline.gate_before(step).question
+    gate = next(
+        each
+        for each in run.pipeline.phases
+        if isinstance(each, GatePhase) and each.shows == (question,)
+    )
+    shown = run.workspace.read_bytes(question) or b""
+    if (
+        blob_id(raw) != record.blob
+        or blob_id(shown) != run.state.artifacts[question].blob
+        or not is_approved(run.state, gate)
+        or not approves(shown.decode("utf-8", "replace"), step, issues)
+    ):
+        raise StepFailed(
+            f"{phase.reads} has other issues than {question} shows, or nobody approved them, so"
+            " none is opened.",
+            hint=f"Try again from {step.step}: the question is asked anew.",
+        )
+    return issues
+
+
+def issues_text(issues: list[IssueToOpen]) -> str:
+    """Return the issues as one document for people."""
+    return "\n".join(f"# {each.title}\n\n{each.body}\n" for each in issues)
+
+
+def opened_sentence(results: Sequence[IssueResult]) -> str:
+    """Return what became of the issues, in words."""
+    opened = [f"#{each.number}" for each in results if each.opened]
+    before = [f"#{each.number}" for each in results if not each.opened]
+    said = [f"opened {', '.join(opened)}"] if opened else []
+    said += [f"there already: {', '.join(before)}"] if before else []
+    return "; ".join(said) or "there are no issues to open"
