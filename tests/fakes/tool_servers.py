@@ -26,7 +26,7 @@ def configure(root: Path, servers: Mapping[str, object], **more: object) -> Path
 def skill(folder: Path, name: str, front: str = "", body: str = "Do it.", **scripts: str) -> Path:
     """Write a skill into a folder of skills; scripts by their names."""
     place = folder / name
-    (place / "scripts").mkdir(parents=True)
+    (place / "scripts").mkdir(parents=True, exist_ok=True)
     front = front or f"name: {name}\ndescription: About {name}."
     (place / "SKILL.md").write_text(f"---\n{front}\n---\n\n{body}\n")
     for script, text in scripts.items():

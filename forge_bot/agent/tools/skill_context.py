@@ -115,7 +115,9 @@ class SkillContext:
         if not executable and program is None:
             said = f"{script.path} is not executable, and its ending names no program for it."
             raise Declined(ResultStatus.TOOL_ERROR, said)
-        first = (str(file),) if executable or program is None else (program, str(file))
+        # An executable file without `#!` would be read by a shell, whatever its ending says.
+        itself = program is None or (executable and file.read_bytes().startswith(b"#!"))
+        first = (str(file),) if itself or program is None else (program, str(file))
         outcome = self.run_script((*first, *(script.arguments or ())))
         shown = ends(outcome.output.strip() or "It printed nothing.", limits.result_chars)
         code = "timed out" if outcome.timed_out else f"exit code {outcome.exit_code}"
