@@ -29,6 +29,7 @@ class Assignment(Frozen):
     phase: PhaseId
     task: TaskId | None = None
     round: int = Field(default=1, ge=1)
+    asked_at: str = Field(default="", description="place of the request that this work answers")
     tier: Tier = Tier.STANDARD
     system: str
     user: str
@@ -53,9 +54,9 @@ class Assignment(Frozen):
     def round_text(self, step: str) -> str:
         """Return the round of a replay key:
 
-        `[task/]round.turn`, with `~try` from the second try on.
+        `[task/][request/]round.turn`, with `~try` from the second try on.
         """
-        return f"{self.task}/{self.round}.{step}" if self.task else f"{self.round}.{step}"
+        return "/".join(filter(None, (self.task, self.asked_at, f"{self.round}.{step}")))
 
 
 class StopReason(StrEnum):

@@ -86,7 +86,7 @@ def try_capability(
             details=(*known, *(problem.sentence for problem in catalogue.broken)),
         )
     params = canonical(json.dumps(_arguments(given, catalogue, name))) or "{}"
-    wanted = CapabilityRequest(key="1.1-try", capability=name, params=params)
+    wanted = CapabilityRequest(key="1.1", capability=name, params=params)
     calls = ToolCalls(setup, catalogue)
     console = Console(soft_wrap=True)
     complaint = calls.complaint(wanted)

@@ -1,6 +1,7 @@
 """A skill at work: a conversation of its own with the same model, journal and budget."""
 
 import json
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -117,6 +118,7 @@ class SkillPerformer:
                 phase=place.phase,
                 task=place.task,
                 round=place.round,
+                asked_at=_asked_at(wanted),
                 tier=place.tier,
                 system=prompt.system,
                 user=prompt.user,
@@ -192,6 +194,11 @@ class SkillPerformer:
         )
         budget = self.config.agent.prompt_tokens
         return assemble(material, self.templates, token_budget=budget)
+
+
+def _asked_at(wanted: CapabilityRequest) -> str:
+    """Return the place of a request, without the digest of its words."""
+    return re.sub(r"-[0-9a-f]{10}$", "", wanted.key)
 
 
 def _request(wanted: CapabilityRequest) -> str:

@@ -103,7 +103,7 @@ def scripted(sample: Sample) -> str:
     """Let a model run the script of the skill, and say that all went well."""
     ran = asks(("run_script", {"path": "scripts/list.sh", "arguments": []}))
     done: Answer = {"artifact_markdown": "Deployed."}
-    return sample.model({("skill", "try", "1.1"): ran, ("skill", "try", "1.2"): done})
+    return sample.model({("skill", "try", "1.1/1.1"): ran, ("skill", "try", "1.1/1.2"): done})
 
 
 WORDS = ("capabilities", "try", "skill_deploy", "--arg", "request=deploy it")

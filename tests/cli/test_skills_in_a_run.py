@@ -39,7 +39,7 @@ def start(
     (place / "references" / "form.md").write_text("# The form of a note\n")
     answers: dict[tuple[str, str, str], Answer | str] = {
         (*ANALYST, "1.1"): asks(WANTED),
-        **{("skill", "phase-1", round_): answer for round_, answer in performed.items()},
+        **{("skill", "phase-1", f"1.1/{round_}"): answer for round_, answer in performed.items()},
     }
     model = sample.model(answers)
     return sample.forge("run", "Say who is next", "--effort", "S", "--yes", "--model", model)
@@ -90,6 +90,17 @@ def test_a_script_that_succeeds_at_last_has_succeeded(sample: Sample) -> None:
     assert "→ ok (scripts/list.sh: exit code 0)" in told(sample, "Nothing was released yet.")
 
 
+def test_an_executable_file_without_a_first_line_for_it_is_run_by_its_endings_program(
+    sample: Sample,
+) -> None:
+    place = sample.path / ".forge" / "skills" / "release-notes" / "scripts"
+    place.mkdir(parents=True)
+    (place / "count.py").write_text("import sys\nprint(len(sys.argv))\n")
+    (place / "count.py").chmod(0o755)
+    start(sample, {"1.1": runs("a", "b", path="scripts/count.py"), "1.2": DONE})
+    assert "→ ok (scripts/count.py: exit code 0)" in told(sample, "Nothing was released yet.")
+
+
 def test_only_listed_scripts_run_and_what_they_leave_is_removed(sample: Sample) -> None:
     (sample.path / "secret.sh").write_text("#!/bin/sh\necho leaked\n")
     wrong = asks(
@@ -131,7 +142,7 @@ def network(sample: Sample) -> None:
 
 def test_a_skill_with_network_stands_before_a_person_with_its_digest(sample: Sample) -> None:
     network(sample)
-    said = start(sample, {"*": DONE})
+    said = start(sample, {})
     assert said.code == 3
     gate = state(sample)["gate"]
     assert gate["reason"] == "tool_approval"
@@ -149,7 +160,7 @@ def test_a_skill_with_network_stands_before_a_person_with_its_digest(sample: Sam
 
 def test_an_approval_does_not_hold_for_a_skill_that_was_changed(sample: Sample) -> None:
     network(sample)
-    start(sample, {"*": DONE})
+    start(sample, {})
     script = sample.path / ".forge" / "skills" / "release-notes" / "scripts" / "list.sh"
     script.write_text("#!/bin/sh\necho other\n")
     model = sample.model({("skill", "phase-1", "*"): DONE})
