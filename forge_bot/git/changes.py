@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
+from forge_bot.git.files_at import list_files
 from forge_bot.git.process import LONG, git
-from forge_bot.git.revisions import commit_id
+from forge_bot.git.revisions import commit_id, tree_id
+from forge_bot.git.tree_listing import find
 
 Kind = Literal["added", "modified", "deleted", "untracked", "conflicted"]
 _UNMERGED = frozenset({"DD", "AU", "UD", "UA", "DU", "AA", "UU"})
@@ -95,11 +97,9 @@ def discard(folder: Path, paths: Sequence[str]) -> None:
     files = [path for path in files if (folder / path).is_symlink() or not (folder / path).is_dir()]
     if not files:
         return
-    # Names go in and out by pipes: an installation leaves more files behind than fit on a command
-    # line.
-    known = set(
-        git(folder, "ls-tree", "-r", "-z", "--name-only", "--full-tree", "HEAD").names
-    ).intersection(files)
+    # Names go in by a pipe: an installation leaves more files behind than fit on a command line.
+    tree = tree_id(folder, "HEAD")
+    known = {path for path in files if find(folder, tree, path) is not None}
     for path in files:
         if path not in known:
             (folder / path).unlink(missing_ok=True)
@@ -115,8 +115,9 @@ def nested(folder: Path) -> frozenset[str]:
 
     Git would take such a folder for a submodule, and would hide new files in it.
     """
-    names = git(folder, "ls-files", "-z").names
-    above = {str(parent) for name in names for parent in PurePosixPath(name).parents} - {"."}
+    names = list_files(folder, "HEAD")
+    above = {name.rpartition("/")[0] for name in names} - {""}
+    above |= {str(parent) for name in above for parent in PurePosixPath(name).parents} - {"."}
     return frozenset(name for name in above if os.path.lexists(folder / name / ".git"))
 
 

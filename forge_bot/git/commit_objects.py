@@ -2,25 +2,43 @@
 branches that lead to them.
 """
 
+import re
 import tempfile
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from pathlib import Path
+from functools import lru_cache
+from pathlib import Path, PurePosixPath
 
 from forge_bot.errors import GitFailed
 from forge_bot.git import files_at
 from forge_bot.git.commits import Trailers, message_text, read_trailers
+from forge_bot.git.kept_process import asked
 from forge_bot.git.process import LONG, git
-from forge_bot.git.revisions import HEADS, branch_ref, commit_id, ref_target, tree_id
-from forge_bot.git.snapshot import APPLY
-
-GONE = "000000"
-"""The mode of a file that a commit removed, as git writes it."""
+from forge_bot.git.revisions import (
+    HEADS,
+    branch_ref,
+    commit_id,
+    is_ancestor,
+    own_folders,
+    ref_target,
+    tree_id,
+)
+from forge_bot.git.snapshot import APPLY, quoted
+from forge_bot.git.tree_listing import GONE, ListedEntry, rows
 
 _PLAIN, _LINK = "100644", "120000"
 _FORM = "%x02%H%n%P%n%an%n%ae%n%ad%n%cn%n%ce%n%cd%n%B"
 _MARK = "\x02"
+_MAKE_TREES = ("mktree", "-z", "--batch", "--missing")
+_MOST_WRITTEN = 1 << 15
+_RULES = ".gitattributes"
+
+# No `.`, `..` or `.git`, in any spelling that a file system takes for it (git-config(1),
+# core.protectNTFS).
+_PLAIN_NAME = re.compile(
+    r"(?!git~|\.git(?![a-z])|\.\.?$)[\w.+@-]*[\w+@-]", re.ASCII | re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,13 +145,16 @@ def tree_with(root: Path, tree: str, files: Sequence[FileVersion]) -> str:
     """Return the id of a tree with some files in another version; those that are gone are left
     out. Nothing but objects is written.
     """
+    if all(map(_is_plain, files)):
+        changes = {each.path: each for each in files}
+        return _changed_tree(root, tree, changes) or empty_tree(root)
     # What goes away makes room for what comes: a file may have become a folder.
-    rows = sorted(files, key=lambda each: each.mode != GONE)
+    ordered = sorted(files, key=lambda each: each.mode != GONE)
     text = "".join(
         f"0 {'0' * len(tree)}\t{each.path}\0"
         if each.mode == GONE
         else f"{each.mode} {each.oid}\t{each.path}\0"
-        for each in rows
+        for each in ordered
     )
     with _index(root, tree) as env:
         stdin = text.encode(errors="surrogateescape")
@@ -142,10 +163,36 @@ def tree_with(root: Path, tree: str, files: Sequence[FileVersion]) -> str:
         return git(root, "write-tree", env=env, seconds=LONG).line
 
 
+def _is_plain(file: FileVersion) -> bool:
+    """Return whether git would take this path into an index, by its letters alone."""
+    return all(_PLAIN_NAME.fullmatch(name) for name in file.path.split("/"))
+
+
+def _changed_tree(root: Path, tree: str, changes: Mapping[str, FileVersion]) -> str:
+    """Return the id of a tree with changes in it; empty for one that has nothing left."""
+    inside, below = dict(rows(root, tree)) if tree else {}, dict[str, dict[str, FileVersion]]()
+    for path, version in changes.items():
+        name, _, rest = path.partition("/")
+        if rest:
+            below.setdefault(name, {})[rest] = version
+        elif version.mode != GONE:
+            inside[name] = ListedEntry(version.mode, version.oid)
+        elif name in inside and inside[name].kind != "tree":
+            del inside[name]
+    for name, versions in below.items():
+        old = inside.get(name)
+        new = _changed_tree(root, old.oid if old and old.kind == "tree" else "", versions)
+        if new:
+            inside[name] = ListedEntry("040000", new)
+        elif old is not None and old.kind == "tree":
+            del inside[name]
+    return _tree_of(root, inside) if inside else ""
+
+
 def tree_without(root: Path, commit: str, under: str) -> str:
     """Return the id of the tree of a commit without one folder."""
     tree = tree_id(root, commit)
-    names = git(root, "ls-tree", "-r", "-z", "--name-only", "--full-tree", tree, "--", under).names
+    names = files_at.list_files(root, commit, under)
     return tree_with(root, tree, [FileVersion(name, GONE, "") for name in names])
 
 
@@ -153,11 +200,11 @@ def tree_with_folders(root: Path, tree: str, under: str, folders: Mapping[str, s
     """Return the id of a tree in which one of its folders has these folders, by their names, and
     what else it had.
     """
-    rows = _rows(root, tree)
-    inside = _rows(root, f"{tree}:{under}") if under in rows else {}
-    inside |= {name: f"040000 tree {oid}" for name, oid in folders.items()}
-    rows[under] = f"040000 tree {_tree_of(root, inside)}"
-    return _tree_of(root, rows)
+    above = rows(root, tree)
+    old = above.get(under)
+    inside = rows(root, old.oid) if old is not None and old.kind == "tree" else {}
+    inside = inside | {name: ListedEntry("040000", oid) for name, oid in folders.items()}
+    return _tree_of(root, above | {under: ListedEntry("040000", _tree_of(root, inside))})
 
 
 def empty_tree(root: Path) -> str:
@@ -165,15 +212,17 @@ def empty_tree(root: Path) -> str:
     return _tree_of(root, {})
 
 
-def _rows(root: Path, tree: str) -> dict[str, str]:
-    """Return the names in a tree, each with its mode, kind and id."""
-    rows = (row.partition("\t") for row in git(root, "ls-tree", "-z", tree).names)
-    return {name: entry for entry, _, name in rows}
-
-
-def _tree_of(root: Path, rows: Mapping[str, str]) -> str:
-    text = "".join(f"{entry}\t{name}\0" for name, entry in rows.items())
-    return git(root, "mktree", "-z", stdin=text.encode(errors="surrogateescape")).line
+def _tree_of(root: Path, inside: Mapping[str, ListedEntry]) -> str:
+    text = "".join(
+        f"{entry.mode} {entry.kind} {entry.oid}\t{name}\0" for name, entry in inside.items()
+    ).encode(errors="surrogateescape")
+    if len(text) <= _MOST_WRITTEN:
+        common = own_folders(root)[1].resolve()
+        # What it names is there, or is missing in a partial clone, which must not fetch it now.
+        with suppress(OSError, EOFError), asked(common, *_MAKE_TREES) as process:
+            process.ask(text + b"\0")
+            return process.line().decode()
+    return git(root, "mktree", "-z", "--missing", stdin=text, seconds=LONG).line
 
 
 @contextmanager
@@ -223,10 +272,14 @@ def commit_on(
         path: about.split(" ")[0]
         for path, about in files_at.objects(root, base, [path for path, _ in files]).items()
     } | dict(modes or {})
+    there = {path: data for path, data in files if data is not None}
+    links = {path: data for path, data in there.items() if known.get(path) == _LINK}
+    texts = {path: data for path, data in there.items() if path not in links}
+    kept = _kept(root, base, texts) | {path: _link(root, data) for path, data in links.items()}
     versions = [
         FileVersion(path, GONE, "")
         if data is None
-        else FileVersion(path, mode := known.get(path, _PLAIN), _kept(root, path, data, mode))
+        else FileVersion(path, known.get(path, _PLAIN), kept[path])
         for path, data in files
     ]
     tree = tree_with(root, tree_id(root, base), versions)
@@ -244,15 +297,36 @@ def commit_of_patch(root: Path, base: str, patch: bytes, without: Sequence[str] 
     return make_commit(root, tree, (base,), _TRIED, (), _OURS)
 
 
-def _kept(root: Path, path: str, data: bytes, mode: str) -> str:
-    """Put a file into git as `git add` would; its object id. A link holds its target as it is."""
-    how = "--no-filters" if mode == _LINK else f"--path={path}"
-    return git(root, "hash-object", "-w", "--stdin", how, stdin=data, seconds=LONG).line
+def _kept(root: Path, base: str, files: Mapping[str, bytes]) -> dict[str, str]:
+    """Put files into git as `git add` would, with the attributes that the commit says; their object
+    ids.
+    """
+    if not files:
+        return {}
+    above = {str(parent) for path in files for parent in PurePosixPath(path).parents}
+    rules = files_at.read_many(root, base, [str(PurePosixPath(each, _RULES)) for each in above])
+    with tempfile.TemporaryDirectory(prefix="forge-bot-") as name:
+        for path, data in {**rules, **files}.items():
+            place = Path(name, path)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(data)
+        common = str(own_folders(root)[1].resolve())
+        env = {"GIT_DIR": common, "GIT_WORK_TREE": name}
+        stdin = "".join(f"{quoted(path)}\n" for path in files).encode(errors="surrogateescape")
+        words = ("hash-object", "-w", "--stdin-paths")
+        oids = git(Path(name), *words, stdin=stdin, env=env, seconds=LONG).line.split("\n")
+    return dict(zip(files, oids, strict=True))
+
+
+def _link(root: Path, target: bytes) -> str:
+    """Put a link into git; its object id. It holds its target as it is."""
+    return git(root, "hash-object", "-w", "--stdin", "--no-filters", stdin=target).line
 
 
 def point(root: Path, ref: str, commit: str) -> None:
     """Make a ref of our own name a commit."""
-    git(root, "update-ref", ref, commit)
+    if ref_target(root, ref) != commit:
+        git(root, "update-ref", ref, commit)
 
 
 def advance_branch(root: Path, branch: str, commit: str) -> bool:
@@ -280,13 +354,12 @@ def move_branch(root: Path, branch: str, commit: str, before: str) -> bool:
     return True
 
 
-def is_ancestor(root: Path, older: str, newer: str) -> bool:
-    """Return whether a commit is another one or came before it; False if one of them is missing."""
-    return git(root, "merge-base", "--is-ancestor", older, newer, ok=(0, 1, 128)).code == 0
-
-
+@lru_cache(maxsize=8)
 def last_subjects(root: Path, commit: str, most: int) -> tuple[str, ...]:
-    """Return the first lines of the messages of the newest commits up to one, without merges."""
+    """Return the first lines of the messages of the newest commits up to one, without merges.
+
+    `commit` is a full id, so the answer never changes.
+    """
     options = ("--no-merges", "--format=%s", f"--max-count={most}", "--encoding=UTF-8")
     listed = git(root, "log", *options, commit, "--", seconds=LONG).line
     return tuple(line for line in listed.split("\n") if line)
@@ -303,4 +376,9 @@ def commits_with_line(root: Path, line: str, tips: Sequence[str]) -> tuple[str, 
 
 def count_commits(root: Path, base: str, tip: str) -> int:
     """Return how many commits lie between two."""
-    return int(git(root, "rev-list", "--count", f"{commit_id(root, base)}..{tip}").line)
+    return _count(root, commit_id(root, base), commit_id(root, tip))
+
+
+@lru_cache(maxsize=32)
+def _count(root: Path, base: str, tip: str) -> int:
+    return int(git(root, "rev-list", "--count", f"{base}..{tip}").line)

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from forge_bot.errors import GitFailed
 from forge_bot.git.process import LONG, git
-from forge_bot.git.revisions import commit_id, head
+from forge_bot.git.revisions import commit_id, head, tree_id
+from forge_bot.git.tree_listing import find
 
 Trailers = tuple[tuple[str, str], ...]
 
@@ -75,10 +76,13 @@ def commit(
     dates = {"GIT_AUTHOR_DATE": when, "GIT_COMMITTER_DATE": when} if when else {}
     clean = [posixpath.normpath(path) if path else path for path in paths or ()]
     addable = _addable(folder, clean)
-    if addable:
-        _add(folder, addable)
-    # Mostly something has changed at all of the paths, and git need not be asked what.
-    if addable == clean and all(clean) and clean:
+    # Mostly something has changed at all of the paths, and git need not be asked what. Nor need it
+    # be told of files that it knows.
+    plain = addable == clean and all(clean) and bool(clean)
+    new = [each for each in addable if not plain or _holds_new(folder, before.commit, each)]
+    if new:
+        _add(folder, new)
+    if plain:
         listing = b"".join(os.fsencode(path) + b"\0" for path in clean)
         if _signed(folder, text, listing, dates):
             return head(folder).commit
@@ -180,6 +184,21 @@ def _addable(folder: Path, paths: list[str]) -> list[str]:
         if not any(name == path or name.startswith(f"{path}/") for name in tracked)
     }
     return [path for path in paths if path not in lost]
+
+
+def _holds_new(folder: Path, commit: str, path: str) -> bool:
+    """Return whether a file, or anything in a folder, is not in a commit; True for a repository."""
+    tree, place = tree_id(folder, commit), folder / path
+    if not path or place.is_symlink() or not place.is_dir():
+        return find(folder, tree, path) is None
+    return any(
+        ".git" in (*folders, *files)
+        or any(
+            find(folder, tree, f"{path}/{os.path.relpath(Path(at, name), place)}") is None
+            for name in files
+        )
+        for at, folders, files in os.walk(place)
+    )
 
 
 def _present(folder: Path, path: str) -> bool:

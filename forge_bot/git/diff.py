@@ -4,12 +4,12 @@ file merged.
 
 import tempfile
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from pathlib import Path
 
 from forge_bot.errors import GitFailed
 from forge_bot.git.process import git
 from forge_bot.git.revisions import commit_id, tree_id
+from forge_bot.git.tree_listing import differences
 
 # `diff-tree` and not `diff`: it does not read the diff.* settings that change the form of a diff
 # (noprefix, external, colour, …).
@@ -43,23 +43,15 @@ def diff(
 def changed(folder: Path, base: str, other: str) -> tuple[str, ...]:
     """Names of the files that differ; a renamed file stands there with both names."""
     trees = (tree_id(folder, base), tree_id(folder, other))
-    return git(folder, *_PLAIN, "--name-only", "--no-renames", "-z", *trees, "--").names
+    return tuple(path for path, _ in differences(folder, *trees))
 
 
 def modes(folder: Path, base: str, other: str) -> dict[str, str]:
     """The mode of each file that differs, in `other` (git-diff-tree(1), "Raw output format");
     000000 for one that is not there.
     """
-    return dict(_modes(folder, tree_id(folder, base), tree_id(folder, other)))
-
-
-@lru_cache(maxsize=32)
-def _modes(folder: Path, base: str, other: str) -> tuple[tuple[str, str], ...]:
-    """In what two trees differ never changes, so git is asked once for those that are in use."""
-    fields = git(folder, *_PLAIN, "--raw", "--no-renames", "-z", base, other, "--").names
-    return tuple(
-        (name, facts.split(" ")[1]) for facts, name in zip(fields[0::2], fields[1::2], strict=True)
-    )
+    found = differences(folder, tree_id(folder, base), tree_id(folder, other))
+    return {path: entry.mode for path, entry in found}
 
 
 def between(

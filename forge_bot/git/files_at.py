@@ -2,25 +2,19 @@
 
 import hashlib
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
-from posixpath import commonpath
-from typing import NamedTuple
 
 from forge_bot.errors import GitFailed
-from forge_bot.git.batch_process import answers
-from forge_bot.git.process import git
+from forge_bot.git.object_reader import answers
+from forge_bot.git.process import LONG, git
 from forge_bot.git.revisions import commit_id, is_full_id, tree_id
+from forge_bot.git.tree_listing import ListedEntry, files_below, find, rows
 
-_MOST_NAMED = 500
-"""Paths that are given to git by name; of more, the folder that holds them all is listed."""
-
-
-class _Entry(NamedTuple):
-    mode: str
-    kind: str
-    oid: str
+_MOST_SIZES = 50_000
+_sizes: dict[str, int] = {}
+"""The sizes of files by their ids."""
 
 
 def blob_id(data: bytes) -> str:
@@ -83,7 +77,7 @@ def _by_name(folder: Path, tree: str, names: Sequence[str]) -> dict[str, bytes]:
     return {
         name: answer.data
         for name, answer in zip(names, answers(folder, asked), strict=True)
-        if answer.data is not None and answer.kind == b"blob"
+        if answer is not None and answer.kind == "blob"
     }
 
 
@@ -93,17 +87,11 @@ def _listed_first(folder: Path, tree: str, wanted: Mapping[str, str]) -> dict[st
     """
     if not wanted:
         return {}
-    # Many names do not fit on a command line: what they have in common is listed whole.
-    few = len(wanted) <= _MOST_NAMED
-    entries = _entries(
-        folder,
-        tree,
-        tuple(wanted.values()) if few else tuple(filter(None, (commonpath(wanted.values()),))),
-    )
+    entries = {path: find(folder, tree, plain) for path, plain in wanted.items()}
     oids = {
-        path: entries[plain].oid
-        for path, plain in wanted.items()
-        if plain in entries and entries[plain].kind == "blob"
+        path: entry.oid
+        for path, entry in entries.items()
+        if entry is not None and entry.kind == "blob"
     }
     data = raw(folder, tuple(dict.fromkeys(oids.values())))
     return {path: data[oid] for path, oid in oids.items()}
@@ -113,38 +101,31 @@ def entries(folder: Path, ref: str, under: str) -> dict[str, str]:
     """Return the entries of the folder `under` at `ref`: names with their object ids. Equal ids
     mean equal contents.
     """
-    return dict(_inside(folder, tree_id(folder, ref), f"{PurePosixPath(under)}/"))
+    return {name: entry.oid for name, entry in _inside(folder, ref, under).items()}
 
 
-@lru_cache(maxsize=32)
-def _inside(folder: Path, tree: str, under: str) -> tuple[tuple[str, str], ...]:
-    """List a folder. Trees never change, so git is asked once for the folders that are in use."""
-    rows = (
-        row.partition("\t")
-        for row in git(folder, "ls-tree", "-z", "--full-tree", tree, "--", under).names
-    )
-    return tuple((PurePosixPath(name).name, about.split(" ")[2]) for about, _, name in rows)
+def _inside(folder: Path, ref: str, under: str) -> dict[str, ListedEntry]:
+    tree, place = tree_id(folder, ref), _plain(under)
+    found = find(folder, tree, place) if place else None
+    return rows(folder, found.oid) if found is not None and found.kind == "tree" else {}
 
 
 def objects(folder: Path, ref: str, paths: Collection[str]) -> dict[str, str]:
-    """Return mode and object id of those of the paths that are there at `ref`."""
+    """Return mode and object id of those of the paths that are there at `ref`; of a folder, those
+    of all files in it.
+    """
     tree = tree_id(folder, ref)
-    rows = (
-        git(
-            folder, "--literal-pathspecs", "ls-tree", "-r", "-z", "--full-tree", tree, "--", *paths
-        ).names
-        if paths
-        else ()
-    )
-    found = {name: about.split(" ") for about, _, name in (row.partition("\t") for row in rows)}
-    return {name: f"{mode} {oid}" for name, (mode, _kind, oid) in found.items()}
+    return {
+        name: f"{entry.mode} {entry.oid}"
+        for path in paths
+        for name, entry in _below(folder, tree, _plain(path))
+    }
 
 
 def blobs(folder: Path, ref: str) -> dict[str, tuple[str, str]]:
     """Return mode and object id of every file at `ref`; a submodule has the id of its commit."""
-    listed = git(folder, "ls-tree", "-r", "-z", "--full-tree", tree_id(folder, ref)).names
-    rows = ((path, about.split(" ")) for about, _, path in (row.partition("\t") for row in listed))
-    return {path: (mode, oid) for path, (mode, _kind, oid) in rows}
+    found = files_below(folder, tree_id(folder, ref))
+    return {path: (entry.mode, entry.oid) for path, entry in found}
 
 
 def blobs_here(folder: Path) -> tuple[dict[str, tuple[str, str]], tuple[str, ...]]:
@@ -170,17 +151,24 @@ def blob(folder: Path, oid: str) -> bytes | None:
 
 def sizes(folder: Path, ref: str, paths: Collection[str]) -> dict[str, int]:
     """Bytes of those of the files that are there at `ref`, without reading them."""
-    listed = _sizes(folder, tree_id(folder, ref))
-    return {path: listed[path] for path in paths if path in listed}
+    tree = tree_id(folder, ref)
+    entries = {path: find(folder, tree, path) for path in paths}
+    wanted = {path: entry.oid for path, entry in entries.items() if entry is not None}
+    known = _sizes_of(folder, dict.fromkeys(wanted.values()))
+    return {path: known[oid] for path, oid in wanted.items() if oid in known}
 
 
-@lru_cache(maxsize=2)
-def _sizes(folder: Path, tree: str) -> dict[str, int]:
-    """Return the sizes of the files of a tree. A tree never changes, so git is asked once."""
-    rows = git(folder, "ls-tree", "-r", "-l", "-z", "--full-tree", tree, "--").names
-    parted = (row.partition("\t") for row in rows)
-    found = {path: about.split()[3] for about, _, path in parted}
-    return {path: int(size) for path, size in found.items() if size != "-"}
+def _sizes_of(folder: Path, oids: Collection[str]) -> dict[str, int]:
+    if new := [oid for oid in oids if oid not in _sizes]:
+        if len(_sizes) > _MOST_SIZES:
+            _sizes.clear()
+            new = list(oids)
+        stdin = "".join(f"{oid}\n" for oid in new).encode()
+        said = git(folder, "cat-file", "--batch-check", stdin=stdin, seconds=LONG).line
+        # `<oid> SP <kind> SP <size>`, or `<oid> SP missing`, as of a submodule's commit.
+        words = (line.split(" ") for line in said.split("\n"))
+        _sizes.update({each[0]: int(each[2]) for each in words if each[2:] and each[1] == "blob"})
+    return {oid: _sizes[oid] for oid in oids if oid in _sizes}
 
 
 def list_files(folder: Path, ref: str, under: str = "") -> tuple[str, ...]:
@@ -196,42 +184,32 @@ def list_folders(folder: Path, ref: str, under: str) -> dict[str, str]:
     """The folders directly in one folder at `ref`, by name, each with the id of its tree: equal
     ids, equal contents.
     """
-    tree = tree_id(folder, ref)
-    place = _plain(under)
-    found = _entries(folder, tree, (f"{place}/",), deep=False) if place else {}
-    return {
-        path.rpartition("/")[2]: entry.oid for path, entry in found.items() if entry.kind == "tree"
-    }
+    found = _inside(folder, ref, under).items()
+    return {name: entry.oid for name, entry in found if entry.kind == "tree"}
 
 
 @lru_cache(maxsize=8)
 def _listed(folder: Path, tree: str, place: str) -> tuple[str, ...]:
-    """List a tree. Trees never change, so git is asked once for the trees that are in use."""
-    return tuple(
-        path
-        for path, entry in _entries(folder, tree, (place,) if place else ()).items()
-        if entry.kind == "blob"
-    )
+    """Keep the lists of the trees that are in use."""
+    return tuple(path for path, entry in _below(folder, tree, place) if entry.kind == "blob")
 
 
-def _entries(
-    folder: Path, tree: str, places: Sequence[str], *, deep: bool = True
-) -> dict[str, _Entry]:
-    """Return the entries of a tree by path; each row is `<mode> SP <type> SP <oid> TAB <path>`
-    (git-ls-tree(1)).
-    """
-    options = ("-r",) if deep else ()
-    rows = git(folder, "ls-tree", *options, "-z", "--full-tree", tree, "--", *places).names
-    return {
-        path: _Entry(*about.split(" ")) for about, _, path in (row.partition("\t") for row in rows)
-    }
+def _below(folder: Path, tree: str, place: str | None) -> Iterator[tuple[str, ListedEntry]]:
+    """Yield the file at a place in a tree, or those in the folder that it is."""
+    found = find(folder, tree, place) if place else None
+    if place == "":
+        yield from files_below(folder, tree)
+    elif place and found is not None and found.kind == "tree":
+        yield from files_below(folder, found.oid, f"{place}/")
+    elif place and found is not None:
+        yield place, found
 
 
 def raw(folder: Path, oids: Sequence[str], wanted: str = "blob") -> dict[str, bytes]:
     """Contents by object id, from one process (git-cat-file(1))."""
     found: dict[str, bytes] = {}
     for oid, answer in zip(oids, answers(folder, [each.encode() for each in oids]), strict=True):
-        if answer.data is None or answer.kind != wanted.encode():
+        if answer is None or answer.kind != wanted:
             raise GitFailed(
                 f"The object {oid} is missing in {folder}.",
                 hint="`git fsck` says what is broken; a fresh clone mends it.",

@@ -1,24 +1,28 @@
-"""Objects by their ids, read by one process for as many as are asked for, one after another."""
+"""Objects by their names: trees, commits and files, read by a process of git that goes on between
+the questions.
+"""
 
-import contextlib
 import re
-import subprocess
-import tempfile
-import threading
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from itertools import accumulate, islice
 from pathlib import Path
-from types import TracebackType
-from typing import IO, NamedTuple, Self
+from typing import NamedTuple
 
 from forge_bot.errors import GitFailed
-from forge_bot.git.process import LONG, begin
+from forge_bot.git.kept_process import KeptProcess, asked, is_partial
+from forge_bot.git.process import LONG, QUICK, git
+from forge_bot.git.revisions import own_folders
 
 _AT_ONCE = 64
-"""Questions that are written before their answers are read: they fit into any pipe."""
+"""Questions that are written before their answers are read, as far as they fit into a pipe."""
+
+_MOST_WRITTEN = 1 << 14
 
 _MOST_BROKEN = 16
 """Broken objects that are passed over; each ends git, which is then started anew."""
 
+_BATCH = ("cat-file", "--batch")
 _SHA256_DIGITS = 64
 _ROW = re.compile(rb"(\d+) ([^\0]+)\0(.{20})", re.DOTALL)
 _LONG_ROW = re.compile(rb"(\d+) ([^\0]+)\0(.{32})", re.DOTALL)
@@ -46,127 +50,111 @@ class TreeEntry(NamedTuple):
 
 
 class ObjectReader:
-    """A `git cat-file --batch` that is started by the first question and ended by the `with`.
-
-    In a partial clone nothing is fetched: what is not here is missing. Git before 2.45 has no
-    setting for that, so it is shown the objects without the configuration that names the remote.
+    """A reader of any number of objects. In a partial clone nothing is fetched: what is not here is
+    missing.
     """
 
-    def __init__(self, root: Path, common: Path) -> None:
-        self._root = root
+    def __init__(self, common: Path) -> None:
         self._common = common
-        self._process: subprocess.Popen[bytes] | None = None
-        self._watch: threading.Timer | None = None
-        self._apart: tempfile.TemporaryDirectory[str] | None = None
         self._broken = 0
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._end()
-        if self._apart is not None:
-            self._apart.cleanup()
 
     def read(self, names: Sequence[str]) -> Iterator[GitObject | None]:
         """Yield the objects of these names in their order; None for one that is missing or broken.
 
         A name is an id, or an id of a tree or commit with `:PATH`. It has no line end.
         """
-        for start in range(0, len(names), _AT_ONCE):
-            left = names[start : start + _AT_ONCE]
+        waiting = iter(names)
+        while left := [name.encode() for name in islice(waiting, _AT_ONCE)]:
             while left:
-                for found in self._answers(left):
-                    left = left[1:]
-                    yield found
-                if left:
+                found = list[GitObject | None]()
+                with suppress(OSError, EOFError), asked(self._common, *_BATCH) as process:
+                    for each in _answers(process, left):
+                        found.append(each)
+                if len(found) < len(left):
                     # Git has ended at the first that is left.
-                    self._pass_over(left[0])
-                    left = left[1:]
-                    yield None
+                    self._pass_over(left[len(found)])
+                    found.append(None)
+                yield from found
+                left = left[len(found) :]
 
     def one(self, name: str) -> GitObject | None:
         """Return one object, or None."""
         return next(self.read((name,)))
 
-    def _answers(self, names: Sequence[str]) -> Iterator[GitObject | None]:
-        """Yield the answers to some questions, fewer if git ends before the last."""
-        with contextlib.suppress(BrokenPipeError, EOFError):
-            asked, told = self._pipes()
-            asked.write("".join(f"{name}\n" for name in names).encode())
-            asked.flush()
-            for _ in names:
-                yield _answer(told)
-
-    def _pipes(self) -> tuple[IO[bytes], IO[bytes]]:
-        if self._process is None:
-            env = {"GIT_NO_LAZY_FETCH": "1"}
-            objects = self._common / "objects"
-            if any(objects.glob("pack/*.promisor")):
-                env |= self._without_remotes(objects)
-            self._process = begin(self._root, "cat-file", "--batch", env=env)
-            self._watch = threading.Timer(LONG, self._process.kill)
-            self._watch.daemon = True
-            self._watch.start()
-        if self._process.stdin is None or self._process.stdout is None:
-            raise EOFError
-        return self._process.stdin, self._process.stdout
-
-    def _without_remotes(self, objects: Path) -> dict[str, str]:
-        """Return the environment of a repository that has these objects and no configuration."""
-        self._apart = self._apart or tempfile.TemporaryDirectory(prefix="forge-bot-")
-        place = Path(self._apart.name)
-        for folder in ("objects", "refs"):
-            (place / folder).mkdir(exist_ok=True)
-        (place / "HEAD").write_text("ref: refs/heads/main\n", encoding="utf-8")
-        config = self._common / "config"
-        if config.is_file() and b"sha256" in config.read_bytes().lower():
-            text = "[core]\nrepositoryformatversion = 1\n[extensions]\nobjectformat = sha256\n"
-            (place / "config").write_text(text, encoding="utf-8")
-        return {"GIT_DIR": str(place), "GIT_OBJECT_DIRECTORY": str(objects)}
-
-    def _pass_over(self, name: str) -> None:
-        self._end()
+    def _pass_over(self, name: bytes) -> None:
         self._broken += 1
         if self._broken > _MOST_BROKEN:
             raise GitFailed(
-                f"Git cannot read the object {name} in {self._root}.",
+                f"Git cannot read the object {name.decode(errors='replace')} in {self._common}.",
                 hint="`git fsck` says what is broken; a fresh clone mends it.",
             )
 
-    def _end(self) -> None:
-        if self._watch is not None:
-            self._watch.cancel()
-        if self._process is not None:
-            for stream in (self._process.stdin, self._process.stdout):
-                with contextlib.suppress(OSError):
-                    if stream is not None:
-                        stream.close()
-            self._process.kill()
-            self._process.wait()
-        self._process = self._watch = None
 
-
-def _answer(told: IO[bytes]) -> GitObject | None:
-    """Return what one answer says: `<oid> SP <kind> SP <size> LF <contents> LF`, or `<name> SP
-    missing LF`.
+def answers(
+    folder: Path, names: Sequence[bytes], *, seconds: float = QUICK
+) -> list[GitObject | None]:
+    """Return the objects of names without line ends; None for one that is not there. What a partial
+    clone lacks is fetched. Raises GitFailed, also where no answer comes for so long.
     """
-    head = told.readline()
-    if not head.endswith(b"\n"):
-        raise EOFError
-    words = head.decode(errors="replace").split()
-    if not words[-1].isdecimal():
+    common = _whole_repository(folder) if 0 < len(names) <= _AT_ONCE else None
+    if common is not None:
+        # Git ends at an object that is broken. Asked anew it says why.
+        with suppress(OSError, EOFError), asked(common, *_BATCH, seconds=seconds) as process:
+            return list(_answers(process, names))
+    return _at_once(folder, names) if names else []
+
+
+def _whole_repository(folder: Path) -> Path | None:
+    """Return git's folder that all work trees share; None for a partial clone, where a question may
+    fetch, and for what is no plain repository.
+    """
+    try:
+        common = own_folders(folder)[1].resolve(strict=True)
+    except OSError:
+        return None
+    return None if is_partial(common) else common
+
+
+def _answers(process: KeptProcess, names: Sequence[bytes]) -> Iterator[GitObject | None]:
+    waiting = list(names)
+    while waiting:
+        ends = accumulate(len(name) + 1 for name in waiting)
+        count = max(1, sum(end <= _MOST_WRITTEN for end in ends))
+        now, waiting = waiting[:count], waiting[count:]
+        process.ask(b"".join(name + b"\n" for name in now))
+        for _ in now:
+            head = _head(process.line())
+            data = process.exactly(head[2] + 1)[:-1] if head is not None else b""
+            yield None if head is None else GitObject(head[0], head[1], data)
+
+
+def _head(line: bytes) -> tuple[str, str, int] | None:
+    """Return kind, id and size of an answer: `<oid> SP <kind> SP <size>`; None after `<name> SP
+    missing`.
+    """
+    words = line.split(b" ")
+    if not words[-1].isdigit():
         return None
     oid, kind, size = words
-    data = told.read(int(size) + 1)
-    if len(data) != int(size) + 1:
-        raise EOFError
-    return GitObject(kind, oid, data[:-1])
+    return kind.decode(), oid.decode(), int(size)
+
+
+def _at_once(folder: Path, names: Sequence[bytes]) -> list[GitObject | None]:
+    """Return the answers of a process that is started for these names."""
+    stdin = b"".join(name + b"\n" for name in names)
+    out = git(folder, *_BATCH, stdin=stdin, seconds=LONG).out
+    found: list[GitObject | None] = []
+    start = 0
+    for _ in names:
+        end = out.index(b"\n", start)
+        head = _head(out[start:end])
+        start = end + 1
+        if head is not None:
+            found.append(GitObject(head[0], head[1], out[start : start + head[2]]))
+            start += head[2] + 1
+        else:
+            found.append(None)
+    return found
 
 
 def tree_entries(tree: GitObject) -> list[TreeEntry]:

@@ -73,8 +73,8 @@ class Repository:
         return branch_tips(self.root)
 
     def objects_by_id(self) -> ObjectReader:
-        """A reader of any number of objects, with one process, that fetches nothing."""
-        return ObjectReader(self.root, self.common_dir)
+        """A reader of any number of objects that fetches nothing."""
+        return ObjectReader(self.common_dir)
 
     def branch_exists(self, name: str) -> bool:
         """Return whether there is a local branch of exactly that name; what cannot be a name is
@@ -125,9 +125,7 @@ class Repository:
         """Return whether a commit is the other one or came after it; False also if one of the two
         is not there. Both by their full ids.
         """
-        return (
-            git(self.root, "merge-base", "--is-ancestor", other, commit, ok=(0, 1, 128)).code == 0
-        )
+        return revisions.is_ancestor(self.root, other, commit)
 
     def remote_url(self, name: str = "origin") -> str | None:
         """Address of a remote, without credentials. None when there is no such remote."""

@@ -5,6 +5,7 @@ commit.
 import os
 import re
 import zlib
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -14,6 +15,9 @@ from forge_bot.git.process import git
 
 HEADS = "refs/heads/"
 _SHARED_REFS = (HEADS, "refs/remotes/", "refs/forge-bot/")
+
+_SURELY_REF = re.compile(r"refs(/\w[\w-]*)+", re.ASCII)
+"""Names with nothing in them that git could refuse."""
 
 _FULL_ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _MOST_KNOWN = 4_096
@@ -51,6 +55,8 @@ def is_ref(folder: Path, ref: str) -> bool:
     """Return whether the full ref (it begins with refs/) is well formed; nothing but its letters
     decides that.
     """
+    if _SURELY_REF.fullmatch(ref):
+        return True
     return "\0" not in ref and git(folder, "check-ref-format", ref, ok=(0, 1)).code == 0
 
 
@@ -58,11 +64,12 @@ def ref_target(folder: Path, ref: str) -> str | None:
     """Object id a full ref points at, or None when there is no such ref. The ref has to be well
     formed.
     """
-    try:
-        if found := _ref_in_files(own_folders(folder)[1], ref):
+    with suppress(OSError):
+        common = own_folders(folder)[1]
+        if found := _ref_in_files(common, ref):
             return found
-    except OSError:
-        pass
+        if _is_in_no_file(common, ref):
+            return None
     answer = git(folder, "show-ref", "--verify", "--hash", "--", ref, ok=(0, 1, 128))
     return answer.line if answer.code == 0 else None
 
@@ -85,6 +92,15 @@ def tree_id(folder: Path, revision: str) -> str:
         found = ("", _resolved(folder, revision, "tree"))
         _remember(folder, revision, found)
     return found[1]
+
+
+def is_ancestor(folder: Path, older: str, newer: str) -> bool:
+    """Return whether a commit is another one or came before it; False if one of them is missing.
+    Both by their full ids.
+    """
+    if older == newer:
+        return is_full_id(older) and (_behind(folder, older) or ("",))[0] == older
+    return git(folder, "merge-base", "--is-ancestor", older, newer, ok=(0, 1, 128)).code == 0
 
 
 def is_full_id(text: str) -> bool:
@@ -215,6 +231,15 @@ def _in_files(folder: Path) -> Head | None:
     return Head(ref.removeprefix(HEADS), commit) if commit else None
 
 
+def _detached_in_files(folder: Path) -> str:
+    """Return the commit that is checked out on no branch; empty where there is a branch."""
+    try:
+        commit = os.fsdecode((own_folders(folder)[0] / "HEAD").read_bytes()).rstrip("\n")
+    except OSError:
+        return ""
+    return commit if is_full_id(commit) else ""
+
+
 def own_folders(folder: Path) -> tuple[Path, Path]:
     """Return git's folder of a work tree, and the one that all work trees share."""
     own = folder / ".git"
@@ -226,13 +251,35 @@ def own_folders(folder: Path) -> tuple[Path, Path]:
 
 
 def _ref_in_files(common: Path, ref: str) -> str:
-    """Return the commit of a ref that all work trees share from its file; empty where there is
-    none.
+    """Return the commit of a ref that all work trees share from its file, or from that of packed
+    ones; empty where it is in neither.
     """
     if not ref.startswith(_SHARED_REFS) or ".." in ref:
         return ""
-    commit = os.fsdecode((common / ref).read_bytes()).rstrip("\n")
+    try:
+        commit = os.fsdecode((common / ref).read_bytes()).rstrip("\n")
+    except FileNotFoundError:
+        # Git looks in the same order: what is packed is older.
+        commit = _packed(common, ref)
     return commit if is_full_id(commit) else ""
+
+
+def _is_in_no_file(common: Path, ref: str) -> bool:
+    """Return whether there is surely no such ref: refs are kept in files here, and none has it."""
+    heads, file = common / HEADS, common / ref
+    if not ref.startswith(_SHARED_REFS) or ".." in ref or not heads.is_dir():
+        return False
+    return not os.path.lexists(file) and not _packed(common, ref)
+
+
+def _packed(common: Path, ref: str) -> str:
+    """Return what the file of packed refs has for one; empty where it has nothing."""
+    try:
+        packed = (common / "packed-refs").read_bytes()
+    except FileNotFoundError:
+        return ""
+    found = re.search(rb"^(\S+) %b$" % re.escape(os.fsencode(ref)), packed, re.MULTILINE)
+    return found[1].decode(errors="replace") if found is not None else ""
 
 
 def _plainly(folder: Path, revision: str) -> str:
@@ -241,7 +288,7 @@ def _plainly(folder: Path, revision: str) -> str:
     """
     if revision == "HEAD":
         found = _in_files(folder)
-        return found.commit if found is not None else ""
+        return found.commit if found is not None else _detached_in_files(folder)
     if revision.endswith("^"):
         made = _commit_in_files(folder, revision[:-1])
         return made["parent"].decode() if made is not None and made["parent"] else ""

@@ -46,7 +46,7 @@ def scratch(folder: Path, *, keep: bool) -> Generator[Scratch]:
             store = Path(name) / "objects"
             store.mkdir()
             env["GIT_OBJECT_DIRECTORY"] = str(store)
-            env["GIT_ALTERNATE_OBJECT_DIRECTORIES"] = _quoted(_git_path(folder, "objects"))
+            env["GIT_ALTERNATE_OBJECT_DIRECTORIES"] = quoted(str(_git_path(folder, "objects")))
         yield Scratch(folder, env)
 
 
@@ -190,9 +190,11 @@ def _git_path(folder: Path, name: str) -> Path:
     return folder / git(folder, "rev-parse", "--git-path", name).line
 
 
-def _quoted(path: Path) -> str:
-    """One entry of a list that git splits at colons (git(1), GIT_ALTERNATE_OBJECT_DIRECTORIES)."""
-    text = str(path).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+def quoted(text: str) -> str:
+    """One entry of a list that git reads by lines or splits at colons (git(1),
+    GIT_ALTERNATE_OBJECT_DIRECTORIES).
+    """
+    text = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'"{text}"'
 
 

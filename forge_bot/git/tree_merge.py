@@ -2,11 +2,12 @@
 
 from pathlib import Path
 
-from forge_bot.git.commit_objects import GONE, FileVersion, tree_with
+from forge_bot.git.commit_objects import FileVersion, tree_with
 from forge_bot.git.diff import MergeConflict, merge
 from forge_bot.git.files_at import objects, read_blob
 from forge_bot.git.process import LONG, git
 from forge_bot.git.revisions import tree_id
+from forge_bot.git.tree_listing import GONE, differences
 
 _PLAIN = frozenset({"100644", "100755"})
 
@@ -15,13 +16,8 @@ Versions = dict[str, FileVersion]
 
 def changed_files(root: Path, base: str, tip: str) -> Versions:
     """Return the files in which two commits or trees differ, as the second one has them."""
-    plain = ("-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--ignore-submodules=none")
-    names = git(root, "diff-tree", *plain, base, tip, "--", seconds=LONG).names
-    found: Versions = {}
-    for about, path in zip(names[::2], names[1::2], strict=True):
-        _, mode, _, oid, _ = about.split(" ")
-        found[path] = FileVersion(path, mode, oid)
-    return found
+    found = differences(root, tree_id(root, base), tree_id(root, tip))
+    return {path: FileVersion(path, entry.mode, entry.oid) for path, entry in found}
 
 
 def merge_trees(root: Path, base: str, ours: str, theirs: str) -> tuple[str, tuple[str, ...]]:

@@ -211,6 +211,10 @@ class Tree:
 # git is killed.
 _INITIALIZING = "initializing"
 _PATIENCE = 10.0
+_Registered = tuple[tuple[tuple[str, bytes], ...], tuple[bool, ...]]
+_listings: dict[Path, tuple[_Registered | None, str]] = {}
+"""What git has said of the work trees, and the files from which it said so."""
+
 # Without -z, which git knows only since 2.36. A path may hold line ends, so the line after it
 # decides where it stops.
 _ENTRY = re.compile(
@@ -234,8 +238,28 @@ class WorktreeInfo:
 
 def listed(root: Path) -> tuple[WorktreeInfo, ...]:
     """All registered work trees, the main one first (git-worktree(1), "Porcelain Format")."""
-    text = git(root, "worktree", "list", "--porcelain").line + "\n"
-    return tuple(_info(Path(match["path"]), match["rest"]) for match in _ENTRY.finditer(text))
+    seen = _registered(root)
+    known = _listings.get(root)
+    if known is None or seen is None or known[0] != seen:
+        known = (seen, git(root, "worktree", "list", "--porcelain").line + "\n")
+        _listings[root] = known
+    return tuple(_info(Path(match["path"]), match["rest"]) for match in _ENTRY.finditer(known[1]))
+
+
+def _registered(root: Path) -> _Registered | None:
+    """Return what git makes its list from (gitrepository-layout(5), worktrees); None where refs are
+    kept in another way than in files.
+    """
+    try:
+        own, common = revisions.own_folders(root)
+        places = [own, common, *sorted((common / "worktrees").glob("*"))]
+        files = [place / name for place in places for name in ("HEAD", "gitdir", "locked")]
+        found = tuple((str(file), file.read_bytes()) for file in files if file.is_file())
+        links = [data.strip() for name, data in found if name.endswith("gitdir")]
+        here = tuple(os.path.lexists(link) for link in links)
+    except OSError:
+        return None
+    return (found, here) if (common / HEADS).is_dir() else None
 
 
 def tree_of(root: Path, branch: str) -> Tree | None:

@@ -8,9 +8,9 @@ from forge_bot.engine.pipeline import VerifyPhase
 from forge_bot.engine.reports import RetryAsked
 from forge_bot.engine.state import RunStatus
 from forge_bot.errors import CannotUpdate
-from forge_bot.git.commit_objects import commit_at, is_ancestor
+from forge_bot.git.commit_objects import commit_at
 from forge_bot.git.remotes import REMOTES, fetch_branch
-from forge_bot.git.revisions import HEADS, ref_target
+from forge_bot.git.revisions import HEADS, is_ancestor, ref_target
 from forge_bot.runs.merge_into_run import merge_into_run
 from forge_bot.runs.pull_request_branch import take_peoples_commits
 from forge_bot.runs.run import Run

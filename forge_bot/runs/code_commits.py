@@ -16,14 +16,13 @@ from forge_bot.git.commit_objects import (
     CommitInfo,
     FileVersion,
     first_parents,
-    is_ancestor,
     last_subjects,
     make_commit,
     tree_with,
     tree_without,
 )
 from forge_bot.git.files_at import raw
-from forge_bot.git.revisions import tree_id
+from forge_bot.git.revisions import is_ancestor, tree_id
 from forge_bot.interaction.change_message import approvals, change_of, task_message
 from forge_bot.interaction.title_of_change import LONGEST_TITLE
 from forge_bot.prompts import escape

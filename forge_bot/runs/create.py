@@ -256,8 +256,9 @@ def plan_for(
         )
     if branch is not None:
         check_free(repository, branch)
-    chosen = branch or free_branch(repository, branch_name(draft.source.id, short))
-    return RunPlan(effort=guess.effort, effort_reason=guess.reason, slug=short, branch=chosen)
+    if branch is None:
+        branch = free_branch(repository, branch_name(draft.source.id, short), repository.tips())
+    return RunPlan(effort=guess.effort, effort_reason=guess.reason, slug=short, branch=branch)
 
 
 def _check_here(repository: Repository, head: Head) -> None:
@@ -288,8 +289,9 @@ def create_run(
     draft, plan = beginning.draft, beginning.plan
     stamp = now()
     head = beginning.base or repository.head()
-    beginning = beginning.model_copy(update={"recalls_from": newest_records(repository)})
-    name = free_run(repository, workspace_name(stamp.date(), draft.source.id, plan.slug))
+    tips = repository.tips()
+    beginning = beginning.model_copy(update={"recalls_from": newest_records(repository, tips)})
+    name = free_run(repository, workspace_name(stamp.date(), draft.source.id, plan.slug), tips)
     spots = run_paths(repository, name)
     made = (repository.root / SPECS / name, spots.home) if theirs else ()
     with (

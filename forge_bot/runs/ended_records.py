@@ -16,13 +16,12 @@ from forge_bot.git.commit_objects import (
     commit_at,
     commits_with_line,
     empty_tree,
-    is_ancestor,
     make_commit,
     move_branch,
     tree_with_folders,
 )
 from forge_bot.git.remotes import fetch_branch, push_together
-from forge_bot.git.revisions import HEADS, tree_id
+from forge_bot.git.revisions import HEADS, is_ancestor, tree_id
 from forge_bot.store import RECORD_BRANCHES, SPECS
 from forge_bot.store.run_folder import REPORTS
 from forge_bot.values import Frozen
@@ -58,13 +57,13 @@ def record_commits(tips: BranchTips) -> dict[str, str]:
     return here | away
 
 
-def newest_records(repository: Repository) -> str:
+def newest_records(repository: Repository, tips: BranchTips | None = None) -> str:
     """Return the commit with all records that this clone knows of; empty if there are none.
 
     Where two branches have gone apart, they are joined. A run that recalls from that commit sees
     the same on any machine.
     """
-    tips = repository.tips()
+    tips = tips or repository.tips()
     found = set(record_commits(tips).values())
     if len(found) < _SEVERAL:
         return next(iter(found), "")
@@ -77,12 +76,12 @@ def newest_records(repository: Repository) -> str:
     return joined
 
 
-def recorded_on(repository: Repository) -> dict[str, str]:
+def recorded_on(repository: Repository, tips: BranchTips | None = None) -> dict[str, str]:
     """Return the runs whose records are kept apart, each with the ref that has its record; a
     branch here counts before those of remotes.
     """
-    tips = reversed(record_commits(repository.tips()).items())
-    return {name: ref for ref, tip in tips for name in repository.list_folders(tip, SPECS)}
+    known = reversed(record_commits(tips or repository.tips()).items())
+    return {name: ref for ref, tip in known for name in repository.list_folders(tip, SPECS)}
 
 
 def is_kept(repository: Repository, commit: str) -> bool:

@@ -31,8 +31,8 @@ def earlier_runs(
     """
     newest = sorted(past_folders(repository, base, records).items())[-_RUNS_READ:]
     # Only what the runs used is of interest: their documents stay unread.
-    with repository.objects_by_id() as reader:
-        states = list(reader.read([f"{tree}:{STATE}" for _, tree in newest]))
+    reader = repository.objects_by_id()
+    states = list(reader.read([f"{tree}:{STATE}" for _, tree in newest]))
     found = (
         _past(name, state.data if state is not None else None)
         for (name, _), state in zip(newest, states, strict=True)

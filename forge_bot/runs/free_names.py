@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from contextlib import suppress
 
 from forge_bot.errors import BranchExists
-from forge_bot.git import Repository
+from forge_bot.git import BranchTips, Repository
 from forge_bot.runs.ended_records import recorded_on
 from forge_bot.runs.resolve import run_in
 from forge_bot.runs.run_paths import run_paths
@@ -16,10 +16,10 @@ from forge_bot.store.run_folder import REPORTS
 _MOST = 1000
 
 
-def free_run(repository: Repository, wanted: str) -> str:
+def free_run(repository: Repository, wanted: str, tips: BranchTips) -> str:
     """The wanted name of a run, or the next one that is free."""
     names = (wanted, *(f"{wanted}-{number}" for number in range(2, _MOST)))
-    recorded = recorded_on(repository)
+    recorded = recorded_on(repository, tips)
     return next(
         name
         for name in names
@@ -29,11 +29,10 @@ def free_run(repository: Repository, wanted: str) -> str:
     )
 
 
-def free_branch(repository: Repository, wanted: str) -> str:
+def free_branch(repository: Repository, wanted: str, tips: BranchTips) -> str:
     """The wanted name, or the next one that is free; without its folder, where a branch is called
     like that.
     """
-    tips = repository.tips()
     names = tuple(tips.local)
     # The branch is to be pushed, so what the remote has counts too, as far as it is known here.
     around = (*names, *tips.named_at("origin"))

@@ -80,13 +80,13 @@ def _of_projects(config: Config) -> dict[str, dict[str, tuple[tuple[str, ...], .
 
 
 def _made(repository: Repository, commit: str, tree: str, config: Config, scope: str) -> Profile:
-    with repository.objects_by_id() as reader:
+    reader = repository.objects_by_id()
 
-        def read(path: str) -> str | None:
-            found = reader.one(f"{tree}:{path}") if "\n" not in path else None
-            # A partial clone fetches the few files that a profile is made from.
-            raw = found.data if found is not None else repository.read(commit, path)
-            return raw.decode("utf-8", "replace") if raw is not None else None
+    def read(path: str) -> str | None:
+        found = reader.one(f"{tree}:{path}") if "\n" not in path else None
+        # A partial clone fetches the few files that a profile is made from.
+        raw = found.data if found is not None else repository.read(commit, path)
+        return raw.decode("utf-8", "replace") if raw is not None else None
 
-        files, overrides = repository.list_files(commit), config.commands.overrides()
-        return read_profile(files, read, overrides, _of_projects(config), scope)
+    files, overrides = repository.list_files(commit), config.commands.overrides()
+    return read_profile(files, read, overrides, _of_projects(config), scope)

@@ -198,16 +198,16 @@ def _read(
     """Return the runs of these workspaces, and those of which a file is not in this clone."""
     found: dict[_Key, PastRun | None] = {}
     partial: set[_Key] = set()
-    with repository.objects_by_id() as reader:
-        for start in range(0, len(keys), _AT_ONCE):
-            some = keys[start : start + _AT_ONCE]
-            files = [_told(tree, documents) for tree in reader.read([tree for _, tree in some])]
-            wanted = list(dict.fromkeys(oid for each in files for oid in each.values()))
-            blobs = dict(zip(wanted, reader.read(wanted), strict=True))
-            for key, named in zip(some, files, strict=True):
-                texts = {name: blobs[oid] for name, oid in named.items()}
-                partial |= {key} if None in texts.values() else set()
-                found[key] = _run_in(key[0], texts, documents)
+    reader = repository.objects_by_id()
+    for start in range(0, len(keys), _AT_ONCE):
+        some = keys[start : start + _AT_ONCE]
+        files = [_told(tree, documents) for tree in reader.read([tree for _, tree in some])]
+        wanted = list(dict.fromkeys(oid for each in files for oid in each.values()))
+        blobs = dict(zip(wanted, reader.read(wanted), strict=True))
+        for key, named in zip(some, files, strict=True):
+            texts = {name: blobs[oid] for name, oid in named.items()}
+            partial |= {key} if None in texts.values() else set()
+            found[key] = _run_in(key[0], texts, documents)
     return found, partial
 
 

@@ -10,9 +10,9 @@ import shlex
 from forge_bot.engine.state import State
 from forge_bot.errors import GitFailed
 from forge_bot.git import Repository
-from forge_bot.git.commit_objects import advance_branch, count_commits, is_ancestor, point
+from forge_bot.git.commit_objects import advance_branch, count_commits, point
 from forge_bot.git.remotes import REMOTES, push_together
-from forge_bot.git.revisions import HEADS, ref_target
+from forge_bot.git.revisions import HEADS, is_ancestor, ref_target
 from forge_bot.interaction.change_message import change_of
 from forge_bot.interaction.number_format import several
 from forge_bot.runs.code_commits import CodeCommits, CodeSoFar
@@ -190,10 +190,8 @@ def _own(repository: Repository, making: CodeCommits, wanted: str) -> str:
     empty if there is none.
     """
     flat = wanted.replace("/", "-")
-    for start, names in (
-        (HEADS, repository.branches()),
-        (_REMOTE, repository.remote_branches()),
-    ):
+    tips = repository.tips()
+    for start, names in ((HEADS, tips.local), (_REMOTE, tips.named_at("origin"))):
         for name in names:
             tip = _tip(repository, f"{start}{name}") if name.startswith((wanted, flat)) else None
             if tip is not None and making.newest(tip) is not None:
@@ -203,9 +201,11 @@ def _own(repository: Repository, making: CodeCommits, wanted: str) -> str:
 
 def _free(repository: Repository, wanted: str) -> str:
     """The wanted name, or the next one that no branch has, here or at the remote."""
-    remote = set(repository.remote_branches())
+    tips = repository.tips()
+    remote = set(tips.named_at("origin"))
     names = (wanted, *(f"{wanted}-{number}" for number in range(2, _MOST)))
-    return next(name for each in names if (name := free_branch(repository, each)) not in remote)
+    free = (free_branch(repository, each, tips) for each in names)
+    return next(name for name in free if name not in remote)
 
 
 def _newest(repository: Repository, making: CodeCommits, run: str, branch: str) -> CodeSoFar | None:

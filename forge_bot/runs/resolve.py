@@ -96,12 +96,12 @@ def runs(repository: Repository, *, unborn: bool = False) -> tuple[RunInfo, ...]
     not made yet come first.
     """
     tips = repository.tips()
-    with repository.objects_by_id() as reader:
-        known = _Branches(repository, tips, CommittedRuns(reader))
-        here = known.here()
-        away = {info.name: info for info in reversed(tuple(known.away()))}
-        names = {info.name for info in (*here, *away.values())}
-        kept = [info for info in known.kept() if info.name not in names]
+    reader = repository.objects_by_id()
+    known = _Branches(repository, tips, CommittedRuns(reader))
+    here = known.here()
+    away = {info.name: info for info in reversed(tuple(known.away()))}
+    names = {info.name for info in (*here, *away.values())}
+    kept = [info for info in known.kept() if info.name not in names]
     names |= {info.name for info in kept}
     lying = _runs_in(repository.root, names) if unborn else ()
     return (
@@ -164,9 +164,9 @@ def resolve_run(repository: Repository, wanted: str | None) -> RunInfo:
 
 def _kept_run(repository: Repository, name: str) -> RunInfo | None:
     """The run of that name on a branch of records, however many are newer."""
-    with repository.objects_by_id() as reader:
-        known = _Branches(repository, repository.tips(), CommittedRuns(reader))
-        return next(known.kept(name), None)
+    reader = repository.objects_by_id()
+    known = _Branches(repository, repository.tips(), CommittedRuns(reader))
+    return next(known.kept(name), None)
 
 
 def named_in(repository: Repository, text: str) -> tuple[RunInfo, ...]:

@@ -29,7 +29,7 @@ from forge_bot.errors import (
     TemporalRefused,
 )
 from forge_bot.git import Repository
-from forge_bot.git.commit_objects import is_ancestor
+from forge_bot.git.revisions import is_ancestor
 from forge_bot.runs.local_host import LocalHost
 from forge_bot.runs.notifications import Notice, Notify, PhaseBegan, PromptSent, Thinking
 from forge_bot.runs.open_pull_request import opener

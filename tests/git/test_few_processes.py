@@ -2,9 +2,12 @@
 all the same.
 """
 
+import shutil
+
 import pytest
 
 from forge_bot.errors import GitFailed
+from forge_bot.git.revisions import ref_target
 from tests.fakes.processes import started_by
 from tests.git.git_scene import Scene
 
@@ -96,3 +99,45 @@ def test_a_name_that_only_looks_like_a_branch_is_refused(scene: Scene) -> None:
     for name in ("refs/heads/none", "refs/heads/../heads/main", f"{'0' * 40}", f"{'0' * 40}^"):
         with pytest.raises(GitFailed):
             scene.repository.commit_id(name)
+
+
+def test_a_commit_of_files_that_git_knows_takes_one_process(scene: Scene) -> None:
+    scene.commit({".specs/run/a.md": "a", "code.py": "1\n"})
+    scene.write(".specs/run/a.md", "changed")
+    scene.write("code.py", "2\n")
+    assert len(gits(started_by(lambda: scene.tree.commit("s", (), (".specs/run", "code.py"))))) <= 2
+    scene.write("code.py", "3\n")
+    assert len(gits(started_by(lambda: scene.tree.commit("s", (), (".specs/run", "code.py"))))) == 1
+    assert scene.git("show", "--name-only", "--format=", "HEAD") == "code.py"
+
+
+def test_packed_branches_and_missing_ones_are_read_without_a_process(scene: Scene) -> None:
+    commit = scene.tree.head().commit
+    scene.git("branch", "packed")
+    scene.git("pack-refs", "--all")
+    found: list[object] = []
+
+    def ask() -> None:
+        refs = ("refs/heads/packed", "refs/heads/none")
+        found.extend(ref_target(scene.root, ref) for ref in refs)
+
+    assert gits(started_by(ask)) == []
+    assert found == [commit, None]
+    scene.git("branch", "none")
+    assert ref_target(scene.root, "refs/heads/none") == commit
+
+
+def test_work_trees_are_asked_for_again_only_when_one_has_changed(scene: Scene) -> None:
+    scene.worktree("work")
+    repository = scene.repository
+    before = repository.worktrees()
+    assert gits(started_by(lambda: [repository.worktrees() for _ in range(3)])) == []
+    scene.git("switch", "--quiet", "-c", "other")
+    scene.git("worktree", "add", "--quiet", "-b", "more", str(scene.beside / "more"))
+    branches = [info.branch for info in repository.worktrees()]
+    assert ([info.branch for info in before], branches) == (
+        ["main", "work"],
+        ["other", "more", "work"],
+    )
+    shutil.rmtree(scene.beside / "more")
+    assert [info.prunable for info in repository.worktrees()] == [False, True, False]

@@ -90,9 +90,9 @@ class ProjectFiles:
         """Yield the contents of files; None for one that this clone does not have."""
         stored = [path for path in paths if self.entries[path].data is None]
         yield from ((path, data) for path in paths if (data := self.entries[path].data) is not None)
-        with self._repository.objects_by_id() as reader:
-            found = reader.read([self.entries[path].blob for path in stored])
-            yield from zip(stored, map(_data, found), strict=True)
+        reader = self._repository.objects_by_id()
+        found = reader.read([self.entries[path].blob for path in stored])
+        yield from zip(stored, map(_data, found), strict=True)
 
     def text(self, path: str) -> str:
         """Return the text of a file; empty when there is none."""

@@ -12,6 +12,7 @@ import pytest
 
 from forge_bot.errors import GitFailed
 from forge_bot.git import Repository
+from forge_bot.git.object_reader import answers
 from tests.fakes.many_branches import imported
 from tests.fakes.processes import started_by
 
@@ -106,3 +107,31 @@ def test_only_a_few_go_on_and_none_stands_in_a_work_tree(tmp_path: Path) -> None
     assert 1 <= len(running()) <= 2
     for pid in running():
         assert tmp_path not in Path(f"/proc/{pid}/cwd").readlink().parents
+
+
+def test_a_git_that_does_not_answer_is_stopped_and_said(
+    repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "silent"
+    folder.mkdir()
+    (folder / "git").write_text("#!/bin/sh\nexec sleep 600\n", encoding="utf-8")
+    (folder / "git").chmod(0o755)
+    name = repository.tree_id("main").encode()
+    with monkeypatch.context() as changed:
+        changed.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
+        with pytest.raises(GitFailed, match=r"had not answered for 0\.1 seconds"):
+            answers(repository.root, [name], seconds=0.1)
+    (found,) = answers(repository.root, [name])
+    assert found is not None
+    assert found.kind == "tree"
+
+
+def test_objects_are_read_while_others_are_asked_for(repository: Repository) -> None:
+    reader = repository.objects_by_id()
+    names = [f"main:{name}" for name in NAMES]
+    found: list[bytes] = []
+    for name, each in zip(NAMES, reader.read(names), strict=True):
+        assert each is not None
+        found.append(each.data)
+        assert repository.read("main", name) == each.data
+    assert found == [content(name) for name in NAMES]

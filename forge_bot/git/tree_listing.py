@@ -1,0 +1,179 @@
+"""What is in a tree: names, modes and ids. What an id names never changes, so each tree is read
+once.
+"""
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from forge_bot.errors import GitFailed
+from forge_bot.git.object_reader import answers, tree_entries
+from forge_bot.git.process import LONG, git
+
+GONE = "000000"
+"""The mode of a file that a commit removed, as git writes it."""
+
+_FOLDER, _SUBMODULE = "040000", "160000"
+_MOST_READ = 64
+"""Trees that are read one by one; of more, git lists all at once."""
+
+_MOST_KNOWN = 100_000
+"""Entries that are kept, of all trees together: some tens of MB."""
+
+
+class ListedEntry(NamedTuple):
+    """One line of a tree, as git lists it."""
+
+    mode: str
+    oid: str
+
+    @property
+    def kind(self) -> str:
+        """Return the kind of the object."""
+        return {_FOLDER: "tree", _SUBMODULE: "commit"}.get(self.mode, "blob")
+
+
+_Rows = dict[str, ListedEntry]
+
+
+class _KnownTrees(dict[str, _Rows]):
+    """The trees that were read, by their ids."""
+
+    entries = 0
+
+    def keep(self, oid: str, rows: _Rows) -> None:
+        if oid not in self:
+            self.entries += len(rows) + 1
+            self[oid] = rows
+
+    def make_room(self) -> None:
+        if self.entries > _MOST_KNOWN:
+            self.clear()
+            self.entries = 0
+
+
+_known = _KnownTrees()
+
+
+def rows(folder: Path, tree: str) -> _Rows:
+    """Return what lies directly in a tree, by name. Raises GitFailed where it is not there."""
+    if tree not in _known:
+        _known.make_room()
+        _read(folder, [tree])
+    return _known[tree]
+
+
+def find(folder: Path, tree: str, path: str) -> ListedEntry | None:
+    """Return what lies at a path in a tree. The path has no empty parts."""
+    found: ListedEntry | None = ListedEntry(_FOLDER, tree)
+    for name in path.split("/"):
+        if found is None or found.mode != _FOLDER:
+            return None
+        found = rows(folder, found.oid).get(name)
+    return found
+
+
+def files_below(folder: Path, tree: str, start: str = "") -> Iterator[tuple[str, ListedEntry]]:
+    """Yield all files below a tree, and submodules, in git's order. Their paths begin with
+    `start`.
+    """
+    _read_below(folder, tree)
+    yield from _walk(folder, tree, start)
+
+
+def differences(folder: Path, base: str, other: str) -> Iterator[tuple[str, ListedEntry]]:
+    """Yield the files in which two trees differ, as the second one has them, with the mode `GONE`
+    for those that it does not have. A renamed file stands there with both names.
+    """
+    yield from _differences(folder, base, other, "")
+
+
+def _walk(folder: Path, tree: str, start: str) -> Iterator[tuple[str, ListedEntry]]:
+    for name, entry in rows(folder, tree).items():
+        if entry.mode == _FOLDER:
+            yield from _walk(folder, entry.oid, f"{start}{name}/")
+        else:
+            yield f"{start}{name}", entry
+
+
+def _differences(
+    folder: Path, base: str, other: str, start: str
+) -> Iterator[tuple[str, ListedEntry]]:
+    before = rows(folder, base) if base else {}
+    after = rows(folder, other) if other else {}
+    keys = {
+        (name, entry.mode == _FOLDER) for each in (before, after) for name, entry in each.items()
+    }
+    for name, is_folder in sorted(keys, key=_place):
+        old, new = (_of_kind(each, name, is_folder=is_folder) for each in (before, after))
+        if old == new:
+            continue
+        if is_folder:
+            below = [each.oid if each is not None else "" for each in (old, new)]
+            yield from _differences(folder, below[0], below[1], f"{start}{name}/")
+        else:
+            yield f"{start}{name}", new or ListedEntry(GONE, "0" * len(base or other))
+
+
+def _place(key: tuple[str, bool]) -> bytes:
+    """Return what git orders the entries of a tree by: a folder as if it ended in a slash."""
+    name, is_folder = key
+    return os.fsencode(name) + (b"/" if is_folder else b"")
+
+
+def _of_kind(known: _Rows, name: str, *, is_folder: bool) -> ListedEntry | None:
+    found = known.get(name)
+    return found if found is not None and (found.mode == _FOLDER) is is_folder else None
+
+
+def _read_below(folder: Path, tree: str) -> None:
+    """Read all trees below one, level by level, or all at once where they are many."""
+    _known.make_room()
+    level = [tree]
+    while level:
+        new = [oid for oid in dict.fromkeys(level) if oid not in _known]
+        if len(new) > _MOST_READ:
+            _list_all(folder, tree)
+            return
+        _read(folder, new)
+        level = [
+            entry.oid for oid in level for entry in _known[oid].values() if entry.mode == _FOLDER
+        ]
+
+
+def _read(folder: Path, trees: list[str]) -> None:
+    for oid, found in zip(trees, answers(folder, [each.encode() for each in trees]), strict=True):
+        if found is None or found.kind != "tree":
+            raise GitFailed(
+                f"The tree {oid} is missing in {folder}.",
+                hint="`git fsck` says what is broken; a fresh clone mends it.",
+            )
+        _known.keep(
+            oid,
+            {
+                os.fsdecode(each.name): ListedEntry(
+                    sys.intern(each.mode.decode().rjust(len(_FOLDER), "0")), each.oid.hex()
+                )
+                for each in tree_entries(found)
+            },
+        )
+
+
+def _list_all(folder: Path, tree: str) -> None:
+    """Read all trees below one from git's own list: `<mode> SP <type> SP <oid> TAB <path>`
+    (git-ls-tree(1)).
+    """
+    listed = git(folder, "ls-tree", "-r", "-t", "-z", "--full-tree", tree, seconds=LONG).names
+    oids, found = {"": tree}, {tree: _Rows()}
+    for row in listed:
+        about, _, path = row.partition("\t")
+        mode, _, oid = about.split(" ")
+        above, _, name = path.rpartition("/")
+        found[oids[above]][name] = ListedEntry(sys.intern(mode), oid)
+        if mode == _FOLDER:
+            oids[path] = oid
+            found.setdefault(oid, {})
+    for oid, inside in found.items():
+        _known.keep(oid, inside)
