@@ -24,8 +24,9 @@ from forge_bot.runs.run import open_run
 from forge_bot.runs.session import PersonAnswer, answer
 from forge_bot.settings import load_config, load_pipeline
 from forge_bot.temporal.payloads import RunBegin, RunStanding
-from forge_bot.temporal.run_place import ORCHESTRATION, queue_of, workflow_id
+from forge_bot.temporal.run_place import queue_of, workflow_id
 from forge_bot.temporal.run_workflow import ForgeRunWorkflow
+from forge_bot.temporal.thread_address import ORCHESTRATION
 from tests.temporal.scene import Clone, clone, server
 
 _TASK = "Nobody is on call before the start"

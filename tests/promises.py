@@ -293,6 +293,10 @@ BOT = {
     "bot-red-checks": (
         "After the pull request failed checks are mended at most twice, then a person is asked."
     ),
+    "bot-temporal-door": (
+        "Where a Temporal server leads the runs, a job hands its event over, once, and a worker"
+        " does in the thread what a job does."
+    ),
 }
 """What holds in the issue thread."""
 
@@ -381,7 +385,11 @@ CLI = {
     "cli-doctor": "Check whether a run could start here, and say what is missing.",
     "cli-capabilities": "List the tools and skills that agents may ask for here, or call one.",
     "cli-worker": (
-        "Work on the runs that a Temporal server leads in these clones, until it is stopped."
+        "Work on the runs that a Temporal server leads, in clones or for issues, until stopped."
+    ),
+    "cli-option-github": (
+        "Repository on GitHub whose issues it works for, with GITHUB_TOKEN; may be given several"
+        " times."
     ),
     "cli-option-metrics": "Address of an OpenTelemetry collector that gets the worker's metrics.",
     "cli-work": ("Continue a run in GitHub Actions (reads FORGE_BOT_WAKE)."),
@@ -659,6 +667,9 @@ SAID: dict[str, dict[str, tuple[str, ...]]] = {
         "calls for one run wait for each other, all others do not": ("mcp-many",),
         "Without a run, hooks stop nothing but answers": ("mcp-hooks",),
         "Who listens is told when a run goes on": ("mcp-listeners",),
+    },
+    "docs/temporal.md": {
+        "one workflow for an issue, one update for an event": ("bot-temporal-door",),
     },
     "docs/commands.md": {
         "**If one line is mistyped, none of the comment is**": ("docs-gate-commands",),

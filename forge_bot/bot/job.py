@@ -41,6 +41,7 @@ from forge_bot.runs.outcome import Outcome
 from forge_bot.runs.resolve import RunInfo, resolve_run
 from forge_bot.settings import load_config, state_home
 from forge_bot.store import SPECS
+from forge_bot.store.lock import waited_for
 
 _QUIET = frozenset({"cancelled"})
 """Ends that somebody wanted: they are shown in the tracking comment, and nobody is called for
@@ -108,6 +109,7 @@ class _Visit:
         self.info: RunInfo | None = None
         self._pull_request = ""
         self._word = ""
+        self._occasion = ""
 
     def carried_on(self) -> Ended:
         """Return the result of the job, whatever happened."""
@@ -191,6 +193,7 @@ class _Visit:
         code.
         """
         text = self._tracked(reply) or (short_summary(reply) if reply is not None else "")
+        self._occasion = reply.occasion if reply is not None else ""
         failed = exit_code(outcome) != 0
         if reply is not None and failed:
             with suppress(ForgeError):
@@ -207,10 +210,10 @@ class _Visit:
         return exit_code(outcome)
 
     def _complained(self, reply: CommentReply) -> None:
-        """Call people, unless they wanted it so or were answered already."""
+        """Call people, unless they wanted it so, were answered already, or did nothing now."""
         told = self.supervisor.desk.told if self.supervisor is not None else ()
         wake = self.around.wake
-        if reply.occasion not in _QUIET and reply.occasion not in told:
+        if reply.occasion not in _QUIET and reply.occasion not in told and wake.way != "timer":
             self.github.comment(wake.issue, reply.comment())
 
     def _not_begun(self, reply: CommentReply) -> None:
@@ -231,13 +234,16 @@ class _Visit:
                 )
 
     def _told(self, outcome: Outcome) -> dict[str, str]:
-        """The outputs of the step; `handed` is what a worker on another machine has to do."""
+        """The outputs of the step; `handed` is what a worker on another machine has to do, and
+        `occasion` tells a worker of Temporal what stands in the way.
+        """
         handed_over = self.wall.handed if self.wall is not None else None
         told = {
             "outcome": self._word or (outcome.name.lower() if handed_over is None else "working"),
             "issue": str(self.around.wake.issue),
             "branch": self.info.branch if self.info is not None else "",
             "pull-request": self._pull_request,
+            "occasion": self._occasion,
         }
         return told | ({"handed": handed_over.model_dump_json()} if handed_over is not None else {})
 
@@ -285,6 +291,11 @@ def _undumpable() -> None:
         ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)
 
 
+def default_tree(repository: str, issue: int) -> Path:
+    """Return the folder of the work tree whose configuration counts for an issue's run."""
+    return state_home() / "default-branch" / repository / str(issue)
+
+
 def _repository(around: JobContext) -> Repository:
     """A clone of our own, and in it a tree at the default branch's newest commit: configuration,
     pipelines and prompts are read from there.
@@ -292,14 +303,14 @@ def _repository(around: JobContext) -> Repository:
     What is checked out in the workspace is nothing to us: it may be shallow, another branch, or not
     there.
     """
-    cloned = clone_repository(
-        f"{around.url}.git", state_home() / "repositories" / around.repository
-    )
-    default = cloned.default_branch() or "main"
-    tip = cloned.commit_id(f"refs/remotes/origin/{default}")
-    found = Repository.find(
-        cloned.detached_tree(state_home() / "default-branch" / around.repository, tip).path
-    )
+    clone = state_home() / "repositories" / around.repository
+    # On a machine that stays, other issues have jobs in the same clone at the same time.
+    with waited_for(clone.with_name(f"{clone.name}.lock")):
+        cloned = clone_repository(f"{around.url}.git", clone)
+        default = cloned.default_branch() or "main"
+        tip = cloned.commit_id(f"refs/remotes/origin/{default}")
+        tree = default_tree(around.repository, around.wake.issue)
+        found = Repository.find(cloned.detached_tree(tree, tip).path)
     # A workflow has named a user for git before us, or it has not: for this job that is settled,
     # and no commit has to ask.
     os.environ.update(found.signature())

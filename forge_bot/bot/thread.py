@@ -5,6 +5,7 @@ comments, each authorised anew.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from forge_bot.bot.command_reports import Utterance, command_key
 from forge_bot.bot.comment_markdown import parse_comment
 from forge_bot.bot.comments import Marker, read_marker
 from forge_bot.errors import NotOnGitHub
@@ -46,12 +47,18 @@ class ThreadCommand:
 
     @property
     def key(self) -> str:
-        """Return the key of its report: a line of a comment is carried out once."""
-        return f"comment-{self.comment.id}-{self.command.line}"
+        """Return the key of its report."""
+        return command_key(self.comment.id, self.command.line)
 
     @property
     def by(self) -> str:
         return self.comment.author.login
+
+    @property
+    def utterance(self) -> Utterance:
+        """Return the comment as a report names it."""
+        comment = self.comment
+        return Utterance(key=self.key, at=comment.created_at, by=self.by, via=comment.url)
 
 
 class Thread:

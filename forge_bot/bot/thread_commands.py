@@ -7,6 +7,7 @@ from typing import assert_never
 
 from forge_bot.agent.redaction import Redactor
 from forge_bot.bot import command_reports, failed_checks, request_snapshot
+from forge_bot.bot.command_refusals import refusal
 from forge_bot.bot.comment_writer import CommentWriter
 from forge_bot.bot.comments import (
     CommentReply,
@@ -108,13 +109,13 @@ def _told(
     run: Run, command: command_reports.Telling, spoken: ThreadCommand, desk: CommentWriter
 ) -> None:
     try:
-        report = command_reports.report_of(command, spoken, run)
+        report = command_reports.report_of(command, spoken.utterance, run.pipeline, run.state)
         if report is None:
             desk.say(command_replies.resumed(desk.view(run), by=spoken.by), spoken)
             return
         run.tell(report)
     except ForgeError as error:
-        desk.say(command_reports.refusal(error, command, desk.view(run), desk.commands), spoken)
+        desk.say(refusal(error, command, desk.view(run), desk.commands), spoken)
         return
     desk.react(spoken.comment, "rocket")
 

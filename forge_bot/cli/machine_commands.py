@@ -57,6 +57,15 @@ def worker(
             "--repo", help="Folder inside a clone to work in; may be given several times."
         ),
     ] = None,
+    github: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--github",
+            help="Repository on GitHub whose issues it works for, with GITHUB_TOKEN; may be given"
+            " several times.",
+            metavar="OWNER/NAME",
+        ),
+    ] = None,
     metrics: Annotated[
         str | None,
         typer.Option(
@@ -65,10 +74,11 @@ def worker(
         ),
     ] = None,
 ) -> int:
-    """Work on the runs that a Temporal server leads in these clones, until it is stopped."""
+    """Work on the runs that a Temporal server leads, in clones or for issues, until stopped."""
     from forge_bot.cli.temporal_commands import work_for_server
 
-    return work_for_server(tuple(repo or (HERE,)), server, metrics or "")
+    folders = tuple(repo or (() if github else (HERE,)))
+    return work_for_server(folders, server, metrics or "", tuple(github or ()))
 
 
 def mcp(

@@ -10,7 +10,7 @@ from rich.markup import escape
 
 from forge_bot.cli.console import Console
 from forge_bot.cli.options import Ending, HostChoice, ResumeOptions, ServerChoice
-from forge_bot.errors import BadOption, TemporalUnavailable
+from forge_bot.errors import BadOption, TemporalUnavailable, TokenRefused
 from forge_bot.git import Repository
 from forge_bot.runs.notifications import Message, Notice, Notify, log_line
 from forge_bot.runs.process_signals import stop_on_signals, until_stopped
@@ -164,9 +164,17 @@ async def _reached(place: TemporalPlace) -> None:
         pass
 
 
-def work_for_server(folders: tuple[Path, ...], server: ServerChoice, metrics: str = "") -> int:
-    """Work on the runs of these clones until somebody stops it."""
+def work_for_server(
+    folders: tuple[Path, ...],
+    server: ServerChoice,
+    metrics: str = "",
+    github: tuple[str, ...] = (),
+) -> int:
+    """Work on the runs of these clones and of these repositories' issues until somebody stops
+    it.
+    """
     require_client()
+    _check_threads(github)
     if metrics and not metrics.startswith(("http://", "https://")):
         raise BadOption(
             f"--metrics is {metrics!r}.", hint="Write an address, such as http://localhost:4317."
@@ -175,16 +183,38 @@ def work_for_server(folders: tuple[Path, ...], server: ServerChoice, metrics: st
     place = named_place(server.address, server.namespace)
     with stop_on_signals():
         try:
-            until_stopped(_work(repositories, place, metrics))
+            until_stopped(_work(repositories, place, metrics, github))
         except KeyboardInterrupt:
             Console(soft_wrap=True).print("Stopped. What was under way is taken up by others.")
     return 0
 
 
-async def _work(repositories: tuple[Repository, ...], place: TemporalPlace, metrics: str) -> None:
+def _check_threads(github: tuple[str, ...]) -> None:
+    """Raise what keeps this machine from working for issues."""
+    for name in github:
+        if not re.fullmatch(r"[\w.-]+/[\w.-]+", name, re.ASCII):
+            raise BadOption(f"--github is {name!r}.", hint="Write OWNER/NAME.")
+    if github and not os.environ.get("GITHUB_TOKEN"):
+        raise TokenRefused(
+            "--github needs GITHUB_TOKEN, to read and write issues, pull requests and branches."
+        )
+
+
+async def _work(
+    repositories: tuple[Repository, ...],
+    place: TemporalPlace,
+    metrics: str,
+    github: tuple[str, ...],
+) -> None:
     from forge_bot.temporal.temporal_worker import working
+    from forge_bot.temporal.thread_activities import ThreadActivities
 
     console = Console(soft_wrap=True)
+
+    def tell_line(line: str) -> None:
+        console.print(escape(line), highlight=False)
+
+    visits = ThreadActivities(github, os.environ, tell_line)
 
     def tell_of(run: str) -> Notify:
         def tell(notice: Notice) -> None:
@@ -195,9 +225,11 @@ async def _work(repositories: tuple[Repository, ...], place: TemporalPlace, metr
 
     async with (
         connected(place, Path(), metrics) as client,
-        working(client, repositories, tell_of),
+        working(client, repositories, tell_of, visits=visits),
     ):
         console.print(f"Working for {escape(place.address)}, namespace {escape(place.namespace)}:")
         for each in repositories:
             console.print(f"  {escape(str(each.root))} [dim]queue {queue_of(each)}[/]")
+        for name, queue in zip(sorted(github), visits.queues, strict=True):
+            console.print(f"  issues of {escape(name)} [dim]queue {escape(queue)}[/]")
         await asyncio.Event().wait()

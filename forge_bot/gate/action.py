@@ -72,6 +72,17 @@ INPUTS = (
         "variables that servers of `forge-mcp.json` may have, by name, such as `TICKETS_TOKEN"
         " DOCS_TOKEN`",
     ),
+    ActionInput(
+        "temporal-address",
+        "`host:port` of the Temporal server whose workers do the work; empty: this job does it",
+        variable="TEMPORAL_ADDRESS",
+    ),
+    ActionInput(
+        "temporal-namespace",
+        "namespace on that server",
+        "default",
+        variable="TEMPORAL_NAMESPACE",
+    ),
     ActionInput("python", "Python to start with, 3.11 or newer", "python3"),
     ActionInput(
         "part",

@@ -1,5 +1,5 @@
 """The step after an installation that failed: the thread hears of it, since nobody else on this
-machine can speak.
+machine can speak. A server that cannot be reached is told of in the same way.
 """
 
 import time
@@ -7,7 +7,12 @@ from collections.abc import Callable, Mapping
 
 from forge_bot.errors import ForgeError
 from forge_bot.gate import messages, outputs
-from forge_bot.gate.environment_variables import read_inputs, read_step_context
+from forge_bot.gate.environment_variables import (
+    Inputs,
+    StepContext,
+    read_inputs,
+    read_step_context,
+)
 from forge_bot.gate.github import ApiAnswer, GateClient
 from forge_bot.gate.json_payload import read_json
 from forge_bot.gate.own_comments import OwnComments
@@ -25,6 +30,20 @@ def stranded(environ: Mapping[str, str], wait: Callable[[float], None] = time.sl
         outputs.error(f"{error.code}: {error.message} {error.advice}")
         return error.exit_code
     text = messages.stranded(around.run_url, inputs.prefix)
+    tell_thread(environ, inputs, around, text, wait)
+    return 0
+
+
+def tell_thread(
+    environ: Mapping[str, str],
+    inputs: Inputs,
+    around: StepContext,
+    text: str,
+    wait: Callable[[float], None] = time.sleep,
+) -> None:
+    """Say in the thread of the event and in the summary why nothing was done; once for each run of
+    the workflow.
+    """
     outputs.write_summary(environ.get("GITHUB_STEP_SUMMARY", ""), text)
     issue = read_json(environ.get("FORGE_BOT_WAKE", "").encode()).number("issue")
     if issue is not None:
@@ -37,7 +56,6 @@ def stranded(environ: Mapping[str, str], wait: Callable[[float], None] = time.sl
         )
         if trouble:
             outputs.warning(f"the thread could not be told: {messages.plain(trouble)}")
-    return 0
 
 
 def _told(github: GateClient, thread: OwnComments, text: str, run: str) -> str:

@@ -53,6 +53,15 @@ def stranded(run_url: str, prefix: str) -> str:
     )
 
 
+def no_server(message: str, hint: str, run_url: str, prefix: str, code: str) -> str:
+    """The Temporal server that leads the runs did not take the event."""
+    return (
+        f"**{message} So nothing was done.** {hint} Nothing is lost: when that is mended, [run the"
+        f" job again]({run_url}), or write `{prefix}`; what people wrote here meanwhile counts"
+        f" then. <sub>`{code}`</sub>"
+    )
+
+
 def refusal(refused: Denied, floor: Role, prefix: str) -> str:
     """One kind sentence for somebody who was refused."""
     who = f"@{refused.who}, " if refused.who else ""

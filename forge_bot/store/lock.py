@@ -32,6 +32,16 @@ def held(path: Path, what: str, by: str = "") -> Generator[None]:
         lock.release()
 
 
+@contextmanager
+def waited_for(path: Path) -> Generator[None]:
+    """Hold the lock at `path` for the time of the block, after others who hold it."""
+    from filelock import FileLock
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(path):
+        yield
+
+
 def _say(holder: Path, by: str) -> None:
     # Nobody needs it after a crash, so nothing waits for the disk.
     try:

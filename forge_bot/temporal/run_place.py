@@ -12,9 +12,6 @@ from forge_bot.runs.run_paths import run_paths
 from forge_bot.store import write_whole
 from forge_bot.values import Frozen
 
-ORCHESTRATION = "forge-bot"
-"""The task queue of the workflows themselves."""
-
 
 class TemporalPlace(Frozen):
     """The server of a run, and the options that the run was begun with."""

@@ -22,7 +22,6 @@ from forge_bot.temporal.run_place import TemporalPlace
 if TYPE_CHECKING:
     from temporalio.client import Client
     from temporalio.runtime import Runtime
-    from temporalio.service import RPCError
 
 _PROGRAM = "temporal"
 _LOOPBACK = "127.0.0.1"
@@ -118,6 +117,8 @@ async def connect(place: TemporalPlace, metrics: str = "") -> "Client":
     from temporalio.envconfig import ClientConfig
     from temporalio.service import RPCError
 
+    from forge_bot.temporal.server_errors import as_forge_error
+
     known = ClientConfig.load_client_connect_config()
     known["target_host"], known["namespace"] = place.address, place.namespace
     try:
@@ -128,7 +129,7 @@ async def connect(place: TemporalPlace, metrics: str = "") -> "Client":
             asked = DescribeNamespaceRequest(namespace=place.namespace)
             await client.workflow_service.describe_namespace(asked)
     except RPCError as error:
-        raise as_forge_error(error, place) from error
+        raise as_forge_error(error, place.address, place.namespace) from error
     except (RuntimeError, TimeoutError) as error:
         raise TemporalUnavailable(
             f"The Temporal server at {place.address} does not answer."
@@ -146,17 +147,3 @@ def _measured(metrics: str) -> "Runtime | None":
         return None
     collector = OpenTelemetryConfig(url=metrics, http=metrics.endswith("/v1/metrics"))
     return Runtime(telemetry=TelemetryConfig(metrics=collector))
-
-
-def as_forge_error(
-    error: "RPCError", place: TemporalPlace
-) -> TemporalUnavailable | TemporalRefused:
-    """Return the error for what the server's protocol says."""
-    from temporalio.service import RPCStatusCode
-
-    if error.status in {RPCStatusCode.NOT_FOUND, RPCStatusCode.INVALID_ARGUMENT}:
-        return TemporalRefused(f"{place.address} has no namespace {place.namespace!r}.")
-    if error.status in {RPCStatusCode.PERMISSION_DENIED, RPCStatusCode.UNAUTHENTICATED}:
-        return TemporalRefused(f"{place.address} refuses access to {place.namespace!r}.")
-    where = place.address or "of this command"
-    return TemporalUnavailable(f"The Temporal server {where} does not answer.")

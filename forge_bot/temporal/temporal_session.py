@@ -33,7 +33,6 @@ from forge_bot.runs.session import VIA, Session, TerminalHost, outcome_of
 from forge_bot.temporal.payloads import RunBegin, RunStanding, stop_in
 from forge_bot.temporal.run_activities import open_when_free
 from forge_bot.temporal.run_place import (
-    ORCHESTRATION,
     TemporalPlace,
     keep_place,
     queue_of,
@@ -41,8 +40,10 @@ from forge_bot.temporal.run_place import (
     workflow_id,
 )
 from forge_bot.temporal.run_workflow import ForgeRunWorkflow
-from forge_bot.temporal.temporal_server import as_forge_error, connected
+from forge_bot.temporal.server_errors import as_forge_error
+from forge_bot.temporal.temporal_server import connected
 from forge_bot.temporal.temporal_worker import working
+from forge_bot.temporal.thread_address import ORCHESTRATION
 
 RunHandle = WorkflowHandle[ForgeRunWorkflow, str]
 
@@ -87,7 +88,7 @@ class TemporalSession:
                 handle = await self._told_first(client, info, first)
                 return await self._followed(client, handle, info)
         except RPCError as error:
-            raise as_forge_error(error, self.place) from error
+            raise as_forge_error(error, self.place.address, self.place.namespace) from error
 
     @asynccontextmanager
     async def _at_server(self, info: RunInfo) -> AsyncGenerator[Client]:

@@ -12,8 +12,11 @@ from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxR
 from forge_bot.git import Repository
 from forge_bot.temporal.action_workflow import ForgeActionWorkflow
 from forge_bot.temporal.run_activities import RunActivities, TellOf
-from forge_bot.temporal.run_place import ORCHESTRATION, queue_of
+from forge_bot.temporal.run_place import queue_of
 from forge_bot.temporal.run_workflow import ForgeRunWorkflow
+from forge_bot.temporal.thread_activities import ThreadActivities
+from forge_bot.temporal.thread_address import ORCHESTRATION
+from forge_bot.temporal.thread_workflow import ForgeThreadWorkflow
 
 USUAL_STEPS = 8
 """Steps that a worker takes at the same time in one clone."""
@@ -52,8 +55,9 @@ async def working(
     *,
     steps: int = USUAL_STEPS,
     grace: timedelta = _GRACE,
+    visits: ThreadActivities | None = None,
 ) -> AsyncGenerator[None]:
-    """Work on the runs of these clones, as long as the block lasts."""
+    """Work on the runs of these clones, and in these threads, as long as the block lasts."""
     activities = RunActivities(repositories, tell_of).all()
     async with AsyncExitStack() as workers:
         for queue in {queue_of(repository) for repository in repositories}:
@@ -69,11 +73,21 @@ async def working(
                     graceful_shutdown_timeout=grace,
                 )
             )
+        for queue in visits.queues if visits is not None else ():
+            await workers.enter_async_context(
+                Worker(
+                    client,
+                    task_queue=queue,
+                    activities=[visits.visit] if visits is not None else [],
+                    max_concurrent_activities=steps,
+                    graceful_shutdown_timeout=grace,
+                )
+            )
         await workers.enter_async_context(
             Worker(
                 client,
                 task_queue=ORCHESTRATION,
-                workflows=[ForgeRunWorkflow, ForgeActionWorkflow],
+                workflows=[ForgeRunWorkflow, ForgeActionWorkflow, ForgeThreadWorkflow],
                 workflow_runner=workflow_runner(),
             )
         )

@@ -96,13 +96,14 @@ def test_the_action_has_exactly_the_inputs_and_outputs_of_the_settings() -> None
 
 
 def test_every_input_reaches_the_steps_by_its_variable_and_the_gate_has_all_of_its_own() -> None:
-    gate, install, _, stranded, run = steps(ACTION_YML)
+    gate, install, client, door, _, stranded, run = steps(ACTION_YML)
     travelled: dict[str, str] = {}
-    for step in (gate, install, stranded, run):
+    for step in (gate, install, client, door, stranded, run):
         for variable, value in step["env"].items():
             travelled[variable] = re.sub(r"^\$\{\{ (?:.* \|\| )?inputs\.(.*) \}\}$", r"\1", value)
     assert travelled == {each.env: each.name for each in INPUTS}
-    assert {each.env for each in AT_THE_GATE} <= gate["env"].keys() & run["env"].keys()
+    known = gate["env"].keys() & run["env"].keys() & door["env"].keys()
+    assert {each.env for each in AT_THE_GATE} <= known
 
 
 def test_the_workflow_with_the_wall_takes_what_the_action_takes() -> None:

@@ -1,0 +1,217 @@
+"""`python -m forge_bot.temporal.action_door`: the step of the Action that hands an event to a
+Temporal server.
+
+It comes after the gate, with the client of Temporal and nothing else installed. It starts the
+workflow of the issue or delivers an update to it, and ends.
+"""
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+from temporalio.client import (
+    Client,
+    WithStartWorkflowOperation,
+    WorkflowUpdateFailedError,
+    WorkflowUpdateRPCTimeoutOrCancelledError,
+)
+from temporalio.common import WorkflowIDConflictPolicy
+from temporalio.exceptions import ApplicationError
+from temporalio.service import RPCError
+
+from forge_bot.errors import ForgeError, TemporalRefused, TemporalUnavailable
+from forge_bot.gate import messages, outputs
+from forge_bot.gate.action import INPUTS
+from forge_bot.gate.environment_variables import read_inputs, read_step_context
+from forge_bot.gate.install_failure import tell_thread
+from forge_bot.gate.json_payload import Node, read_json
+from forge_bot.temporal.server_errors import as_forge_error
+from forge_bot.temporal.thread_address import (
+    HEAR,
+    ORCHESTRATION,
+    THREAD_WORKFLOW,
+    WAKE,
+    thread_workflow_id,
+)
+
+_CONNECT_SECONDS = 10.0
+_ANSWER_SECONDS = 5.0
+"""Time in which a worker takes an event; without one the server keeps it."""
+
+
+_ADVICE: dict[type[ForgeError], str] = {
+    TemporalUnavailable: (
+        "Check that the server runs, that machines of this workflow reach it, and the input"
+        " `temporal-address`."
+    ),
+    TemporalRefused: (
+        "Check the input `temporal-namespace`, and the variable `TEMPORAL_API_KEY` or the"
+        " certificates that the workflow hands on."
+    ),
+}
+
+
+def main(environ: Mapping[str, str] = os.environ) -> int:
+    """Hand the event over; 0 unless the server cannot be reached."""
+    try:
+        inputs, around = read_inputs(environ), read_step_context(environ)
+    except ForgeError as error:
+        outputs.error(f"{error.code}: {error.message} {error.advice}")
+        return error.exit_code
+    event = HandedEvent(environ, around.repository, str(around.attempt))
+    try:
+        said = asyncio.run(_handed_over(event))
+    except ForgeError as error:
+        hint = _ADVICE[type(error)]
+        outputs.error(f"{error.code}: {error.message} {hint}")
+        text = messages.no_server(error.message, hint, around.run_url, inputs.prefix, error.code)
+        tell_thread(environ, inputs, around, text)
+        return error.exit_code
+    outputs.write_outputs(
+        environ["GITHUB_OUTPUT"], {"outcome": "working", "issue": str(event.issue)}
+    )
+    outputs.write_summary(environ.get("GITHUB_STEP_SUMMARY", ""), said)
+    outputs.notice(said)
+    return 0
+
+
+class HandedEvent:
+    """An event that the gate let in, as the workflow takes it: ids, the words of a comment, and
+    what a request is frozen from.
+    """
+
+    def __init__(self, environ: Mapping[str, str], repository: str, attempt: str) -> None:
+        with open(environ["GITHUB_EVENT_PATH"], "rb") as file:  # noqa: PTH123 - no pathlib here
+            payload = read_json(file.read())
+        self._environ = environ
+        self._attempt = attempt
+        self._payload = payload
+        self._wake = read_json(environ.get("FORGE_BOT_WAKE", "").encode())
+        self.issue = self._wake.number("issue") or 0
+        self.server = environ.get("GITHUB_SERVER_URL") or "https://github.com"
+        self.repository = repository
+
+    @property
+    def workflow_id(self) -> str:
+        """Return the id of the workflow of the issue."""
+        return thread_workflow_id(self.server, self.repository, self.issue)
+
+    @property
+    def begin(self) -> dict[str, Any]:
+        """Return the input of the workflow."""
+        return {"server": self.server, "repository": self.repository, "issue": self.issue}
+
+    @property
+    def key(self) -> str:
+        """Return the name of the event: the same when GitHub delivers it twice, another when
+        somebody runs the job again.
+        """
+        comment, check = self._wake.number("comment"), self._wake.number("check")
+        if comment is not None:
+            name = f"comment-{comment}"
+        elif check is not None:
+            name = f"check-{check}"
+        elif self._wake.text("way") == "label":
+            name = f"label-{self._payload.text('issue', 'updated_at')}"
+        else:
+            name = f"run-{self._environ.get('GITHUB_RUN_ID', '')}"
+        return f"{name}-{self._attempt}"
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """Return what the workflow is told."""
+        variables = {each.env for each in INPUTS if each.env.startswith("FORGE_BOT_")}
+        return {
+            "key": self.key,
+            "wake": self._wake.value,
+            "inputs": {name: self._environ[name] for name in variables if self._environ.get(name)},
+            "job": self._environ.get("GITHUB_RUN_ID", ""),
+            "event": self._frozen(),
+            "comment": self._comment(),
+        }
+
+    def _frozen(self) -> str:
+        issue = self._payload["issue"]
+        if issue.number("number") is None or issue.at("pull_request").exists:
+            return ""
+        kept = {"number": issue.number("number"), "title": issue.text("title")}
+        return json.dumps({"issue": {**kept, "body": issue.text("body")}})
+
+    def _comment(self) -> dict[str, str] | None:
+        comment: Node = self._payload["comment"]
+        if self._wake.number("comment") is None or not comment.exists:
+            return None
+        return {
+            "body": comment.text("body"),
+            "by": comment.text("user", "login"),
+            "at": comment.text("created_at"),
+            "via": comment.text("html_url"),
+        }
+
+
+async def _handed_over(event: HandedEvent) -> str:
+    """Start the workflow or update it; one sentence about it. Raises TemporalUnavailable and
+    TemporalRefused.
+    """
+    from temporalio.envconfig import ClientConfig
+
+    known = ClientConfig.load_client_connect_config()
+    address, namespace = known.get("target_host", ""), known.get("namespace", "default")
+    try:
+        async with asyncio.timeout(_CONNECT_SECONDS + _ANSWER_SECONDS):
+            client = await asyncio.wait_for(Client.connect(**known), _CONNECT_SECONDS)
+            return await _told(client, event)
+    except RPCError as error:
+        raise as_forge_error(error, address, namespace) from error
+    except (RuntimeError, TimeoutError) as error:
+        raise TemporalUnavailable(f"The Temporal server at {address} does not answer.") from error
+
+
+async def _told(client: Client, event: HandedEvent) -> str:
+    start = WithStartWorkflowOperation[Any, Any](
+        THREAD_WORKFLOW,
+        event.begin,
+        id=event.workflow_id,
+        task_queue=ORCHESTRATION,
+        id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
+    )
+    try:
+        # One of its overloads takes arguments that have no types.
+        await client.execute_update_with_start_workflow(  # pyright: ignore[reportUnknownMemberType]
+            HEAR,
+            event.told,
+            start_workflow_operation=start,
+            id=event.key,
+            rpc_timeout=timedelta(seconds=_ANSWER_SECONDS),
+        )
+    except WorkflowUpdateFailedError as refused:
+        # Who works in the thread says so there, in the words that the run has by then.
+        await _woken(client, event)
+        cause = refused.cause
+        code = cause.type if isinstance(cause, ApplicationError) else ""
+        return f"{event.workflow_id} refused it: {code} {getattr(cause, 'message', '')}"
+    except WorkflowUpdateRPCTimeoutOrCancelledError:
+        await _woken(client, event)
+        return f"{event.workflow_id} has it. No worker answers now; it goes on when one does."
+    return f"{event.workflow_id} has it."
+
+
+async def _woken(client: Client, event: HandedEvent) -> None:
+    """Leave the event with the server."""
+    await client.start_workflow(
+        THREAD_WORKFLOW,
+        event.begin,
+        id=event.workflow_id,
+        task_queue=ORCHESTRATION,
+        id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
+        start_signal=WAKE,
+        start_signal_args=[event.told],
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,191 @@
+"""Visits to threads: each is the work of a job of the Action, as a process with a token."""
+
+import asyncio
+import os
+import signal
+import sys
+import tempfile
+from asyncio.subprocess import DEVNULL, PIPE, STDOUT, Process
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from temporalio import activity
+
+from forge_bot.bot.job import default_tree
+from forge_bot.bot.outbox import WorkerStopped, stopped_by
+from forge_bot.engine import REPORT
+from forge_bot.errors import ForgeError, GitFailed, GitHubUnavailable, RunBusy, TemporalRefused
+from forge_bot.gate.action import AT_THE_GATE
+from forge_bot.git import Repository
+from forge_bot.runs.resolve import resolve_run
+from forge_bot.runs.run import open_run
+from forge_bot.settings import load_config
+from forge_bot.store.run_folder import CARRIED
+from forge_bot.temporal.payloads import as_failure
+from forge_bot.temporal.thread_address import thread_queue
+from forge_bot.temporal.thread_payloads import ThreadWake, VisitDone, VisitOrder
+from forge_bot.temporal.thread_workflow import VISIT
+
+_HANDED_ON = (
+    *(each.env for each in AT_THE_GATE),
+    "FORGE_BOT_MODEL",
+    "FORGE_BOT_BUDGET",
+    "FORGE_BOT_TRUST_LOCAL",
+)
+"""Inputs of the Action that count for a visit; what they leave empty is the worker's own."""
+
+_PASSING = {
+    *("rate-limited", "model-down", "github-limited", "cancelled"),
+    *(each.code.lower() for each in (GitFailed, GitHubUnavailable, RunBusy)),
+}
+"""Occasions whose reason can go away by itself."""
+
+_PULSE = 5.0
+_GENTLE_SECONDS = 10.0
+_MOST_BYTES = 1_000_000
+"""Bytes of reports in one message; a server takes 2 MB."""
+
+TellLine = Callable[[str], None]
+
+
+class ThreadActivities:
+    """Visits to the threads of certain repositories on GitHub, and of no others."""
+
+    def __init__(
+        self, repositories: Sequence[str], environ: Mapping[str, str], tell: TellLine
+    ) -> None:
+        self._repositories = {each.casefold() for each in repositories}
+        self._environ = environ
+        self._tell = tell
+
+    @property
+    def queues(self) -> list[str]:
+        """Return the task queue of each repository."""
+        server = self._environ.get("GITHUB_SERVER_URL") or "https://github.com"
+        return [thread_queue(server, each) for each in sorted(self._repositories)]
+
+    @activity.defn(name=VISIT)
+    async def visit(self, order: VisitOrder) -> VisitDone:
+        """Do what a job would do for an event; how it ended."""
+        if order.repository.casefold() not in self._repositories:
+            error = TemporalRefused(
+                f"This worker does not work for {order.repository}.",
+                hint="Start one that does: forge-bot worker --github OWNER/NAME",
+            )
+            raise as_failure(stopped_by(error))
+        with tempfile.TemporaryDirectory(prefix="forge-bot-visit-") as folder:
+            told = await self._outputs(order, Path(folder))
+        done = VisitDone(
+            outcome=told.get("outcome", "refused"),
+            occasion=told.get("occasion", ""),
+            passing=told.get("occasion", "") in _PASSING,
+        )
+        name = f"{order.repository}#{order.wake.wake.issue}"
+        self._tell(f"{name}: the visit ended, {done.occasion or done.outcome}")
+        return await asyncio.to_thread(_with_reports, done, order, told.get("branch", ""))
+
+    async def _outputs(self, order: VisitOrder, folder: Path) -> dict[str, str]:
+        """Return what the process of the visit wrote as the outputs of its step."""
+        environ = _environment(order, folder, self._environ)
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-P", "-m", "forge_bot.temporal.thread_job"),
+            cwd=folder,
+            env=environ,
+            stdin=DEVNULL,
+            stdout=PIPE,
+            stderr=STDOUT,
+            start_new_session=True,
+        )
+        name = f"{order.repository}#{order.wake.wake.issue}"
+        log = asyncio.ensure_future(self._logged(process, name))
+        try:
+            while not log.done():
+                activity.heartbeat()
+                await asyncio.wait({log}, timeout=_PULSE)
+            await process.wait()
+        except asyncio.CancelledError:
+            await _ended(process)
+            stop = WorkerStopped(cancelled=True, message="The worker was stopped.", exit_code=1)
+            raise as_failure(stop, passing=True) from None
+        told = _read_outputs(folder / "outputs")
+        if not told and process.returncode not in (2, 5):
+            message = f"The visit ended with {process.returncode}, without a word."
+            stop = WorkerStopped(code=ForgeError.code, message=message, exit_code=1)
+            raise as_failure(stop, passing=True)
+        return told
+
+    async def _logged(self, process: Process, name: str) -> None:
+        out = process.stdout
+        while out is not None and (line := await out.readline()):
+            self._tell(f"{name}: {line.decode('utf-8', 'replace').rstrip()}")
+
+
+async def _ended(process: Process) -> None:
+    with suppress(ProcessLookupError):
+        process.send_signal(signal.SIGTERM)
+    try:
+        await asyncio.wait_for(process.wait(), _GENTLE_SECONDS)
+    except TimeoutError:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        await process.wait()
+
+
+def _environment(order: VisitOrder, folder: Path, environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment of a job, of what the event says and this worker has.
+
+    Whom the token is shown to is for the worker to say, not for an event.
+    """
+    wake: ThreadWake = order.wake
+    (folder / "event.json").write_text(wake.event or "{}", encoding="utf-8")
+    (folder / "outputs").touch()
+    own = {name: text for name, text in environ.items() if not name.startswith("TEMPORAL_")}
+    given = {name: text for name, text in wake.inputs.items() if name in _HANDED_ON and text}
+    return {
+        **own,
+        **given,
+        "FORGE_BOT_WAKE": wake.wake.model_dump_json(),
+        "GITHUB_REPOSITORY": order.repository,
+        "GITHUB_RUN_ID": wake.job,
+        "GITHUB_EVENT_PATH": str(folder / "event.json"),
+        "GITHUB_OUTPUT": str(folder / "outputs"),
+        "GITHUB_STEP_SUMMARY": "",
+    }
+
+
+def _read_outputs(file: Path) -> dict[str, str]:
+    found: dict[str, str] = {}
+    lines = file.read_text(encoding="utf-8").splitlines()
+    while lines:
+        name, _, delimiter = lines.pop(0).partition("<<")
+        end = lines.index(delimiter)
+        found[name] = "\n".join(lines[:end])
+        del lines[: end + 1]
+    return found
+
+
+def _with_reports(done: VisitDone, order: VisitOrder, branch: str) -> VisitDone:
+    """Add how the run stands, and the reports that the workflow lacks, if a message takes them."""
+    if not branch:
+        return done.model_copy(update={"over": not done.passing})
+    try:
+        repository = Repository.find(default_tree(order.repository, order.wake.wake.issue))
+        info = resolve_run(repository, branch)
+        with open_run(repository, info, load_config(repository.text_here)) as run:
+            lines = [REPORT.dump_json(each).decode() for each in run.workspace.reports()]
+            ended = run.state.ended
+            parked = (run.workspace.path / CARRIED).is_file() and not ended
+            pipeline = run.pipeline.model_dump_json()
+    except ForgeError:
+        return done
+    standing: dict[str, object] = {
+        "run": info.name,
+        "parked": parked,
+        "over": ended and not done.passing,
+    }
+    first = order.known if order.run == info.name and order.known <= len(lines) else 0
+    if sum(len(line.encode()) for line in lines[first:]) <= _MOST_BYTES:
+        standing |= {"first": first, "reports": tuple(lines[first:])}
+        standing["pipeline"] = "" if first else pipeline
+    return done.model_copy(update=standing)

@@ -1,0 +1,81 @@
+"""The values that travel between the Action, the workflow of a thread and its visits.
+
+They name an event and hold what somebody wrote there. Tokens, keys and the state do not travel.
+"""
+
+from datetime import datetime
+
+from pydantic import Field
+
+from forge_bot.bot.job_context import Wake
+from forge_bot.values import Frozen
+
+
+class WokenBy(Frozen):
+    """The comment that woke a thread, as its event showed it."""
+
+    body: str
+    by: str
+    at: datetime
+    via: str
+
+
+class ThreadWake(Frozen):
+    """An event that the gate let in."""
+
+    key: str = Field(description="the same for the same event")
+    wake: Wake
+    inputs: dict[str, str] = Field(default={}, description="of the Action, by their variables")
+    job: str = Field(default="", description="GITHUB_RUN_ID of the job that brought it")
+    event: str = Field(default="", description="what a request is frozen from, as JSON")
+    comment: WokenBy | None = None
+
+    def by_timer(self) -> "ThreadWake":
+        """Return a wake for the same thread that nobody asked for."""
+        known: dict[str, object] = {"way": "timer", "deed": "resume", "certain": True}
+        wake = self.wake.model_copy(update={**known, "comment": None, "check": None})
+        return self.model_copy(update={"wake": wake, "event": "", "comment": None})
+
+
+class ThreadBegin(Frozen):
+    """The input of the workflow of a thread; the rest is what an earlier history of it heard."""
+
+    server: str
+    repository: str
+    issue: int
+    wakes: tuple[ThreadWake, ...] = ()
+    keys: tuple[str, ...] = ()
+    last: ThreadWake | None = None
+
+
+class VisitOrder(Frozen):
+    """One visit to a thread, by a worker with a token."""
+
+    repository: str
+    wake: ThreadWake
+    run: str = Field(default="", description="the run that the workflow knows")
+    known: int = Field(default=0, description="reports of it that the workflow knows")
+
+
+class VisitDone(Frozen):
+    """How a visit ended, and what lies on the branch by now."""
+
+    outcome: str = ""
+    occasion: str = Field(default="", description="what stands in the way")
+    passing: bool = Field(default=False, description="the reason can go away by itself")
+    parked: bool = Field(default=False, description="a provider's batch is waited for")
+    over: bool = Field(default=False, description="nothing is waited for")
+    run: str = ""
+    first: int = Field(default=0, description="reports before those that are told")
+    reports: tuple[str, ...] = ()
+    pipeline: str = Field(default="", description="told with the first reports")
+
+
+class ThreadStanding(Frozen):
+    """How a thread stands, for those who look."""
+
+    visiting: bool = False
+    waiting: int = Field(default=0, description="events that nobody has looked at yet")
+    outcome: str = ""
+    occasion: str = ""
+    parked: bool = False

@@ -1,0 +1,198 @@
+"""The workflow of a thread on GitHub: it hears events, and sends a worker to the thread for each.
+
+A visit does what a job of the Action does. Between visits nothing runs, and waiting costs nothing.
+"""
+
+from collections import deque
+from datetime import timedelta
+
+from temporalio import workflow
+from temporalio.common import RetryPolicy
+from temporalio.exceptions import ActivityError, is_cancelled_exception
+
+with workflow.unsafe.imports_passed_through():
+    from forge_bot.bot.command_reports import Telling, Utterance, command_key, report_of
+    from forge_bot.bot.outbox import stopped_by
+    from forge_bot.engine import REPORT, Pipeline, State, advance, fold
+    from forge_bot.errors import ForgeError, ReportRejected
+    from forge_bot.gate.candidate_lines import read_candidates
+    from forge_bot.gate.environment_variables import read_inputs
+    from forge_bot.temporal.payloads import as_failure, stop_in
+    from forge_bot.temporal.thread_address import HEAR, THREAD_WORKFLOW, WAKE, thread_queue
+    from forge_bot.temporal.thread_payloads import (
+        ThreadBegin,
+        ThreadStanding,
+        ThreadWake,
+        VisitDone,
+        VisitOrder,
+    )
+
+VISIT = "visit"
+
+_LONGEST = timedelta(hours=6)
+_SILENCE = timedelta(seconds=20)
+"""A worker without a sign of life for this long counts as lost."""
+
+_PAUSES = (60.0, 300.0, 900.0)
+"""Seconds before a visit that nobody asked for; the last pause is repeated."""
+
+_MOST_KEYS = 100
+"""Events that are known again; older ones are found answered in the thread."""
+
+
+@workflow.defn(name=THREAD_WORKFLOW)
+class ForgeThreadWorkflow:
+    """The run of an issue, from its first event until it is over."""
+
+    @workflow.init
+    def __init__(self, begin: ThreadBegin) -> None:
+        """Begin with nothing known of the run; a visit tells."""
+        self._begin = begin
+        self._wakes = deque(begin.wakes)
+        self._keys = deque(begin.keys, maxlen=_MOST_KEYS)
+        self._last = begin.last
+        self._visiting = False
+        self._done = VisitDone()
+        self._tries = 0
+        self._pipeline: Pipeline | None = None
+        self._state: State | None = None
+        self._run = ""
+        self._known: int = 0
+
+    @workflow.run
+    async def run(self, begin: ThreadBegin) -> str:
+        """Send a worker whenever there is a reason, until the run is over; how it ended."""
+        while True:
+            self._last = await self._next_wake()
+            self._visiting = True
+            self._done = await self._visited(self._last)
+            self._visiting = False
+            self._learn(self._done)
+            if self._done.over:
+                await workflow.wait_condition(workflow.all_handlers_finished)
+                if not self._wakes:
+                    return self._done.outcome
+            if workflow.info().is_continue_as_new_suggested():
+                await workflow.wait_condition(workflow.all_handlers_finished)
+                heard: dict[str, object] = {
+                    "wakes": tuple(self._wakes),
+                    "keys": tuple(self._keys),
+                    "last": self._last,
+                }
+                workflow.continue_as_new(begin.model_copy(update=heard))
+
+    async def _next_wake(self) -> ThreadWake:
+        """Wait for an event, or for the time to look again by itself."""
+        again = self._last is not None and (self._done.passing or self._done.parked)
+        pause = _PAUSES[min(self._tries, len(_PAUSES) - 1)] if again else None
+        try:
+            await workflow.wait_condition(lambda: bool(self._wakes), timeout=pause)
+        except TimeoutError:
+            assert self._last is not None  # noqa: S101 - only then there is a pause
+            self._tries += 1
+            return self._last.by_timer()
+        self._tries = 0
+        return self._wakes.popleft()
+
+    async def _visited(self, wake: ThreadWake) -> VisitDone:
+        order = VisitOrder(
+            repository=self._begin.repository, wake=wake, run=self._run, known=self._known
+        )
+        try:
+            return await workflow.execute_activity(
+                VISIT,
+                order,
+                result_type=VisitDone,
+                task_queue=thread_queue(self._begin.server, self._begin.repository),
+                start_to_close_timeout=_LONGEST,
+                heartbeat_timeout=_SILENCE,
+                retry_policy=RetryPolicy(maximum_interval=timedelta(minutes=1)),
+            )
+        except ActivityError as error:
+            if is_cancelled_exception(error):
+                raise
+            stop, passing = stop_in(error.cause)
+            return VisitDone(outcome="failed", occasion=stop.code.lower(), passing=passing)
+
+    def _learn(self, done: VisitDone) -> None:
+        """Take in what lies on the branch. What cannot be told is forgotten, and asked for anew."""
+        if done.pipeline:
+            self._pipeline, self._state = Pipeline.model_validate_json(done.pipeline), None
+        elif done.run != self._run or done.first != self._known:
+            self._pipeline, self._state = None, None
+        self._run, self._known = done.run, 0
+        if self._pipeline is None:
+            return
+        for line in done.reports:
+            report = REPORT.validate_json(line)
+            self._state = (
+                fold(self._pipeline, [report])
+                if self._state is None
+                else advance(self._pipeline, self._state, report)
+            )
+        self._known = done.first + len(done.reports)
+
+    # -- people
+    # ----------------------------------------------------------------------------------------------
+
+    @workflow.update(name=HEAR)
+    async def hear(self, wake: ThreadWake) -> None:
+        """Take in an event."""
+        self._heard(wake)
+
+    @hear.validator
+    def _fits(self, wake: ThreadWake) -> None:
+        """Refuse a comment of which the engine takes no command; it leaves no trace in the history.
+
+        While a visit is under way or an event waits, nobody knows here how the run will stand.
+        """
+        if self._visiting or self._wakes or self._pipeline is None or self._state is None:
+            return
+        try:
+            _check_taken(wake, self._pipeline, self._state)
+        except ForgeError as error:
+            raise as_failure(stopped_by(error)) from None
+
+    @workflow.signal(name=WAKE)
+    def wake(self, wake: ThreadWake) -> None:
+        """Take in an event where no worker answers an update now, or have its refusal said."""
+        self._heard(wake)
+
+    def _heard(self, wake: ThreadWake) -> None:
+        if wake.key not in self._keys:
+            self._keys.append(wake.key)
+            self._wakes.append(wake)
+
+    @workflow.query
+    def standing(self) -> ThreadStanding:
+        """Say how the thread stands."""
+        return ThreadStanding(
+            visiting=self._visiting,
+            waiting=len(self._wakes),
+            outcome=self._done.outcome,
+            occasion=self._done.occasion,
+            parked=self._done.parked,
+        )
+
+
+def _check_taken(wake: ThreadWake, pipeline: Pipeline, state: State) -> None:
+    """Raise what the engine says to the first command of a comment, where it takes none of them."""
+    comment, number = wake.comment, wake.wake.comment
+    if comment is None or number is None or not wake.wake.certain:
+        return
+    inputs = read_inputs(wake.inputs)
+    refused: ForgeError | None = None
+    for command in read_candidates(comment.body, inputs.prefix, bare=inputs.bare).said:
+        if not isinstance(command, Telling):
+            return
+        key = command_key(number, command.line)
+        spoken = Utterance(key=key, at=comment.at, by=comment.by, via=comment.via)
+        try:
+            report = report_of(command, spoken, pipeline, state)
+            if report is None or advance(pipeline, state, report) is not state:
+                return
+            refused = refused or ReportRejected("This was told before.")
+        except ForgeError as error:
+            refused = refused or error
+    if refused is not None:
+        raise refused

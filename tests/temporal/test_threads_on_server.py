@@ -1,0 +1,136 @@
+"""Runs in a thread that a Temporal server leads: a job hands each event over, and a worker does the
+rest.
+"""
+
+import asyncio
+import base64
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from temporalio.client import Client, WorkflowHistory
+from temporalio.contrib.pydantic import pydantic_data_converter
+
+from forge_bot.cli.options import ServerChoice
+from forge_bot.cli.temporal_commands import work_for_server
+from forge_bot.errors import ForgeError
+from forge_bot.temporal.thread_address import thread_workflow_id
+from tests.bot.stage import SECRET, heard
+from tests.fakes.github import FakeGitHub
+from tests.temporal.scene import Server, free_port
+from tests.temporal.thread_scene import ServedStage, served
+
+
+@pytest.fixture
+def stage(github: FakeGitHub, tmp_path: Path, server: Server) -> Iterator[ServedStage]:
+    with served(github, tmp_path, server.address) as it:
+        it.hub.add_label(it.repo, it.issue, "forge:S", by="maint")
+        yield it
+
+
+def history(stage: ServedStage) -> WorkflowHistory:
+    """What the server knows of the thread."""
+    name = thread_workflow_id(stage.hub.url, stage.repo.full_name, stage.issue.number)
+
+    async def fetched() -> WorkflowHistory:
+        client = await Client.connect(stage.address, data_converter=pydantic_data_converter)
+        return await client.get_workflow_handle(name).fetch_history()
+
+    return asyncio.run(fetched())
+
+
+def payloads(value: Any) -> str:
+    """Everything that a history holds as data, readable."""
+    if isinstance(value, list):
+        return "\n".join(payloads(part) for part in cast("list[Any]", value))
+    if not isinstance(value, dict):
+        return ""
+    whole = cast("dict[str, Any]", value)
+    if set(whole) >= {"metadata", "data"}:
+        return base64.b64decode(whole["data"]).decode()
+    return "\n".join(payloads(part) for part in whole.values())
+
+
+def count(stage: ServedStage, kind: str) -> int:
+    """The number of events of a kind in the history."""
+    return sum(event.HasField(f"{kind}_event_attributes") for event in history(stage).events)
+
+
+@pytest.mark.promise("bot-temporal-door", "cli-option-github")
+def test_a_label_leads_to_a_question_and_an_approval_to_a_pull_request(
+    stage: ServedStage,
+) -> None:
+    stage.start_worker()
+    job = stage.label()
+    assert (job.code, job.outcome) == (0, "working"), job.log
+    assert stage.visited() == "waiting", stage.log
+    assert len(stage.said("tracking")) == len(stage.said("checkpoint")) == 1
+    assert stage.state["currentPhaseStatus"] == "awaiting_human"
+
+    stale = heard(stage.say("/approve 0123456789ab"))
+    assert (stale.code, "GATE-002" in stale.log) == (0, True), stale.log
+    assert stage.visited() == "waiting", stage.log
+    assert any("0123456789ab" in said for said in stage.said("reply"))
+    assert count(stage, "workflow_execution_update_accepted") == 1
+
+    comment = stage.comment("/approve")
+    jobs = [stage.delivered(comment), stage.delivered(comment)]
+    assert [job.code for job in jobs] == [0, 0], jobs
+    assert stage.visited() == "done", stage.log
+    assert stage.state["currentPhaseStatus"] == "completed"
+    assert stage.pull.pull is not None
+    assert stage.pull.pull.head == stage.offered
+    assert count(stage, "workflow_execution_update_accepted") == 2
+    assert count(stage, "activity_task_scheduled") == 3
+    kept = payloads(history(stage).to_json_dict())
+    assert "/approve" in kept
+    assert SECRET not in kept
+    assert not [token for token in stage.hub.tokens if token in kept]
+
+
+def test_who_may_not_is_refused_before_anything_is_installed_or_asked(stage: ServedStage) -> None:
+    stage.address = f"127.0.0.1:{free_port()}"
+    job = heard(stage.say("/forge", by="stranger"))
+    assert (job.result, job.code, job.log) == ("refused", 0, "")
+
+
+def test_an_event_waits_on_the_server_until_there_is_a_worker(stage: ServedStage) -> None:
+    job = stage.label()
+    assert (job.code, "No worker answers now" in job.log) == (0, True), job.log
+    stage.start_worker()
+    assert stage.visited() == "waiting", stage.log
+    assert len(stage.said("checkpoint")) == 1
+
+
+@pytest.mark.parametrize(
+    ("address", "namespace", "code", "words"),
+    [
+        ("", "default", "TEMPORAL-003", "does not answer"),
+        ("the server's", "no-such-namespace", "TEMPORAL-004", "no namespace 'no-such-namespace'"),
+    ],
+)
+def test_a_server_that_does_not_take_the_event_is_told_of_in_the_thread(
+    stage: ServedStage, address: str, namespace: str, code: str, words: str
+) -> None:
+    stage.address = stage.address if address else f"127.0.0.1:{free_port()}"
+    stage.namespace = namespace
+    job = stage.label()
+    assert (job.code, code in job.log, words in job.summary) == (5, True, True), job.log
+    (told,) = stage.said("tracking")
+    assert words in told
+    assert "Nothing is lost" in told
+    assert stage.branches() == ["main"]
+
+
+@pytest.mark.parametrize(
+    ("name", "token", "said"),
+    [("widget", "ghs_1", "OWNER/NAME"), ("octo/widget", "", "GITHUB_TOKEN")],
+)
+def test_a_worker_for_issues_needs_a_repository_and_a_token(
+    name: str, token: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GITHUB_TOKEN", token)
+    with pytest.raises(ForgeError) as refused:
+        work_for_server((), ServerChoice(), github=(name,))
+    assert said in f"{refused.value.message} {refused.value.advice}"
