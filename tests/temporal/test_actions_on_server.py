@@ -23,7 +23,8 @@ from forge_bot.temporal.payloads import (
     RunBegin,
     StepOrder,
 )
-from forge_bot.temporal.run_place import ORCHESTRATION, queue_of, workflow_id
+from forge_bot.temporal.run_place import queue_of, workflow_id
+from forge_bot.temporal.thread_address import ORCHESTRATION
 from tests.cli.test_tools_in_a_run import CREATE, asks
 from tests.fakes import script
 from tests.fakes.script import Answer

@@ -10,8 +10,9 @@ from temporalio.contrib.pydantic import pydantic_data_converter
 
 from forge_bot.git import Repository
 from forge_bot.temporal.payloads import RunBegin, RunStanding
-from forge_bot.temporal.run_place import ORCHESTRATION, queue_of
+from forge_bot.temporal.run_place import queue_of
 from forge_bot.temporal.run_workflow import ForgeRunWorkflow
+from forge_bot.temporal.thread_address import ORCHESTRATION
 from tests.fakes import script
 from tests.mcp_server.test_four_doors import Way
 from tests.temporal.conftest import TASK
