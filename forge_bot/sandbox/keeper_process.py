@@ -7,7 +7,9 @@ as a lifeline: when it closes, every process ends. The answer is one line of JSO
 Other inherited descriptors are passed on to the command.
 """
 
-import base64
+from __future__ import annotations
+
+import binascii
 import contextlib
 import ctypes
 import errno
@@ -16,11 +18,14 @@ import json
 import os
 import select
 import signal
-import socket
 import stat
 import struct
 import sys
-from typing import Any, NoReturn
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # a keeper starts for every command: it does not read what it rarely needs
+    import socket
+    from typing import Any, NoReturn
 
 _SET_DEATH_SIGNAL, _SET_NO_NEW_PRIVS, _SET_CHILD_SUBREAPER, _CAPBSET_DROP, _CAP_AMBIENT = (
     1,
@@ -96,7 +101,7 @@ def _landlock(order: dict[str, Any]) -> None:
 
     Source: Documentation/userspace-api/landlock.rst.
     """
-    attributes = base64.b64decode(order["attributes"])
+    attributes = binascii.a2b_base64(order["attributes"])
     ruleset = _syscall(
         "landlock_create_ruleset", _LANDLOCK_CREATE, ctypes.c_char_p(attributes), len(attributes), 0
     )
@@ -140,12 +145,16 @@ def _drop_capabilities() -> None:
     )
 
 
-def _seccomp(program: bytes, line: socket.socket) -> None:
+def _seccomp(program: bytes, line: socket.socket | None) -> None:
     """Load the filter and send the descriptor of its listener through the socket `line`.
 
     A process inside another keeper's box cannot have a second listener. The kernel then refuses the
     calls that the listener would receive.
     """
+    import socket
+
+    if line is None:
+        raise OSError(errno.EPERM, "nothing would learn of refused calls")
     instructions = ctypes.create_string_buffer(program, len(program))
     header = ctypes.create_string_buffer(
         struct.pack("<HxxxxxxQ", len(program) // 8, ctypes.addressof(instructions))
@@ -177,7 +186,7 @@ def _limit(limits: dict[str, int]) -> None:
         os.close(score)
 
 
-def _become(order: dict[str, Any], trouble: int, line: socket.socket) -> NoReturn:
+def _become(order: dict[str, Any], trouble: int, line: socket.socket | None) -> NoReturn:
     """Turn this process into the command.
 
     A failure is written to `trouble`, which closes by itself if nothing fails.
@@ -196,7 +205,7 @@ def _become(order: dict[str, Any], trouble: int, line: socket.socket) -> NoRetur
             _drop_capabilities()
             _checked(_libc().prctl(_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs")
             _landlock(walls)
-            _seccomp(base64.b64decode(walls["seccomp"]), line)
+            _seccomp(binascii.a2b_base64(walls["seccomp"]), line)
         stage = "exec"
         os.chdir(order["folder"])
         _exec(order["program"], order["argv"], order["env"])
@@ -275,6 +284,8 @@ class _Listener:
 
 def _received(line: socket.socket, own: tuple[str, ...]) -> _Listener | None:
     """Return the listener that came through the socket `line`, if one did."""
+    import socket
+
     line.setblocking(False)
     with contextlib.suppress(BlockingIOError):
         _, descriptors, _, _ = socket.recv_fds(line, 16, 1)
@@ -342,6 +353,13 @@ def _heard(_number: int, _frame: object) -> None:
     """Handle the signal so that it is delivered; the wake-up descriptor does the rest."""
 
 
+def _socket_pair() -> tuple[socket.socket, socket.socket]:
+    """Return a pair of sockets. The module is read before the walls keep the child from it."""
+    import socket
+
+    return socket.socketpair()
+
+
 def main() -> None:
     """Carry out the order on stdin and answer on the descriptor named by the first argument."""
     answer = int(sys.argv[1])
@@ -357,17 +375,18 @@ def main() -> None:
     signal.set_wakeup_fd(bell)
     signal.signal(signal.SIGCHLD, _heard)
     trouble_read, trouble = os.pipe()
-    ours, theirs = socket.socketpair()
+    line = _socket_pair() if order.get("walls") else None
     command = os.fork()
     if command == 0:
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         os.close(answer)
-        _become(order, trouble, theirs)
+        _become(order, trouble, line and line[1])
     os.close(trouble)
-    theirs.close()
+    if line:
+        line[1].close()
     trouble_words = os.read(trouble_read, 65_536)
-    listener = _received(ours, tuple(order.get("own", ())))
+    listener = _received(line[0], tuple(order.get("own", ()))) if line else None
     status = _attend(command, 0, news, listener)
     _end_all(command)
     report: dict[str, Any] = json.loads(trouble_words) if trouble_words else {}
