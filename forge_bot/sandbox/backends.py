@@ -1,7 +1,7 @@
 """Find the backends that work on this machine, choose one, and run a command with it."""
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -33,13 +33,14 @@ def available() -> tuple[tuple[BackendName, str], ...]:
 
     Each backend is tested now by running a command in it.
     """
-    return tuple((name, _failure_reason(name)) for name in BackendName)
+    return tuple((name, _failure_reason(name, _try_now)) for name in BackendName)
 
 
 def choose(wanted: Wanted) -> BackendName:
     """Return the backend to use. Raises NoSandbox with every reason.
 
-    `auto` selects the strongest that works and never `off`.
+    `auto` selects the strongest that works and never `off`. One that has run a command in this
+    process is not tested again.
     """
     if wanted == "off":
         return BackendName.OFF
@@ -50,7 +51,7 @@ def choose(wanted: Wanted) -> BackendName:
     )
     reasons: list[str] = []
     for name in candidates:
-        trouble = _failure_reason(name)
+        trouble = _failure_reason(name, _try_once)
         if not trouble:
             return name
         reasons.append(f"{name}: {trouble}")
@@ -170,10 +171,22 @@ def _try(name: BackendName, binary: str) -> None:
         raise SandboxFailed(words.strip() or f"a trial command ended with code {code}.")
 
 
-def _failure_reason(name: BackendName) -> str:
-    """Return why a backend does not work here, or "". It is tested by running a command in it."""
+def _try_now(name: BackendName) -> None:
+    _try(name, bubblewrap_here() if name is BackendName.BUBBLEWRAP else "")
+
+
+@cache
+def _try_once(name: BackendName) -> None:
+    if name is BackendName.BUBBLEWRAP:
+        bubblewrap_here()  # it has run a command in what it returns
+    else:
+        _try_now(name)
+
+
+def _failure_reason(name: BackendName, attempt: Callable[[BackendName], None]) -> str:
+    """Return why a backend does not work here, or ""."""
     try:
-        _try(name, bubblewrap_here() if name is BackendName.BUBBLEWRAP else "")
+        attempt(name)
     except SandboxFailed as error:
         return f"{error.message}{_apparmor() if name is BackendName.BUBBLEWRAP else ''}"
     return ""
