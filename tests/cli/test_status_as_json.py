@@ -30,6 +30,7 @@ from forge_bot.engine.state import (
 from forge_bot.runs.estimate import Estimate
 from forge_bot.values import CommandResult, Finding, Frozen, TaskSpec, Usage
 from tests.fakes.sample import Sample
+from tests.fakes.warm_python import warm_python
 
 TASK = "Nobody is on call before the rota starts"
 PAGE = Path(__file__).parents[2] / "docs" / "state.md"
@@ -91,11 +92,11 @@ def test_small_objects_are_told_where_they_occur(value: type[Frozen]) -> None:
 
 
 def printed(sample: Sample) -> dict[str, object]:
-    """What a real process writes, which nobody's notices may disturb: the state, after the estimate
-    is taken out.
+    """What a process of its own writes, which nobody's notices may disturb: the state, after the
+    estimate is taken out.
     """
     done = subprocess.run(
-        [sys.executable, "-m", "forge_bot", "status", "--json"],
+        [warm_python(), "-m", "forge_bot", "status", "--json"],
         cwd=sample.path,
         capture_output=True,
         check=False,

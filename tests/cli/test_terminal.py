@@ -21,6 +21,7 @@ from tests.bot import scene
 from tests.fakes import script
 from tests.fakes.github import FakeGitHub, Issue
 from tests.fakes.sample import Sample
+from tests.fakes.warm_python import warm_python
 
 TASK = "Nobody is on call before the rota starts"
 
@@ -60,11 +61,15 @@ class Terminal:
 
 
 @contextmanager
-def at_terminal(folder: Path, environ: Mapping[str, str], *words: str) -> Generator[Terminal]:
-    """forge-bot on a pseudo-terminal of its own."""
+def at_terminal(
+    folder: Path, environ: Mapping[str, str], *words: str, python: str = ""
+) -> Generator[Terminal]:
+    """forge-bot on a pseudo-terminal of its own, in a Python that has imported it already or in
+    the one that is named.
+    """
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
-        [sys.executable, "-m", "forge_bot", *words],
+        [python or warm_python(), "-m", "forge_bot", *words],
         stdin=theirs,
         stdout=theirs,
         stderr=theirs,
@@ -81,15 +86,16 @@ def at_terminal(folder: Path, environ: Mapping[str, str], *words: str) -> Genera
 
 
 @contextmanager
-def terminal(sample: Sample, *words: str, **more: str) -> Generator[Terminal]:
+def terminal(sample: Sample, *words: str, python: str = "", **more: str) -> Generator[Terminal]:
     """The same in the sample repository."""
     environ = {name: value for name, value in os.environ.items() if name != "CI"} | more
-    with at_terminal(sample.path, environ, *words) as person:
+    with at_terminal(sample.path, environ, *words, python=python) as person:
         yield person
 
 
 def test_a_person_chooses_effort_rejects_with_notes_and_approves(sample: Sample) -> None:
-    with terminal(sample, "run", TASK, "--model", sample.model()) as person:
+    words = ("run", TASK, "--model", sample.model())
+    with terminal(sample, *words, python=sys.executable) as person:
         person.until("Enter to begin")
         person.say("S")
         asked = person.until("Your answer")
@@ -158,9 +164,8 @@ def test_later_leaves_the_run_waiting(sample: Sample) -> None:
 def test_a_signal_at_the_question_ends_the_command_at_once(
     sample: Sample, number: signal.Signals
 ) -> None:
-    with terminal(
-        sample, "run", TASK, "--effort", "S", "--yes", "--model", sample.model()
-    ) as person:
+    words = ("run", TASK, "--effort", "S", "--yes", "--model", sample.model())
+    with terminal(sample, *words, python=sys.executable) as person:
         person.until("Your answer")
         person.process.send_signal(number)
         stopped = person.until("forge-bot resume")

@@ -56,35 +56,33 @@ class Sample:
     @property
     def branch(self) -> str:
         """The run's branch."""
-        return next(
-            name
-            for name in self._branches
-            if name not in {"main", *RECORD_BRANCHES, *self._offered}
-        )
+        others = {"main", *RECORD_BRANCHES}
+        return next(name for name, landed in self._branches() if not landed and name not in others)
 
     @property
     def offered(self) -> str:
         """The branch for merge."""
-        return self._offered[0]
+        return next(name for name, landed in self._branches() if landed)
 
-    @property
-    def _branches(self) -> list[str]:
-        return self.git("branch", "--format=%(refname:short)").splitlines()
-
-    @property
-    def _offered(self) -> list[str]:
-        form = "--format=%(trailers:key=Forge-Landed,valueonly)"
-        return [name for name in self._branches if self.git("log", "-1", form, name, "--")]
+    def _branches(self) -> list[tuple[str, str]]:
+        """Each branch, and what its newest commit has landed if it is one for merge."""
+        form = "--format=%(refname:short) %(trailers:key=Forge-Landed,valueonly,separator=%2C)"
+        found = [
+            line.partition(" ")
+            for line in self.git("for-each-ref", form, "refs/heads").splitlines()
+        ]
+        return [(name, landed.strip()) for name, _, landed in found]
 
     @property
     def workspace(self) -> Path:
         """The run's folder in its work tree; of a run that is done, in a new one beside."""
+        branch = self.branch
         trees = [
             Path(block.split("\n")[0].removeprefix("worktree "))
             for block in self.git("worktree", "list", "--porcelain").split("\n\n")
-            if f"refs/heads/{self.branch}" in block
+            if f"refs/heads/{branch}" in block
         ]
         tree = trees[0] if trees else self.path.parent / "seen"
         if not trees:
-            self.git("worktree", "add", "-q", str(tree), self.branch)
+            self.git("worktree", "add", "-q", str(tree), branch)
         return next((tree / ".specs").iterdir())
