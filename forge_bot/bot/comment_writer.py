@@ -211,10 +211,10 @@ class CommentWriter:
 
         Several commands of one comment have an answer each.
         """
+        self.told.add(reply.occasion)
         if to is None:
             self.write(self.thread.number, reply.comment())
             return
-        self.told.add(reply.occasion)
         text = reply.comment(str(to.comment.id))
         if not self.thread.answered(to.comment):
             self.answer(to.comment, to.number, reply.reaction, text)

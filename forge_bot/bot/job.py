@@ -33,7 +33,7 @@ from forge_bot.errors import ForgeError
 from forge_bot.gate import outputs
 from forge_bot.gate.authorise import RequestedOperation
 from forge_bot.gate.environment_variables import Inputs
-from forge_bot.gate.messages import BEGUN
+from forge_bot.gate.messages import BEGUN, NOT_BEGUN
 from forge_bot.git import Repository, clone_repository
 from forge_bot.github_api import GitHub, PyGitHub, load_library
 from forge_bot.interaction import markers
@@ -195,12 +195,11 @@ class _Visit:
         text = self._tracked(reply) or (short_summary(reply) if reply is not None else "")
         self._occasion = reply.occasion if reply is not None else ""
         failed = exit_code(outcome) != 0
-        if reply is not None and failed:
+        if reply is not None:
             with suppress(ForgeError):
-                self._complained(reply)
-        if reply is not None and self.info is None:
-            with suppress(ForgeError):
-                self._not_begun(reply)
+                said = failed and self._complained(reply)
+                if self.info is None:
+                    self._not_begun(reply, said=said)
         if self.around.summary is not None and text:
             outputs.write_summary(str(self.around.summary), text)
         if self.around.outputs is not None:
@@ -209,15 +208,24 @@ class _Visit:
             outputs.error(reply.headline)
         return exit_code(outcome)
 
-    def _complained(self, reply: CommentReply) -> None:
-        """Call people, unless they wanted it so, were answered already, or did nothing now."""
+    def _complained(self, reply: CommentReply) -> bool:
+        """Call people, unless they wanted it so, were answered already, or did nothing now; return
+        whether the reply stands in a comment of its own. Nobody can be called where comments are
+        refused.
+        """
         told = self.supervisor.desk.told if self.supervisor is not None else ()
         wake = self.around.wake
-        if reply.occasion not in _QUIET and reply.occasion not in told and wake.way != "timer":
+        if reply.occasion in _QUIET or reply.occasion in told or wake.way == "timer":
+            return reply.occasion in told
+        with suppress(ForgeError):
             self.github.comment(wake.issue, reply.comment())
+            return True
+        return False
 
-    def _not_begun(self, reply: CommentReply) -> None:
-        """Replace the comment that says that a run has begun: there is none."""
+    def _not_begun(self, reply: CommentReply, *, said: bool) -> None:
+        """Replace the comment that says that a run has begun: there is none. The reply's words
+        stand there unless they are `said` in a comment of their own.
+        """
         wake = self.around.wake
         if wake.deed == RequestedOperation.START and wake.tracking_comment is not None:
             begun = next(
@@ -229,8 +237,9 @@ class _Visit:
                 None,
             )
             if begun is not None and begun.body.startswith(BEGUN):
+                text = NOT_BEGUN if said else reply.alert()
                 self.github.edit_comment(
-                    begun.id, f"{reply.alert()}\n\n{markers.tracking('', str(wake.issue))}"
+                    begun.id, f"{text}\n\n{markers.tracking('', str(wake.issue))}"
                 )
 
     def _told(self, outcome: Outcome) -> dict[str, str]:

@@ -29,6 +29,9 @@ REFUSAL_MARK = f"{OWN_MARK}refusal -->"
 BEGUN = "👀 forge-bot has begun."
 """How the tracking comment begins until somebody who works writes it anew."""
 
+NOT_BEGUN = "No run was begun; the comment below says why, and what to do."
+"""The tracking comment of a run that could not begin."""
+
 
 def beginning(run_url: str, issue: int) -> str:
     """The first line of the tracking comment."""

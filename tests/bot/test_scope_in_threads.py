@@ -14,6 +14,8 @@ def test_a_command_names_the_folder_and_an_edit_outside_of_it_waits(stage: Stage
 
 def test_a_folder_that_is_not_there_is_answered_with_a_way_out(stage: Stage) -> None:
     heard(stage.say("/forge --in packages/api Say nobody before the start"))
-    told = stage.said()[-1]
+    began, told = stage.said()
+    assert "No run was begun" in began
+    assert "no tracked file" not in began
     assert "--in packages/api: no tracked file lies there." in told
     assert "Give a folder from the root of the repository down" in told
