@@ -16,7 +16,7 @@ from forge_bot.bot.comments import (
 )
 from forge_bot.bot.job_context import JobContext
 from forge_bot.bot.thread import Thread, ThreadCommand
-from forge_bot.engine.reports import RequestRefreshed
+from forge_bot.engine.reports import BaseConflicted, RequestRefreshed
 from forge_bot.errors import CannotUpdate, ForgeError, ReportRejected
 from forge_bot.gate import command_types as said
 from forge_bot.git import blob_id
@@ -128,12 +128,15 @@ def _updated(run: Run, spoken: ThreadCommand, thread: Thread, desk: CommentWrite
         if pull is not None and pull.state is not PullState.OPEN:
             raise CannotUpdate(f"The pull request is {pull.state.value} already.")
         at, via = spoken.comment.created_at, spoken.comment.url
-        base = pull.base if pull is not None else ""
-        run.tell(update(run, key=spoken.key, at=at, by=spoken.by, via=via, base=base))
+        base = pull.base if pull is not None else run.state.base_branch
+        report = update(run, key=spoken.key, at=at, by=spoken.by, via=via, base=base)
+        if report is not None:
+            run.tell(report)
     except ForgeError as error:
         desk.say(command_replies.cannot(desk.commands, error), spoken)
         return
-    desk.react(spoken.comment, "rocket")
+    paths = report.paths if isinstance(report, BaseConflicted) else ()
+    desk.say(command_replies.updated(desk.view(run), base=base, conflicts=paths), spoken)
 
 
 def _refreshed(

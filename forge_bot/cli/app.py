@@ -199,7 +199,7 @@ def retry(
 @app.command()
 @with_groups
 def update(options: ResumeOptions) -> int:
-    """Merge what came to the base branch into a run that is done, and verify it again."""
+    """Merge what came to the base branch into a run, and verify it again."""
     from forge_bot.cli.resume import update_run as go
 
     return go(options)

@@ -82,10 +82,10 @@ def retry(
 
 
 def update_run(options: ResumeOptions) -> int:
-    """Merge what came to the base branch into a run that is done, and verify it again."""
+    """Merge what came to the base branch into a run, and verify it again."""
     via = way_of_answer(by_script=options.by_script)
 
-    def asked(run: Run) -> Report:
+    def asked(run: Run) -> Report | None:
         fetch_for_update(run)
         key = f"update-{uuid4().hex}"
         return update(run, key=key, at=run.now(), by=local_user(), via=via)

@@ -22,6 +22,7 @@ from forge_bot.engine.reports import (
     ArtifactChanged,
     ArtifactWritten,
     Asked,
+    BaseConflicted,
     BudgetRaised,
     CallBegun,
     CallEnded,
@@ -115,7 +116,7 @@ def advance(pipeline: Pipeline, state: State, report: Report) -> State:
 
 def _apply(pipeline: Pipeline, state: State, report: Report) -> State:
     reopened = (
-        isinstance(report, RetryAsked | ChecksFailed)
+        isinstance(report, RetryAsked | ChecksFailed | BaseConflicted)
         and state.current_phase_status is RunStatus.COMPLETED
     )
     # A question about a run that is over also costs money, and so did what was lost. It changes
@@ -167,7 +168,13 @@ def _after(pipeline: Pipeline, state: State, report: Report) -> State:
                 if state.gate is not None and state.gate.reason is Reason.BUDGET
                 else after
             )
-        case RequestRefreshed() | EffortChanged() | ApprovalDoubted() | ChecksFailed():
+        case (
+            RequestRefreshed()
+            | EffortChanged()
+            | ApprovalDoubted()
+            | ChecksFailed()
+            | BaseConflicted()
+        ):
             return _from_outside(pipeline, state, report)
         case Asked():
             # The log omits the words of the question: agents are shown this log, and a question to
@@ -211,7 +218,7 @@ def _worked(pipeline: Pipeline, state: State, report: handle_report.OnAction) ->
 def _from_outside(
     pipeline: Pipeline,
     state: State,
-    report: RequestRefreshed | EffortChanged | ApprovalDoubted | ChecksFailed,
+    report: RequestRefreshed | EffortChanged | ApprovalDoubted | ChecksFailed | BaseConflicted,
 ) -> State:
     match report:
         case RequestRefreshed():
@@ -233,6 +240,11 @@ def _from_outside(
             after, said = (
                 external_events.apply_failed_checks(pipeline, state, report),
                 f"checks failed: {', '.join(report.checks)}",
+            )
+        case BaseConflicted():
+            after, said = (
+                external_events.apply_conflicts(pipeline, state, report),
+                f"{report.base} merged for {report.by}, with conflicts: {', '.join(report.paths)}",
             )
         case _:
             assert_never(report)

@@ -13,7 +13,13 @@ from forge_bot.engine.pipeline import (
     Pipeline,
     SetupPhase,
 )
-from forge_bot.engine.reports import ApprovalDoubted, ChecksFailed, EffortChanged, RequestRefreshed
+from forge_bot.engine.reports import (
+    ApprovalDoubted,
+    BaseConflicted,
+    ChecksFailed,
+    EffortChanged,
+    RequestRefreshed,
+)
 from forge_bot.engine.state import ArtifactRecord, Reason, ShownVersion, State
 from forge_bot.engine.transitions import add_fix, go_back, is_left_out
 from forge_bot.errors import ReportRejected
@@ -26,6 +32,11 @@ The names of the documents with their logs begin with it.
 """
 
 CHECK_ROUNDS = 2
+
+CONFLICTS = "conflicts"
+"""The key under which a run counts merges with conflicts. The names of their documents begin with
+it.
+"""
 
 
 def apply_refresh(pipeline: Pipeline, state: State, report: RequestRefreshed) -> State:
@@ -126,6 +137,33 @@ def apply_failed_checks(pipeline: Pipeline, state: State, report: ChecksFailed) 
         "Make the checks of the pull request green",
         findings,
         report.at,
+    )
+
+
+def apply_conflicts(pipeline: Pipeline, state: State, report: BaseConflicted) -> State:
+    """Add a task that brings both sides of a merge together."""
+    if state.gate is not None:
+        raise ReportRejected(f"{state.gate.name} waits for an answer.")
+    count = state.rounds.get(CONFLICTS, 0) + 1
+    record = ArtifactRecord(blob=report.blob, phase=state.current_phase, round=count)
+    findings = tuple(
+        Finding(
+            severity=Severity.CRITICAL,
+            description=f"{path} does what both sides changed, and has no conflict markers.",
+        )
+        for path in report.paths
+    )
+    return add_fix(
+        pipeline,
+        state.replace(
+            artifacts={**state.artifacts, report.artifact: record},
+            rounds={**state.rounds, CONFLICTS: count},
+        ),
+        report.artifact,
+        f"Bring the changes of {report.base} and of this run together",
+        findings,
+        report.at,
+        files=report.paths,
     )
 
 

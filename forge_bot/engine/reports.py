@@ -359,6 +359,18 @@ class ChecksFailed(_Report):
     checks: tuple[str, ...] = Field(min_length=1, description="names of the checks")
 
 
+class BaseConflicted(_Report):
+    """The base branch was merged, and files hold both versions of what both sides changed."""
+
+    type: Literal["base_conflicted"] = "base_conflicted"
+    artifact: str
+    blob: str
+    base: str = Field(description="name of the base branch")
+    paths: tuple[str, ...] = Field(min_length=1)
+    by: str
+    via: str
+
+
 class Asked(_Report):
     """A person asked a model about the run without changing it.
 
@@ -412,6 +424,7 @@ Report = Annotated[
     | EffortChanged
     | ApprovalDoubted
     | ChecksFailed
+    | BaseConflicted
     | Asked
     | CostCounted
     | Abandoned,

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from forge_bot.errors import GitFailed
-from forge_bot.git.process import git
+from forge_bot.git.process import GitResult, git
 from forge_bot.git.revisions import commit_id, tree_id
 from forge_bot.git.tree_listing import differences
 
@@ -134,18 +134,40 @@ def merge(
         return theirs
     if base is None or ours is None or theirs is None:
         raise MergeConflict
-    with tempfile.TemporaryDirectory(prefix="forge-bot-") as name:
-        places = [Path(name) / side for side in ("ours", "base", "theirs")]
-        for place, data in zip(places, (ours, base, theirs), strict=True):
-            place.write_bytes(data)
-        answer = git(
-            folder,
-            "merge-file",
-            "--stdout",
-            "--quiet",
-            *map(str, places),
-            ok=(*_CONFLICTS, *_ERRORS),
-        )
+    answer = _merge_file(folder, (ours, base, theirs))
     if answer.code != 0:
         raise MergeConflict
     return answer.out
+
+
+MARKERS = (b"<<<<<<< ", b"||||||| ", b">>>>>>> ")
+"""The beginnings of lines that enclose what two sides changed differently."""
+
+
+def merge_with_markers(
+    folder: Path, base: bytes, ours: bytes, theirs: bytes, labels: tuple[str, str]
+) -> bytes:
+    """The file with the changes of both sides; where they do not agree all versions stand between
+    markers, ours and theirs by their labels. Raises MergeConflict for what is no text.
+    """
+    named = [word for label in (labels[0], "before both", labels[1]) for word in ("-L", label)]
+    answer = _merge_file(folder, (ours, base, theirs), "--diff3", *named)
+    if answer.code not in _CONFLICTS:
+        raise MergeConflict
+    return answer.out
+
+
+def has_markers(data: bytes) -> bool:
+    """Return whether a file has lines that `merge_with_markers` writes around a conflict."""
+    return any(line.startswith(MARKERS) for line in data.splitlines())
+
+
+def _merge_file(folder: Path, sides: tuple[bytes, bytes, bytes], *options: str) -> GitResult:
+    """Let git merge three versions of a file: ours, the one before both, theirs."""
+    with tempfile.TemporaryDirectory(prefix="forge-bot-") as name:
+        places = [Path(name) / side for side in ("ours", "base", "theirs")]
+        for place, data in zip(places, sides, strict=True):
+            place.write_bytes(data)
+        ok = (*_CONFLICTS, *_ERRORS)
+        given = ("--stdout", "--quiet", *options, *map(str, places))
+        return git(folder, "merge-file", *given, ok=ok)

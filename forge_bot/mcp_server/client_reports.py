@@ -21,7 +21,7 @@ from forge_bot.mcp_server.dispatch import (
 )
 from forge_bot.mcp_server.publish_steps import done_by_client, is_pushed
 from forge_bot.mcp_server.wire import Hint, Previous, ReportedFinding
-from forge_bot.runs.apply_output import OutputApplier, artifact_contract
+from forge_bot.runs.apply_output import OutputApplier, artifact_contract, said_left
 from forge_bot.runs.builtin_actions import written
 from forge_bot.runs.clock import now
 from forge_bot.runs.publish import PULL_REQUEST
@@ -237,9 +237,13 @@ def _fit(run: Run, action: SpawnAgent, dispatch: Dispatch, name: str) -> str:
         raise ArtifactUnfit(
             f"{where} is not UTF-8: {error.reason} at byte {error.start}."
         ) from error
-    complaints = artifact_contract(run, action).complaints(text)
+    landing = OutputApplier(run)
+    tasks = action.parallel_task_ids or ()
+    named = [task for task in tasks if action.output_file.replace("{task}", task) == name]
+    left = said_left(landing.left_in_conflict(named, {}, run.tree))
+    complaints = (*artifact_contract(run, action).complaints(text), *left)
     if not dispatch.refused:
-        complaints = (*complaints, *OutputApplier(run).doubts(action, text))
+        complaints = (*complaints, *landing.doubts(action, text))
     if complaints and dispatch.refused < _COMPLAINTS:
         note(run, dispatch.model_copy(update={"refused": dispatch.refused + 1}))
         raise ArtifactUnfit(f"{where} cannot be used as it is.", details=complaints)

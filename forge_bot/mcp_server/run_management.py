@@ -13,7 +13,7 @@ from forge_bot.engine import SpawnAgent
 from forge_bot.engine.pipeline import AgentPhase, AnsweringPhase, ReviewPhase, TaskReviewPhase
 from forge_bot.engine.reports import Answer, RetryAsked
 from forge_bot.engine.state import State, TaskState
-from forge_bot.errors import BadArguments, BadPipeline, UnknownArtifact
+from forge_bot.errors import BadArguments, BadPipeline, CannotUpdate, UnknownArtifact
 from forge_bot.knowledge import DocumentNames, History
 from forge_bot.knowledge.past_runs import REPORTS, ReviewReports, read_reported
 from forge_bot.mcp_server.check_worktree import CheckWorktree
@@ -152,7 +152,11 @@ class RunManagement:
                 )
             elif wanted.operation == "update":
                 fetch_for_update(run)
-                run.tell(update(run, key=f"update-{uuid4().hex}", at=now(), by=by, via=via))
+                if not run.state.ended and run.state.gate is None:
+                    raise CannotUpdate("The run is not done yet, and its step is under way.")
+                report = update(run, key=f"update-{uuid4().hex}", at=now(), by=by, via=via)
+                if report is not None:
+                    run.tell(report)
             else:
                 key = f"retry-{uuid4().hex}"
                 run.tell(

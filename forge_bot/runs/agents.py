@@ -310,7 +310,7 @@ class Agents:
             ),
             journal=self.journal,
             ledger=self.ledger,
-            check=self.landing.check(action, contract, spot.tree),
+            check=self.landing.check(action, task, contract, spot.tree),
             run_commands=lambda effect: self._try(action, task, effect, spot),
             notice=lambda notice: self._thinking(notice, task),
             now=time.monotonic,

@@ -3,7 +3,7 @@ where a person decides.
 """
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from forge_bot.agent.edits import EditPlan, Folder, plan_edits
 from forge_bot.agent.model_answers import Change, Document
@@ -13,6 +13,7 @@ from forge_bot.artifacts.nothing_to_do import read_nothing_to_do
 from forge_bot.artifacts.plans import document_facts
 from forge_bot.engine import SpawnAgent
 from forge_bot.engine.capability_uses import HEADING, uses_section
+from forge_bot.engine.external_events import CONFLICTS
 from forge_bot.engine.next_action import held_patch_name
 from forge_bot.engine.pipeline import (
     AgentPhase,
@@ -26,6 +27,7 @@ from forge_bot.engine.reports import ArtifactWritten
 from forge_bot.engine.verification_report import composed, without_section
 from forge_bot.errors import PathEscapes
 from forge_bot.git import MergeConflict, Tree, blob_id, merge
+from forge_bot.git.diff import has_markers
 from forge_bot.project.scoped_commands import is_inside
 from forge_bot.prompts.untrusted import what_is_hidden
 from forge_bot.runs.base_graph import with_graph
@@ -96,6 +98,14 @@ class ArtifactContract(Frozen):
         return tuple(found)
 
 
+def _with_left(inspection: Inspection, left: Sequence[str]) -> Inspection:
+    """Return the facts of a document with the conflicts that its author left in files. Nobody can
+    accept them.
+    """
+    found = tuple(Problem(place="", message=said, fatal=True) for said in said_left(left))
+    return inspection.model_copy(update={"problems": (*inspection.problems, *found)})
+
+
 def artifact_contract(run: Run, action: SpawnAgent) -> ArtifactContract:
     """The contract of the artifact that an action asks for."""
     return contract_of(run, run.pipeline.phase(action.phase), action.headings)
@@ -124,6 +134,15 @@ def inspected_with_graph(
     return with_graph(run.repository, run.state.base_commit, inspection, text, plans=plans)
 
 
+def said_left(paths: Sequence[str]) -> tuple[str, ...]:
+    """Return what is said to the author of files that still hold both sides of a conflict."""
+    return tuple(
+        f"{path} still has conflict markers: bring both versions together, without the lines that"
+        " begin with <<<<<<<, ||||||| and >>>>>>>"
+        for path in paths
+    )
+
+
 class OutputApplier:
     """Puts answers of one run where they belong."""
 
@@ -142,15 +161,23 @@ class OutputApplier:
         return tuple(found)
 
     def check(
-        self, action: SpawnAgent, contract: ArtifactContract, tree: Tree
+        self,
+        action: SpawnAgent,
+        task: TaskId | None,
+        contract: ArtifactContract,
+        tree: Tree,
     ) -> Callable[[Document | Change], tuple[str, ...]]:
         """Return the check of one agent's answers. What is only doubtful goes back once."""
         told = set[str]()
 
+        tasks = () if task is None else (task,)
+
         def complaints(answer: Document | Change) -> tuple[str, ...]:
             doubts = () if told else self.doubts(action, answer.artifact_markdown)
             told.update(doubts)
-            return (*self.complaints(answer, contract, tree), *doubts)
+            planned = dict(self._plan(answer, tree).files) if isinstance(answer, Change) else {}
+            left = said_left(self.left_in_conflict(tasks, planned, tree))
+            return (*self.complaints(answer, contract, tree), *left, *doubts)
 
         return complaints
 
@@ -163,6 +190,23 @@ class OutputApplier:
             return ()
         unknown = unknown_names(text, self.run.repository, self.run.state.base_commit)
         return (said_unknown(unknown),) if unknown else ()
+
+    def left_in_conflict(
+        self, tasks: Sequence[TaskId | None], planned: Mapping[str, bytes | None], tree: Tree
+    ) -> tuple[str, ...]:
+        """Return the files that tasks are to free of conflict markers and that still have some;
+        `planned` are files as they are to be in the tree.
+        """
+        known = [self.run.state.task(task) for task in tasks if task is not None]
+        paths = [
+            path
+            for task in known
+            if task is not None and task.origin.startswith(CONFLICTS)
+            for path in task.spec.files
+        ]
+        folder = Folder(tree.path)
+        texts = {path: planned[path] if path in planned else folder.read(path) for path in paths}
+        return tuple(path for path, text in texts.items() if has_markers(text or b""))
 
     def unplaceable(self, answer: Document | Change, tree: Tree) -> tuple[str, ...]:
         """Why the answer's edits cannot be made at all; a document can always be written."""
@@ -196,6 +240,9 @@ class OutputApplier:
         what was merged before.
         """
         inspection = artifact_contract(self.run, action).inspect(answer.artifact_markdown)
+        if isinstance(answer, Change):
+            planned = dict(self._plan(answer, tree).files)
+            inspection = _with_left(inspection, self.left_in_conflict((task,), planned, tree))
         files = (
             self.merged(answer, tree)
             if isinstance(answer, Change) and not inspection.problems
@@ -218,6 +265,8 @@ class OutputApplier:
         What touches protected paths is taken out of the tree again and waits as a patch.
         """
         inspection = artifact_contract(self.run, action).inspect(text)
+        left = self.left_in_conflict((task,), {}, self.run.tree)
+        inspection = _with_left(inspection, left)
         report = self._written(action, task, text, inspection, usage)
         risky = self.risky_here(touched)
         if not risky or inspection.problems:

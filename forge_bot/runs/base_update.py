@@ -1,22 +1,30 @@
-"""A run that is done takes in what came to its base branch since, and goes back to its
-verification.
+"""A run takes in what came to its base branch since. One that is done goes back to its
+verification; one that is under way comes to it anyhow.
 """
 
 from datetime import datetime
 
+from forge_bot.engine.external_events import CONFLICTS
 from forge_bot.engine.pipeline import VerifyPhase
-from forge_bot.engine.reports import RetryAsked
+from forge_bot.engine.reports import BaseConflicted, RetryAsked
 from forge_bot.engine.state import RunStatus
 from forge_bot.errors import CannotUpdate
+from forge_bot.git import blob_id
 from forge_bot.git.commit_objects import commit_at
+from forge_bot.git.diff import has_markers
 from forge_bot.git.remotes import REMOTES, fetch_branch
 from forge_bot.git.revisions import HEADS, is_ancestor, ref_target
-from forge_bot.runs.merge_into_run import merge_into_run
+from forge_bot.prompts import escape
+from forge_bot.runs.code_commits import CONFLICT
+from forge_bot.runs.merge_into_run import merge_base_into_run
 from forge_bot.runs.pull_request_branch import take_peoples_commits
 from forge_bot.runs.run import Run
 from forge_bot.values import PhaseId
 
 _SHOWN = 5
+
+_LONGEST = 12_000
+"""Characters of one file's conflicts in the document about them."""
 
 
 def fetch_for_update(run: Run) -> None:
@@ -30,18 +38,26 @@ def fetch_for_update(run: Run) -> None:
             fetch_branch(repository.root, "origin", branch)
 
 
-def update(run: Run, *, key: str, at: datetime, by: str, via: str, base: str = "") -> RetryAsked:
+def update(
+    run: Run, *, key: str, at: datetime, by: str, via: str, base: str = ""
+) -> RetryAsked | BaseConflicted | None:
     """Merge what people added to the offered branch and what came to the base branch, as far as is
-    known here; the report that sends the run back to its verification. `base` is another base
-    branch than the run's own, where a person gave the pull request another one.
+    known here. `base` is another base branch than the run's own, where a person gave the pull
+    request another one.
 
-    Approvals stand: no document changes. Raises CannotUpdate, and nothing is merged then.
+    Return the report that sends the run back to its verification, or to a task that solves the
+    conflicts; None for a run that comes to its verification anyhow. Approvals and open questions
+    stand: no document changes. Raises CannotUpdate, and nothing is merged then.
     """
     state = run.state
-    if state.current_phase_status is not RunStatus.COMPLETED:
+    done = state.current_phase_status is RunStatus.COMPLETED
+    verification = _verification(run)
+    if state.ended and not done:
+        raise CannotUpdate(f"The run is over: {state.current_phase_status.value}.")
+    if state.gate is not None and verification in state.completed_phases:
         raise CannotUpdate(
-            "The run is not done yet.",
-            hint="Update it when its pull request is open, or answer what it asks first.",
+            "The change is verified, and a question is open.",
+            hint="Answer what it asks first, and update then.",
         )
     take_peoples_commits(run)
     root, base = run.repository.root, base or state.base_branch
@@ -51,12 +67,69 @@ def update(run: Run, *, key: str, at: datetime, by: str, via: str, base: str = "
         raise CannotUpdate(f"There is no branch {base} any more.")
     head = run.tree.commit_id()
     if not is_ancestor(root, newest, head):
-        since = run.tree.merge_base(head, newest)
-        if conflicts := merge_into_run(run, newest, since, f"Merge {base} into the run"):
-            raise _contradicted(run, base, conflicts)
-    elif len(commit_at(root, head).parents) == 1:
+        found = merge_base_into_run(run, base, newest, mark=_may_solve(run))
+        if found.conflicts:
+            raise _contradicted(run, base, found.conflicts)
+    elif not done or len(commit_at(root, head).parents) == 1:
         raise CannotUpdate(f"The run has all of {base} already.", hint="There is nothing to do.")
-    return RetryAsked(key=key, at=at, phase=_verification(run), by=by, via=via)
+    if paths := _in_conflict(run):
+        name = f"{CONFLICTS}-{state.rounds.get(CONFLICTS, 0) + 1}.md"
+        blob = blob_id(run.workspace.write(name, _document(run, base, paths)))
+        return BaseConflicted(
+            key=key, at=at, artifact=name, blob=blob, base=base, paths=paths, by=by, via=via
+        )
+    if verification not in state.completed_phases:
+        return None
+    return RetryAsked(key=key, at=at, phase=verification, by=by, via=via)
+
+
+def _may_solve(run: Run) -> bool:
+    """Return whether a task of the run can solve conflicts: its tasks have begun, and nothing is
+    asked.
+    """
+    pipeline, state = run.pipeline, run.state
+    return (
+        pipeline.steps is None
+        and state.gate is None
+        and bool(state.tasks)
+        and pipeline.position(state.current_phase) >= pipeline.position(pipeline.implementation.id)
+    )
+
+
+def _in_conflict(run: Run) -> tuple[str, ...]:
+    """Return the files of the newest commit that hold both sides of a conflict."""
+    trailers = commit_at(run.repository.root, run.tree.commit_id()).trailers
+    paths = [path for key, path in trailers if key == CONFLICT]
+    there = run.repository.read_many(run.ref, paths)
+    return tuple(path for path in paths if has_markers(there.get(path, b"")))
+
+
+def _document(run: Run, base: str, paths: tuple[str, ...]) -> str:
+    """Return what the task is shown: the places that both sides changed, file by file."""
+    there = run.repository.read_many(run.ref, paths)
+    parts = [
+        f"# Conflicts with {escape.plain(base)}",
+        (
+            f"{escape.plain(base)} and this run changed the same lines. Each file holds both"
+            " versions between the lines that begin with `<<<<<<<` and `>>>>>>>`; behind"
+            " `|||||||` stands what was there before. What both sides wanted has to hold."
+        ),
+    ]
+    for path in paths:
+        shown = escape.cut(_hunks(there[path].decode("utf-8", "replace")), _LONGEST)
+        parts.append(f"## {escape.code(path)}\n\n{escape.fenced(shown, 'text')}")
+    return "\n\n".join(parts) + "\n"
+
+
+def _hunks(text: str) -> str:
+    """Return the lines from each first marker to its last one."""
+    found, inside = list[str](), False
+    for line in text.splitlines():
+        inside = inside or line.startswith("<<<<<<< ")
+        if inside:
+            found.append(line)
+        inside = inside and not line.startswith(">>>>>>> ")
+    return "\n".join(found)
 
 
 def _contradicted(run: Run, base: str, conflicts: tuple[str, ...]) -> CannotUpdate:
@@ -77,10 +150,10 @@ def _contradicted(run: Run, base: str, conflicts: tuple[str, ...]) -> CannotUpda
 
 def _verification(run: Run) -> PhaseId:
     """The phase that judges the whole change; the run's last one where its effort leaves it out."""
-    done = run.state.completed_phases
+    left_out = run.state.skipped_phases
     found = [
         phase.id
         for phase in run.pipeline.phases
-        if isinstance(phase, VerifyPhase) and phase.id in done
+        if isinstance(phase, VerifyPhase) and phase.id not in left_out
     ]
     return found[-1] if found else run.state.current_phase

@@ -10,6 +10,7 @@ from forge_bot.engine.phase_rows import in_task_order
 from forge_bot.engine.pipeline import AnsweringPhase
 from forge_bot.engine.state import TaskState
 from forge_bot.prompts.material import InputFile
+from forge_bot.runs.code_commits import BASE
 from forge_bot.runs.run import Run
 from forge_bot.store import SPECS
 
@@ -26,7 +27,7 @@ class ChangeInputs:
 
     def inputs(self, now: str, phase: AnsweringPhase, task: TaskState | None) -> list[InputFile]:
         """Return what a phase sees of the changes up to the commit `now`."""
-        base = self.run.state.base_commit
+        base = self.base
         match phase.changes:
             case "task":
                 return [self._task_diff(task, now)]
@@ -40,13 +41,22 @@ class ChangeInputs:
             case _:
                 assert_never(phase.changes)
 
+    @property
+    def base(self) -> str:
+        """The newest commit of the base branch that the run has: what came from there is no change
+        of the run.
+        """
+        first = self.run.state.base_commit
+        merged = (dict(commit.trailers).get(BASE) for commit in self.run.tree.commits(first))
+        return next(filter(None, merged), first)
+
     def whole(self, now: str) -> InputFile:
         """Return all changes of the run up to the commit `now`."""
-        return self._diff("all changes of the run", self.run.state.base_commit, now)
+        return self._diff("all changes of the run", self.base, now)
 
     def paths(self, now: str) -> tuple[str, ...]:
         """Return the files that the run changed, without its own record."""
-        changed = self.run.tree.changed(self.run.state.base_commit, now)
+        changed = self.run.tree.changed(self.base, now)
         return tuple(path for path in changed if not path.startswith(f"{SPECS}/"))
 
     def log(self) -> str:
@@ -90,7 +100,7 @@ class ChangeInputs:
         Other tasks' files stay out.
         """
         if task is None:
-            return self._diff("changes of the run", self.run.state.base_commit, now)
+            return self._diff("changes of the run", self.base, now)
         before, paths = self._task_changes(task)
         return self._diff(f"changes of task {task.spec.id}", before, now, of=paths)
 
@@ -118,7 +128,7 @@ class ChangeInputs:
         before, paths = (
             self._task_changes(task)
             if phase.changes == "task" and task is not None
-            else (self.run.state.base_commit, None)
+            else (self.base, None)
         )
         named = sorted(path for path in paths or () if not path.startswith(f"{SPECS}/"))
         return shlex.join(

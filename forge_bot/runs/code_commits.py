@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from forge_bot.artifacts.change_name import begin_with_types
 from forge_bot.engine import Pipeline, Report, State, advance, start
+from forge_bot.engine.external_events import CONFLICTS
 from forge_bot.engine.reports import RunStarted
 from forge_bot.engine.state import TaskState
 from forge_bot.git import Repository
@@ -21,6 +22,7 @@ from forge_bot.git.commit_objects import (
     tree_with,
     tree_without,
 )
+from forge_bot.git.diff import has_markers
 from forge_bot.git.files_at import raw
 from forge_bot.git.revisions import is_ancestor, tree_id
 from forge_bot.interaction.change_message import approvals, change_of, task_message
@@ -32,6 +34,11 @@ from forge_bot.values import Frozen, TaskId
 
 RUN, LANDED = "Forge-Run", "Forge-Landed"
 """Trailers of an offered commit: its run, and the commit of the run that it was made from."""
+
+BASE, CONFLICT = "Forge-Base", "Forge-Conflict"
+"""Trailers of a merge of the base branch into a run: the newest commit there, and each file that
+has both sides' versions between markers.
+"""
 
 _TASK = "Forge-Task"
 _SUBJECTS = 50
@@ -83,12 +90,22 @@ class CodeCommits:
         for commit, state in self._history():
             if behind:
                 self._waiting.add(commit, self.folder, self.run)
-                if state is not None and self._waiting.settled(state):
+                if (
+                    state is not None
+                    and self._waiting.settled(state)
+                    and not self._in_conflict(commit)
+                ):
                     so_far = self._land(so_far.tip, commit, state)
             behind = behind or commit.id == so_far.made_from
-        if self._waiting.files and state is not None:
-            so_far = self._land(so_far.tip, self.commits[-1], state)
+        last = self.commits[-1] if self._waiting.files else None
+        if last is not None and state is not None and not self._in_conflict(last):
+            so_far = self._land(so_far.tip, last, state)
         return so_far
+
+    def _in_conflict(self, commit: CommitInfo) -> bool:
+        """Return whether two versions of a file still stand side by side."""
+        there = self.repository.read_many(commit.id, tuple(self._waiting.in_conflict))
+        return any(has_markers(data) for data in there.values())
 
     def _history(self) -> Iterator[tuple[CommitInfo, State | None]]:
         """Yield each commit of the run with the state it recorded; None where its record is not the
@@ -123,7 +140,10 @@ class CodeCommits:
     def _land(self, parent: str, commit: CommitInfo, state: State) -> CodeSoFar:
         """Make one commit for each task that has changes, and one for what belongs to no task."""
         waiting, self._waiting = self._waiting, _Waiting()
-        waiting.keep_tasks({task.spec.id for task in state.tasks})
+        # What brings both sides of a merge together belongs into the merge.
+        waiting.keep_tasks(
+            {task.spec.id for task in state.tasks if not task.origin.startswith(CONFLICTS)}
+        )
         last = tree_without(self.root, commit.id, self.folder)
         for merge in waiting.merges:
             theirs = merge.parents[-1]
@@ -201,6 +221,7 @@ class _Waiting:
         self.files: dict[str, TaskId | None] = {}
         self.merges: list[CommitInfo] = []
         self.by_hand: list[CommitInfo] = []
+        self.in_conflict: set[str] = set()
 
     def add(self, commit: CommitInfo, record: str, run: str) -> None:
         """Take in what a commit changed outside of the run's record."""
@@ -213,6 +234,7 @@ class _Waiting:
                 self.files[path] = task
         if len(commit.parents) > 1:
             self.merges.append(commit)
+            self.in_conflict |= {path for key, path in commit.trailers if key == CONFLICT}
         elif paths and not ours:
             self.by_hand.append(commit)
 

@@ -10,6 +10,7 @@ from forge_bot.engine.reports import (
     ApprovalDoubted,
     ArtifactWritten,
     Asked,
+    BaseConflicted,
     BudgetRaised,
     ChecksFailed,
     CommandsRan,
@@ -33,6 +34,7 @@ _SAID: dict[type[object], str] = {
     EffortChanged: "another effort",
     ApprovalDoubted: "an approval is asked again",
     ChecksFailed: "checks failed",
+    BaseConflicted: "the base was merged with conflicts",
     CostCounted: "the cost of lost reports counts",
 }
 

@@ -5,7 +5,7 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 
 from forge_bot.engine import SpawnAgent
-from forge_bot.engine.external_events import CHECKS
+from forge_bot.engine.external_events import CHECKS, CONFLICTS
 from forge_bot.engine.pipeline import (
     AgentPhase,
     AnsweringPhase,
@@ -281,7 +281,7 @@ class PromptContext:
             InputFile(
                 name=name,
                 text=self.run.workspace.read(name),
-                untrusted=name.startswith((CHECKS, CALLS)),
+                untrusted=name.startswith((CHECKS, CONFLICTS, CALLS)),
             )
         )
 

@@ -191,6 +191,48 @@ def test_update_merges_the_base_verifies_and_pushes_and_the_approval_stands(
 
 
 @pytest.mark.xdist_group("over")
+def test_a_conflict_with_the_base_is_solved_by_a_task_and_otherwise_asked_about(
+    over: Kept, tmp_path: Path
+) -> None:
+    stage = over.again(tmp_path)
+    bare, offered, first = stage.repo.bare, stage.offered, stage.repo.bare.head(stage.offered)
+    name = next(each for each in _code(stage) if not each.startswith("tests/"))
+    ours = bare.texts(offered, name)[name]
+    theirs = f"THEIRS = 1\n{bare.texts('main', name)[name]}"
+    at = stage.hub.clock.tick
+    both = ours.replace("\n", "\nTHEIRS = 1\n", 1)
+    bare.commit("main", {name: theirs.replace("\n", "\n# other\n")}, "Theirs", ANN, at())
+    stage.model({("implementer", "*", "*"): script.change()})
+    assert heard(stage.say("/update")).code == 0
+    assert stage.state["gate"]["task"] == "fix-1"
+    (said,) = stage.said("reply occasion=updated")
+    assert ("changed the same lines" in said, name in said) == (True, True)
+    assert bare.head(offered) == first
+    edit = {"path": name, "operation": "write", "old": "", "new": both}
+    stage.model({("implementer", "*", "*"): script.change(edit)})
+    assert heard(stage.say("/reject Keep both")).code == 0
+    assert stage.state["currentPhaseStatus"] == "completed"
+    assert bare.texts(offered, name) == {name: both}
+    assert bare.contains(offered, bare.head("main"))
+    assert bare.contains(offered, first)
+
+
+def test_update_merges_at_an_open_question_and_an_earlier_approval_still_counts(
+    waiting: Stage,
+) -> None:
+    bare, gate = waiting.repo.bare, waiting.state["gate"]
+    main = bare.commit("main", {"news.txt": "news\n"}, "News", ANN, waiting.hub.clock.tick())
+    assert heard(waiting.say("/update")).code == 0
+    assert waiting.state["gate"]["digest"] == gate["digest"]
+    assert bare.contains(waiting.branch, main)
+    assert "What was approved stands" in waiting.said("reply occasion=updated")[0]
+    assert len(waiting.said("checkpoint")) == 1
+    assert heard(waiting.say(f"/approve {gate['digest'][:8]}")).code == 0
+    assert bare.contains(waiting.offered, main)
+    assert "news.txt" not in _code(waiting)
+
+
+@pytest.mark.xdist_group("over")
 def test_a_branch_that_a_person_rewrote_is_built_upon_and_never_written_over(
     over: Kept, tmp_path: Path
 ) -> None:

@@ -102,7 +102,8 @@ def test_two_sides_of_a_commit_become_one_tree_without_a_checkout(
         return commit_on(scene.root, parent, data)
 
     base = made(scene.git("rev-parse", "HEAD"), OLD)
-    tree, found = merge_trees(scene.root, base, made(base, ours), made(base, theirs))
+    both = merge_trees(scene.root, base, made(base, ours), made(base, theirs))
+    tree, found = both.tree, both.conflicts
     there = {path: scene.git("show", f"{tree}:{path}") for path in result}
     assert (there, found) == ({path: text.strip() for path, text in result.items()}, conflicts)
     assert {*scene.git("ls-tree", "-r", "--name-only", tree).split()} - {*result} <= {

@@ -1,10 +1,13 @@
 """A run that is done takes in what came to its base branch, and is verified again."""
 
+import json
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from tests.fakes import script
 from tests.fakes.sample import Said, Sample
 
 TASK = "Nobody is on call before the rota starts"
@@ -84,24 +87,119 @@ def test_without_news_nothing_happens_and_that_is_said(done: Sample) -> None:
     assert done.git("rev-parse", done.branch) == before
 
 
-def test_a_run_that_is_not_done_is_not_updated(sample: Sample) -> None:
+def test_the_base_is_merged_at_an_open_question_which_stands_as_it_was_shown(
+    sample: Sample,
+) -> None:
+    sample.forge("run", TASK, "--effort", "S", "--model", sample.model())
+    before = _state(sample)["gate"]
+    main = _commit(sample, "main", news="news")
+    said = _update(sample)
+    assert said.code == 3, said.out + said.err
+    assert sample.git_code("merge-base", "--is-ancestor", main, sample.branch) == 0
+    gate = _state(sample)["gate"]
+    assert (gate["digest"], gate["files"]) == (before["digest"], before["files"])
+    said = sample.forge("approve", gate["digest"], "--model", sample.model())
+    assert said.code == 0, said.out + said.err
+    assert sample.git("diff", "--name-only", f"main...{sample.offered}", "--", "news") == ""
+    assert sample.git_code("merge-base", "--is-ancestor", main, sample.offered) == 0
+
+
+def test_a_run_that_has_all_of_the_base_or_was_ended_says_so(sample: Sample) -> None:
     sample.forge("run", TASK, "--effort", "S", "--model", sample.model())
     said = _update(sample)
-    assert ("RUN-005" in said.err, "not done yet" in said.err) == (True, True)
+    assert ("RUN-005" in said.err, "has all of main already" in said.err) == (True, True)
+    sample.forge("abandon")
+    said = _update(sample)
+    assert ("RUN-005" in said.err, "is over: abandoned" in said.err) == (True, True)
 
 
-def test_a_conflict_is_left_to_a_person_whose_merge_the_run_takes_and_verifies(
+def _state(sample: Sample) -> dict[str, Any]:
+    names = sample.git("ls-tree", "-r", "--name-only", sample.branch, ".specs").splitlines()
+    place = next(name for name in names if name.endswith("/state.json"))
+    return json.loads(sample.git("show", f"{sample.branch}:{place}"))
+
+
+def _changed(done: Sample) -> tuple[str, str]:
+    """The file of the program that the run changed, and a line that the base and the run have and
+    that the run took out or changed.
+    """
+    (path,) = [
+        name
+        for name in done.git("diff", "--name-only", f"main...{done.offered}").splitlines()
+        if not name.startswith("tests/")
+    ]
+    return path, (done.path / path).read_text()
+
+
+def _conflict(done: Sample) -> tuple[str, str, str]:
+    """Somebody appends to the base where the run's change stands: the file, and its text on both
+    sides.
+    """
+    path, before = _changed(done)
+    ours = done.git("show", f"{done.offered}:{path}") + "\n"
+    gone = next(
+        number
+        for number, (old, new) in enumerate(
+            zip(before.splitlines(), ours.splitlines(), strict=False)
+        )
+        if old != new
+    )
+    lines = before.splitlines(keepends=True)
+    theirs = "".join((*lines[:gone], "THEIRS = 1\n", *lines[gone:]))
+    (done.path / path).write_text(theirs)
+    done.git("commit", "-qam", "Theirs")
+    return path, ours, theirs
+
+
+def test_a_conflict_is_a_task_that_lands_as_one_merge_with_both_sides(done: Sample) -> None:
+    offered, first = done.offered, done.git("rev-parse", done.offered)
+    path, ours, _ = _conflict(done)
+    main = done.git("rev-parse", "main")
+    both = {"path": path, "operation": "write", "old": "", "new": f"THEIRS = 1\n{ours}"}
+    said = done.forge(
+        "update", "--model", done.model({("implementer", "*", "*"): script.change(both)})
+    )
+    assert said.code == 0, said.out + said.err
+    assert done.git("log", "-1", "--format=%P", offered).split() == [first, main]
+    assert done.git("show", f"{offered}:{path}") == both["new"].strip()
+    assert done.git("diff", "--stat", offered, done.branch, "--", ".", ":!.specs") == ""
+    shown = done.forge("show", "conflicts-1.md").out
+    assert ("THEIRS = 1" in shown, path in shown) == (True, True)
+    (task,) = [each for each in _state(done)["tasks"] if each["origin"]]
+    assert (task["origin"], task["spec"]["files"]) == ("conflicts-1.md", [path])
+
+
+def test_a_conflict_that_is_not_solved_is_a_question_and_is_never_offered(done: Sample) -> None:
+    offered, first = done.offered, done.git("rev-parse", done.offered)
+    path, ours, _ = _conflict(done)
+    left = script.change()
+    said = done.forge("update", "--model", done.model({("implementer", "*", "*"): left}))
+    assert said.code == 3, said.out + said.err
+    gate = _state(done)["gate"]
+    assert (gate["options"], gate["task"]) == (["reject"], "fix-1")
+    told = " ".join(said.out.split())
+    assert f"{path} still has conflict markers" in told
+    assert done.git("rev-parse", offered) == first
+    both = {"path": path, "operation": "write", "old": "", "new": f"THEIRS = 1\n{ours}"}
+    said = done.forge(
+        "reject",
+        "Keep both",
+        "--model",
+        done.model({("implementer", "*", "*"): script.change(both)}),
+    )
+    assert said.code == 0, said.out + said.err
+    assert done.git("show", f"{offered}:{path}") == both["new"].strip()
+    assert done.git_code("merge-base", "--is-ancestor", "main", offered) == 0
+
+
+def test_what_no_task_can_solve_is_left_to_a_person_whose_merge_the_run_takes_and_verifies(
     done: Sample,
 ) -> None:
     offered, branch = done.offered, done.branch
-    (changed,) = [
-        name
-        for name in done.git("diff", "--name-only", f"main...{offered}").splitlines()
-        if not name.startswith("tests/")
-    ]
+    changed, _ = _changed(done)
     before = done.git("rev-parse", branch)
-    (done.path / changed).write_text("THEIRS = 1\n")
-    done.git("commit", "-qam", "Theirs")
+    done.git("rm", "-q", changed)
+    done.git("commit", "-qm", "Theirs")
     said = _update(done)
     told = " ".join(said.err.split())
     assert ("RUN-005" in told, changed in told) == (True, True)
@@ -109,8 +207,8 @@ def test_a_conflict_is_left_to_a_person_whose_merge_the_run_takes_and_verifies(
     command = f"git switch {offered} && git merge main"
     assert command in told
     subprocess.run(command, shell=True, cwd=done.path, capture_output=True, check=False)  # noqa: S602 - as a person types it
-    done.git("checkout", "-q", "--ours", changed)
-    done.git("commit", "-qam", "Join")
+    done.git("add", changed)
+    done.git("commit", "-qm", "Join")
     done.git("switch", "-q", "main")
     joined = done.git("rev-parse", offered)
     said = _update(done)

@@ -240,6 +240,30 @@ def fixing(view: RunView, *, checks: Sequence[str], round_: int, most: int) -> C
     return CommentReply(occasion="fixing", headline=headline, detail=detail, reaction="rocket")
 
 
+def updated(view: RunView, *, base: str, conflicts: Sequence[str]) -> CommentReply:
+    """The base branch was merged into the run; `conflicts` are files that both changed
+    differently.
+    """
+    name = escape.code(base, 60)
+    if conflicts:
+        named = listed([escape.code(path, 100) for path in conflicts[:5]])
+        return CommentReply(
+            occasion="updated",
+            headline=f"{name} and this run changed the same lines, so I solve that first.",
+            detail=(
+                f"It is about {named}. A task brings both together; I ask if that fails."
+                f" {_now(view)}"
+            ),
+            reaction="rocket",
+        )
+    return CommentReply(
+        occasion="updated",
+        headline=f"{name} is merged into this run.",
+        detail=f"What was approved stands. {_now(view)}",
+        reaction="rocket",
+    )
+
+
 def no_fix(view: RunView, *, checks: Sequence[str]) -> CommentReply:
     """No check of the pull request failed in a way that another change could mend."""
     if not checks:
