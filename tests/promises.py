@@ -364,7 +364,7 @@ CLI = {
     "cli-done": "Mark a manual task as done and continue.",
     "cli-skip": "Skip a manual task and continue.",
     "cli-resume": "Continue a run that stopped.",
-    "cli-update": "Merge what came to the base branch into a run that is done, and verify it again.",
+    "cli-update": "Merge what came to the base branch into a run, and verify it again.",
     "cli-retry": "Do a phase again, and everything after it.",
     "cli-clean": (
         "List what runs have left on this machine, with sizes, and remove what ended runs left."
