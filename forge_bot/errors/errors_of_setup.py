@@ -17,6 +17,13 @@ class BadManifest(SetupError):
     hint = "Correct the places named above; docs/graph.md lists every key."
 
 
+class BadStack(SetupError):
+    """A declared stack does not say what it should; every problem is listed with its place."""
+
+    code = "CONFIG-009"
+    hint = "Correct the places named above; docs/graph.md lists every key."
+
+
 class BadPipeline(SetupError):
     """A pipeline descriptor contradicts itself or its schema."""
 

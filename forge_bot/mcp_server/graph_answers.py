@@ -16,6 +16,7 @@ from forge_bot.project.graph.graph_documents import (
     annotations_document,
     manifest_document,
     named,
+    stack_document,
     violations,
 )
 from forge_bot.project.graph.graph_query import GraphQuestion, ask_graph
@@ -24,6 +25,7 @@ from forge_bot.project.graph.project_graph import ProjectGraph
 from forge_bot.project.graph.read_graph import GraphReader
 from forge_bot.project.graph.repo_map import repo_map
 from forge_bot.project.graph.scan_graph import scan
+from forge_bot.project.graph.stacks.all_stacks import BUILT_IN
 
 Operation = Literal["query", "map", "verify", "scan"]
 
@@ -89,6 +91,15 @@ class GraphAnswers:
                 {**named(each.id, each.kind, each.tier), "how": each.how} for each in answer.nodes
             ],
         }
+
+    def glove(self, kind: str, stack: str) -> JsonValue:
+        """Return what is read of a stack, also of one that a served project declares. Raises
+        UnknownNode.
+        """
+        if BUILT_IN.named(stack) is not None:
+            return stack_document(kind, stack)
+        tables = (self._graph(root).stacks for root in self._roots.all)
+        return stack_document(kind, stack, next((t for t in tables if t.named(stack)), BUILT_IN))
 
     def annotations(self, project: str) -> JsonValue:
         """Return what is found in the graph as it is now, and the kept annotations."""

@@ -68,9 +68,7 @@ def _about_graphs(server: ForgeServer, desk: LazyService) -> None:
     @server.resource("forge://glove/{kind}/{stack}", mime_type=JSON)
     async def glove(kind: str, stack: str) -> str:
         """What is read of one stack."""
-        from forge_bot.project.graph.graph_documents import stack_document
-
-        return await _json(lambda: stack_document(kind, stack))
+        return await _json(lambda: desk().looking.graphs.glove(kind, stack))
 
 
 def _about_runs(server: ForgeServer, desk: LazyService) -> None:

@@ -42,9 +42,7 @@ def broken_rules(repository: Repository, base: str, head: str) -> tuple[str, ...
     Only where the base has a manifest: nobody agreed to rules that are written down nowhere. A
     manifest that the change breaks is broken too.
     """
-    from forge_bot.project.graph.manifest import MANIFEST
-
-    if repository.read(base, MANIFEST) is None:
+    if not has_rules(repository, base):
         return ()
     before, after = graph_at(repository, base), graph_at(repository, head)
     if before is None or after is None:
@@ -65,14 +63,23 @@ def broken_rules(repository: Repository, base: str, head: str) -> tuple[str, ...
     return (*said[:_BROKEN_NAMED], *([f"{more} more rules are broken"] if more > 0 else []))
 
 
+def has_rules(repository: Repository, commit: str) -> bool:
+    """Return whether a commit has a manifest."""
+    from forge_bot.project.graph.manifest import MANIFEST
+
+    return repository.read(commit, MANIFEST) is not None
+
+
 @lru_cache(maxsize=4)
 def graph_at(repository: Repository, commit: str) -> "ProjectGraph | None":
     """Return the graph of a commit; None if no file has imports that are resolved, or too many
     files would have to be read.
     """
-    from forge_bot.project.graph.stacks.all_stacks import resolves
+    from forge_bot.project.graph.stacks.all_stacks import BUILT_IN
+    from forge_bot.project.graph.stacks.own_stacks import FOLDER as OWN_STACKS
 
-    if not any(map(resolves, repository.list_files(commit))):
+    names = repository.list_files(commit)
+    if not any(BUILT_IN.resolves(path) or path.startswith(OWN_STACKS) for path in names):
         return None
     from forge_bot.project.graph.read_graph import GraphReader
 

@@ -210,3 +210,35 @@ def test_a_workflow_that_is_no_yaml_or_never_ends_is_a_node(tmp_path: Path) -> N
         "line 10: more than 50,000 values, with every alias (*name) written out"
     )
     assert found.files[".github/workflows/round.yml"].problem == "line 2: *j holds itself"
+
+
+UNHEEDED = {
+    "package.json": ('{\n  "name": "a",\n  "exports": }\n', "is no JSON: line 3: Expecting value"),
+    "tsconfig.json": (
+        '{ /* two\n lines */ "extends": "./base.json",\n oops }',
+        "is no JSON: line 3: Expecting property name enclosed in double quotes",
+    ),
+    "pyproject.toml": (
+        "[project\n",
+        "is no TOML: Expected ']' at the end of a table declaration (at line 1, column 9)",
+    ),
+    "web/tsconfig.json": (
+        '{"extends": "../gone.json"}',
+        "extends ../gone.json, which is not there",
+    ),
+    "app/tsconfig.json": ('{"extends": "./other.json"}', "extends itself by way of app/other.json"),
+}
+
+
+def test_a_file_that_says_how_imports_are_resolved_and_cannot_be_heeded_is_a_node_with_a_problem(
+    tmp_path: Path,
+) -> None:
+    files = {path: text for path, (text, _) in UNHEEDED.items()}
+    files |= {
+        "app/other.json": '{"extends": "./tsconfig.json"}',
+        "fine/tsconfig.json": "{\n// none\n}",
+    }
+    found = graph(tmp_path, files)
+    assert {path: node.problem for path, node in found.files.items() if node.problem} == {
+        path: said for path, (_, said) in UNHEEDED.items()
+    }

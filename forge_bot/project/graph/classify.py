@@ -27,8 +27,10 @@ _PROMPT = re.compile(r"(?:^|/)prompts/[^/]+\.(?:md|txt|j2|jinja2?)$|\.prompt\.md
 _ENTRY_NAMES = frozenset({"__main__.py", "manage.py", "main.rs", "main.go"})
 
 
-def kind_of(path: str, entries: frozenset[str]) -> NodeKind:
-    """Return the kind of a file. `entries` are the declared entry points."""
+def kind_of(path: str, entries: frozenset[str], *, code: bool = False) -> NodeKind:
+    """Return the kind of a file. `entries` are the declared entry points; `code` says that a
+    declared stack reads it.
+    """
     name = basename(path)
     if is_pipeline(path):
         return NodeKind.PIPELINE
@@ -36,7 +38,7 @@ def kind_of(path: str, entries: frozenset[str]) -> NodeKind:
         return NodeKind.PROMPT
     if name.endswith(_SCHEMA_ENDINGS) or _SCHEMA_NAME.fullmatch(name):
         return NodeKind.SCHEMA
-    if not language_of(path) or name.endswith((".css", ".scss", ".less", ".html")):
+    if not (code or language_of(path)) or name.endswith((".css", ".scss", ".less", ".html")):
         ending = splitext(name)[1].lower()
         return NodeKind.DOCUMENT if ending in _DOCUMENTS else NodeKind.OTHER
     if _TEST_NAME.fullmatch(name) or not TEST_FOLDERS.isdisjoint(path.split("/")[:-1]):

@@ -8,7 +8,7 @@ from forge_bot.project.graph.manifest import Manifest
 from forge_bot.project.graph.node_types import EdgeKind, NodeKind, NodeTier
 from forge_bot.project.graph.project_graph import ProjectGraph
 from forge_bot.project.graph.scan_graph import GraphFinding, scan
-from forge_bot.project.graph.stacks.all_stacks import STACKS, stack_named
+from forge_bot.project.graph.stacks.all_stacks import BUILT_IN, StackTable
 from forge_bot.project.graph.verify_graph import verify
 
 _NODES_LISTED = 1_000
@@ -79,14 +79,15 @@ def _node(graph: ProjectGraph, path: str) -> dict[str, JsonValue]:
     return {**named(path, found.kind, found.tier), "criticality": str(found.criticality), **kept}
 
 
-def stack_document(kind: str, stack: str) -> dict[str, JsonValue]:
+def stack_document(kind: str, stack: str, stacks: StackTable = BUILT_IN) -> dict[str, JsonValue]:
     """Return what is read of a stack for a kind of node. Raises UnknownNode."""
-    found = stack_named(stack)
+    found = stacks.named(stack)
     known = {each.value: each for each in NodeKind}
     if found is None or kind not in known:
+        slugs = [each.slug for each in stacks.stacks]
         raise UnknownNode(
             f"There is no stack for {kind!r} in {stack!r}.",
-            hint=f"Kinds: {', '.join(known)}. Stacks: {', '.join(each.slug for each in STACKS)}.",
+            hint=f"Kinds: {', '.join(known)}. Stacks: {', '.join(slugs)}.",
         )
     tier = known[kind].tier
     return {

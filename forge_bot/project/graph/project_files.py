@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
+from forge_bot.errors import GitFailed
 from forge_bot.git import GitObject, Repository, blob_id
 from forge_bot.project.file_list import Listing
 
@@ -98,6 +99,20 @@ class ProjectFiles:
         """Return the text of a file; empty when there is none."""
         data = next(self.contents((path,)))[1] if path in self.entries else None
         return (data or b"").decode("utf-8", "replace")
+
+
+def committed_texts(repository: Repository, paths: Sequence[str]) -> dict[str, str]:
+    """Return the texts of files as they are on the default branch, at origin if there is one; those
+    that are not there are left out.
+    """
+    name = repository.default_branch() if paths else None
+    if name is None:
+        return {}
+    try:
+        found = repository.read_many(f"refs/remotes/origin/{name}", paths)
+    except GitFailed:
+        found = repository.read_many(name, paths)
+    return {path: data.decode("utf-8", "replace") for path, data in found.items()}
 
 
 def _data(found: GitObject | None) -> bytes | None:

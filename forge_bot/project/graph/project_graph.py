@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from forge_bot.project.graph.file_facts import FileFacts
 from forge_bot.project.graph.node_types import Criticality, EdgeKind, NodeKind, NodeTier
+from forge_bot.project.graph.stacks.all_stacks import BUILT_IN, StackTable
 from forge_bot.values import CommandName
 
 SEPARATOR = "::"
@@ -100,6 +101,7 @@ class ProjectGraph:
     text: Callable[[str], str] = field(repr=False)
     blob: Callable[[str], str] = field(repr=False)
     overrides: Mapping[str, Overrides] = field(default_factory=dict[str, Overrides])
+    stacks: StackTable = BUILT_IN
 
     @cached_property
     def importers(self) -> Mapping[str, tuple[str, ...]]:

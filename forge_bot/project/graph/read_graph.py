@@ -15,6 +15,7 @@ from forge_bot import __version__
 from forge_bot.git import Repository
 from forge_bot.project.file_list import Listing
 from forge_bot.project.graph.classify import entry_points, kind_of
+from forge_bot.project.graph.config_problems import config_problem
 from forge_bot.project.graph.file_facts import FileFacts
 from forge_bot.project.graph.graph_cache import GraphCache
 from forge_bot.project.graph.node_types import NodeKind
@@ -24,14 +25,17 @@ from forge_bot.project.graph.project_files import (
     FileEntry,
     ProjectFiles,
     collecting_paused,
+    committed_texts,
 )
 from forge_bot.project.graph.project_graph import FileNode, GraphCommand, ProjectGraph
-from forge_bot.project.graph.stacks.all_stacks import STACKS, stack_for
+from forge_bot.project.graph.stacks.all_stacks import BUILT_IN, StackTable
+from forge_bot.project.graph.stacks.own_stacks import FOLDER as OWN_STACKS
+from forge_bot.project.graph.stacks.own_stacks import declared_stacks
 from forge_bot.project.graph.stacks.stack import Resolve, Stack
 from forge_bot.project.toolchains import find_commands
 from forge_bot.values import CommandName
 
-_FORM = 2
+_FORM = 3
 """The number of the form of a kept graph. It grows when graphs are made differently."""
 _MANIFESTS = frozenset(
     {"pyproject.toml", "setup.cfg", "package.json", "tsconfig.json", "jsconfig.json", "go.mod"}
@@ -49,6 +53,9 @@ class GraphReader:
         self._facts: dict[str, FileFacts] = {}
         self._nodes: dict[tuple[str, str], FileNode] = {}
         self._structure = ""
+        self._stacks, self._unfit = BUILT_IN, dict[str, str]()
+        self._declared: Mapping[str, str] = {}
+        self._unheeded: Mapping[str, str] = {}
         self._make: Callable[[str, FileFacts], FileNode] | None = None
         self._known: ProjectGraph | None = None
         self._found: tuple[tuple[str, ...], dict[str, str], tuple[GraphCommand, ...]]
@@ -67,8 +74,11 @@ class GraphReader:
             if ref
             else ProjectFiles.here(self._repository)
         )
+        self._look_at_stacks(files)
         keys = [
-            _key(path, entry.blob) for path, entry in files.entries.items() if _is_read(path, entry)
+            self._key(path, files.blob(path))
+            for path in files.entries
+            if self._is_read(files, path)
         ]
         new = [key for key in keys if key not in self._facts]
         if len(new) > most and len(new) - self._cache.count(new) > most:
@@ -80,9 +90,11 @@ class GraphReader:
         return self._graph(ProjectFiles.committed(self._repository, ref))
 
     def _graph(self, files: ProjectFiles) -> ProjectGraph:
-        if self._known is not None and self._known.fingerprint == files.fingerprint:
+        changed = self._look_at_stacks(files)
+        if not changed and self._known is not None and self._known.fingerprint == files.fingerprint:
             return self._known
-        key = f"{__version__}.{_FORM} {files.fingerprint}"
+        forms = "".join(f" {stack.name}.{stack.form}" for stack in self._stacks.own)
+        key = f"{__version__}.{_FORM} {files.fingerprint}{forms}"
         kept = None if self._structure else self._cache.graph(key)
         graph = self._restored(files, kept) if kept is not None else None
         if graph is None:
@@ -94,29 +106,67 @@ class GraphReader:
         self._known = graph
         return graph
 
+    def _look_at_stacks(self, files: ProjectFiles) -> bool:
+        """Take the stacks that the project declares, as they are on its default branch; return
+        whether they are others than before.
+        """
+        names = [path for path in files.entries if path.startswith(OWN_STACKS)]
+        if not names and not self._declared:
+            return False
+        texts = committed_texts(self._repository, names)
+        if texts == self._declared:
+            return False
+        self._declared = texts
+        self._stacks, self._unfit = declared_stacks(texts)
+        self._structure, self._known = "", None
+        return True
+
+    def _key(self, path: str, blob: str) -> str:
+        stack = cast("Stack", self._stacks.stack_for(path))
+        ending = path.rpartition(".")[2]
+        return f"{blob} {stack.name}.{ending}.{stack.form}"
+
+    def _is_read(self, files: ProjectFiles, path: str) -> bool:
+        mode = files.entries[path].mode
+        return mode not in {LINK, SUBMODULE} and self._stacks.stack_for(path) is not None
+
+    def _read_one(self, path: str, data: bytes | None) -> FileFacts:
+        if data is None:
+            return FileFacts(problem="its contents are not in this clone")
+        return cast("Stack", self._stacks.stack_for(path)).read(path, data)
+
     def _read(self, files: ProjectFiles) -> ProjectGraph:
-        read = [path for path in files.entries if _is_read(path, files.entries[path])]
+        read = [path for path in files.entries if self._is_read(files, path)]
         facts = self._facts_of(files, read)
         structure = _structure(files)
         if structure != self._structure or self._make is None:
+            listing = files.listing()
             self._structure, self._nodes = structure, {}
-            self._make = _maker(files.listing())
+            self._make = _maker(listing, self._stacks)
+            self._unheeded = {
+                path: problem
+                for path in files.entries
+                if basename(path) in _MANIFESTS and (problem := config_problem(listing, path))
+            }
         nodes: dict[str, FileNode] = {}
         for path, entry in files.entries.items():
             known = (path, entry.blob)
             if known not in self._nodes:
                 made = self._make(path, facts.get(path, FileFacts()))
+                if problem := self._unfit.get(path) or self._unheeded.get(path):
+                    made = made._replace(problem=problem)
                 self._nodes[known] = _with_mode(made, path, entry, files)
             nodes[path] = self._nodes[known]
         self._nodes = {(path, files.entries[path].blob): node for path, node in nodes.items()}
         return ProjectGraph(
             _with_tests(nodes, facts),
             self._commands(files),
-            tuple(_promises(read)),
+            tuple(_promises(read, self._stacks)),
             files.fingerprint,
             self._lazily(files),
             files.text,
             files.blob,
+            stacks=self._stacks,
         )
 
     def _commands(self, files: ProjectFiles) -> tuple[GraphCommand, ...]:
@@ -143,16 +193,14 @@ class GraphReader:
         return found
 
     def _lazily(self, files: ProjectFiles) -> Callable[[Iterable[str]], Mapping[str, FileFacts]]:
-        entries = files.entries
-
         def facts(paths: Iterable[str]) -> Mapping[str, FileFacts]:
-            return self._facts_of(files, [path for path in paths if _is_read(path, entries[path])])
+            return self._facts_of(files, [path for path in paths if self._is_read(files, path)])
 
         return facts
 
     def _facts_of(self, files: ProjectFiles, paths: list[str]) -> dict[str, FileFacts]:
         """Return the facts of files: known ones, those in the cache, and the rest read anew."""
-        keys = {path: _key(path, files.entries[path].blob) for path in paths}
+        keys = {path: self._key(path, files.entries[path].blob) for path in paths}
         unknown = [key for key in dict.fromkeys(keys.values()) if key not in self._facts]
         for key, data in self._cache.facts(unknown).items():
             self._facts[key] = FileFacts.restored(from_json(data))
@@ -161,7 +209,7 @@ class GraphReader:
         for start in range(0, len(todo), _PARTS):
             fresh: dict[str, bytes] = {}
             for path, data in files.contents(todo[start : start + _PARTS]):
-                facts = _read_one(path, data)
+                facts = self._read_one(path, data)
                 self._facts[keys[path]] = facts
                 if data is not None:
                     fresh[keys[path]] = to_json(facts)
@@ -187,25 +235,10 @@ class GraphReader:
                 self._lazily(files),
                 files.text,
                 files.blob,
+                stacks=self._stacks,
             )
         except (ValueError, KeyError, TypeError, IndexError):
             return None
-
-
-def _key(path: str, blob: str) -> str:
-    stack = cast("Stack", stack_for(path))
-    ending = path.rpartition(".")[2]
-    return f"{blob} {stack.name}.{ending}.{stack.form}"
-
-
-def _is_read(path: str, entry: FileEntry) -> bool:
-    return entry.mode not in {LINK, SUBMODULE} and stack_for(path) is not None
-
-
-def _read_one(path: str, data: bytes | None) -> FileFacts:
-    if data is None:
-        return FileFacts(problem="its contents are not in this clone")
-    return cast("Stack", stack_for(path)).read(path, data)
 
 
 def _structure(files: ProjectFiles) -> str:
@@ -216,18 +249,18 @@ def _structure(files: ProjectFiles) -> str:
     )
 
 
-def _maker(listing: Listing) -> Callable[[str, FileFacts], FileNode]:
+def _maker(listing: Listing, stacks: StackTable) -> Callable[[str, FileFacts], FileNode]:
     """Return the function that makes a node of a file's facts."""
     entries = entry_points(listing)
     resolvers: dict[str, Resolve] = {
-        stack.name: stack.resolver(listing) for stack in STACKS if stack.resolver is not None
+        stack.name: stack.resolver(listing) for stack in stacks.stacks if stack.resolver is not None
     }
 
     def make(path: str, facts: FileFacts) -> FileNode:
-        kind = kind_of(path, entries)
+        stack = stacks.stack_for(path)
+        kind = kind_of(path, entries, code=stack in stacks.own)
         if kind is NodeKind.MODULE and "main" in facts.marks:
             kind = NodeKind.ENTRY
-        stack = stack_for(path)
         resolve = resolvers.get(stack.name) if stack is not None else None
         imports: dict[str, int] = {}
         outside: dict[str, int] = {}
@@ -333,10 +366,10 @@ def _passed_on(
     return found
 
 
-def _promises(paths: Iterable[str]) -> Iterable[str]:
+def _promises(paths: Iterable[str], stacks: StackTable) -> Iterable[str]:
     """Yield one sentence for each stack that is there: how many files, and what is read of them."""
-    counts = Counter(cast("Stack", stack_for(path)).name for path in paths)
-    for stack in STACKS:
+    counts = Counter(cast("Stack", stacks.stack_for(path)).name for path in paths)
+    for stack in stacks.stacks:
         if count := counts[stack.name]:
             yield f"{stack.name} ({count} {'file' if count == 1 else 'files'}): {stack.promise}"
 

@@ -11,7 +11,7 @@ from forge_bot.project.file_list import join
 from forge_bot.project.graph.classify import kind_of
 from forge_bot.project.graph.node_types import NodeKind
 from forge_bot.project.graph.project_graph import ProjectGraph
-from forge_bot.project.graph.stacks.all_stacks import STACKS, stack_for, stack_named
+from forge_bot.project.graph.stacks.all_stacks import BUILT_IN, STACKS
 from forge_bot.project.graph.stacks.new_file_words import parts_of
 from forge_bot.project.graph.stacks.stack import NewFile, Stack
 
@@ -36,7 +36,7 @@ def scaffold(graph: ProjectGraph, wish: ScaffoldArguments) -> ScaffoldOutput:
     files = [
         path
         for path, node in graph.files.items()
-        if stack_for(path) is stack and node.kind.is_code and not node.generated
+        if BUILT_IN.stack_for(path) is stack and node.kind.is_code and not node.generated
     ]
     likes = [path for path in files if graph.files[path].kind is kind]
     folder = _folder(likes, files, kind)
@@ -57,7 +57,9 @@ def main_stack(graph: ProjectGraph) -> Stack | None:
     counts = Counter(
         stack.name
         for path, node in graph.files.items()
-        if node.kind.is_code and not node.generated and (stack := stack_for(path)) is not None
+        if node.kind.is_code
+        and not node.generated
+        and (stack := BUILT_IN.stack_for(path)) is not None
     )
     most = max(counts, key=lambda name: counts[name], default="")
     return next((each for each in STACKS if each.name == most), None)
@@ -71,7 +73,7 @@ def _kind(word: str) -> NodeKind:
 
 
 def _stack(graph: ProjectGraph, word: str) -> Stack:
-    stack = stack_named(word) if word else main_stack(graph)
+    stack = BUILT_IN.named(word) if word else main_stack(graph)
     can = [each for each in STACKS if each.scaffold is not None]
     if stack is None or stack.scaffold is None:
         there = f"stack {word!r}" if word else "this project has no code yet"

@@ -94,7 +94,7 @@ class StepCalls:
                 about = self.project()
                 return {"project_id": about["id"], "project_path": ".", "text": self._context()}
             case _:
-                return stack_document(values["kind"], values["stack"])
+                return stack_document(values["kind"], values["stack"], self._graph.stacks)
 
     def _profile(self) -> Profile:
         run = self._run

@@ -1,7 +1,7 @@
 """tsconfig.json and jsconfig.json: the paths under which a project imports itself."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from posixpath import dirname, normpath
 from typing import NamedTuple
 
@@ -74,7 +74,7 @@ class TypeScriptConfigs:
         return self._by_file[file]
 
     def _read_anew(self, file: str, depth: int) -> _Paths:
-        config = json_object(_plain(self._listing.text(file)))
+        config = json_object(plain_json(self._listing.text(file)))
         options = table(config.get("compilerOptions"))
         folder = dirname(file)
         base = string(options.get("baseUrl"))
@@ -86,25 +86,37 @@ class TypeScriptConfigs:
         if depth > _DEEPEST:
             return own
         for other in reversed(strings(config.get("extends"))):
-            if parent := self._other(folder, other):
+            if parent := _named(self._listing, folder, other):
                 own = _merged(own, self._read(parent, depth + 1))
         if not own.patterns and own.base is None:
             for reference in items(config.get("references")):
                 path = string(table(reference).get("path"))
                 found = (
-                    self._read(other, depth + 1) if (other := self._other(folder, path)) else own
+                    self._read(other, depth + 1)
+                    if (other := _named(self._listing, folder, path))
+                    else own
                 )
                 if found.patterns or found.base is not None:
                     return found
         return own
 
-    def _other(self, folder: str, name: str) -> str | None:
-        """Return the file that `extends` or a reference names, if it lies in the repository."""
-        if not name.startswith("."):
-            return None
-        path = normpath(join(folder, name)).removeprefix("./")
-        forms = (path, f"{path}.json", join("" if path == "." else path, "tsconfig.json"))
-        return next((form for form in forms if self._listing.has(form)), None)
+
+def extended(listing: Listing, file: str) -> Iterator[tuple[str, str | None]]:
+    """Yield the names of files that a configuration extends, and their paths; None for one that is
+    not there. Packages are left out.
+    """
+    for name in strings(json_object(plain_json(listing.text(file))).get("extends")):
+        if name.startswith("."):
+            yield name, _named(listing, dirname(file), name)
+
+
+def _named(listing: Listing, folder: str, name: str) -> str | None:
+    """Return the file that `extends` or a reference names, if it lies in the repository."""
+    if not name.startswith("."):
+        return None
+    path = normpath(join(folder, name)).removeprefix("./")
+    forms = (path, f"{path}.json", join("" if path == "." else path, "tsconfig.json"))
+    return next((form for form in forms if listing.has(form)), None)
 
 
 def _merged(own: _Paths, parent: _Paths) -> _Paths:
@@ -116,7 +128,7 @@ def _merged(own: _Paths, parent: _Paths) -> _Paths:
     return _Paths(parent.patterns, parent.start, base)
 
 
-def _plain(text: str) -> str:
-    """Return JSON without the comments and last commas that a tsconfig may have."""
-    without = _COMMENT.sub(lambda found: found[1] or " ", text)
+def plain_json(text: str) -> str:
+    """Return JSON without the comments and last commas that a tsconfig may have. Lines stay."""
+    without = _COMMENT.sub(lambda found: found[1] or " " + "\n" * found[0].count("\n"), text)
     return _COMMA.sub(lambda found: found[1] or "", without)
