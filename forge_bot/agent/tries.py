@@ -23,6 +23,21 @@ class TryOutcome(Frozen):
     untold: str = Field(default="", description="why some command tells nothing, a sentence")
     seconds: float = Field(default=0.0, description="how long the commands took; 0 if none ran")
 
+    def with_rules(self, broken: Sequence[str]) -> "TryOutcome":
+        """Return the outcome with the rules of the manifest that the edits break."""
+        if not broken:
+            return self
+        listed = "\n".join(f"- {each}" for each in broken)
+        words = f"Rules of `.forge/manifest.yaml` that held before these edits:\n\n{listed}"
+        summary = f"rules are red: {len(broken)}"
+        return self.model_copy(
+            update={
+                "red": (*self.red, *broken),
+                "summary": "; ".join(filter(None, (self.summary, summary))),
+                "words": "\n\n".join(filter(None, (self.words, words))),
+            }
+        )
+
     def redacted(self, strike: Callable[[str], str]) -> "TryOutcome":
         """Return the outcome with secrets struck out of the commands' words."""
         return self.model_copy(

@@ -1,7 +1,8 @@
 """Runs the project's commands right after a task's edits, before a reviewer is asked.
 
 The edits are made in the tree where commands judge, as a commit that is on no branch. What is newly
-red, compared with the run's baseline, goes back to whoever made them.
+red, compared with the run's baseline, goes back to whoever made them; so do rules of the project's
+manifest that they break.
 """
 
 import time
@@ -20,6 +21,7 @@ from forge_bot.knowledge.affected_tests import (
     is_code,
     selected,
 )
+from forge_bot.runs.base_graph import broken_rules, has_rules
 from forge_bot.runs.known_flaky import remember_flaky
 from forge_bot.runs.notifications import Message, Notify
 from forge_bot.runs.pending_tasks import PendingTasks
@@ -72,10 +74,15 @@ class EditTries:
 
     @property
     def possible(self) -> bool:
-        """Return whether some test command told something before the change."""
-        return self.run.config.tries.most > 0 and any(
-            result.name is CommandName.TEST for result in self._baseline()
+        """Return whether some test command told something before the change, or there are rules."""
+        run = self.run
+        return run.config.tries.most > 0 and (
+            self._tested or has_rules(run.repository, run.state.base_commit)
         )
+
+    @property
+    def _tested(self) -> bool:
+        return any(result.name is CommandName.TEST for result in self._baseline())
 
     def _baseline(self) -> list[CommandResult]:
         """Return the results before the change that edits can be compared with."""
@@ -116,10 +123,20 @@ class EditTries:
         return outcome
 
     def outcome(self, tasks: Sequence[TaskId], base: str, made: str, seconds: float) -> TryOutcome:
-        """Run the commands on a commit that holds the edits of some tasks; at most for so long.
+        """Run the commands on a commit that holds the edits of some tasks, at most for so long, and
+        look at the rules.
 
         Raises Interrupted where the commands were called off, and DiskFull.
         """
+        ran = self._ran(tasks, base, made, seconds) if self._tested else TryOutcome()
+        # A task that mends something has to mend it.
+        since = self.run.state.base_commit if self._mends(tasks) else base
+        return ran.with_rules(broken_rules(self.run.repository, since, made))
+
+    def _mends(self, tasks: Sequence[TaskId]) -> bool:
+        return any(state is not None and state.origin for state in map(self.run.state.task, tasks))
+
+    def _ran(self, tasks: Sequence[TaskId], base: str, made: str, seconds: float) -> TryOutcome:
         if any(result.exit_code != 0 for result in self.project.set_up()):
             return TryOutcome(untold="The setup failed.")
         paths = frozenset(self.run.tree.changed(base, made))
@@ -176,7 +193,7 @@ class EditTries:
         used as it lies in the run's own tree, or where tests fail when only a part of them runs. A
         task that mends something has to mend it.
         """
-        mends = any(state is not None and state.origin for state in map(self.run.state.task, tasks))
+        mends = self._mends(tasks)
         same = self.project.profile.commands.setup and not self._changed_since_start(base)
         took, left = red.before.duration_ms / 1000, edits.until - time.monotonic()
         if mends or (same and not red.is_part) or red.now.timed_out or took >= left:

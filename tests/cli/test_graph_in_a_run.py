@@ -138,6 +138,8 @@ def test_a_design_that_says_what_is_new_is_taken_at_once(sample: Sample, item: s
 def test_a_rule_that_the_change_breaks_is_red_beside_green_tests_and_is_mended(
     sample: Sample,
 ) -> None:
+    (sample.path / ".forge").mkdir()
+    (sample.path / ".forge" / "config.yml").write_text("tries: {most: 0}\n")
     forbids(sample)
     mends = {**BREAKS, "old": BREAKS["new"], "new": BREAKS["old"]}
     model = sample.model(

@@ -415,3 +415,42 @@ def test_a_budget_that_ends_between_keeps_the_edits_and_says_that_they_are_red(
 
 def _approved(run: Run) -> Report:
     return answer(run, PersonAnswer(answer=PersonsAnswer.APPROVE), "terminal")
+
+
+# -- rules
+# --------------------------------------------------------------------------------------------------
+
+RULES = {
+    ".forge/manifest.yaml": (
+        "rules:\n  - {name: alone, from: [lib/double.py], may_not_import: [lib/triple.py]}\n"
+    )
+}
+BREAKS_A_RULE = replaced(
+    "lib/double.py",
+    "def double(x):\n    return 2 * x",
+    "import lib.triple\n\n\ndef double(x):\n    return x + x",
+)
+
+
+def test_edits_that_break_a_rule_go_back_beside_green_tests(tmp_path: Path) -> None:
+    here, model = stage(tmp_path, RULES), talker(done(BREAKS_A_RULE), done(RIGHT))
+    assert here.go_on(model)[0] is Outcome.DONE
+    _, second = model.asked("1")
+    assert "VERIFY-004 lib/double.py:1:" in second.messages[-1].text
+    assert "rules are red after the edits of task 1: 1; sent back to the implementer" in said(here)
+    assert "- Went back to the implementer: rules are red: 1." in document(here)
+    assert "triple" not in here.files()["lib/double.py"]
+
+
+def test_a_rule_that_was_broken_before_the_edits_sends_nothing_back(tmp_path: Path) -> None:
+    broken = {"lib/double.py": "import lib.triple\n\n\ndef double(x):\n    return 2 * x\n"}
+    here, model = stage(tmp_path, {**RULES, **broken}), talker(done(RIGHT))
+    assert here.go_on(model)[0] is Outcome.DONE
+    assert len(model.asked("1")) == 1
+
+
+def test_rules_are_looked_at_where_no_test_can_run(tmp_path: Path) -> None:
+    without = {name: "" for name in FILES if name.startswith("tests/")}
+    here, model = stage(tmp_path, {**RULES, **without}), talker(done(BREAKS_A_RULE), done(RIGHT))
+    here.go_on(model)
+    assert "VERIFY-004 lib/double.py:1:" in model.asked("1")[1].messages[-1].text
