@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -158,6 +159,29 @@ def test_only_what_was_shown_is_written(sample: Sample) -> None:
     again = sample.forge("approve", "--by-script") if refused.code == 5 else refused
     assert "would write something else than put.question.md shows" in reason(again)
     assert not (sample.workspace.parent.parent / "notes.txt").exists()
+
+
+MUCH = {
+    "a tool": "tool, tool: forge_annotate, input_map: {findings: MANY}",
+    "a file": "fs_write, gate: true, input_map: {path: \"'a.json'\", content: to_string(MANY)}",
+}
+
+
+@pytest.mark.parametrize("name", MUCH)
+def test_tens_of_megabytes_are_refused_with_the_step_and_their_size(
+    sample: Sample, name: str
+) -> None:
+    write(sample, {f"rota/broken{number}.py": "def (:\n" for number in range(100)})
+    many = f"[{', '.join(['scan.findings'] * 3_000)}][]"
+    much = re.sub(
+        r"\S*MANY\S*(?=})", lambda found: json.dumps(found[0].replace("MANY", many)), MUCH[name]
+    )
+    scan = "{step: scan, kind: tool, tool: forge_scan}"
+    own(sample, f"steps:\n  - {scan}\n  - {{step: much, kind: {much}}}\n")
+    asked = sample.forge("run", "--pipeline", "own", "Look")
+    assert asked.code == 3
+    said = re.search(r"much gives (\d\d),\d{3},\d{3} characters; 1,000,000 are", reason(asked))
+    assert said is not None, reason(asked)
 
 
 def test_a_step_that_fails_asks_and_one_that_need_not_succeed_is_passed(sample: Sample) -> None:

@@ -30,7 +30,7 @@ from forge_bot.runs.steps.step_values import StepValues
 from forge_bot.store import SPECS, inside, write_whole
 
 LARGEST_OUTPUT = 1_000_000
-"""Bytes of what a step gives."""
+"""Characters of what a step gives."""
 
 _SHOWN = 20_000
 
@@ -92,11 +92,7 @@ class StepPerformer:
         if step.tool == ISSUES:
             self._check_approved(step, IssuesOutput.model_validate(output).issues)
         text = _as_json(output)
-        if len(text) > LARGEST_OUTPUT:
-            raise StepFailed(
-                f"{step.step} gives {len(text):,} bytes; {LARGEST_OUTPUT:,} are the most.",
-                hint="Ask for less: a narrower query.",
-            )
+        _check_size(step, len(text))
         return text, ()
 
     def _values(self, *, ahead: bool = False) -> StepValues:
@@ -157,6 +153,7 @@ class StepPerformer:
         asked = taken(WriteArguments, step, values.arguments(step))
         alone = [FileToWrite(path=asked.path, content=asked.content)] if asked.path else []
         files = [*alone, *asked.files]
+        _check_size(step, sum(len(file.content) for file in files))
         for file in files:
             inside(self._run.tree.path, file.path)
             if file.path.startswith((f"{SPECS}/", ".git/")):
@@ -188,6 +185,14 @@ class StepPerformer:
     def _write(self, files: list[FileToWrite]) -> None:
         for file in files:
             write_whole(inside(self._run.tree.path, file.path), file.content)
+
+
+def _check_size(step: Step, size: int) -> None:
+    if size > LARGEST_OUTPUT:
+        raise StepFailed(
+            f"{step.step} gives {size:,} characters; {LARGEST_OUTPUT:,} are the most.",
+            hint="Ask for less: a narrower query.",
+        )
 
 
 def _issues(step: Step, issues: list[IssueToOpen]) -> Iterator[str]:
