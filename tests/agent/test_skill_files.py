@@ -1,19 +1,19 @@
 """Skills in folders: found, read and validated as agentskills.io says."""
 
 import asyncio
-import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from forge_bot.agent.tools.placeholders import variables_of
 from forge_bot.agent.tools.setup import CapabilitySetup
 from forge_bot.agent.tools.skills import files_of, read_skill
 from forge_bot.agent.tools.tool_catalogue import ToolCatalogue, discover_capabilities
 from forge_bot.errors import BadCapabilities
-from forge_bot.runs.capability_setup import capability_setup
-from forge_bot.settings.config import load_config
 from tests.fakes.tool_servers import skill
+
+ROOT = Path(__file__).parents[2]
 
 
 def discover(root: Path, *folders: Path) -> ToolCatalogue:
@@ -99,26 +99,44 @@ def test_the_catalogue_keeps_no_instructions_and_files_are_named_by_kind(tmp_pat
     assert files_of(kept) == (("references/HOSTS.md",), ("scripts/run.sh",))
 
 
-def test_the_complete_example_of_the_page_can_be_pasted(tmp_path: Path) -> None:
-    page = (Path(__file__).parents[2] / "docs" / "capabilities.md").read_text(encoding="utf-8")
-    example = page.partition("## A complete example")[2]
-    blocks = re.findall(
-        r"^`([^`\n]+)`[^\n]*:\n\n```\w+\n(.*?)^```", example, re.MULTILINE | re.DOTALL
+SKILLS = (
+    *ROOT.glob("templates/plugin/skills/*"),
+    *ROOT.glob("tests/fixtures/team/.forge/skills/*"),
+)
+
+
+@pytest.mark.parametrize("place", SKILLS, ids=[place.name for place in SKILLS])
+def test_skills_that_ship_are_valid_for_us_and_for_the_reference_validator(place: Path) -> None:
+    assert read_skill(place, place.name, whole=True).instructions
+    assert refused(place) == ""
+
+
+@pytest.mark.parametrize(
+    ("front", "valid"),
+    [
+        ("name: deploy\ndescription: x\nlicense: MIT\nmetadata:\n  author: a", True),
+        ("name: deploy\ndescription: x\nallowed-tools: Read Bash(git:*)", True),
+        ("name: deploy", False),
+        ("name: other\ndescription: x", False),
+        ("name: De_ploy\ndescription: x", False),
+        ("name: deploy-\ndescription: x", False),
+        ("name: de--ploy\ndescription: x", False),
+        (f"name: deploy\ndescription: {'x' * 1_025}", False),
+    ],
+)
+def test_we_and_the_reference_validator_take_and_refuse_the_same(
+    tmp_path: Path, front: str, valid: bool
+) -> None:
+    folder = "deploy-" if "deploy-" in front else "de--ploy" if "de--" in front else "deploy"
+    place = skill(tmp_path, folder, front)
+    assert (discover(tmp_path, tmp_path).broken == ()) is valid
+    assert (refused(place) == "") is valid
+
+
+def refused(place: Path) -> str:
+    """What PyPI's skills-ref says against a skill."""
+    program = Path(sys.executable).parent / "agentskills"
+    done = subprocess.run(
+        [program, "validate", str(place)], capture_output=True, text=True, check=False
     )
-    assert [name for name, _ in blocks] == [
-        "forge-mcp.json",
-        ".forge/config.yml",
-        ".forge/skills/release-notes/SKILL.md",
-        ".forge/skills/release-notes/scripts/commits.sh",
-    ]
-    for name, text in blocks:
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(text)
-    config = load_config(
-        lambda name: (tmp_path / name).read_text() if (tmp_path / name).exists() else None, {}
-    )
-    found = capability_setup(tmp_path, config, environ={"ISSUES_TOKEN": "x"})
-    assert variables_of(found.config.mcp_servers["issues"]) == ("ISSUES_TOKEN",)
-    assert found.policy.network == ("issues",)
-    read = read_skill(tmp_path / ".forge" / "skills" / "release-notes", "it", whole=True)
-    assert "scripts/commits.sh" in read.instructions
+    return "" if done.returncode == 0 else done.stdout + done.stderr

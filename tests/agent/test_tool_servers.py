@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import time
 from pathlib import Path
 
@@ -247,6 +248,32 @@ def test_a_call_that_is_called_off_ends_with_its_server(tmp_path: Path) -> None:
     wanted = CapabilityRequest(key="1.1-x", capability="mcp_tickets_echo", params='{"text": "x"}')
     assert calls.call(wanted, 8_000).content == "It was called off."
     assert left_over(tmp_path) == []
+
+
+def test_a_program_on_the_path_is_shown_to_its_box_and_of_a_home_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home, root = tmp_path / "home", tmp_path / "rota"
+    (home / "bin").mkdir(parents=True)
+    root.mkdir()
+    (home / "notes.txt").write_text("of nobody else")
+    program = home / "bin" / "tickets"
+    looks = (
+        "import os, sys\nsys.argv[1:] = ['well']\nos.environ['SEEN'] = str(os.path.exists(%r))\n"
+    )
+    text = SERVER.read_text().replace('"Say the text again."', 'os.environ["SEEN"]')
+    program.write_text(f"#!/usr/bin/env python3\n{looks % str(home / 'notes.txt')}{text}")
+    program.chmod(0o755)
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
+    file = configure(root, {"tickets": {"command": "tickets"}})
+    given = CapabilitySetup(
+        root=root, tree=root, config=parse_capability_file(file.read_text()), environ={}
+    )
+    catalogue = discover(given)
+    assert catalogue.problems == ()
+    echo = next(each for each in catalogue.specs if each.name == "mcp_tickets_echo")
+    assert echo.description == "[MCP:tickets] False"
 
 
 def test_a_server_that_npm_has_installed_runs_in_its_box_and_knows_the_work_tree(

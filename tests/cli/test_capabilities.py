@@ -1,16 +1,19 @@
 """`forge-bot capabilities`: what agents may ask for in a repository, and one call by hand."""
 
 import json
+import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import yaml
 
 from tests.cli.test_tools_in_a_run import asks
 from tests.fakes.model_server import ModelServer, Says
 from tests.fakes.sample import Said, Sample
 from tests.fakes.script import Answer
-from tests.fakes.tool_servers import configure, skill, unruly
+from tests.fakes.tool_servers import SERVER, configure, skill, unruly
 
 
 def test_a_repository_without_any_is_told_how_to_begin(sample: Sample) -> None:
@@ -53,10 +56,13 @@ def test_other_files_are_named_by_options(sample: Sample, tmp_path: Path) -> Non
     file = configure(tmp_path / "there", {"tickets": unruly("well")}, skillsDirs=["own"])
     skill(tmp_path / "there" / "own", "release")
     skill(tmp_path / "more", "deploy")
-    words = ("--mcp-config", str(file), "--skills-dir", str(tmp_path / "more"))
+    skill(tmp_path / "others", "look-around")
+    folders = ("--skills-dir", str(tmp_path / "more"), "--skills-dir", str(tmp_path / "others"))
+    words = ("--mcp-config", str(file), *folders)
     said = sample.forge("capabilities", *words)
     assert said.code == 0
-    assert all(name in said.out for name in ("mcp_tickets_echo", "skill_release", "skill_deploy"))
+    skills = ("skill_release", "skill_deploy", "skill_look-around")
+    assert all(name in said.out for name in ("mcp_tickets_echo", *skills))
 
 
 def test_a_tool_that_reads_is_called_at_once(sample: Sample) -> None:
@@ -172,6 +178,47 @@ def test_a_budget_that_is_no_amount_is_told(sample: Sample) -> None:
     said = sample.forge(*WORDS, "--model", scripted(sample), "--budget", "plenty")
     assert said.code == 2
     assert "'plenty' is no amount of money or tokens." in said.err
+
+
+def test_the_complete_example_of_the_page_works_as_it_is_pasted(
+    sample: Sample, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "capabilities.md").read_text(encoding="utf-8")
+    example = page.partition("## A complete example")[2]
+    form = r"^`([^`\n]+)`[^\n]*:\n\n```\w+\n(.*?)^```"
+    blocks = re.findall(form, example, re.MULTILINE | re.DOTALL)
+    for name, text in blocks:
+        (sample.path / name).parent.mkdir(parents=True, exist_ok=True)
+        (sample.path / name).write_text(text)
+    # In place of GitHub's server, another one answers to its name.
+    server = tmp_path / "programs" / "github-mcp-server"
+    server.parent.mkdir()
+    server.write_text(
+        f"#!/usr/bin/env python3\nimport sys\nsys.argv[1:] = ['well']\n{SERVER.read_text()}"
+    )
+    server.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{server.parent}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("ISSUES_TOKEN", "of-the-test-0123")
+    said = sample.forge("capabilities")
+    assert said.code == 0, said.out
+    assert "✓ issues in the sandbox, with network; given ISSUES_TOKEN\n" in said.out
+    assert "  mcp_issues_create a person is asked" in said.out
+    assert "  skill_release-notes runs in the sandbox [Skill] Write the entry" in said.out
+    ran = asks(("run_script", {"path": "scripts/commits.sh"}))
+    done: Answer = {"artifact_markdown": "- The rota says who is next."}
+    model = sample.model({("skill", "try", "1.1/1.1"): ran, ("skill", "try", "1.1/1.2"): done})
+    words = ("capabilities", "try", "skill_release-notes", "--arg", "request=since the last tag")
+    tried = sample.forge(*words, "--model", model)
+    assert (tried.code, tried.out.splitlines()[-1]) == (0, "scripts/commits.sh: exit code 0")
+
+
+def test_the_workflows_part_of_the_example_names_inputs_of_the_action() -> None:
+    root = Path(__file__).parents[2]
+    example = (root / "docs" / "capabilities.md").read_text().partition("## A complete example")[2]
+    step = yaml.safe_load(re.findall(r"^```yaml\n(.*?)^```", example, re.MULTILINE | re.DOTALL)[-1])
+    inputs = yaml.safe_load((root / "action.yml").read_text())["inputs"]
+    assert set(step["with"]) <= set(inputs)
+    assert set(step["with"]["server-variables"].split()) <= set(step["env"])
 
 
 def test_a_skill_without_a_model_or_a_request_says_what_is_missing(sample: Sample) -> None:

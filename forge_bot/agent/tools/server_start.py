@@ -8,6 +8,7 @@ from collections.abc import AsyncGenerator, Generator, Mapping
 from contextlib import (
     AbstractAsyncContextManager,
     AsyncExitStack,
+    ExitStack,
     asynccontextmanager,
     contextmanager,
 )
@@ -20,9 +21,10 @@ from pydantic import ValidationError
 from forge_bot.agent.tools.placeholders import TREE, resolved
 from forge_bot.agent.tools.server_process import ServerCommand, ServerConnection
 from forge_bot.agent.tools.setup import CapabilitySetup
-from forge_bot.errors import ForgeError
+from forge_bot.errors import ForgeError, SandboxFailed
 from forge_bot.sandbox import BackendName, available, group_keeper
-from forge_bot.sandbox.server_box import boxed_program
+from forge_bot.sandbox.server_box import BoxedProgram, boxed_program
+from forge_bot.sandbox.toolchains import is_safe_to_show
 from forge_bot.settings.capability_file import MCPHttpServerConfig, MCPServerConfig
 
 if TYPE_CHECKING:
@@ -120,32 +122,39 @@ def _command(
         keeper = (sys.executable, "-I", "-S", group_keeper.__file__, str(os.getpid()))
         yield ServerCommand((*keeper, *words), env, setup.root)
         return
-    with (
-        tempfile.TemporaryDirectory(prefix="forge-server-") as scratch,
-        boxed_program(
-            words,
-            env=declared,
-            folder=setup.root,
-            readable=(setup.tree, *_installation(words[0])),
-            scratch=Path(scratch),
-            network=name in setup.policy.network,
-        ) as boxed,
-    ):
-        yield ServerCommand(boxed.words, _ENV, setup.root, boxed.descriptors)
+    with tempfile.TemporaryDirectory(prefix="forge-server-") as scratch, ExitStack() as stack:
+
+        def boxed(command: str) -> BoxedProgram:
+            box = boxed_program(
+                (command, *words[1:]),
+                env=declared,
+                folder=setup.root,
+                readable=(setup.tree, *_installation(command)),
+                scratch=Path(scratch),
+                network=name in setup.policy.network,
+            )
+            return stack.enter_context(box)
+
+        try:
+            found = boxed(words[0])
+        except SandboxFailed:
+            # A box has the folders of its usual tools; another program is shown by itself.
+            whole = shutil.which(words[0])
+            if whole is None:
+                raise
+            found = boxed(whole)
+        yield ServerCommand(found.words, _ENV, setup.root, found.descriptors)
 
 
 def _installation(command: str) -> tuple[Path, ...]:
     """Return the folders that a program named by its whole path is installed in, such as an
-    environment of Python or the packages of npm. A home is none.
+    environment of Python or the packages of npm; in a folder of homes or keys it alone.
     """
     program = Path(command)
     if not program.is_absolute() or not program.is_file():
         return ()
-    home = Path.home()
-    folders = (
-        each.parent.parent if each.parent.name in {"bin", ".bin"} else each.parent
-        for each in (program, program.resolve())
-    )
-    return tuple(
-        folder for folder in dict.fromkeys(folders) if folder != home and folder not in home.parents
-    )
+    shown: dict[Path, None] = {}
+    for file in (program, program.resolve()):
+        folder = file.parent.parent if file.parent.name in {"bin", ".bin"} else file.parent
+        shown[folder if is_safe_to_show(folder) else file] = None
+    return tuple(shown)
