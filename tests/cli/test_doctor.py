@@ -2,7 +2,9 @@
 
 import json
 import os
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -23,6 +25,35 @@ def test_a_missing_key_is_named_with_its_variable(sample: Sample) -> None:
     said = sample.forge("doctor")
     assert said.code == 5
     assert "ANTHROPIC_API_KEY" in said.out
+
+
+class Ollama(BaseHTTPRequestHandler):
+    """A server with one model, as Ollama lists it."""
+
+    def do_GET(self) -> None:
+        body = json.dumps({"models": [{"name": "qwen2.5-coder:7b"}]}).encode()
+        self.send_response(200 if self.path == "/api/tags" else 404)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_request(self, code: object = "-", size: object = "-") -> None:
+        """Say nothing."""
+
+
+def test_an_ollama_that_runs_here_is_found_with_its_first_model(sample: Sample) -> None:
+    try:
+        server = ThreadingHTTPServer(("127.0.0.1", 11434), Ollama)
+    except OSError:
+        pytest.skip("something else answers at Ollama's port")
+    with server:
+        thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+        thread.start()
+        said = sample.forge("doctor")
+        server.shutdown()
+    assert "Ollama answers at 127.0.0.1:11434." in said.out
+    assert "--model ollama:qwen2.5-coder:7b" in said.out
+    assert "OLLAMA_BASE_URL=http://127.0.0.1:11434/v1" in said.out
 
 
 def test_without_the_key_of_its_model_it_names_what_this_machine_could_ask(
