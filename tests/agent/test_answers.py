@@ -83,6 +83,13 @@ def test_an_explore_is_an_answer_in_every_phase_and_may_leave_a_list_out(
     assert answer.actions == ()
 
 
+def test_a_look_with_actions_alone_is_an_answer() -> None:
+    action = {"capability": "mcp_a_b", "capability_type": "mcp_tool", "params_json": "{}"}
+    answer = parse_answer(json.dumps({"actions": [action]}), AnswerKind.DOCUMENT)
+    assert isinstance(answer, Explore)
+    assert (answer.requests, [item.capability for item in answer.actions]) == ((), ["mcp_a_b"])
+
+
 def test_parameters_written_as_an_object_are_taken_as_their_text() -> None:
     answer = parse_answer(
         '{"requests": [{"provider": "look", "params": {"path": "ö"}}]}', AnswerKind.DOCUMENT

@@ -13,8 +13,12 @@ from pathlib import Path
 import pytest
 
 from forge_bot.resources import templates
+from tests.cli.test_tools_in_a_run import asks
 from tests.fakes.batches import BatchServer
+from tests.fakes.model_server import JsonObject
 from tests.fakes.sample import Said, Sample
+from tests.fakes.script import Answer
+from tests.fakes.tool_servers import skill
 
 MODELS = pytest.mark.parametrize("model", ["anthropic:claude-sonnet-5-5", "openai:gpt-6-luna"])
 ANTHROPIC = "anthropic:claude-sonnet-5-5"
@@ -87,6 +91,32 @@ def test_a_run_in_batches_costs_exactly_half_and_hands_in_each_question_once(
     done = on_and_on(sample, provider, sample.forge("approve"))
     assert done.code == 0, done.err
     assert not sample.git("ls-files", "*/batches.jsonl")
+
+
+class SkilledServer(BatchServer):
+    """Its analyst asks for a skill first."""
+
+    def answer_to(self, body: JsonObject) -> Answer:
+        analysing = self.answers["situation-analyst-investigator", "*", "*"]
+        answer = super().answer_to(body)
+        wants = answer is analysing and "skill_look-up " not in json.dumps(body)
+        return asks(("skill_look-up", {"request": "who is next"})) if wants else answer
+
+
+def test_the_questions_of_a_skill_lie_in_batches_too(
+    sample: Sample, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    skill(sample.path / ".forge" / "skills", "look-up")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-team-first")
+    with SkilledServer() as server:
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
+        server.answers["skill", "*", "*"] = {"artifact_markdown": "Ann is next."}
+        said = sample.forge(*RUN, "--batch", "--model", ANTHROPIC)
+        asked = on_and_on(sample, server, said)
+        assert asked.code == 3, asked.err
+        analyst = "situation-analyst-investigator"
+        assert server.handed_in[:3] == [analyst, "skill", analyst]
+        assert [each for each in server.questions if each.path.endswith("/messages")] == []
 
 
 @MODELS

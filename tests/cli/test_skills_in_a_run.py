@@ -3,6 +3,8 @@
 import json
 from collections.abc import Mapping
 
+import pytest
+
 from tests.cli.test_tools_in_a_run import asks, prompts, state
 from tests.fakes.sample import Said, Sample
 from tests.fakes.script import Answer
@@ -74,7 +76,7 @@ def test_instructions_are_read_when_the_skill_is_chosen_and_references_when_aske
     text = "\n".join(message["text"] for message in performer)
     assert "Run `scripts/list.sh`" in text
     assert "- references/form.md\n- scripts/list.sh" in text
-    assert "the notes since the first commit" in text
+    assert "the notes since the first commit\n\nto know" in text
     assert "# The form of a note" not in text
     assert "# The form of a note" in told(sample, "# The form of a note")
 
@@ -99,6 +101,31 @@ def test_an_executable_file_without_a_first_line_for_it_is_run_by_its_endings_pr
     (place / "count.py").chmod(0o755)
     start(sample, {"1.1": runs("a", "b", path="scripts/count.py"), "1.2": DONE})
     assert "→ ok (scripts/count.py: exit code 0)" in told(sample, "Nothing was released yet.")
+
+
+def scripted(sample: Sample, text: str) -> None:
+    """Put a second script into the skill."""
+    place = sample.path / ".forge" / "skills" / "release-notes" / "scripts"
+    place.mkdir(parents=True)
+    (place / "other.sh").write_text(text)
+
+
+def test_a_script_sees_none_of_our_variables(
+    sample: Sample, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DEPLOY_PLACE", "somewhere")
+    scripted(sample, "env | cut -d= -f1 | sort | tr '\\n' ' '\n")
+    start(sample, {"1.1": runs(path="scripts/other.sh"), "1.2": DONE})
+    seen = told(sample, " PATH ")
+    assert "DEPLOY_PLACE" not in seen
+
+
+def test_a_script_that_does_not_end_is_ended_in_time(sample: Sample) -> None:
+    (sample.path / ".forge").mkdir()
+    (sample.path / ".forge" / "config.yml").write_text("capabilities: {seconds: 2}\n")
+    scripted(sample, "exec tail -f /dev/null\n")
+    start(sample, {"1.1": runs(path="scripts/other.sh"), "1.2": DONE})
+    assert "→ tool_error (scripts/other.sh: timed out)" in told(sample, "Nothing was released yet.")
 
 
 def test_only_listed_scripts_run_and_what_they_leave_is_removed(sample: Sample) -> None:

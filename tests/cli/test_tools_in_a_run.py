@@ -111,6 +111,35 @@ def test_a_call_that_may_change_something_stands_with_its_arguments_and_is_made_
     assert "It was made, once. calls-1-1.md has the result." in prompts(sample)
 
 
+def test_a_tool_among_the_requests_for_context_is_called_all_the_same(sample: Sample) -> None:
+    wanted = {
+        "provider": "mcp_tickets_echo",
+        "params_json": '{"text": "in the wrong list"}',
+        "reasoning": "to know",
+    }
+    assert start(sample, {"1.1": {"requests": [wanted], "actions": []}}).code == 3
+    assert made(sample) == [["echo", {"text": "in the wrong list"}]]
+
+
+def test_without_configuration_agents_are_offered_the_providers_and_no_action(
+    sample: Sample,
+) -> None:
+    model = sample.model()
+    said = sample.forge("run", "Say who is next", "--effort", "S", "--yes", "--model", model)
+    assert said.code == 3
+    system = json.loads(prompts(sample).splitlines()[0])["messages"][0]["text"]
+    assert re.findall(r"^- `(\w+)`", system, re.MULTILINE) == [
+        "git_diff",
+        "git_log",
+        "list_files",
+        "past_runs",
+        "read_file",
+        "run_tests",
+        "search_code",
+    ]
+    assert "(an action" not in system
+
+
 def test_a_declined_call_is_not_made_and_the_agent_is_told(sample: Sample) -> None:
     start(sample, {"1.1": asks(CREATE)})
     model = sample.model({(*ANALYST, "2.1"): asks(CREATE)})

@@ -23,6 +23,7 @@ ROLES = {
     "Comprehensive Reviewer": "comprehensive-reviewer",
     "Verifier": "verifier",
     "Explainer": "inquiry",
+    "Performer of a Skill": "skill",
 }
 
 
