@@ -3,21 +3,21 @@
 import json
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.markup import escape
-from rich.table import Table
 
-from forge_bot.cli.amounts import money, tokens
 from forge_bot.cli.console import Console
-from forge_bot.engine.capability_uses import use_lines
-from forge_bot.engine.phase_rows import Row, rows
 from forge_bot.engine.state import State
 from forge_bot.errors import UnknownArtifact
 from forge_bot.git import Repository
 from forge_bot.runs.resolve import RunInfo, resolve_run, runs
-from forge_bot.runs.snapshot_of_run import RunSnapshot, run_snapshot
-from forge_bot.settings import load_config
-from forge_bot.temporal.run_place import place_of
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from forge_bot.engine.phase_rows import Row
+    from forge_bot.runs.snapshot_of_run import RunSnapshot
 
 _MARKS = {
     "done": "[green]✓[/]",
@@ -34,6 +34,9 @@ def status(folder: Path, name: str | None, *, as_json: bool) -> int:
     if as_json:
         sys.stdout.write(_json(found) + "\n")
         return 0
+    from forge_bot.engine.phase_rows import rows
+    from forge_bot.temporal.run_place import place_of
+
     console = Console(soft_wrap=True)
     _head(found, console)
     if (place := place_of(found.repository, found.state.run)) is not None and not found.info.ended:
@@ -43,7 +46,7 @@ def status(folder: Path, name: str | None, *, as_json: bool) -> int:
     return 0
 
 
-def _json(found: RunSnapshot) -> str:
+def _json(found: "RunSnapshot") -> str:
     """Return state.json, and the estimate if the run was begun on this machine; in ASCII, since
     standard output may be any encoding.
     """
@@ -117,13 +120,17 @@ def _branch(info: RunInfo) -> str:
     )
 
 
-def _read(folder: Path, name: str | None) -> RunSnapshot:
+def _read(folder: Path, name: str | None) -> "RunSnapshot":
+    # A list needs neither these nor what they read.
+    from forge_bot.runs.snapshot_of_run import run_snapshot
+    from forge_bot.settings import load_config
+
     repository = Repository.find(folder)
     info: RunInfo = resolve_run(repository, name)
     return run_snapshot(repository, info, load_config(repository.text_here))
 
 
-def _head(found: RunSnapshot, console: Console) -> None:
+def _head(found: "RunSnapshot", console: Console) -> None:
     state = found.state
     console.print(f"[bold]{escape(state.title)}[/]")
     where = (
@@ -138,7 +145,11 @@ def _head(found: RunSnapshot, console: Console) -> None:
     console.print(f"[dim]branch {_branch(found.info)}{where}[/]\n", highlight=False)
 
 
-def _phases(shown: tuple[Row, ...]) -> Table:
+def _phases(shown: "tuple[Row, ...]") -> "Table":
+    from rich.table import Table
+
+    from forge_bot.cli.amounts import money, tokens
+
     table = Table(box=None, pad_edge=False, show_header=False)
     for row in shown:
         style = "dim" if row.standing in {"skipped", "open"} else None
@@ -155,6 +166,9 @@ def _phases(shown: tuple[Row, ...]) -> Table:
 
 
 def _tail(state: State, console: Console) -> None:
+    from forge_bot.cli.amounts import money, tokens
+    from forge_bot.engine.capability_uses import use_lines
+
     for line in use_lines(state):
         cost = f", {money(line.cost)}" if line.cost is not None else ""
         console.print(

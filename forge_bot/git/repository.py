@@ -2,9 +2,11 @@
 cloned.
 """
 
+import os
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from forge_bot.errors import BranchExists, GitFailed, GitMissing, NotARepository
@@ -37,7 +39,7 @@ class Repository:
         GitMissing.
         """
         start = path.parent if path.is_file() else path
-        _check_version(start)
+        _check_version(start, os.environ.get("PATH", ""))
         asked = ("--is-inside-work-tree", "--git-common-dir", "--show-toplevel")
         match git(start, "rev-parse", *asked, upwards=True, ok=(0, 128)).line.split("\n"):
             case ["true", common_dir, top]:
@@ -406,7 +408,9 @@ def _look(start: Path, path: Path) -> str:
         raise
 
 
-def _check_version(folder: Path) -> None:
+@lru_cache(maxsize=8)
+def _check_version(folder: Path, _path: str) -> None:
+    """Raise GitMissing if git is too old: asked once for each folder and path of programs."""
     said = git(folder, "version", upwards=True).line
     found = re.search(r"(\d+)\.(\d+)", said)
     if found and (int(found[1]), int(found[2])) < _OLDEST:

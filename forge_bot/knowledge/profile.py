@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from posixpath import basename
 
 from forge_bot.project.file_list import Listing
-from forge_bot.project.languages import Language, language_of, read_languages
+from forge_bot.project.languages import Language, read_languages
 from forge_bot.project.project_commands_of import ProjectCommands
 from forge_bot.project.scoped_commands import Overrides, scoped_commands
 from forge_bot.project.words import one_line
@@ -113,7 +113,7 @@ def _layout(listing: Listing) -> Iterator[str]:
     largest = sorted(counts, key=lambda folder: (-counts[folder], folder))
     shown = sorted(largest[: _LAYOUT_LINES - 2])
     for folder in shown:
-        languages = read_languages(path for path in listing.below(folder) if language_of(path))
+        languages = read_languages(listing.below(folder))
         mostly = f", mostly {languages[0].name}" if languages else ""
         yield one_line(f"{folder}/ ({_files(counts[folder])}{mostly})")
     if hidden := largest[_LAYOUT_LINES - 2 :]:

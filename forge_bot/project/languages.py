@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterable
-from posixpath import basename, splitext
 
 from forge_bot.values import Frozen
 
@@ -56,8 +55,11 @@ class Language(Frozen):
 
 def language_of(path: str) -> str:
     """Return the language of a file; empty when its ending does not determine one."""
-    name = basename(path).lower()
-    return "" if name.endswith(_GENERATED) else _LANGUAGES.get(splitext(name)[1], "")
+    name = path.rpartition("/")[2].lower()
+    start, _, ending = name.rpartition(".")
+    # A dot at the beginning of a name begins no ending.
+    known = _LANGUAGES.get(f".{ending}", "") if start.strip(".") else ""
+    return "" if known and name.endswith(_GENERATED) else known
 
 
 def read_languages(files: Iterable[str]) -> tuple[Language, ...]:

@@ -21,7 +21,8 @@ from forge_bot.git.commit_objects import (
     tree_with_folders,
 )
 from forge_bot.git.remotes import fetch_branch, push_together
-from forge_bot.git.revisions import HEADS, is_ancestor, tree_id
+from forge_bot.git.revisions import is_ancestor, tree_id
+from forge_bot.runs.record_heads import record_commits
 from forge_bot.store import RECORD_BRANCHES, SPECS
 from forge_bot.store.run_folder import REPORTS
 from forge_bot.values import Frozen
@@ -44,17 +45,6 @@ class KeptRecord(Frozen):
     commit: str = ""
     trouble: str = ""
     """Why the branch of records does not have it, or the remote's, or that in a work tree."""
-
-
-def record_commits(tips: BranchTips) -> dict[str, str]:
-    """Return the newest commits of the branches of records, here and at remotes, by full ref."""
-    here = {
-        f"{HEADS}{name}": tips.local[name].commit for name in RECORD_BRANCHES if name in tips.local
-    }
-    away = {
-        each.ref: commit for each, commit in tips.remote.items() if each.branch in RECORD_BRANCHES
-    }
-    return here | away
 
 
 def newest_records(repository: Repository, tips: BranchTips | None = None) -> str:

@@ -4,18 +4,19 @@ one that ships.
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from pydantic import ValidationError
 
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.errors import WriteFailed
 from forge_bot.git import Repository
-from forge_bot.runs.estimate_evidence import Sample, earlier_runs, shipped_run
-from forge_bot.runs.estimate_prices import cost_of, unpriced
 from forge_bot.runs.run_paths import run_paths
 from forge_bot.store import write_whole
 from forge_bot.values import Effort, Recorded, Tier, Usage
+
+if TYPE_CHECKING:
+    from forge_bot.runs.estimate_evidence import Sample
 
 ENOUGH = 5
 """Earlier runs that are evidence by themselves; with fewer the recorded run counts as one more."""
@@ -68,6 +69,10 @@ def estimate(
     """The estimate for a run of this pipeline and effort from the commit `base`; `models` names one
     for each tier, `records` a commit with records of ended runs. Writes nothing.
     """
+    # Reads runs and prices, which who looks at an estimate needs not.
+    from forge_bot.runs.estimate_evidence import earlier_runs, shipped_run
+    from forge_bot.runs.estimate_prices import cost_of, unpriced
+
     earlier = earlier_runs(repository, base, pipeline.id, effort, records)
     alone = len(earlier) >= ENOUGH
     samples = earlier if alone else (*earlier, shipped_run(pipeline, effort, auto=auto))
@@ -159,7 +164,7 @@ def still_to_come(found: Estimate, used: Usage) -> str:
     return f"{_span(f'{left[0]:,}', f'{left[1]:,}')} tokens" if left[1] else ""
 
 
-def _tokens(sample: Sample) -> Decimal:
+def _tokens(sample: "Sample") -> Decimal:
     return Decimal(sum(used.input_tokens + used.output_tokens for _, used in sample))
 
 

@@ -14,8 +14,9 @@ from pydantic import ValidationError
 
 from forge_bot.engine import REPORT, State
 from forge_bot.engine.reports import RunStarted
-from forge_bot.git import GitObject, ObjectReader, TreeEntry, tree_entries
-from forge_bot.store import SPECS
+from forge_bot.git import BranchTips, GitObject, ObjectReader, TreeEntry, tree_entries
+from forge_bot.git.revisions import HEADS
+from forge_bot.store import RECORD_BRANCHES, SPECS
 from forge_bot.store.run_folder import REPORTS, STATE
 
 LOOKED_AT = 50
@@ -211,6 +212,17 @@ def _commit_head(commit: GitObject) -> _CommitHead | None:
     seconds = said.get(b"committer", b"").rpartition(b"> ")[2].partition(b" ")[0]
     tree = said.get(b"tree", b"").decode(errors="replace")
     return _CommitHead(tree, int(seconds) if seconds.isdigit() else 0)
+
+
+def record_commits(tips: BranchTips) -> dict[str, str]:
+    """Return the newest commits of the branches of records, here and at remotes, by full ref."""
+    here = {
+        f"{HEADS}{name}": tips.local[name].commit for name in RECORD_BRANCHES if name in tips.local
+    }
+    away = {
+        each.ref: commit for each, commit in tips.remote.items() if each.branch in RECORD_BRANCHES
+    }
+    return here | away
 
 
 def names_on_disk(tree: Path) -> list[str]:

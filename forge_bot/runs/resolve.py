@@ -13,12 +13,12 @@ from forge_bot.errors import AmbiguousRun, ForgeError, UnknownRun
 from forge_bot.git import BranchTips, Repository, Tracking
 from forge_bot.git.revisions import HEADS
 from forge_bot.remedies import StartRun
-from forge_bot.runs.ended_records import record_commits
 from forge_bot.runs.record_heads import (
     CommittedRuns,
     RunFolder,
     Standing,
     names_on_disk,
+    record_commits,
     standing_on_disk,
     started_on_disk,
 )

@@ -11,15 +11,20 @@ import pytest
 
 from forge_bot.git import Repository
 from forge_bot.mcp_server.service import Service
+from forge_bot.runs.outcome import Outcome
 from forge_bot.runs.resolve import resolve_run, runs
 from tests.fakes.many_branches import imported, record, repository_with
 from tests.fakes.processes import CountedGit, started_by
+from tests.fakes.sample import Sample
 
 MOST_FOR_LIST = 5
 MOST_FOR_STATUS = 8
 MOST_ASKED_AGAIN = 3
 MOST_FOR_A_RUN = 80
 """Of a demo with its three branches; more than a third of them are its 18 commits."""
+
+MOST_TO_BEGIN = 34
+MOST_TO_APPROVE = 60
 
 Counted = Callable[..., tuple[list[str], str]]
 
@@ -40,7 +45,7 @@ def counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Counted:
             text=True,
             check=False,
         )
-        assert done.returncode == 0, done.stderr
+        assert done.returncode in {Outcome.DONE, Outcome.WAITING}, done.stderr
         return git.calls(), done.stdout
 
     return run
@@ -81,6 +86,18 @@ def test_a_whole_run_takes_a_limited_number_of_processes(counted: Counted, tmp_p
     calls, _ = counted(repository, "demo", str(place), "--yes")
     assert len(calls) <= MOST_FOR_A_RUN, calls
     assert len([call for call in calls if call.startswith("rev-parse")]) <= MOST_ASKED_AGAIN
+
+
+def test_the_beginning_of_a_run_and_an_approval_take_a_limited_number(
+    counted: Counted, sample: Sample
+) -> None:
+    repository = Repository.find(sample.path)
+    model = ("--model", sample.model())
+    begun, said = counted(repository, "run", "Say who is next", "--effort", "M", *model)
+    assert "checkpoint-a" in said
+    assert len(begun) <= MOST_TO_BEGIN, begun
+    approved, _ = counted(repository, "approve", "--by-script", *model)
+    assert len(approved) <= MOST_TO_APPROVE, approved
 
 
 TOOLS: dict[str, Callable[[Service, str], object]] = {
