@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from forge_bot.git import Repository
 from forge_bot.project.graph.node_types import NodeKind, NodeTier
 from forge_bot.project.graph.read_graph import GraphReader
@@ -242,3 +244,42 @@ def test_a_file_that_says_how_imports_are_resolved_and_cannot_be_heeded_is_a_nod
     assert {path: node.problem for path, node in found.files.items() if node.problem} == {
         path: said for path, (_, said) in UNHEEDED.items()
     }
+
+
+CHANGES: dict[str, dict[str, str]] = {
+    "a package passes on something else": {"pkg/__init__.py": "from .two import thing\n"},
+    "a test imports something else": {"tests/test_thing.py": "import pkg.two\n"},
+    "a file is broken": {"pkg/one.py": "def (:\n"},
+    "a broken file is mended": {"pkg/broken.py": "import pkg.one\n"},
+    "a program is none any more": {"tool/run.go": "package tool\n"},
+    "a file is new": {"pkg/three.py": "import pkg.two\n"},
+    "a configuration says something else": {"package.json": '{"imports": {"#lib": "./web/b.js"}}'},
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_reader_that_begins_with_a_kept_graph_gives_what_one_gives_that_reads_everything(
+    tmp_path: Path, name: str
+) -> None:
+    files = {
+        "pkg/__init__.py": "from .one import thing\n",
+        "pkg/one.py": "thing = 1\n",
+        "pkg/two.py": "thing = 2\n",
+        "pkg/broken.py": "import pkg.two\ndef (:\n",
+        "tests/test_thing.py": "from pkg import thing\n",
+        "tool/go.mod": "module example.com/tool\n",
+        "tool/run.go": "package main\n",
+        "tool/run_test.go": "package main\n",
+        "package.json": '{"imports": {"#lib": "./web/a.js"}}',
+        "web/a.js": "",
+        "web/b.js": "",
+        "web/use.js": "import '#lib'\n",
+    }
+    made = repository(tmp_path, files)
+    GraphReader(made).here()
+    write(tmp_path, CHANGES[name])
+    began = GraphReader(made).here()
+    assert began.files == GraphReader(made).here().files
+    kept_in(made).unlink()
+    whole = GraphReader(made).here()
+    assert (began.files, began.commands, began.notes) == (whole.files, whole.commands, whole.notes)

@@ -65,6 +65,18 @@ class GraphCache:
 
         return self._with(read, None)
 
+    def graph_like(self, beginning: str) -> bytes | None:
+        """Return the newest kept graph whose key begins so."""
+
+        def read(store: sqlite3.Connection) -> bytes | None:
+            row = store.execute(
+                "SELECT value FROM graphs WHERE substr(key, 1, ?) = ? ORDER BY rowid DESC LIMIT 1",
+                (len(beginning), beginning),
+            ).fetchone()
+            return row[0] if row else None
+
+        return self._with(read, None)
+
     def keep_graph(self, key: str, value: bytes) -> None:
         """Keep a graph, and only the newest few."""
         self._keep("graphs", [(key, value)], _MOST_GRAPHS)

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
+from heapq import nsmallest
 
 from pydantic import Field
 
@@ -78,8 +79,9 @@ def ask_graph(graph: ProjectGraph, question: GraphQuestion) -> GraphAnswer:
     """Return the answer to a question. Raises BadOption for a node that there is not."""
     sentence, found = _found(graph, question)
     fitting = [(node, how) for node, how in found if _fits(node, question)]
+    shown = fitting[: question.limit]
     if not (question.between or question.of or question.touches):
-        fitting.sort(key=lambda each: (-each[0].criticality.weight, each[0].id))
+        shown = nsmallest(question.limit, fitting, _place)
     nodes = tuple(
         AnsweredNode(
             id=node.id,
@@ -91,7 +93,7 @@ def ask_graph(graph: ProjectGraph, question: GraphQuestion) -> GraphAnswer:
             line=node.line,
             problem=node.problem,
         )
-        for node, how in fitting[: question.limit]
+        for node, how in shown
     )
     return GraphAnswer(sentence=sentence(len(fitting)), nodes=nodes, total=len(fitting))
 
@@ -146,6 +148,11 @@ def _fits(node: GraphNode, asked: GraphQuestion) -> bool:
         and (not asked.domain or node.domain == asked.domain)
         and (asked.criticality is None or node.criticality.weight >= asked.criticality.weight)
     )
+
+
+def _place(found: tuple[GraphNode, str]) -> tuple[int, str]:
+    """Return the place in the order: the worst first."""
+    return -found[0].criticality.weight, found[0].id
 
 
 def _is_named(name: str, wanted: str) -> bool:

@@ -113,6 +113,10 @@ class ProjectGraph:
         """The tests of each file."""
         return _reversed((path, node.tests) for path, node in self.files.items())
 
+    @cached_property
+    def _file_nodes(self) -> tuple[GraphNode, ...]:
+        return tuple(map(self.file_node, self.files))
+
     @property
     def missing(self) -> tuple[MissingImport, ...]:
         """Imports of the project itself that name nothing."""
@@ -155,10 +159,10 @@ class ProjectGraph:
 
     def nodes(self, *, symbols: bool = False) -> Iterator[GraphNode]:
         """Yield the nodes of all files and commands, and of what files contain if that is asked."""
-        for path in self.files:
-            yield self.file_node(path)
+        for node in self._file_nodes:
+            yield node
             if symbols:
-                yield from self.contained(path)
+                yield from self.contained(node.path)
         for command in self.commands:
             kind = NodeKind.COMMAND
             yield GraphNode(command.id, kind, kind.tier, text=command.reason)

@@ -4,7 +4,8 @@ A reader that is kept reads only files that have changed since. What a process b
 comes from the cache.
 """
 
-from collections import Counter, defaultdict
+import hashlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from posixpath import basename, dirname, join, normpath
 from typing import cast
@@ -18,6 +19,7 @@ from forge_bot.project.graph.classify import entry_points, kind_of
 from forge_bot.project.graph.config_problems import config_problem
 from forge_bot.project.graph.file_facts import FileFacts
 from forge_bot.project.graph.graph_cache import GraphCache
+from forge_bot.project.graph.kept_graph import PROBLEM, commands_from, kept_form, node_from
 from forge_bot.project.graph.node_types import NodeKind
 from forge_bot.project.graph.project_files import (
     LINK,
@@ -32,16 +34,19 @@ from forge_bot.project.graph.stacks.all_stacks import BUILT_IN, StackTable
 from forge_bot.project.graph.stacks.own_stacks import FOLDER as OWN_STACKS
 from forge_bot.project.graph.stacks.own_stacks import declared_stacks
 from forge_bot.project.graph.stacks.stack import Resolve, Stack
+from forge_bot.project.graph.tested_files import with_tests
 from forge_bot.project.toolchains import find_commands
 from forge_bot.values import CommandName
 
-_FORM = 3
+_FORM = 4
 """The number of the form of a kept graph. It grows when graphs are made differently."""
 _MANIFESTS = frozenset(
     {"pyproject.toml", "setup.cfg", "package.json", "tsconfig.json", "jsconfig.json", "go.mod"}
 )
 _PARTS = 2_000
 _QUICK = 400
+_FEW = 50
+"""Files that a process reads anew without keeping the whole graph again."""
 
 
 class GraphReader:
@@ -94,15 +99,18 @@ class GraphReader:
         if not changed and self._known is not None and self._known.fingerprint == files.fingerprint:
             return self._known
         forms = "".join(f" {stack.name}.{stack.form}" for stack in self._stacks.own)
-        key = f"{__version__}.{_FORM} {files.fingerprint}{forms}"
+        alike = f"{__version__}.{_FORM}{forms} {_digest(_structure(files))} "
+        key = alike + files.fingerprint
         kept = None if self._structure else self._cache.graph(key)
-        graph = self._restored(files, kept) if kept is not None else None
+        with collecting_paused():
+            graph = self._restored(files, kept) if kept is not None else None
         if graph is None:
             with collecting_paused():
+                new = self._known is None and self._read_most(files, alike)
                 graph = self._read(files)
-            if self._known is None:
+            if new:
                 # Later ones differ by a few files, which the next process reads quickly.
-                self._cache.keep_graph(key, _kept(graph))
+                self._cache.keep_graph(key, kept_form(files, graph, self._found[1]))
         self._known = graph
         return graph
 
@@ -135,31 +143,59 @@ class GraphReader:
             return FileFacts(problem="its contents are not in this clone")
         return cast("Stack", self._stacks.stack_for(path)).read(path, data)
 
-    def _read(self, files: ProjectFiles) -> ProjectGraph:
-        read = [path for path in files.entries if self._is_read(files, path)]
-        facts = self._facts_of(files, read)
+    def _read_most(self, files: ProjectFiles, alike: str) -> bool:
+        """Begin with the nodes of a kept graph of files with the same names; return whether more
+        than a few have to be read still.
+        """
+        self._prepare(files)
+        kept = self._cache.graph_like(alike)
+        if kept is None:
+            return True
+        paths = list(files.entries)
+        try:
+            found = cast("dict[str, list[list[object]]]", from_json(kept))
+            rows = zip(paths, cast("list[str]", found["blobs"]), found["files"], strict=True)
+            for path, blob, row in rows:
+                # Problems go away by what lies elsewhere, such as contents that come into a clone.
+                if blob == files.blob(path) and not row[PROBLEM]:
+                    self._nodes[path, blob] = node_from(row, paths)._replace(tests=())
+            self._found = (tuple(paths), *commands_from(found))
+        except (ValueError, KeyError, TypeError, IndexError):
+            self._nodes = {}
+        return len(paths) - len(self._nodes) > _FEW
+
+    def _prepare(self, files: ProjectFiles) -> None:
+        """Make ready for files with these names and manifests, unless that was done."""
         structure = _structure(files)
-        if structure != self._structure or self._make is None:
-            listing = files.listing()
-            self._structure, self._nodes = structure, {}
-            self._make = _maker(listing, self._stacks)
-            self._unheeded = {
-                path: problem
-                for path in files.entries
-                if basename(path) in _MANIFESTS and (problem := config_problem(listing, path))
-            }
+        if structure == self._structure and self._make is not None:
+            return
+        listing = files.listing()
+        self._structure, self._nodes = structure, {}
+        self._make = _maker(listing, self._stacks)
+        self._unheeded = {
+            path: problem
+            for path in files.entries
+            if basename(path) in _MANIFESTS and (problem := config_problem(listing, path))
+        }
+
+    def _read(self, files: ProjectFiles) -> ProjectGraph:
+        self._prepare(files)
+        make = cast("Callable[[str, FileFacts], FileNode]", self._make)
+        read = [path for path in files.entries if self._is_read(files, path)]
+        new = [path for path in read if (path, files.blob(path)) not in self._nodes]
+        facts = self._facts_of(files, new)
         nodes: dict[str, FileNode] = {}
         for path, entry in files.entries.items():
             known = (path, entry.blob)
             if known not in self._nodes:
-                made = self._make(path, facts.get(path, FileFacts()))
+                made = make(path, facts.get(path, FileFacts()))
                 if problem := self._unfit.get(path) or self._unheeded.get(path):
                     made = made._replace(problem=problem)
                 self._nodes[known] = _with_mode(made, path, entry, files)
             nodes[path] = self._nodes[known]
         self._nodes = {(path, files.entries[path].blob): node for path, node in nodes.items()}
         return ProjectGraph(
-            _with_tests(nodes, facts),
+            with_tests(nodes, lambda paths: self._facts_of(files, paths)),
             self._commands(files),
             tuple(_promises(read, self._stacks)),
             files.fingerprint,
@@ -223,13 +259,10 @@ class GraphReader:
             paths = list(files.entries)
             return ProjectGraph(
                 {
-                    path: _node_from(row, paths)
+                    path: node_from(row, paths)
                     for path, row in zip(paths, found["files"], strict=True)
                 },
-                tuple(
-                    GraphCommand(CommandName(str(name)), str(words), str(reason))
-                    for name, words, reason in found["commands"]
-                ),
+                commands_from(found)[1],
                 tuple(map(str, found["notes"])),
                 files.fingerprint,
                 self._lazily(files),
@@ -239,6 +272,10 @@ class GraphReader:
             )
         except (ValueError, KeyError, TypeError, IndexError):
             return None
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode(errors="surrogateescape")).hexdigest()[:32]
 
 
 def _structure(files: ProjectFiles) -> str:
@@ -310,95 +347,9 @@ def _with_mode(node: FileNode, path: str, entry: FileEntry, files: ProjectFiles)
         data = next(files.contents((target,)))[1] or b""
 
 
-def _with_tests(
-    nodes: Mapping[str, FileNode],
-    facts: Mapping[str, FileFacts],
-) -> dict[str, FileNode]:
-    """Return the nodes with the edges from tests to what they test.
-
-    A test tests what it imports, also through a package that only passes it on, and in Go the files
-    of its folder.
-    """
-    by_folder: dict[str, list[str]] = defaultdict(list)
-    for path in nodes:
-        if path.endswith(".go"):
-            by_folder[dirname(path)].append(path)
-    found = dict(nodes)
-    for path, node in nodes.items():
-        if node.kind is not NodeKind.TEST:
-            continue
-        targets = [*node.imports, *_passed_on(path, node, facts, nodes)]
-        if path.endswith("_test.go"):
-            targets += by_folder[dirname(path)]
-        tested = tuple(
-            dict.fromkeys(
-                target
-                for target in targets
-                if target in nodes and nodes[target].kind.is_code and target != path
-            )
-        )
-        if tested:
-            found[path] = node._replace(tests=tested)
-    return found
-
-
-def _passed_on(
-    path: str,
-    node: FileNode,
-    facts: Mapping[str, FileFacts],
-    nodes: Mapping[str, FileNode],
-) -> list[str]:
-    """Return the files from which packages take the names that a file takes from them."""
-    packages = {each for each in node.imports if basename(each) == "__init__.py"}
-    if not packages or path not in facts:
-        return []
-    lines = facts[path].imports
-    wanted = {name for line in lines for name in line.names}
-    found: list[str] = []
-    for package in packages:
-        at = node.imports[package]
-        whole = any(line.line == at and line.names in {(), ("*",)} for line in lines)
-        for line in facts.get(package, FileFacts()).imports:
-            if whole or wanted & set(line.names) or "*" in line.names:
-                found += [
-                    target for target, at in nodes[package].imports.items() if at == line.line
-                ]
-    return found
-
-
 def _promises(paths: Iterable[str], stacks: StackTable) -> Iterable[str]:
     """Yield one sentence for each stack that is there: how many files, and what is read of them."""
     counts = Counter(cast("Stack", stacks.stack_for(path)).name for path in paths)
     for stack in stacks.stacks:
         if count := counts[stack.name]:
             yield f"{stack.name} ({count} {'file' if count == 1 else 'files'}): {stack.promise}"
-
-
-def _kept(graph: ProjectGraph) -> bytes:
-    place = {path: at for at, path in enumerate(graph.files)}
-    rows = [
-        [
-            node.kind,
-            [[place[target], line] for target, line in node.imports.items()],
-            list(node.outside.items()),
-            node.missing,
-            [place[target] for target in node.tests],
-            node.problem,
-            node.generated,
-        ]
-        for node in graph.files.values()
-    ]
-    return to_json({"files": rows, "commands": graph.commands, "notes": graph.notes})
-
-
-def _node_from(row: list[object], paths: list[str]) -> FileNode:
-    kind, imports, outside, missing, tests, problem, generated = row
-    return FileNode(
-        NodeKind(str(kind)),
-        {paths[target]: line for target, line in cast("list[tuple[int, int]]", imports)},
-        dict(cast("list[tuple[str, int]]", outside)),
-        tuple((module, line) for module, line in cast("list[tuple[str, int]]", missing)),
-        tuple(paths[target] for target in cast("list[int]", tests)),
-        str(problem),
-        bool(generated),
-    )

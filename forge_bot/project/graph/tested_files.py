@@ -1,0 +1,71 @@
+"""The edges from tests to what they test."""
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from posixpath import basename, dirname
+
+from forge_bot.project.graph.file_facts import FileFacts
+from forge_bot.project.graph.node_types import NodeKind
+from forge_bot.project.graph.project_graph import FileNode
+
+
+def with_tests(
+    nodes: Mapping[str, FileNode],
+    facts_of: Callable[[list[str]], Mapping[str, FileFacts]],
+) -> dict[str, FileNode]:
+    """Return the nodes with the edges from tests to what they test.
+
+    A test tests what it imports, also through a package that only passes it on, and in Go the files
+    of its folder.
+    """
+    by_folder: dict[str, list[str]] = defaultdict(list)
+    for path in nodes:
+        if path.endswith(".go"):
+            by_folder[dirname(path)].append(path)
+    found = dict(nodes)
+    tests = {path: node for path, node in nodes.items() if node.kind is NodeKind.TEST}
+    packages = {path: _packages(node) for path, node in tests.items()}
+    asked = {path for path, each in packages.items() if each}.union(*packages.values())
+    facts = facts_of(sorted(asked))
+    for path, node in tests.items():
+        targets = [*node.imports, *_passed_on(path, node, facts, nodes)]
+        if path.endswith("_test.go"):
+            targets += by_folder[dirname(path)]
+        tested = tuple(
+            dict.fromkeys(
+                target
+                for target in targets
+                if target in nodes and nodes[target].kind.is_code and target != path
+            )
+        )
+        if tested:
+            found[path] = node._replace(tests=tested)
+    return found
+
+
+def _packages(node: FileNode) -> set[str]:
+    return {each for each in node.imports if basename(each) == "__init__.py"}
+
+
+def _passed_on(
+    path: str,
+    node: FileNode,
+    facts: Mapping[str, FileFacts],
+    nodes: Mapping[str, FileNode],
+) -> list[str]:
+    """Return the files from which packages take the names that a file takes from them."""
+    packages = _packages(node)
+    if not packages or path not in facts:
+        return []
+    lines = facts[path].imports
+    wanted = {name for line in lines for name in line.names}
+    found: list[str] = []
+    for package in packages:
+        at = node.imports[package]
+        whole = any(line.line == at and line.names in {(), ("*",)} for line in lines)
+        for line in facts.get(package, FileFacts()).imports:
+            if whole or wanted & set(line.names) or "*" in line.names:
+                found += [
+                    target for target, at in nodes[package].imports.items() if at == line.line
+                ]
+    return found
