@@ -11,6 +11,7 @@ from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.mcpserver import Context
 from mcp.server.session import ServerSession
 from mcp.types import ListToolsResult, Tool
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from forge_bot.errors import SessionOnlyLooks
 from forge_bot.values import Frozen
@@ -56,14 +57,14 @@ class SessionPolicies:
         """Return the policy of a session."""
         if not self.shared:
             return self._only
-        client = session.client_params if session is not None else None
+        client = _client(session)
         return next((policy for each, policy in self._kept if each is client), self._usual)
 
     async def declare(self, ctx: Context[Any, Any], policy: SessionPolicy) -> bool:
         """Keep a policy for the session of a request, and say that its tools are others now.
         Return whether there is a session to keep it for.
         """
-        before, client = self.of(ctx.session), ctx.session.client_params
+        before, client = self.of(ctx.session), _client(ctx.session)
         if not self.shared:
             self._only = policy
         elif client is None:
@@ -94,6 +95,15 @@ class SessionPolicies:
         listed = ListToolsResult.model_validate(result).tools
         hidden = {tool.name for tool in listed if changes(tool)}
         return {**result, "tools": [each for each in result["tools"] if each["name"] not in hidden]}
+
+
+def _client(session: ServerSession | None) -> object:
+    """Return what stands for a client in all of its requests; None for one without a handshake,
+    whose every request is a connection of its own.
+    """
+    if session is None or session.protocol_version in MODERN_PROTOCOL_VERSIONS:
+        return None
+    return session.client_params
 
 
 def changes(tool: Tool) -> bool:
