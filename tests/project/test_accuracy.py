@@ -1,5 +1,6 @@
-"""Edges of imports against grimp, which asks Python itself where a package lies."""
+"""Edges of imports against tools of others: grimp, dependency-cruiser, `go list`."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -11,6 +12,7 @@ import pytest
 
 from forge_bot.git import Repository, make_repository
 from forge_bot.project.graph.read_graph import GraphReader
+from tests.mcp_server.programs import programs
 
 HERE = Path(__file__).parents[2]
 Edges = set[tuple[str, str]]
@@ -69,6 +71,51 @@ def test_the_imports_of_published_packages_are_those_that_grimp_finds(
     both = ours & theirs
     assert len(both) / len(ours) >= 0.98, sorted(ours - theirs)
     assert len(both) / len(theirs) >= 0.98, sorted(theirs - ours)
+
+
+TSCONFIG = {
+    "compilerOptions": {
+        "allowJs": True, "module": "esnext", "moduleResolution": "bundler", "target": "esnext"
+    }
+}  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("package", ["@tanstack/query-core", "rxjs", "svelte"])
+def test_the_imports_of_npm_packages_are_those_that_dependency_cruiser_finds(
+    package: str, tmp_path: Path
+) -> None:
+    there = programs("dependency-cruiser")
+    shutil.copytree(there.modules / package / "src", tmp_path / "src")
+    shutil.copy(there.modules / package / "package.json", tmp_path)
+    (tmp_path / "tsconfig.json").write_text(json.dumps(TSCONFIG))
+    cruiser = there.modules / "dependency-cruiser" / "bin" / "dependency-cruise.mjs"
+    options = ["--no-config", "--output-type", "json", "--ts-pre-compilation-deps"]
+    done = subprocess.run(
+        [there.node, cruiser, *options, "--ts-config", "tsconfig.json", "src"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    theirs = {
+        (module["source"], each["resolved"])
+        for module in json.loads(done.stdout)["modules"]
+        for each in module["dependencies"]
+        if not each["couldNotResolve"] and each["resolved"].startswith("src/")
+        if each["resolved"] != module["source"]
+    }
+    found = GraphReader(make_repository(tmp_path, "A package")).here()
+    ours = {
+        (path, target)
+        for path, node in found.files.items()
+        for target in node.imports
+        if path.startswith("src/") and target.startswith("src/")
+    }
+    both = ours & theirs
+    assert len(both) / len(ours) >= 0.98, sorted(ours - theirs)
+    assert len(both) / len(theirs) >= 0.98, sorted(theirs - ours)
+    assert len(found.missing) <= 1, "what names nothing is listed"
 
 
 @pytest.mark.slow
