@@ -10,19 +10,19 @@ import pytest
 
 from forge_bot.bot.comment_markdown import parse_comment
 from forge_bot.errors import AnswerNotOffered
+from forge_bot.gate.answer_line import read_answer
 from forge_bot.gate.arguments import Amount
-from forge_bot.gate.command_types import (
+from forge_bot.gate.grammar import (
     Abandon,
     Approve,
     Continue,
     MarkDone,
-    Mistyped,
     PostSummary,
     Reject,
     Skip,
     Start,
 )
-from forge_bot.gate.grammar import read_answer
+from forge_bot.gate.written_command import Mistyped
 from forge_bot.mcp_server import person_answers
 from tests.cli.test_terminal import terminal
 from tests.fakes.sample import Sample

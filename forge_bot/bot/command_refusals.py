@@ -10,7 +10,7 @@ from forge_bot.errors import (
     RunEnded,
     StaleApproval,
 )
-from forge_bot.gate import command_types as said
+from forge_bot.gate import grammar as said
 from forge_bot.runs.typed_answer import ANSWER_OF
 
 

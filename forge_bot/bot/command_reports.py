@@ -15,7 +15,7 @@ from forge_bot.engine.reports import (
 )
 from forge_bot.engine.state import State
 from forge_bot.errors import StaleApproval
-from forge_bot.gate import command_types as said
+from forge_bot.gate import grammar as said
 from forge_bot.runs.phase_names import phase_named
 from forge_bot.runs.typed_answer import ANSWER_OF
 from forge_bot.values import Effort, Frozen, PhaseId

@@ -14,7 +14,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from forge_bot.bot.copied_mail import mail_begins
-from forge_bot.gate.command_types import Command, Mistyped
+from forge_bot.gate.grammar import Command
 from forge_bot.gate.parse_comment import (
     PREFIX,
     CommentText,
@@ -23,6 +23,7 @@ from forge_bot.gate.parse_comment import (
     parse_lines,
     split_lines,
 )
+from forge_bot.gate.written_command import Mistyped
 
 MOST_HTML = 1_000
 """Tags, comments and blocks of HTML in one comment that is read. One with more says nothing:

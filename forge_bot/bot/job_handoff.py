@@ -14,7 +14,7 @@ from pydantic import Field, ValidationError
 from forge_bot.bot.outbox import WorkerStopped
 from forge_bot.bot.thread import ThreadCommand
 from forge_bot.errors import NothingDelivered, NotInAction
-from forge_bot.gate import command_types as said
+from forge_bot.gate import grammar as said
 from forge_bot.git import Repository
 from forge_bot.runs.resolve import RunInfo
 from forge_bot.values import Frozen

@@ -14,7 +14,7 @@ from forge_bot.engine.reports import Answer
 from forge_bot.engine.state import Decision, Reason
 from forge_bot.engine.step_contracts import IssueToOpen
 from forge_bot.errors import GitHubRefused, PermissionMissing
-from forge_bot.gate.command_types import Approve
+from forge_bot.gate.grammar import Approve
 from forge_bot.github_api import GitHub, Issue, NewPullRequest, PullState
 from forge_bot.interaction import markers
 from forge_bot.interaction.markers import Marker, read_marker

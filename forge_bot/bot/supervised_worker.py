@@ -12,7 +12,7 @@ from forge_bot.bot.outbox import Committed, InquiryAnswer, LogMessage, WorkerSto
 from forge_bot.bot.thread import ThreadCommand
 from forge_bot.bot.worker_process import WorkerProcess, without_token
 from forge_bot.errors import GitFailed
-from forge_bot.gate import command_types as said
+from forge_bot.gate import grammar as said
 from forge_bot.gate import outputs as log
 from forge_bot.git import Repository
 from forge_bot.runs.resolve import RunInfo

@@ -19,11 +19,12 @@ from forge_bot.gate.authorise import (
     authorise,
     to_ask_about,
 )
-from forge_bot.gate.command_types import Command, Mistyped
 from forge_bot.gate.environment_variables import Inputs
+from forge_bot.gate.grammar import Command
 from forge_bot.gate.parse_comment import obeyed
 from forge_bot.gate.people import Account, AccountKind
 from forge_bot.gate.roles import KnownRole, Membership, Role, UnknownRole
+from forge_bot.gate.written_command import Mistyped
 from forge_bot.github_api import Comment, GitHub, IssueEvent, PersonKind, Reaction
 from forge_bot.github_api.types import Person, RepositoryRole
 

@@ -3,7 +3,6 @@ an answer.
 """
 
 from collections.abc import Iterator
-from typing import assert_never
 
 from forge_bot.agent.redaction import Redactor
 from forge_bot.bot import command_reports, failed_checks, request_snapshot
@@ -18,7 +17,7 @@ from forge_bot.bot.job_context import JobContext
 from forge_bot.bot.thread import Thread, ThreadCommand
 from forge_bot.engine.reports import BaseConflicted, RequestRefreshed
 from forge_bot.errors import CannotUpdate, ForgeError, ReportRejected
-from forge_bot.gate import command_types as said
+from forge_bot.gate import grammar as said
 from forge_bot.git import blob_id
 from forge_bot.github_api import PullState
 from forge_bot.runs.base_update import update
@@ -59,19 +58,9 @@ def carry_out(
                 _updated(run, spoken, thread, desk)
             case said.Retry(phase=None) if _delivered(run):
                 _mended(run, spoken, thread, desk, strike)
-            case (
-                said.Approve()
-                | said.Reject()
-                | said.MarkDone()
-                | said.Skip()
-                | said.Abandon()
-                | said.Retry()
-                | said.Continue()
-                | said.Resize()
-            ) as command:
+            case command:
+                # Pyright points here at a command that has neither a case nor a report.
                 _told(run, command, spoken, desk)
-            case _:
-                assert_never(spoken.command)
     return tuple(questions)
 
 

@@ -13,11 +13,12 @@ from forge_bot.bot.job_context import JobContext
 from forge_bot.bot.thread import Thread
 from forge_bot.gate import messages
 from forge_bot.gate.authorise import Denied, RequestedOperation
-from forge_bot.gate.command_types import Command, Help, Mistyped
 from forge_bot.gate.environment_variables import Inputs
 from forge_bot.gate.gate_result import Result
+from forge_bot.gate.grammar import Command, Help
 from forge_bot.gate.help import help_reply
 from forge_bot.gate.intents import deed_of
+from forge_bot.gate.written_command import Mistyped
 from forge_bot.github_api import Comment, GitHub
 
 

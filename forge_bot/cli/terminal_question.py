@@ -17,9 +17,10 @@ from rich.syntax import Syntax
 from forge_bot.cli.console import Console
 from forge_bot.cli.progress import Progress
 from forge_bot.engine.reports import Answer
-from forge_bot.gate import grammar
+from forge_bot.gate.answer_line import read_answer
 from forge_bot.gate.arguments import SHOWN_DIGEST, names_version
-from forge_bot.gate.command_types import Approve, Mistyped, PostSummary
+from forge_bot.gate.grammar import Approve, PostSummary
+from forge_bot.gate.written_command import Mistyped
 from forge_bot.interaction.number_format import listed, several
 from forge_bot.interaction.run_facts import HEAVIEST_FIRST, VERDICTS
 from forge_bot.prompts.escape import cut, reveal_invisible
@@ -353,7 +354,7 @@ def _parted(line: str) -> tuple[str, str]:
 
 def _read(line: str, offered: Iterable[str], digest: str) -> PersonAnswer | str:
     """Return the answer that was typed, or why it is none. It is read as in a comment."""
-    said = grammar.read_answer(line)
+    said = read_answer(line)
     word, _, rest = line.strip().partition(" ")
     if isinstance(said, Mistyped):
         if word in {"approve", "post"}:

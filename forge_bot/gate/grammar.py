@@ -1,5 +1,5 @@
-"""The commands as a table: name, what it takes, what it means, and how the rest of its line is
-read.
+"""The commands: a closed union of what a comment can hold, and the table that reads them. A row has
+the name, what it takes, what it means, and how the rest of its line is read.
 
 Thread, terminal and MCP read commands and answers with this table. It uses the standard library
 only, since the gate runs before anything is installed.
@@ -11,67 +11,179 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from forge_bot.gate.arguments import (
+    NO_LIMIT,
     SHORTEST_DIGEST,
     SIZES,
+    Amount,
+    Size,
     read_amount,
     read_digest,
 )
-from forge_bot.gate.command_types import (
-    Abandon,
-    AnswerCommand,
-    Approve,
-    Ask,
-    Command,
-    Continue,
-    Cost,
-    Help,
-    MarkDone,
-    Mistyped,
-    PostSummary,
-    Refresh,
-    Reject,
-    Resize,
-    Retry,
-    Skip,
-    Start,
-    Status,
-    Update,
-)
-from forge_bot.gate.similar_words import nearest
 from forge_bot.gate.task_flags import read_task_flags
+from forge_bot.gate.written_command import Mistyped, WrittenCommand
 
-_Command = TypeVar("_Command", bound=Command | PostSummary)
-
-LONGEST_SHOWN = 60
-"""Characters of a mistyped line that are shown again."""
-
-_PHASE = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*", re.IGNORECASE)
+# -- what a comment can hold; each knows its line, counted from 1
+# --------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class WrittenCommand:
-    """A command as somebody wrote it: its words on the line, and the lines below it that are no
-    commands.
+class Start:
+    """Begin a run on this issue. The text is added to the request."""
+
+    line: int
+    text: str = ""
+    effort: Size | None = None
+    auto: bool = False
+    skip_pr: bool = False
+    debug: bool = False
+    discuss: bool = False
+    batch: bool = False
+    budget: Amount = NO_LIMIT
+    pipeline: str | None = None
+    scope: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Approve:
+    """Yes to what was shown last before the comment, or to the version that is named."""
+
+    line: int
+    digest: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reject:
+    """Back with notes; there are always some."""
+
+    line: int
+    notes: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A question about the run. It is answered in the thread and changes nothing."""
+
+    line: int
+    question: str
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """Do a phase again, the current one if none is named."""
+
+    line: int
+    phase: str | None = None
+    notes: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """Say where the run stands."""
+
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Say what the run has cost."""
+
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Continue:
+    """Allow more money or tokens, and go on."""
+
+    line: int
+    amount: Amount
+
+
+@dataclass(frozen=True, slots=True)
+class Refresh:
+    """Read the issue again: its text as it is now becomes the request."""
+
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """Merge what came to the base branch since, and verify the run again."""
+
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Resize:
+    """Change how much process the run gets."""
+
+    line: int
+    effort: Size
+
+
+@dataclass(frozen=True, slots=True)
+class MarkDone:
+    """The task that was asked of a person has been done."""
+
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Skip:
+    """Go on without the task that was asked of a person."""
+
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Abandon:
+    """End the run. Its branch stays."""
+
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class PostSummary:
+    """Post the summary that was shown, or the version that is named. Only a terminal and a client
+    are asked for it.
     """
 
     line: int
-    said: str
-    rest: str
-    below: str
-    prefix: str
+    digest: str | None = None
 
-    @property
-    def text(self) -> str:
-        """Return the text behind the command and below it."""
-        return f"{self.rest}\n{self.below}".strip()
 
-    def named(self, command: str) -> str:
-        """Another command as it is written on this face, for example `/forge reject`."""
-        return f"{self.prefix} {command}".strip()
+@dataclass(frozen=True, slots=True)
+class Help:
+    """List the commands. The gate answers this one by itself."""
 
-    def wrong(self, hint: str) -> Mistyped:
-        """The line as one that cannot be followed."""
-        return Mistyped(self.line, f"{self.said} {self.rest}".strip()[:LONGEST_SHOWN], hint)
+    line: int
+
+
+Command = (
+    Start
+    | Approve
+    | Reject
+    | Ask
+    | Retry
+    | Status
+    | Cost
+    | Continue
+    | Refresh
+    | Update
+    | Resize
+    | MarkDone
+    | Skip
+    | Abandon
+    | Help
+)
+AnswerCommand = Approve | Reject | MarkDone | Skip | PostSummary | Abandon
+"""What answers an open question, on every face."""
+
+
+# -- how it is read
+# --------------------------------------------------------------------------------------------------
+
+_Command = TypeVar("_Command", bound=Command | PostSummary)
+_PHASE = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,29 +379,3 @@ ANSWERS: dict[str, Callable[[WrittenCommand], AnswerCommand | Mistyped]] = {
 }
 """What answers an open question. `post` is only asked for by a terminal and a client: in a thread
 the bot says the result itself."""
-
-
-def read_answer(text: str, prefix: str = "") -> AnswerCommand | Mistyped:
-    """Read an answer that was typed at a question, such as `approve 1a2b3c4` or `revise shorter`.
-
-    The words are those of a comment: `approved` is a typo, never a yes. A slash before the word is
-    allowed, and a colon after `reject`. A rejection may come without notes: a terminal asks for
-    them, and the engine refuses it.
-    """
-    first, _, below = text.strip().partition("\n")
-    word, *others = first.split(None, 1) or [""]
-    name = word.casefold().removeprefix("/")
-    form = form_named(name)
-    name = name.removesuffix(":") if form is not None else name
-    written = WrittenCommand(1, word, others[0].rstrip() if others else "", below.rstrip(), prefix)
-    if name not in ANSWERS:
-        return written.wrong(_meant_answer(name))
-    if written.below and ANSWERS[name] is not _rejection:
-        return written.wrong(f"nothing may follow `{name}`.")
-    return ANSWERS[name](written)
-
-
-def _meant_answer(name: str) -> str:
-    plain = re.sub(r"[^\w]|_", "", name)
-    meant = plain if plain in ANSWERS else nearest(plain, ANSWERS)
-    return f"did you mean `{meant}`?" if meant else "that is none of the answers."

@@ -7,7 +7,6 @@ from typing import assert_never
 
 from forge_bot.gate.authorise import ActorPart, Attempt, RequestedOperation, attempt_of_comment
 from forge_bot.gate.candidate_lines import read_candidates
-from forge_bot.gate.command_types import Command, Help, Mistyped, Start
 from forge_bot.gate.environment_variables import Inputs, StepContext
 from forge_bot.gate.events import (
     CheckFailed,
@@ -17,8 +16,10 @@ from forge_bot.gate.events import (
     LabelAdded,
     Nothing,
 )
+from forge_bot.gate.grammar import Command, Help, Start
 from forge_bot.gate.parse_comment import as_plain_text, parse_lines
 from forge_bot.gate.people import Account, account_named
+from forge_bot.gate.written_command import Mistyped
 
 
 class Trigger(StrEnum):

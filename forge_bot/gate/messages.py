@@ -3,10 +3,9 @@
 import re
 
 from forge_bot.gate.authorise import Denied, DenyReason
-from forge_bot.gate.command_types import Mistyped
 from forge_bot.gate.gate_result import Result
-from forge_bot.gate.grammar import LONGEST_SHOWN
 from forge_bot.gate.roles import Role
+from forge_bot.gate.written_command import LONGEST_SHOWN, Mistyped
 
 _INVISIBLE = re.compile(r"[^\w!-~ ]|`")
 OWN_MARK = "<!-- forge-bot:"

@@ -9,9 +9,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from forge_bot.gate.command_types import Command, Mistyped
-from forge_bot.gate.grammar import LONGEST_SHOWN, NAMED, START, Form, WrittenCommand, form_named
+from forge_bot.gate.grammar import NAMED, START, Command, Form, form_named
 from forge_bot.gate.similar_words import nearest
+from forge_bot.gate.written_command import LONGEST_SHOWN, Mistyped, WrittenCommand
 
 PREFIX = "/forge"
 LONGEST_BODY = 131_072

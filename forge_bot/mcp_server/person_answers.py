@@ -8,9 +8,10 @@ from forge_bot.engine import Checkpoint, HumanGate
 from forge_bot.engine.gates import BOUND
 from forge_bot.engine.reports import Answer, Answered
 from forge_bot.errors import ActionUnnamed, AnswerNotOffered, NoGateOpen, WrongAction
-from forge_bot.gate import grammar
+from forge_bot.gate import answer_line
 from forge_bot.gate.arguments import SHORTEST_DIGEST
-from forge_bot.gate.command_types import Approve, Mistyped, PostSummary
+from forge_bot.gate.grammar import Approve, PostSummary
+from forge_bot.gate.written_command import Mistyped
 from forge_bot.runs.local_user import local_user
 from forge_bot.runs.run import Run
 from forge_bot.runs.session import PersonAnswer, answer
@@ -38,7 +39,7 @@ def read_answer(text: str, digest: str) -> SpokenAnswer:
 
     Raises AnswerNotOffered for everything else: it is no answer, and above all it is no yes.
     """
-    said = grammar.read_answer(text[: _LONGEST_NOTES + 100])
+    said = answer_line.read_answer(text[: _LONGEST_NOTES + 100])
     if isinstance(said, Mistyped):
         raise AnswerNotOffered(
             f"“{text.strip()[:60]}” is none of the answers: {said.hint}", hint=_HINT

@@ -1,7 +1,7 @@
 """From an answer as the grammar reads it to the answer that a run is told."""
 
 from forge_bot.engine.reports import Answer
-from forge_bot.gate.command_types import (
+from forge_bot.gate.grammar import (
     Abandon,
     AnswerCommand,
     Approve,

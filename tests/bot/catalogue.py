@@ -12,8 +12,8 @@ from forge_bot.engine.state import Decision, OpenGate
 from forge_bot.errors import NoTestCommand, ReportRejected
 from forge_bot.gate import messages
 from forge_bot.gate.authorise import Denied, DenyReason
-from forge_bot.gate.command_types import Mistyped
 from forge_bot.gate.roles import Role
+from forge_bot.gate.written_command import Mistyped
 from forge_bot.runs.steps.finding_issues import IssueResult
 from tests.bot import scene
 

@@ -15,11 +15,21 @@ from forge_bot.bot.comment_markdown import parse_comment
 from forge_bot.engine.reports import Answer, RunFlags
 from forge_bot.gate.arguments import Amount
 from forge_bot.gate.candidate_lines import read_candidates
-from forge_bot.gate.command_types import Approve, Command, Mistyped, Reject, Resize, Start, Status
 from forge_bot.gate.environment_variables import VARIABLES
-from forge_bot.gate.grammar import ANSWERS, FORMS, NAMED
+from forge_bot.gate.grammar import (
+    ANSWERS,
+    FORMS,
+    NAMED,
+    Approve,
+    Command,
+    Reject,
+    Resize,
+    Start,
+    Status,
+)
 from forge_bot.gate.help import command_table, flag_table, help_text
 from forge_bot.gate.parse_comment import obeyed
+from forge_bot.gate.written_command import Mistyped
 from forge_bot.values import Effort
 
 ROOT = Path(__file__).parents[2]

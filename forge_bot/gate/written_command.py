@@ -1,0 +1,41 @@
+"""A line of a comment or an answer that names a command, as it was written."""
+
+from dataclasses import dataclass
+
+LONGEST_SHOWN = 60
+"""Characters of a mistyped line that are shown again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mistyped:
+    """A line that was meant as a command and is none. The hint is one sentence of Markdown."""
+
+    line: int
+    written: str
+    hint: str
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenCommand:
+    """A command as somebody wrote it: its words on the line, and the lines below it that are no
+    commands.
+    """
+
+    line: int
+    said: str
+    rest: str
+    below: str
+    prefix: str
+
+    @property
+    def text(self) -> str:
+        """Return the text behind the command and below it."""
+        return f"{self.rest}\n{self.below}".strip()
+
+    def named(self, command: str) -> str:
+        """Another command as it is written on this face, for example `/forge reject`."""
+        return f"{self.prefix} {command}".strip()
+
+    def wrong(self, hint: str) -> Mistyped:
+        """The line as one that cannot be followed."""
+        return Mistyped(self.line, f"{self.said} {self.rest}".strip()[:LONGEST_SHOWN], hint)
