@@ -70,6 +70,8 @@ def threats(sample: Sample) -> Sample:
         path.write_text(text, encoding="utf-8")
     sample.git("add", "-A")
     sample.git("-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qm", "Our own phases")
+    # One pipeline for both, and a template for each.
+    assert len(sample.git("diff", "--name-only", "HEAD~1").splitlines()) == 3
     return sample
 
 
