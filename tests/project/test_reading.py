@@ -29,12 +29,16 @@ def test_every_file_is_a_node_with_a_kind_and_its_tier(tmp_path: Path) -> None:
             "tests/test_prices.py": "from shop.prices import net\n",
             ".github/workflows/ci.yml": "jobs:\n  test:\n    steps:\n      - run: python shop/cli.py\n",
             "README.md": "# Shop\n",
+            "forge-mcp.json": "{}\n",
+            ".agents/skills/release/SKILL.md": "# Release\n",
             "logo.png": b"\x89PNG\0",
         },
     )
     assert {path: node.kind for path, node in found.files.items()} == {
         ".github/workflows/ci.yml": NodeKind.PIPELINE,
+        ".agents/skills/release/SKILL.md": NodeKind.CAPABILITY,
         "README.md": NodeKind.DOCUMENT,
+        "forge-mcp.json": NodeKind.CAPABILITY,
         "logo.png": NodeKind.OTHER,
         "pyproject.toml": NodeKind.OTHER,
         "shop/__init__.py": NodeKind.MODULE,

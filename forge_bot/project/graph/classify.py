@@ -24,6 +24,7 @@ _BY_WORD = {
 }
 _DOCUMENTS = (".md", ".mdx", ".rst", ".adoc", ".txt")
 _PROMPT = re.compile(r"(?:^|/)prompts/[^/]+\.(?:md|txt|j2|jinja2?)$|\.prompt\.md$|\.md\.j2$")
+_CAPABILITIES = frozenset({"SKILL.md", "forge-mcp.json", ".mcp.json"})
 _ENTRY_NAMES = frozenset({"__main__.py", "manage.py", "main.rs", "main.go"})
 
 
@@ -34,6 +35,8 @@ def kind_of(path: str, entries: frozenset[str], *, code: bool = False) -> NodeKi
     name = basename(path)
     if is_pipeline(path):
         return NodeKind.PIPELINE
+    if name in _CAPABILITIES:
+        return NodeKind.CAPABILITY
     if _PROMPT.search(path):
         return NodeKind.PROMPT
     if name.endswith(_SCHEMA_ENDINGS) or _SCHEMA_NAME.fullmatch(name):

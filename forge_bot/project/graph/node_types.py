@@ -58,6 +58,7 @@ class NodeKind(StrEnum):
     PIPELINE = "pipeline"
     PHASE = "phase"
     PROMPT = "prompt"
+    CAPABILITY = "capability"
     COMMAND = "command"
     SYMBOL = "symbol"
     DOCUMENT = "document"
@@ -85,6 +86,7 @@ _TIERS = {
     NodeKind.PIPELINE: NodeTier.PIPELINE,
     NodeKind.PHASE: NodeTier.PIPELINE,
     NodeKind.PROMPT: NodeTier.SURFACE,
+    NodeKind.CAPABILITY: NodeTier.SURFACE,
     NodeKind.COMMAND: NodeTier.SURFACE,
 }
 _CODE = frozenset(

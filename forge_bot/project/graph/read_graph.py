@@ -38,7 +38,7 @@ from forge_bot.project.graph.tested_files import with_tests
 from forge_bot.project.toolchains import find_commands
 from forge_bot.values import CommandName
 
-_FORM = 4
+_FORM = 5
 """The number of the form of a kept graph. It grows when graphs are made differently."""
 _MANIFESTS = frozenset(
     {"pyproject.toml", "setup.cfg", "package.json", "tsconfig.json", "jsconfig.json", "go.mod"}
