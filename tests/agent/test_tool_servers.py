@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import socket
 import time
 from pathlib import Path
 
@@ -250,30 +251,57 @@ def test_a_call_that_is_called_off_ends_with_its_server(tmp_path: Path) -> None:
     assert left_over(tmp_path) == []
 
 
-def test_a_program_on_the_path_is_shown_to_its_box_and_of_a_home_nothing_else(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    home, root = tmp_path / "home", tmp_path / "rota"
-    (home / "bin").mkdir(parents=True)
-    root.mkdir()
-    (home / "notes.txt").write_text("of nobody else")
-    program = home / "bin" / "tickets"
-    looks = (
-        "import os, sys\nsys.argv[1:] = ['well']\nos.environ['SEEN'] = str(os.path.exists(%r))\n"
-    )
-    text = SERVER.read_text().replace('"Say the text again."', 'os.environ["SEEN"]')
-    program.write_text(f"#!/usr/bin/env python3\n{looks % str(home / 'notes.txt')}{text}")
+def saying(program: Path, python: str) -> None:
+    """Write a server as a program, whose tool `echo` is described by what `python` prints."""
+    looks = "import contextlib, io, os, sys\nsys.argv[1:] = ['well']\nsaid = io.StringIO()\n"
+    looks += f"with contextlib.redirect_stdout(said):\n    {python}\n"
+    text = SERVER.read_text().replace('"Say the text again."', "said.getvalue().strip()")
+    program.parent.mkdir(parents=True)
+    program.write_text(f"#!/usr/bin/env python3\n{looks}{text}")
     program.chmod(0o755)
-    monkeypatch.setenv("HOME", str(home))
-    monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
-    file = configure(root, {"tickets": {"command": "tickets"}})
+
+
+def said_by(root: Path, command: str, policy: CapabilityPolicy | None = None) -> str:
+    """The description of the tool `echo` of a server."""
+    file = configure(root, {"tickets": {"command": command}})
     given = CapabilitySetup(
-        root=root, tree=root, config=parse_capability_file(file.read_text()), environ={}
+        root=root,
+        tree=root,
+        config=parse_capability_file(file.read_text()),
+        policy=policy or CapabilityPolicy(),
+        environ={},
     )
     catalogue = discover(given)
     assert catalogue.problems == ()
     echo = next(each for each in catalogue.specs if each.name == "mcp_tickets_echo")
-    assert echo.description == "[MCP:tickets] False"
+    return echo.description.removeprefix("[MCP:tickets] ")
+
+
+def test_a_program_on_the_path_is_shown_to_its_box_and_of_a_home_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home, root = tmp_path / "home", tmp_path / "rota"
+    root.mkdir()
+    program = home / "bin" / "tickets"
+    saying(program, f"print(sorted(os.listdir({str(home)!r})))")
+    (home / "notes.txt").write_text("of nobody else")
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
+    assert said_by(root, "tickets") == "['bin']"
+
+
+@pytest.mark.parametrize(("network", "reached"), [((), "111"), (("tickets",), "0")])
+def test_a_server_has_the_network_only_where_it_is_declared(
+    tmp_path: Path, network: tuple[str, ...], reached: str
+) -> None:
+    root = tmp_path / "rota"
+    root.mkdir()
+    with socket.create_server(("127.0.0.1", 0)) as outside:
+        address = outside.getsockname()
+        program = tmp_path / "programs" / "bin" / "tickets"
+        saying(program, f"import socket; print(socket.socket().connect_ex({address!r}))")
+        # 111 is a refused connection: within its box nobody listens there.
+        assert said_by(root, str(program), CapabilityPolicy(network=network)) == reached
 
 
 def test_a_server_that_npm_has_installed_runs_in_its_box_and_knows_the_work_tree(

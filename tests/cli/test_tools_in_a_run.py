@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from forge_bot.resources import templates
 from tests.fakes.sample import Said, Sample
 from tests.fakes.script import Answer
 from tests.fakes.tool_servers import configure, skill, unruly
@@ -248,6 +249,21 @@ def test_a_long_list_describes_what_fits_the_request_and_names_the_rest(sample: 
     assert "About tool_59." not in sent
     assert re.search(r"Also, by name; [^.]*`mcp_tickets_tool_59`", sent)
     assert "There is no capability of that name" not in sent
+
+
+def test_a_phase_offers_the_tools_that_its_providers_name_by_a_pattern(sample: Sample) -> None:
+    place = sample.path / ".forge" / "pipelines"
+    place.mkdir(parents=True)
+    shipped = (templates() / "pipelines" / "develop.yaml").read_text(encoding="utf-8")
+    agent = "    agent: situation-analyst\n"
+    narrowed = f"{agent}    providers: [read_file, mcp_tickets_e*]\n"
+    (place / "develop.yaml").write_text(shipped.replace(agent, narrowed, 1))
+    look = ("mcp_tickets_look_up_it_all", {"kind": "bug"})
+    said = start(sample, {"1.1": asks(look, ("mcp_tickets_echo", {"text": "x"}))})
+    assert said.code == 3, said.err
+    assert made(sample) == [["echo", {"text": "x"}]]
+    named = "There are: read_file, mcp_tickets_echo, mcp_tickets_environment."
+    assert named in prompts(sample)
 
 
 def test_the_first_question_says_what_a_server_may_reach(sample: Sample) -> None:
