@@ -19,8 +19,8 @@ from forge_bot.settings.capability_file import MCPConfig, MCPServerConfig
 
 _NOTE = (
     "Runs at the terminal and in the issue thread use these. In a run over MCP the client's agents"
-    " have their own tools and skills. `forge-bot capabilities` starts the servers and lists their"
-    " tools."
+    " have their own tools and skills, and may read a skill's file. `forge-bot capabilities` starts"
+    " the servers and lists their tools."
 )
 
 
@@ -42,7 +42,14 @@ def configured_capabilities(root: Path, config: Config) -> JsonValue:
             }
             for name, server in setup.config.mcp_servers.items()
         ],
-        "skills": [{"name": each.name, "description": each.description} for each in skills.specs],
+        "skills": [
+            {
+                "name": each.name,
+                "description": each.description,
+                "file": f"{each.source}/SKILL.md",
+            }
+            for each in skills.specs
+        ],
         "policy": setup.policy.model_dump(mode="json", exclude_defaults=True),
         "problems": [f"{each.about}: {each.sentence}" for each in skills.problems],
         "note": _NOTE,

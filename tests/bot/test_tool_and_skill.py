@@ -1,12 +1,18 @@
 """A recorded run whose first phase asks for a tool and a skill, at the terminal and in the thread:
-a real server, a real script in the sandbox, and the same answers of the model in both.
+a real server, a real script in the sandbox, and the same answers of the model in both. Begun at the
+terminal, it can go on over MCP.
 """
 
+import asyncio
+import json
 import re
+
+from mcp.types import TextResourceContents
 
 from tests.bot.stage import Stage, heard
 from tests.fakes import team
 from tests.fakes.sample import Sample
+from tests.mcp_server.host import Json, hosting
 
 MODEL = f"replay:{team.RECORD}"
 TOOL = r"mcp_tickets_read_ticket`?(?: \||:) 1 call, \d+\.\d s"
@@ -20,13 +26,18 @@ def shown(text: str) -> list[str]:
     return [found[0] for each in (TOOL, SKILL, UNUSED) if (found := re.search(each, told))]
 
 
-def test_at_the_terminal(sample: Sample) -> None:
+def configured(sample: Sample) -> None:
+    """Put the team's files into the sample repository."""
     sample.git("rm", "-q", "tests/test_next.py")
     for name, content in team.files().items():
         (sample.path / name).parent.mkdir(parents=True, exist_ok=True)
         (sample.path / name).write_bytes(content)
     sample.git("add", "-A")
     sample.git("-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qm", "the team's")
+
+
+def test_at_the_terminal(sample: Sample) -> None:
+    configured(sample)
     asked = sample.forge("run", team.REQUEST, "--effort", "S", "--yes", "--model", MODEL)
     assert asked.code == 3, asked.err
     done = sample.forge("approve", "--model", MODEL)
@@ -55,3 +66,28 @@ def test_in_the_thread(stage: Stage) -> None:
     assert len(shown(stage.document("summary.md"))) == 3
     change = stage.repo.bare.texts(stage.offered, "CHANGES.md")["CHANGES.md"]
     assert team.ENTRY in change.splitlines()
+
+
+def test_what_was_looked_up_at_the_terminal_is_there_for_a_clients_agents(sample: Sample) -> None:
+    configured(sample)
+    sample.git("switch", "-qc", "ticket-7")
+    words = ("--effort", "S", "--yes", "--here", "--until", "phase-1", "--model", MODEL)
+    begun = sample.forge("run", team.REQUEST, *words)
+    assert begun.code == 3, begun.err
+    (analysis,) = sample.path.glob(".specs/*/analysis.md")
+    assert team.ENTRY in analysis.read_text(encoding="utf-8")
+    name = analysis.parent.name
+
+    async def over_mcp() -> tuple[Json, Json]:
+        async with hosting(sample) as host:
+            found = await host.call("pipeline_init", arguments=f".specs/{name}")
+            host.workspace = found["workspace"]
+            action = await host.next()
+            read = await host.client.read_resource(f"forge://run/{name}/state")
+            assert isinstance(read.contents[0], TextResourceContents)
+            return action, json.loads(read.contents[0].text)
+
+    action, state = asyncio.run(over_mcp())
+    assert (action["type"], action["phase"]) == ("spawn_agent", "phase-3")
+    assert "analysis.md" in action["prompt"]
+    assert team.used(state) == team.USED

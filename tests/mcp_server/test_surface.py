@@ -432,7 +432,9 @@ async def test_servers_and_skills_of_a_repository_are_read_and_no_server_is_star
                 "variables": ["TICKETS_TOKEN"],
             }
         ]
-        assert found["skills"] == [{"name": "skill_deploy", "description": "[Skill] About deploy."}]
+        (listed,) = found["skills"]
+        assert listed["description"] == "[Skill] About deploy."
+        assert (sample.path / listed["file"]).read_text().startswith("---\nname: deploy\n")
         assert "the skill is named other, but its folder bad" in found["problems"][0]
         (sample.path / "forge-mcp.json").write_text('{"mcpServers": {"a": {}}}')
         found = await read_json(host, "forge://project/rota/capabilities")
