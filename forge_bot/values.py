@@ -328,6 +328,11 @@ class Inspection(Frozen):
     nothing_to_do: NothingToDo | None = Field(
         default=None, exclude_if=is_empty, description="the document says that no change is needed"
     )
+    next_document: str = Field(
+        default="",
+        exclude_if=is_empty,
+        description="the document of a later phase, if the same answer holds it",
+    )
 
     @property
     def fatal(self) -> bool:

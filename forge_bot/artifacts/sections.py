@@ -29,6 +29,30 @@ def read_section(markdown: str, heading: str) -> str:
     return text if len(text) <= LONGEST_SECTION and _ends(text) else ""
 
 
+def split_documents(markdown: str) -> tuple[str, str]:
+    """Return the first document of a text, and what follows from the second level-1 heading on."""
+    titles = [
+        block.line
+        for block in read_blocks(markdown)
+        if block.kind is BlockKind.HEADING and block.level == 1 and not block.quoted
+    ]
+    lines = re.split(r"\r\n|\r|\n", markdown)
+    match titles:
+        case [_, second, *_]:
+            return "\n".join(lines[:second]).rstrip() + "\n", "\n".join(lines[second:])
+        case _:
+            return markdown, ""
+
+
+def lower_headings(markdown: str, levels: int) -> str:
+    """Return the text with each heading as many levels lower, so that it fits into another."""
+    lines = re.split(r"\r\n|\r|\n", markdown)
+    for block in read_blocks(markdown):
+        if block.kind is BlockKind.HEADING and not block.quoted:
+            lines[block.line] = "#" * levels + lines[block.line].lstrip()
+    return "\n".join(lines)
+
+
 def first_paragraph(markdown: str, heading: str) -> str:
     """Return the first text of a section as it is written. Text below the section's sub-headings is
     part of it.

@@ -49,6 +49,7 @@ def with_artifact(state: State, report: ArtifactWritten, phase: PhaseId) -> Stat
         planned=report.inspection.planned,
         reach=report.inspection.reach,
         sections=report.inspection.sections,
+        next_document=report.inspection.next_document,
     )
     risks = _risks(state, report)
     artifacts = {**state.artifacts, report.artifact: record}

@@ -29,7 +29,7 @@ from forge_bot.engine.pipeline import (
 )
 from forge_bot.engine.process_documents import is_by_process, process_document
 from forge_bot.engine.state import OpenGate, RunStatus, State, TaskState, TaskStatus, Wave
-from forge_bot.values import PhaseId, TaskId
+from forge_bot.values import PhaseId, TaskId, Tier
 
 
 def action_id(state: State, phase: PhaseId | None = None) -> str:
@@ -170,13 +170,19 @@ def _spawn(
         action_id=name,
         phase=phase.id,
         agent=agent,
-        tier=phase.tier,
+        tier=_tier(phase, state),
         round=state.visits.get(phase.id, 0) + 1,
         input_files=inputs(pipeline, state, phase),
         output_file=phase.writes,
         headings=headings,
         closing=phase.closing,
     )
+
+
+def _tier(phase: AnsweringPhase, state: State) -> Tier:
+    """Return the kind of model that the phase asks at this effort."""
+    variant = phase.variants.get(state.effort) if isinstance(phase, AgentPhase) else None
+    return variant.tier if variant is not None and variant.tier is not None else phase.tier
 
 
 def agent_and_headings(phase: AnsweringPhase, state: State) -> tuple[str, tuple[str, ...]]:

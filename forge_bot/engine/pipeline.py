@@ -26,7 +26,11 @@ They are similar runs, findings that reviewers repeat, and points where earlier 
 PullRequestPart = Literal["summary", "approach", "requirements"]
 
 ProcessCondition = Literal[
-    "design-has-tasks", "one-task-reviewed", "verification-green", "nothing-went-back"
+    "already-written",
+    "design-has-tasks",
+    "one-task-reviewed",
+    "verification-green",
+    "nothing-went-back",
 ]
 """Conditions under which our own process writes a document, and no model is asked."""
 
@@ -65,6 +69,13 @@ class Variant(Frozen):
 
     agent: str
     headings: tuple[str, ...]
+    tier: Tier | None = Field(default=None, description="if not the one of the phase")
+    also_writes: PhaseId | None = Field(
+        default=None,
+        description=(
+            "a later phase whose document the agent may write in the same answer, below its own"
+        ),
+    )
 
 
 class AnsweringPhase(Phase):
@@ -287,6 +298,15 @@ class Pipeline(Frozen):
             and not (auto and isinstance(phase, ReviewPhase) and phase.restored_by_auto)
         )
 
+    def also_written(self, phase_id: PhaseId, effort: Effort) -> AgentPhase | None:
+        """Return the later phase whose document the agent of a phase may write with its own."""
+        phase = self.phase(phase_id)
+        variant = phase.variants.get(effort) if isinstance(phase, AgentPhase) else None
+        if variant is None or variant.also_writes is None:
+            return None
+        later = self.phase(variant.also_writes)
+        return later if isinstance(later, AgentPhase) else None
+
     def by_model(self) -> "Pipeline":
         """Return this pipeline with every document written by a model."""
         plain = {"by_process_when": None, "closing": ()}
@@ -294,7 +314,7 @@ class Pipeline(Frozen):
             phase.model_copy(update=plain) if isinstance(phase, AnsweringPhase) else phase
             for phase in self.phases
         )
-        return self.model_copy(update={"phases": phases})
+        return self.model_copy(update={"phases": tuple(map(_alone, phases))})
 
     @property
     def agents(self) -> tuple[str, ...]:
@@ -401,6 +421,15 @@ Descriptor = Annotated[
 ]
 
 
+def _alone(phase: AnyPhase) -> AnyPhase:
+    """Return a phase whose agents write no document but their own."""
+    if not isinstance(phase, AgentPhase):
+        return phase
+    alone = {"also_writes": None}
+    variants = {effort: each.model_copy(update=alone) for effort, each in phase.variants.items()}
+    return phase.model_copy(update={"variants": variants})
+
+
 def _structure(pipeline: Pipeline) -> list[str]:
     if pipeline.steps is not None:
         return []
@@ -462,11 +491,29 @@ def _references(pipeline: Pipeline) -> list[str]:
             problems.append(f"{phase.id} needs at least one positive and one negative verdict")
         if (problem := _misplaced(phase)) is not None:
             problems.append(problem)
+        problems += _also_written(pipeline, phase)
         if isinstance(phase, AgentPhase | StepPhase):
             agents.add(phase.id)
         if isinstance(phase, SetupPhase | AnsweringPhase | StepPhase):
             written.add(_plain(phase.writes))
     return problems
+
+
+def _also_written(pipeline: Pipeline, phase: AnyPhase) -> list[str]:
+    """Return what is wrong with the documents that an agent may write beside its own."""
+    behind = pipeline.phases[pipeline.position(phase.id) + 1 :]
+    taken = {
+        each.id
+        for each in behind
+        if isinstance(each, AgentPhase) and each.by_process_when == "already-written"
+    }
+    variants = phase.variants.values() if isinstance(phase, AgentPhase) else ()
+    return [
+        f"{phase.id} also writes for {each.also_writes!r}, which is no later phase of kind 'agent'"
+        " with by_process_when: already-written"
+        for each in variants
+        if each.also_writes is not None and each.also_writes not in taken
+    ]
 
 
 def _misplaced(phase: AnyPhase) -> str | None:
@@ -476,6 +523,8 @@ def _misplaced(phase: AnyPhase) -> str | None:
     match phase.by_process_when:
         case None:
             return None
+        case "already-written":
+            fits = isinstance(phase, AgentPhase) and not phase.tasks
         case "design-has-tasks":
             fits = isinstance(phase, AgentPhase) and phase.tasks
         case "one-task-reviewed":

@@ -44,6 +44,8 @@ def is_by_process(pipeline: Pipeline, state: State, phase: AnsweringPhase) -> bo
     match phase.by_process_when:
         case None:
             return False
+        case "already-written":
+            return bool(_written_before(pipeline, state, phase))
         case "design-has-tasks":
             plan = _plan(pipeline, state)
             return plan is not None and (plan.one_task or bool(plan.planned))
@@ -65,10 +67,13 @@ def written_by_models(
     skipped, review = pipeline.skipped(effort, auto=auto), pipeline.task_review
     unreviewed = review is None or review.id in skipped
     unmet = {None, "one-task-reviewed"} if unreviewed else {None}
+    asked = [phase for phase in pipeline.speaking if phase.id not in skipped]
+    also = [pipeline.also_written(phase.id, effort) for phase in asked]
     return tuple(
         phase
-        for phase in pipeline.speaking
-        if phase.id not in skipped and phase.by_process_when in unmet
+        for phase in asked
+        if phase.by_process_when in unmet
+        or (phase.by_process_when == "already-written" and phase not in also)
     )
 
 
@@ -88,6 +93,8 @@ def process_document(pipeline: Pipeline, state: State, phase: AnsweringPhase) ->
     match phase:
         case AgentPhase(tasks=True):
             return _tasks(pipeline, state, phase)
+        case AgentPhase(by_process_when="already-written"):
+            return _written_before(pipeline, state, phase)
         case ReviewPhase():
             return _review(pipeline, state, phase)
         case VerifyPhase():
@@ -102,6 +109,19 @@ def process_document(pipeline: Pipeline, state: State, phase: AnsweringPhase) ->
             title = plan.title if plan is not None and plan.title else state.title
             text = _filled(phase, title, _of_summary(pipeline, state))
             return f"{text}\n{told}" if (told := uses_section(state)) else text
+
+
+def _written_before(pipeline: Pipeline, state: State, phase: AnsweringPhase) -> str:
+    """Return the document of a phase that the agent of an earlier one wrote with its own; "" if
+    none did, or if the phase has written another since.
+    """
+    if phase.writes in state.artifacts:
+        return ""
+    authors = (
+        each for each in pipeline.speaking if pipeline.also_written(each.id, state.effort) == phase
+    )
+    found = (state.artifacts.get(each.writes) for each in authors)
+    return next((each.next_document for each in found if each is not None), "")
 
 
 def _filled(phase: AnsweringPhase, title: str, bodies: Mapping[str, str]) -> str:

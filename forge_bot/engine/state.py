@@ -101,6 +101,11 @@ class ArtifactRecord(Recorded):
         exclude_if=is_empty,
         description="texts that documents of our own process repeat, by heading",
     )
+    next_document: str = Field(
+        default="",
+        exclude_if=is_empty,
+        description="the document of a later phase that its author wrote with it",
+    )
 
 
 class Stuck(Recorded):

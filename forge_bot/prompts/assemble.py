@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from forge_bot.artifacts.markdown import one_line
+from forge_bot.artifacts.sections import lower_headings
 from forge_bot.artifacts.tasks import read_tasks
 from forge_bot.prompts.environment import Environment
 from forge_bot.prompts.fit_prompt import Contents, ShownInput, describe_omissions, fit
@@ -20,6 +21,9 @@ from forge_bot.prompts.untrusted import clean, fence, sentence
 from forge_bot.values import Finding, Frozen, TaskSpec
 
 COMMON = "_common.md.j2"
+NEXT_DOCUMENT = "_next_document.md.j2"
+_LOWER = 2
+"""Levels by which a role stands below the one that may take it."""
 MESSAGE = "_message.md.j2"
 
 _DELIMITER = re.compile(r"<(?=\s*/?\s*untrusted-text)", re.IGNORECASE)
@@ -46,6 +50,7 @@ class StaticContext(Frozen):
     menu_notes: tuple[str, ...]
     limits: tuple[int, int]
     instruction: str = ""
+    output_file: str = ""
 
 
 class PromptMessages(Frozen):
@@ -96,7 +101,7 @@ def assemble(material: Material, environment: Environment, *, token_budget: int 
         decided=tuple(_quoted(_cleaned(note, tally)) for note in material.decided),
         # The requester typed this text: `Vec<String>` in it is not a tag that hides something.
         question=_quoted(material.question),
-        role=_tidy(environment.render_once(f"{material.agent}.md.j2", _role_facts(material))),
+        role=_role(material, environment),
     )
     system = _tidy(environment.render_once(COMMON, _layer_one(material)))
 
@@ -156,6 +161,19 @@ def _contents(material: Material, tally: Counter[RemovalKind]) -> Contents:
 def _layer_one(material: Material) -> StaticContext:
     """Return the facts of layer 1: none of them depends on the agent."""
     return _facts_for_template(material, "", "", material.offered or material.capabilities)
+
+
+def _role(material: Material, environment: Environment) -> str:
+    """Return who the agent is, and who it may be besides."""
+    text = environment.render_once(f"{material.agent}.md.j2", _role_facts(material))
+    later = material.next_document
+    if later is None:
+        return _tidy(text)
+    facts = _facts_for_template(material, later.agent, later.phase, material.capabilities)
+    own = {"headings": later.headings, "output_file": _open(later.output_file)}
+    facts = facts.model_copy(update=own)
+    more = lower_headings(environment.render_once(f"{later.agent}.md.j2", facts), _LOWER)
+    return _tidy("\n".join((text, environment.render_once(NEXT_DOCUMENT, facts), more)))
 
 
 def _role_facts(material: Material) -> StaticContext:

@@ -47,6 +47,15 @@ class Line(Frozen):
     text: str
 
 
+class NextDocument(Frozen):
+    """The document of a later phase, which the agent may write in the same answer."""
+
+    output_file: str
+    agent: str = Field(description="whose document it is")
+    phase: str
+    headings: tuple[str, ...]
+
+
 class Material(Frozen):
     """Everything that goes into one prompt. Equal material makes an equal prompt, byte for byte."""
 
@@ -70,6 +79,7 @@ class Material(Frozen):
         default=(),
         description="positive, positive with notes, negative; empty if nothing is judged",
     )
+    next_document: NextDocument | None = None
     task: TaskSpec | None = None
     round: int = Field(default=1, ge=1)
     notes: tuple[str, ...] = Field(

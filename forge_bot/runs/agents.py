@@ -43,7 +43,7 @@ from forge_bot.git import MergeConflict
 from forge_bot.prompts.environment import Environment
 from forge_bot.prompts.material import Material, Prompt
 from forge_bot.runs.agent_worktree import AgentWorktree, AgentWorktrees
-from forge_bot.runs.apply_output import OutputApplier, artifact_contract
+from forge_bot.runs.apply_output import OutputApplier, answer_contract
 from forge_bot.runs.capability_descriptions import describe_capability
 from forge_bot.runs.clock import now
 from forge_bot.runs.edit_tries import EditTries
@@ -283,7 +283,7 @@ class Agents:
                 removed=prompt.removed,
             )
         )
-        contract = artifact_contract(self.run, action)
+        contract = answer_contract(self.run, action)
         assignment = self._assignment(action, task, prompt, material)
         skill_place = SkillPlace(
             branch=self._branch,

@@ -11,6 +11,7 @@ from forge_bot.agent.protected_changes import Versions, protected_changes
 from forge_bot.artifacts.inspection import inspect
 from forge_bot.artifacts.nothing_to_do import read_nothing_to_do
 from forge_bot.artifacts.plans import document_facts
+from forge_bot.artifacts.sections import split_documents
 from forge_bot.engine import SpawnAgent
 from forge_bot.engine.capability_uses import HEADING, uses_section
 from forge_bot.engine.external_events import CONFLICTS
@@ -58,12 +59,27 @@ class ArtifactContract(Frozen):
     plans: bool = False
     carries: tuple[str, ...] = ()
     may_end_run: bool = False
+    next_document: "ArtifactContract | None" = None
+
+    def split(self, text: str) -> tuple[str, str]:
+        """Return this document and the next one of an answer; "" if it has no other."""
+        if self.next_document is None or read_nothing_to_do(text)[0] is not None:
+            return text, ""
+        return split_documents(text)
 
     def inspect(self, text: str) -> Inspection:
         """Return the values read from the artifact, and its problems.
 
         Text that is not shown is wrong: a later model would read what nobody who approves has seen.
         """
+        own, following = self.split(text)
+        found = self._inspected(own)
+        if self.next_document is None or not following:
+            return found
+        problems = (*found.problems, *self.next_document.inspect(following).problems)
+        return found.model_copy(update={"next_document": following, "problems": problems})
+
+    def _inspected(self, text: str) -> Inspection:
         found = inspect(text, headings=self.headings, verdicts=self.verdicts, tasks=self.tasks)
         found = (
             found.model_copy(update={"tasks": self.rules.applied(found.tasks)})
@@ -111,6 +127,15 @@ def artifact_contract(run: Run, action: SpawnAgent) -> ArtifactContract:
     return contract_of(run, run.pipeline.phase(action.phase), action.headings)
 
 
+def answer_contract(run: Run, action: SpawnAgent) -> ArtifactContract:
+    """The contract of an answer, which may hold the document of a later phase too."""
+    own = artifact_contract(run, action)
+    later = run.pipeline.also_written(action.phase, run.state.effort)
+    if later is None:
+        return own
+    return own.model_copy(update={"next_document": contract_of(run, later, later.headings)})
+
+
 def contract_of(run: Run, phase: AnyPhase, headings: tuple[str, ...]) -> ArtifactContract:
     """Return the contract of a phase's artifact."""
     plan = run.pipeline.approved_first
@@ -140,6 +165,18 @@ def said_left(paths: Sequence[str]) -> tuple[str, ...]:
         f"{path} still has conflict markers: bring both versions together, without the lines that"
         " begin with <<<<<<<, ||||||| and >>>>>>>"
         for path in paths
+    )
+
+
+def signs_of_risk(run: Run, phase: AnyPhase, text: str) -> tuple[str, ...]:
+    """Return the signs of risk in a document that a person is shown at the next question."""
+    if not (isinstance(phase, AgentPhase) and phase.shows_risks):
+        return ()
+    repository, base = run.repository, run.state.base_commit
+    unknown = unknown_names(text, repository, base)
+    return (
+        *design_risks(text, repository.list_files(base), run.config.protected),
+        *([f"changes what is not in the repository: {', '.join(unknown)}"] if unknown else ()),
     )
 
 
@@ -186,8 +223,11 @@ class OutputApplier:
         author once more, and none to refuse it.
         """
         plan = self.run.pipeline.approved_first
-        if plan is None or action.phase != plan.id:
+        later = self.run.pipeline.also_written(action.phase, self.run.state.effort)
+        if plan is None or plan.id not in {action.phase, later.id if later is not None else ""}:
             return ()
+        if plan.id != action.phase:
+            text = split_documents(text)[1]
         unknown = unknown_names(text, self.run.repository, self.run.state.base_commit)
         return (said_unknown(unknown),) if unknown else ()
 
@@ -239,7 +279,8 @@ class OutputApplier:
         the run's; raises MergeConflict, with nothing written, when they do not fit together with
         what was merged before.
         """
-        inspection = artifact_contract(self.run, action).inspect(answer.artifact_markdown)
+        contract = answer_contract(self.run, action)
+        inspection = contract.inspect(answer.artifact_markdown)
         if isinstance(answer, Change):
             planned = dict(self._plan(answer, tree).files)
             inspection = _with_left(inspection, self.left_in_conflict((task,), planned, tree))
@@ -248,7 +289,8 @@ class OutputApplier:
             if isinstance(answer, Change) and not inspection.problems
             else None
         )
-        report = self._written(action, task, answer.artifact_markdown, inspection, usage)
+        text, _ = contract.split(answer.artifact_markdown)
+        report = self._written(action, task, text, inspection, usage)
         return (report, ()) if files is None else self._edited(report, files, task or TaskId(""))
 
     def land_files(
@@ -310,7 +352,7 @@ class OutputApplier:
             blob=blob_id(raw),
             inspection=inspection,
             usage=usage,
-            risks=self._risks(text) if isinstance(phase, AgentPhase) and phase.shows_risks else (),
+            risks=signs_of_risk(self.run, phase, text),
         )
 
     def merged(self, answer: Change, tree: Tree) -> Files:
@@ -326,14 +368,6 @@ class OutputApplier:
             )
         except PathEscapes as error:
             raise MergeConflict(error.message) from error
-
-    def _risks(self, design: str) -> tuple[str, ...]:
-        repository, base = self.run.repository, self.run.state.base_commit
-        unknown = unknown_names(design, repository, base)
-        return (
-            *design_risks(design, repository.list_files(base), self.run.config.protected),
-            *([f"changes what is not in the repository: {', '.join(unknown)}"] if unknown else ()),
-        )
 
     def _edited(
         self, report: ArtifactWritten, files: Files, task: TaskId

@@ -21,7 +21,15 @@ from forge_bot.knowledge import ENV, DocumentNames, Pattern, Profile
 from forge_bot.knowledge.history import History, Recall
 from forge_bot.prompts.assemble import assemble
 from forge_bot.prompts.environment import Environment
-from forge_bot.prompts.material import Capability, Delivery, InputFile, Line, Material, Prompt
+from forge_bot.prompts.material import (
+    Capability,
+    Delivery,
+    InputFile,
+    Line,
+    Material,
+    NextDocument,
+    Prompt,
+)
 from forge_bot.prompts.untrusted import clean
 from forge_bot.runs.change_inputs import ChangeInputs
 from forge_bot.runs.past_run_index import history_at
@@ -91,6 +99,7 @@ class PromptContext:
             change=self.changes.command(task, phase) if self.delivery == "files" else "",
             inputs=self._inputs(action, task, phase, at),
             headings=(*action.headings, *action.closing),
+            next_document=self._next_document(action),
             verdicts=(
                 tuple(verdict.value for verdict in phase.verdicts)
                 if isinstance(phase, ReviewPhase | TaskReviewPhase)
@@ -113,6 +122,17 @@ class PromptContext:
             menu_notes=self.menu_notes,
             answer="Change" if self.run.pipeline.implements(phase.id) else "Document",
             limits=turns,
+        )
+
+    def _next_document(self, action: SpawnAgent) -> NextDocument | None:
+        """Return the document that the agent may write with its own; a client's agent writes one
+        at a time.
+        """
+        later = self.run.pipeline.also_written(action.phase, self.run.state.effort)
+        if later is None or self.delivery == "files":
+            return None
+        return NextDocument(
+            output_file=later.writes, agent=later.agent, phase=later.id, headings=later.headings
         )
 
     def _offered(self) -> tuple[Capability, ...]:

@@ -1,5 +1,6 @@
 """Documents that need no model: when our own process writes them, and what stands in them."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,7 @@ TWO = tuple(TaskSpec(id=TaskId(name), title=f"Part {name}", files=(f"{name}.py",
 
 
 FACTS = {
+    "analysis.md": Inspection(next_document="# The next\n\n## Approach\n\nSo.\n"),
     "design.md": Inspection(
         title="return an empty string",
         one_task=True,
@@ -36,7 +38,7 @@ FACTS = {
 class Scripted(Bench):
     """A bench whose documents carry what real ones would."""
 
-    facts = FACTS
+    facts: Mapping[str, Inspection] = FACTS
 
     def tell(self, report: Report) -> State:
         own = isinstance(self.action, WriteFile)
@@ -47,6 +49,7 @@ class Scripted(Bench):
                 "one_task": known.one_task and len(self.tasks) == 1,
                 "planned": self.tasks if known.one_task and len(self.tasks) > 1 else (),
                 "sections": known.sections,
+                "next_document": known.next_document,
             }
             found = report.inspection.model_copy(update=said)
             report = report.model_copy(update={"inspection": found})
@@ -70,17 +73,32 @@ def written(bench: Bench) -> WriteFile:
     return bench.action
 
 
-def test_a_small_run_asks_models_four_times() -> None:
+def test_a_small_run_asks_models_three_times() -> None:
     bench = Scripted(Effort.S)
-    assert calls(bench) == ["analysis.md", "design.md", "impl-1.md", "comprehensive-review.md"]
+    assert calls(bench) == ["analysis.md", "impl-1.md", "comprehensive-review.md"]
     assert {"phase-4", "final-verification", "final-summary"} <= set(bench.state.completed_phases)
 
 
-def test_a_run_of_one_task_asks_models_six_times_and_no_phase_is_skipped_for_it() -> None:
+@pytest.mark.parametrize(
+    ("effort", "asked"), [(Effort.S, "design.md"), (Effort.M, "investigation.md")]
+)
+def test_a_document_that_the_analyst_leaves_out_is_another_agent_s(
+    effort: Effort, asked: str
+) -> None:
+    bench = Scripted(effort)
+    bench.facts = {**FACTS, "analysis.md": Inspection()}
+    assert calls(bench)[:2] == ["analysis.md", asked]
+
+
+def test_what_the_analyst_wrote_for_the_next_phase_is_its_document() -> None:
+    action = written(Scripted(Effort.S).until("phase-3"))
+    assert (action.path, action.content) == ("design.md", FACTS["analysis.md"].next_document)
+
+
+def test_a_run_of_one_task_asks_models_five_times_and_no_phase_is_skipped_for_it() -> None:
     bench = Scripted(Effort.M)
     assert calls(bench) == [
         "analysis.md",
-        "investigation.md",
         "design.md",
         "review-design.md",
         "impl-1.md",
@@ -103,7 +121,7 @@ def test_a_further_task_costs_two_calls_more() -> None:
         return count
 
     # The bench reports each task of a wave by itself, so each task counts.
-    assert asked(TWO) == 6 + 2 + 1, "the second task; and the review of both"
+    assert asked(TWO) == 5 + 2 + 1, "the second task; and the review of both"
     assert asked(three) - asked(TWO) == 2
 
 
@@ -117,7 +135,7 @@ def test_the_configuration_decides_that_for_whoever_loads_the_pipeline() -> None
         return load_pipeline("develop", {".forge/config.yml": config}.get)
 
     ours = [phase.by_process_when for phase in loaded("budget: 5\n").speaking]
-    assert len([each for each in ours if each]) == 4
+    assert len([each for each in ours if each]) == 6
     theirs = loaded("documents_by_model: true\n").speaking
     assert not any(phase.by_process_when or phase.closing for phase in theirs)
     assert any(phase.by_process_when for phase in loaded("documents_by_model: [\n").speaking)
