@@ -20,6 +20,13 @@ class TryOutcome(Frozen):
     elsewhere: tuple[str, ...] = Field(
         default=(), description="what is newly red and belongs to another task of the plan"
     )
+    green: tuple[str, ...] = Field(
+        default=(), description="tests that failed before the edits and pass now"
+    )
+    ran: tuple[str, ...] = Field(
+        default=(),
+        description="commands with all of their tests, and how many ran, a sentence each",
+    )
     untold: str = Field(default="", description="why some command tells nothing, a sentence")
     seconds: float = Field(default=0.0, description="how long the commands took; 0 if none ran")
 
@@ -62,14 +69,14 @@ def _section(tries: Sequence[TryOutcome]) -> str:
     last = tries[-1]
     lines = [f"## {HEADING}", "", "Our own process ran the project's commands on the edits.", ""]
     if not any(each.red or each.elsewhere for each in tries):
-        green = "- Nothing is newly red, compared with the commit before them."
-        return "" if last.untold or not last.seconds else "\n".join([*lines, green]) + "\n"
+        green = ["- Nothing is newly red, compared with the commit before them.", *_seen(last)]
+        return "" if last.untold or not last.seconds else "\n".join([*lines, *green]) + "\n"
     back = [each for each in tries[: -1 if last.red else None] if each.red]
     lines += [f"- Went back to the implementer: {each.summary}." for each in back]
     if last.red:
         lines += [f"- Still newly red: {named(last.red)}."]
     elif back:
-        lines += ["- Nothing is newly red after the last edits."]
+        lines += ["- Nothing is newly red after the last edits.", *_seen(last)]
     if last.elsewhere:
         lines += [
             f"- Newly red, in files of other tasks that are not done yet: {named(last.elsewhere)}."
@@ -77,6 +84,12 @@ def _section(tries: Sequence[TryOutcome]) -> str:
     if last.red:
         lines += ["", "What the commands say:", "", last.words]
     return "\n".join(lines) + "\n"
+
+
+def _seen(outcome: TryOutcome) -> list[str]:
+    """Return what ran, and which tests turned green."""
+    green = [f"- Red before the edits, green now: {named(outcome.green)}."] if outcome.green else []
+    return [*(f"- {sentence}" for sentence in outcome.ran), *green]
 
 
 def named(items: Sequence[str]) -> str:

@@ -40,9 +40,11 @@ _CHANGELOGS = (
 )
 _FRAGMENTS = ("newsfragments", "changelog.d", "changelog_entries", "news", "changes", ".changeset")
 _FRAGMENT = re.compile(r"\.(?:md|rst|txt|ya?ml)$", re.IGNORECASE)
-_MOST_CHANGELOG = 1_200
-_PREFACE = 2
-"""Sections of a changelog, the empty one before its title too, that say nothing of changes."""
+_MOST_CHANGELOG = 1_600
+_LINES_OF_ENTRIES = 5
+"""Lines of each section of the newest entries, which show their form."""
+_ENTRY = re.compile(r"\s{0,3}[-*+•]\s+\S")
+_LEAST_GAP = 2
 _EXAMPLES = 3
 _MOST_FRAGMENT = 400
 _HEADING = re.compile(r"#{1,6}\s+\S|=+\s\S")
@@ -63,6 +65,7 @@ _LINTER_SECTIONS = {
 
 _LINTER_FILES = ("ruff.toml", ".ruff.toml", ".flake8", ".prettierrc", "biome.json", "rustfmt.toml")
 _MOST_LINTER = 900
+_HTML_COMMENT = re.compile(r"<!--.*?-->\n*", re.DOTALL)
 _LINE_END = re.compile(r"\s{2,}#.*$")
 _POINTER = re.compile(r"@?([\w./-]+\.(?:md|rst|txt|adoc))")
 
@@ -139,7 +142,8 @@ def _is_new(listing: Listing, path: str, seen: set[str]) -> bool:
 
 def _text(listing: Listing, path: str, room: int) -> HouseRule | None:
     """Return a file whole, or its sections with the most commands, paths and words on changes."""
-    lines = listing.text(path).strip()[:_MOST_READ].split("\n")
+    text = _HTML_COMMENT.sub("", listing.text(path).strip()[:_MOST_READ])
+    lines = text.split("\n")
     if _length(lines) <= room:
         return HouseRule(path=path, text="\n".join(lines) + "\n")
     sections = [*_sections(lines)]
@@ -238,16 +242,67 @@ def tells_of_changes(path: str) -> bool:
 
 def _changelog(listing: Listing, path: str, room: int) -> HouseRule | None:
     """Return the beginning of a changelog, which shows its form, without its preface."""
-    lines = listing.text(path).strip().split("\n")
-    if not any(line.strip() for line in lines):
+    text = listing.text(path)
+    return newest_entries(path, text, min(room, _MOST_CHANGELOG), _LINES_OF_ENTRIES)
+
+
+def newest_entries(path: str, text: str, room: int, of_each: int = 0) -> HouseRule | None:
+    """Return the newest part of a changelog, up to the second release; of each section so many
+    lines, or all of them.
+    """
+    lines = text.split("\n")
+    if not text.strip():
         return None
-    starts = [first for first, _ in _sections(lines)]
-    first = starts[2] if len(starts) > _PREFACE and starts[2] > _LEAST_LINES else 0
-    kept = len(lines)
-    while kept > first + 1 and _length(lines[first:kept]) > min(room, _MOST_CHANGELOG):
-        kept -= 1
-    part = f"lines {first + 1}-{kept} of {len(lines):,}" if kept - first < len(lines) else ""
-    return HouseRule(path=path, text="\n".join(lines[first:kept]) + "\n", part=part)
+    newest = [*_until_next_release(lines, _without_title(lines, [*_sections(lines)]))]
+    shown: list[Span] = []
+    for first, last in newest:
+        end = min(last, first + of_each) if of_each else last
+        while end > first and _length(_written(lines, [*shown, (first, end)]).split("\n")) > room:
+            end -= 1
+        if end > first:
+            shown.append((first, end))
+    whole = shown == [(0, len(lines))]
+    return HouseRule(
+        path=path, text=_written(lines, _joined(shown)), part="" if whole else "newest entries"
+    )
+
+
+def _without_title(lines: Sequence[str], sections: Sequence[Span]) -> Sequence[Span]:
+    """Return the sections without what stands before the first heading, and without the title: the
+    first heading, if no other one has its level.
+    """
+    titled = [span for span in sections if _mark(lines, span[0])] or sections
+    marks = [_mark(lines, first) for first, _ in titled]
+    return titled[1:] if len(titled) > 1 and marks.count(marks[0]) == 1 else titled
+
+
+def _until_next_release(lines: Sequence[str], sections: Sequence[Span]) -> Iterator[Span]:
+    """Yield sections up to the next one of the first one's level that follows some entries."""
+    marks = [_mark(lines, first) for first, _ in sections]
+    for place, (span, mark) in enumerate(zip(sections, marks, strict=True)):
+        entries = any(_ENTRY.match(line) for a, b in sections[:place] for line in lines[a:b])
+        if entries and mark == marks[0]:
+            return
+        yield span
+
+
+def _mark(lines: Sequence[str], first: int) -> str:
+    """Return the signs that tell the level of the heading at a line; "" if there is none."""
+    below = lines[first + 1] if first + 1 < len(lines) else ""
+    if _HEADING.match(lines[first]):
+        return lines[first].split(" ")[0]
+    return below[:1] if _UNDERLINE.fullmatch(below) else ""
+
+
+def _joined(spans: Sequence[Span]) -> list[Span]:
+    """Return spans with those made one between which at most two lines lie."""
+    found: list[Span] = []
+    for first, last in spans:
+        if found and first <= found[-1][1] + _LEAST_GAP:
+            found[-1] = found[-1][0], last
+        else:
+            found.append((first, last))
+    return found
 
 
 def _fragments(listing: Listing) -> HouseRule | None:

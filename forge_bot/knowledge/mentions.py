@@ -28,6 +28,7 @@ need not change says nothing of that file."""
 _HEADING = re.compile(r"^(#{1,6})\s+(.*)$")
 _FENCE = re.compile(r"^\s*(```+|~~~+)")
 _TICKED = re.compile(r"`([^`\n]{1,200})`")
+_LEADS = re.compile(r"^\s*[-*+]\s+(?:\[[ xX]\]\s+)?\**`([^`\n]{1,200})`")
 _LINES_AFTER = re.compile(
     r"^[^\n`]{0,60}?\(?\blines?\s+(\d{1,7})(?:\s*(?:-|–|to|and)\s*(\d{1,7}))?", re.IGNORECASE
 )
@@ -97,6 +98,13 @@ def mentions(text: str) -> Mentions:
         names.update(dict.fromkeys(_names(line)))
     places = tuple(Place(path, tuple(spans)) for path, spans in lines.items() if path not in spared)
     return Mentions(places, tuple(names))
+
+
+def leading_paths(text: str) -> tuple[str, ...]:
+    """Return the paths with which the bullets of a text begin, in backticks."""
+    begun = (_LEADS.match(line) for line in text.splitlines())
+    paths = (_PATH.match(match[1].strip()) for match in begun if match is not None)
+    return tuple(dict.fromkeys(path["path"] for path in paths if path is not None))
 
 
 def request_names(title: str, text: str) -> tuple[str, ...]:

@@ -167,6 +167,8 @@ class EditTries:
         return told.model_copy(
             update={
                 "elsewhere": tuple(theirs),
+                "green": tuple(edits.green),
+                "ran": tuple(edits.ran),
                 "untold": " ".join(edits.untold),
                 "seconds": spent,
             }
@@ -272,6 +274,8 @@ class _Edits:
     paths: frozenset[str]
     until: float
     untold: list[str] = field(default_factory=list[str])
+    ran: list[str] = field(default_factory=list[str])
+    green: list[str] = field(default_factory=list[str])
 
     def all_red(self, baseline: Sequence[CommandResult]) -> Iterator[_Red]:
         """Yield the commands that are newly red: a build alone, else tests and linters."""
@@ -317,8 +321,18 @@ class _Edits:
         if part and cause_of(now) in _NOT_RUN:
             # The selection was wrong, not the edits.
             return None
+        if not part and now.name is CommandName.TEST and now.tests:
+            self._saw(before, now)
         failing = self._without_flaky(now, newly_failing(before, now), limit)
         return _Red(before, now, failing, tuple(output.splitlines())) if failing else None
+
+    def _saw(self, before: CommandResult, now: CommandResult) -> None:
+        """Keep how many tests ran, and which of them turned green."""
+        earlier = f", {before.tests:,} before the edits" if before.tests is not None else ""
+        self.ran.append(f"`{' '.join(now.argv)}`: {now.tests:,} tests ran{earlier}.")
+        still = {*now.failures, UNNAMED}
+        if UNNAMED not in now.failures:
+            self.green += [name for name in before.failures if name not in still]
 
     def _without_flaky(
         self, now: CommandResult, failing: tuple[str, ...], limit: float

@@ -5,9 +5,14 @@ from functools import lru_cache
 
 from forge_bot.git import Repository
 from forge_bot.knowledge.excerpts import Span, WantedPlaces, excerpt
-from forge_bot.knowledge.house_rules import HouseRule, house_rules
+from forge_bot.knowledge.house_rules import (
+    HouseRule,
+    house_rules,
+    newest_entries,
+    tells_of_changes,
+)
 from forge_bot.knowledge.likely_files import is_prose
-from forge_bot.knowledge.mentions import Mentions, mentions, resolve
+from forge_bot.knowledge.mentions import Mentions, leading_paths, mentions, resolve
 from forge_bot.project.file_list import Listing
 from forge_bot.project.words import words
 from forge_bot.prompts.material import InputFile
@@ -80,10 +85,21 @@ class PromptFiles:
         ]
 
     def named_in(self, document: str) -> list[InputFile]:
-        """Return the files that a document names, in its order, as they were at the base."""
+        """Return the files that a document names, in its order, as they were at the base.
+
+        The newest entries of a changelog stand with the rules of the repository.
+        """
         found = mentions(document)
         self._about += words(document)
-        return self._show(self.base, self._resolved(found), found, _FOR_ANALYSIS)
+        at_lines = {
+            path
+            for place in found.places
+            if place.lines
+            for path in resolve(place.path, self._files)[:1]
+        }
+        meant = self._meant(document, found)
+        named = [path for path in meant if path in at_lines or not tells_of_changes(path)]
+        return self._show(self.base, named, found, _FOR_ANALYSIS)
 
     def for_task(
         self, now: str, declared: Sequence[str], texts: Iterable[str], also: Sequence[str] = ()
@@ -102,9 +118,8 @@ class PromptFiles:
         files = listed(self.repository, now)
         self._files = files
         wanted = dict.fromkeys(path for path in declared if path in files)
-        wanted.update(
-            dict.fromkeys(path for found in named_there for path in self._resolved(found))
-        )
+        for text, found in zip(read, named_there, strict=True):
+            wanted.update(dict.fromkeys(self._meant(text, found)))
         wanted.update(dict.fromkeys(path for path in also if path in files))
         if not wanted and (ranked := likely_files(self.repository, now, tuple(self._about))):
             places_of = places_defined(ranked, everything.names)
@@ -112,6 +127,11 @@ class PromptFiles:
             likely = () if wanted else ranked.best(self._about, _LIKELY_FOR_TASK)
             wanted.update(dict.fromkeys(likely))
         return self._show(now, tuple(wanted), everything, _FOR_TASK)
+
+    def _meant(self, document: str, found: Mentions) -> list[str]:
+        """Return the files that a document names; pages only where a bullet begins with them."""
+        led = {path for name in leading_paths(document) for path in resolve(name, self._files)[:1]}
+        return [path for path in self._resolved(found) if path in led or not is_prose(path)]
 
     def _resolved(self, found: Mentions) -> list[str]:
         return [path for place in found.paths for path in resolve(place, self._files)[:1]]
@@ -174,6 +194,9 @@ class PromptFiles:
             if path in resolve(place.path, self._files)[:1]
             for span in place.lines
         ]
+        newest = tells_of_changes(path) and not (search or lines)
+        if newest and (rule := newest_entries(path, text, room)) is not None:
+            return self._named(path, rule.text, rule.part, now=now)
         before = self._shown.get(path, ())
         wanted = WantedPlaces(
             tuple(lines),
@@ -189,9 +212,12 @@ class PromptFiles:
         if not part.spans:
             return None
         self._shown[path] = (*before, *part.spans)
-        said = [path, *(["as it is now"] if now else []), *([] if part.whole else [part.said])]
+        return self._named(path, part.text, "" if part.whole else part.said, now=now)
+
+    def _named(self, path: str, text: str, part: str, *, now: bool) -> InputFile:
+        said = [path, *(["as it is now"] if now else []), *filter(None, (part,))]
         return InputFile(
-            name=path, text=part.text, kind="file", shown_as=", ".join(said) if said[1:] else ""
+            name=path, text=text, kind="file", shown_as=", ".join(said) if said[1:] else ""
         )
 
     def _changed(self, commit: str, paths: Sequence[str]) -> set[str]:

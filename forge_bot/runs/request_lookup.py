@@ -44,7 +44,7 @@ Use = tuple[str, int, str]
 
 class RequestLookup(NamedTuple):
     """What was found for a request: its names, where each is defined, the lines with them, the most
-    likely files, and the files to show, the most important first.
+    likely files, the files to show, the most important first, and whether the lines are all.
     """
 
     names: tuple[str, ...]
@@ -52,6 +52,7 @@ class RequestLookup(NamedTuple):
     uses: tuple[Use, ...]
     likely: tuple[str, ...]
     paths: tuple[str, ...]
+    complete: bool
 
     def said(self, shown: Mapping[str, Sequence[tuple[int, int]]]) -> Iterator[str]:
         """Yield the lines that tell an agent of it, without the lines that are shown anyway."""
@@ -68,7 +69,12 @@ class RequestLookup(NamedTuple):
             if not any(first <= line <= last for first, last in shown.get(path, ()))
         ]
         if listed:
-            yield "Lines that hold these names, beside those that are shown:"
+            whole = self.complete and len(listed) <= _USES_LISTED
+            yield (
+                "All other lines that hold these names, but for changelogs:"
+                if whole
+                else "Some of the other lines that hold these names; search for the rest:"
+            )
             yield from listed[:_USES_LISTED]
 
 
@@ -97,8 +103,12 @@ def looked_up(repository: Repository, base: str, request: str) -> RequestLookup:
     shown = [path for path in wanted if path in named or not tells_of_changes(path)]
     shown.sort(key=lambda path: path not in named and is_prose(path))
     listed_uses = [use for name in telling for use in _first_uses(uses[last_part(name)])]
+    complete = all(
+        hits and len([use for use in hits if not tells_of_changes(use[0])]) <= _USES_OF_A_NAME
+        for hits in (uses[last_part(name)] for name in telling)
+    )
     return RequestLookup(
-        tuple(telling), defined, tuple(dict.fromkeys(listed_uses)), best, tuple(shown)
+        tuple(telling), defined, tuple(dict.fromkeys(listed_uses)), best, tuple(shown), complete
     )
 
 

@@ -117,3 +117,26 @@ def test_an_example_of_a_news_fragment_keeps_its_lines() -> None:
     fragment = "---\nfixes:\n  - |\n    It works.\n"
     found = rules({"releasenotes/notes/a-1.yaml": fragment})
     assert fragment in found["releasenotes/notes/"].text
+
+
+def test_of_a_changelog_each_section_of_the_newest_release_is_shown() -> None:
+    def section(name: str, entries: int) -> str:
+        return (
+            f"### {name}\n\n" + "".join(f"- {name} {n} is done.\n" for n in range(entries)) + "\n"
+        )
+
+    newest = "".join(section(name, 30) for name in ("Added", "Changed", "Fixed"))
+    text = f"# Changes\n\nAll of them.\n\n\n## Unreleased\n\n{newest}## 1.0\n\n- The first.\n"
+    found = rules({"CHANGELOG.md": text})["CHANGELOG.md"]
+    for name in ("Added", "Changed", "Fixed"):
+        assert f"### {name}\n\n- {name} 0 is done." in found.text
+    assert "The first" not in found.text
+    assert "are not shown here …]" in found.text
+    assert found.part == "newest entries"
+
+
+def test_what_a_template_hides_in_comments_is_not_shown() -> None:
+    template = "# List\n\n<!--\nThank you!\n-->\n\n- [ ] tests\n"
+    found = rules({".github/PULL_REQUEST_TEMPLATE.md": template})
+    (shown,) = found.values()
+    assert shown.text == "# List\n\n- [ ] tests\n"

@@ -59,7 +59,7 @@ def test_lines_with_a_name_of_the_request_are_told_where_their_file_is_not_shown
     pages = {f"docs/{n}.md": "The Pager shows.\n" for n in range(3)}
     here = repository(tmp_path, {**pages, "app/pager.py": CORE, **users})
     shown = PromptFiles(here, here.commit_id("main"), "`Pager(text=1)` fails").looked_up()
-    lines = told(shown).partition("Lines that hold these names, beside those that are shown:\n")[2]
+    lines = told(shown).partition("All other lines that hold these names, but for changelogs:\n")[2]
     paths = [line.removeprefix("- ").partition(":")[0] for line in lines.splitlines()]
     assert files(shown)[0] == "app/pager.py"
     assert set(paths) | set(files(shown)) == {"app/pager.py", *users, *pages}
@@ -126,6 +126,35 @@ def test_of_a_long_changelog_the_beginning_and_named_lines_are_shown(tmp_path: P
     assert "## Unreleased" in shown.text
     assert "for the 499th time" in shown.text
     assert len(shown.text) < 4_000
+
+
+def test_lines_with_a_name_that_are_not_all_told_are_said_to_be_some(tmp_path: Path) -> None:
+    users = {f"app/u{n}.py": f"from app.pager import Pager\n\nP{n} = Pager()\n" for n in range(20)}
+    here = repository(tmp_path, {"app/pager.py": CORE, **users})
+    shown = PromptFiles(here, here.commit_id("main"), "`Pager(text=1)` fails").looked_up()
+    assert "Some of the other lines that hold these names; search for the rest:" in told(shown)
+
+
+def test_of_a_changelog_an_implementer_sees_the_newest_entries_and_no_old_ones(
+    tmp_path: Path,
+) -> None:
+    old = "".join(f"## {n}\n\n### Fixed\n\n- `show` in {n}.\n\n" for n in range(40, 0, -1))
+    newest = "## Unreleased\n\n### Added\n\n- `wrap`.\n\n### Fixed\n\n- `fold`.\n\n"
+    text = f"# Changes\n\nWhat changed.\n\n\n{newest}{old}"
+    here = repository(tmp_path, {"app/pager.py": CORE, "CHANGES.md": text})
+    base, design = here.commit_id("main"), "- `app/pager.py`: `show`\n- `CHANGES.md`: an entry"
+    made = PromptFiles(here, base, "It fails.")
+    assert files(made.named_in(design)) == ["app/pager.py"], "the rules of the house show it"
+    (shown,) = made.for_task(base, (), [design])
+    assert newest.strip() in shown.text
+    assert "in 40" not in shown.text
+
+
+def test_a_page_counts_only_where_a_bullet_begins_with_it(tmp_path: Path) -> None:
+    here = repository(tmp_path, {"app/pager.py": CORE, "docs/a.md": "A.\n", "docs/b.md": "B.\n"})
+    made = PromptFiles(here, here.commit_id("main"), "x")
+    shown = made.named_in("- `docs/a.md`: names `show`\n- rules stand in `docs/b.md`")
+    assert files(shown) == ["docs/a.md"]
 
 
 def test_of_a_page_that_is_shown_already_only_named_lines_are_added(tmp_path: Path) -> None:
