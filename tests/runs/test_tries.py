@@ -112,7 +112,18 @@ def test_edits_that_break_nothing_cost_no_further_call_and_the_reviewer_is_told(
     assert here.go_on(model)[0] is Outcome.DONE
     assert len(model.asked("1")) == 1
     assert GREEN in document(here)
+    every = "`python3 -m unittest discover -v -s tests -t .`"
+    assert f"- {every}: 4 tests ran, 4 before the edits." in document(here)
     assert here.git("worktree", "list", "--porcelain").count("worktree ") == 2
+
+
+def test_the_reviewer_is_told_which_tests_turned_green(tmp_path: Path) -> None:
+    here = stage(tmp_path, {"lib/double.py": "def double(x):\n    return x\n"})
+    here.go_on(talker(done(replaced("lib/double.py", "return x", "return x + x"))))
+    said_green = (
+        "- Red before the edits, green now: `test_double (tests.test_double.Works.test_double)`."
+    )
+    assert said_green in document(here)
 
 
 def test_the_affected_tests_run_first_and_all_only_where_these_are_green(tmp_path: Path) -> None:
