@@ -321,15 +321,18 @@ class _Edits:
         if part and cause_of(now) in _NOT_RUN:
             # The selection was wrong, not the edits.
             return None
-        if not part and now.name is CommandName.TEST and now.tests:
+        if not part:
             self._saw(before, now)
         failing = self._without_flaky(now, newly_failing(before, now), limit)
         return _Red(before, now, failing, tuple(output.splitlines())) if failing else None
 
     def _saw(self, before: CommandResult, now: CommandResult) -> None:
-        """Keep how many tests ran, and which of them turned green."""
+        """Keep how a command ended, how many tests ran, and which of them turned green."""
         earlier = f", {before.tests:,} before the edits" if before.tests is not None else ""
-        self.ran.append(f"`{' '.join(now.argv)}`: {now.tests:,} tests ran{earlier}.")
+        tests = f"{now.tests:,} tests ran{earlier}" if now.tests else f"exit code {now.exit_code}"
+        self.ran.append(f"`{' '.join(now.argv)}`: {tests}.")
+        if now.name is not CommandName.TEST:
+            return
         still = {*now.failures, UNNAMED}
         if UNNAMED not in now.failures:
             self.green += [name for name in before.failures if name not in still]
