@@ -15,6 +15,7 @@ from benchmarks import (
     mcp_serving,
     prompts,
     recall,
+    temporal_crowd,
     temporal_runs,
     whole_demo,
 )
@@ -30,6 +31,7 @@ _MEASURES = {
     "action-start": action_start.rows,
     "many-runs": many_runs.rows,
     "temporal": temporal_runs.rows,
+    "temporal-crowd": temporal_crowd.rows,
     "mcp": mcp_serving.rows,
     "demo": whole_demo.rows,
 }

@@ -1,8 +1,10 @@
 """Times of something done again and again: the middle one, and how far the others lie apart."""
 
+import os
 import statistics
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 
@@ -31,6 +33,18 @@ class Row(NamedTuple):
 
 
 Clock = Callable[[], float]
+
+
+def processor_time(process: int) -> float:
+    """Seconds of a processor that a process and those it has waited for have used."""
+    words = Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+    return sum(map(int, words[11:15])) / os.sysconf("SC_CLK_TCK")
+
+
+def all_processor_time() -> float:
+    """Seconds of a processor that this process and those it has waited for have used."""
+    return processor_time(os.getpid())
+
 
 WALL: Clock = time.perf_counter
 """The clock on the wall: for all that starts processes or waits for a disk."""

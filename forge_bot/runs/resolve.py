@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -10,7 +11,7 @@ from pydantic import Field
 
 from forge_bot.engine.reports import RunStarted
 from forge_bot.errors import AmbiguousRun, ForgeError, UnknownRun
-from forge_bot.git import BranchTips, Repository, Tracking
+from forge_bot.git import BranchTips, Repository, Tracking, Tree
 from forge_bot.git.revisions import HEADS
 from forge_bot.remedies import StartRun
 from forge_bot.runs.record_heads import (
@@ -160,6 +161,20 @@ def resolve_run(repository: Repository, wanted: str | None) -> RunInfo:
     if candidates := alive or list(known[:1]):
         return candidates[0]
     raise UnknownRun("This repository has no run yet.", remedy=StartRun())
+
+
+def run_named(repository: Repository, name: str) -> RunInfo:
+    """The run of that name. One that lies in its own work tree is found without looking at others,
+    however many there are.
+
+    Raises UnknownRun.
+    """
+    tree = run_paths(repository, name).tree
+    with suppress(ForgeError, OSError):
+        info = run_in(tree, name)
+        if info is not None and Tree(tree).head().branch == info.branch:
+            return info
+    return resolve_run(repository, name)
 
 
 def _kept_run(repository: Repository, name: str) -> RunInfo | None:
