@@ -391,6 +391,11 @@ CLI = {
         "Repository on GitHub whose issues it works for, with GITHUB_TOKEN; may be given several"
         " times."
     ),
+    "cli-option-for": (
+        "Part of the work that it takes; all if left out. May be given several times."
+    ),
+    "cli-option-steps": "Steps that it takes at the same time in all its clones.",
+    "cli-option-steps-per-repo": "Steps that it takes at the same time in one clone.",
     "cli-option-metrics": "Address of an OpenTelemetry collector that gets the worker's metrics.",
     "cli-work": ("Continue a run in GitHub Actions (reads FORGE_BOT_WAKE)."),
     "cli-publish": (

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 import typer
 
 from forge_bot.cli.options import HERE, ServerChoice, with_groups
+from forge_bot.temporal.worker_parts import WorkerDuty, WorkerPart
 
 
 def work(
@@ -66,6 +67,21 @@ def worker(
             metavar="OWNER/NAME",
         ),
     ] = None,
+    parts: Annotated[
+        list[WorkerPart] | None,
+        typer.Option(
+            "--for",
+            help="Part of the work that it takes; all if left out. May be given several times.",
+        ),
+    ] = None,
+    steps: Annotated[
+        int | None,
+        typer.Option(help="Steps that it takes at the same time in all its clones.", min=1),
+    ] = None,
+    steps_per_repo: Annotated[
+        int,
+        typer.Option(help="Steps that it takes at the same time in one clone.", min=1, max=100),
+    ] = 8,
     metrics: Annotated[
         str | None,
         typer.Option(
@@ -77,8 +93,11 @@ def worker(
     """Work on the runs that a Temporal server leads, in clones or for issues, until stopped."""
     from forge_bot.cli.temporal_commands import work_for_server
 
+    duty = WorkerDuty(
+        parts=frozenset(parts or WorkerPart), in_all=steps or 0, in_each_clone=steps_per_repo
+    )
     folders = tuple(repo or (() if github else (HERE,)))
-    return work_for_server(folders, server, metrics or "", tuple(github or ()))
+    return work_for_server(folders, server, duty, metrics or "", tuple(github or ()))
 
 
 def mcp(

@@ -10,11 +10,13 @@ from rich.markup import escape
 
 from forge_bot.cli.console import Console
 from forge_bot.cli.options import Ending, HostChoice, ResumeOptions, ServerChoice
-from forge_bot.errors import BadOption, TemporalUnavailable, TokenRefused
+from forge_bot.errors import BadOption, NoSandbox, TemporalUnavailable, TokenRefused
 from forge_bot.git import Repository
 from forge_bot.runs.notifications import Message, Notice, Notify, log_line
 from forge_bot.runs.process_signals import stop_on_signals, until_stopped
 from forge_bot.runs.session import Session
+from forge_bot.sandbox import choose
+from forge_bot.settings import load_config
 from forge_bot.temporal.run_place import (
     TemporalPlace,
     forget_place,
@@ -29,6 +31,7 @@ from forge_bot.temporal.temporal_server import (
     require_client,
     server_program,
 )
+from forge_bot.temporal.worker_parts import WorkerDuty, WorkerPart
 
 if TYPE_CHECKING:
     from forge_bot.temporal.temporal_session import TemporalSession
@@ -167,6 +170,7 @@ async def _reached(place: TemporalPlace) -> None:
 def work_for_server(
     folders: tuple[Path, ...],
     server: ServerChoice,
+    duty: WorkerDuty,
     metrics: str = "",
     github: tuple[str, ...] = (),
 ) -> int:
@@ -174,23 +178,30 @@ def work_for_server(
     it.
     """
     require_client()
-    _check_threads(github)
+    _check_threads(github, duty)
     if metrics and not metrics.startswith(("http://", "https://")):
         raise BadOption(
             f"--metrics is {metrics!r}.", hint="Write an address, such as http://localhost:4317."
         )
-    repositories = tuple(Repository.find(folder) for folder in folders)
+    # Workflows touch no clone, so whoever leads them alone needs none.
+    leads = duty.parts == frozenset({WorkerPart.ORCHESTRATION})
+    repositories = () if leads else tuple(Repository.find(folder) for folder in folders)
     place = named_place(server.address, server.namespace)
     with stop_on_signals():
         try:
-            until_stopped(_work(repositories, place, metrics, github))
+            until_stopped(_work(repositories, place, duty, metrics, github))
         except KeyboardInterrupt:
             Console(soft_wrap=True).print("Stopped. What was under way is taken up by others.")
     return 0
 
 
-def _check_threads(github: tuple[str, ...]) -> None:
+def _check_threads(github: tuple[str, ...], duty: WorkerDuty) -> None:
     """Raise what keeps this machine from working for issues."""
+    if github and not duty.parts >= {WorkerPart.EXECUTION, WorkerPart.PUBLISHING}:
+        raise BadOption(
+            "--github needs a worker that executes and publishes.",
+            hint="Write --for execution --for publishing, or leave --for away.",
+        )
     for name in github:
         if not re.fullmatch(r"[\w.-]+/[\w.-]+", name, re.ASCII):
             raise BadOption(f"--github is {name!r}.", hint="Write OWNER/NAME.")
@@ -200,12 +211,33 @@ def _check_threads(github: tuple[str, ...]) -> None:
         )
 
 
+def _without_sandbox(
+    repositories: tuple[Repository, ...], duty: WorkerDuty
+) -> dict[Path, NoSandbox]:
+    """Return the clones whose commands cannot be locked in here. Raises NoSandbox where that
+    leaves nothing to do.
+    """
+    if WorkerPart.EXECUTION not in duty.parts:
+        return {}
+    locked_out = dict[Path, NoSandbox]()
+    for each in repositories:
+        try:
+            choose(load_config(each.text_here).sandbox)
+        except NoSandbox as trouble:
+            locked_out[each.root] = trouble
+    if locked_out and len(locked_out) == len(repositories) and len(duty.parts) == 1:
+        raise next(iter(locked_out.values()))
+    return locked_out
+
+
 async def _work(
     repositories: tuple[Repository, ...],
     place: TemporalPlace,
+    duty: WorkerDuty,
     metrics: str,
     github: tuple[str, ...],
 ) -> None:
+    from forge_bot.temporal.search_attributes import add_attributes
     from forge_bot.temporal.temporal_worker import working
     from forge_bot.temporal.thread_activities import ThreadActivities
 
@@ -223,13 +255,19 @@ async def _work(
 
         return tell
 
+    locked_out = _without_sandbox(repositories, duty)
     async with (
         connected(place, Path(), metrics) as client,
-        working(client, repositories, tell_of, visits=visits),
+        working(client, repositories, tell_of, duty, without_sandbox=locked_out, visits=visits),
     ):
         console.print(f"Working for {escape(place.address)}, namespace {escape(place.namespace)}:")
         for each in repositories:
             console.print(f"  {escape(str(each.root))} [dim]queue {queue_of(each)}[/]")
         for name, queue in zip(sorted(github), visits.queues, strict=True):
             console.print(f"  issues of {escape(name)} [dim]queue {escape(queue)}[/]")
+        for root, trouble in locked_out.items():
+            said = f"No steps of {root} are taken here: {trouble.message} {trouble.advice}"
+            console.print(f"[yellow]{escape(said)}[/]", highlight=False)
+        if WorkerPart.ORCHESTRATION in duty.parts and (said := await add_attributes(client)):
+            console.print(f"[yellow]{escape(said)}[/]", highlight=False)
         await asyncio.Event().wait()

@@ -1,12 +1,18 @@
 """The workflow of one action that an agent asked for, and the activity that every step is."""
 
+import asyncio
+from collections.abc import Sequence
 from datetime import timedelta
 
 from temporalio import workflow
 from temporalio.common import RetryPolicy
-from temporalio.exceptions import ActivityError, is_cancelled_exception
+from temporalio.exceptions import ActivityError, ChildWorkflowError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
+    from forge_bot.agent.agent_steps import WantedAction
+    from forge_bot.agent.capabilities import CapabilityType
+    from forge_bot.engine import State
+    from forge_bot.engine.call_records import outstanding_call
     from forge_bot.temporal.payloads import (
         ACTIVITY_OF_ACTION,
         ActionResult,
@@ -35,7 +41,7 @@ async def step_done(order: StepOrder) -> StepDone:
         order.step,
         order,
         result_type=StepDone,
-        task_queue=order.begin.queue,
+        task_queue=order.queue,
         start_to_close_timeout=_LONGEST,
         heartbeat_timeout=timedelta(seconds=order.begin.heartbeat_seconds),
         retry_policy=_TRIES,
@@ -71,3 +77,47 @@ class ForgeActionWorkflow:
             success=done.outcome in _SUCCESS,
         )
         return ActionWorkflowResult(result=result, done=done)
+
+
+def outstanding_action(state: State) -> tuple[WantedAction, ...]:
+    """Return the call of the run that is to be made next."""
+    call = outstanding_call(state)
+    if call is None:
+        return ()
+    return (
+        WantedAction(
+            key=f"{call.artifact}/{call.index}",
+            capability=call.capability,
+            capability_type=CapabilityType(call.capability_type),
+        ),
+    )
+
+
+async def actions_done(order: StepOrder, actions: Sequence[WantedAction]) -> StepDone:
+    """Let each action be a workflow of its own: calls of tools begin together, skills in turn.
+
+    Raises what kept all of them from being taken. Those that others were kept from are asked for
+    again.
+    """
+    kind = CapabilityType.SKILL
+    tools = (_led(order, each) for each in actions if each.capability_type is not kind)
+    ended = await asyncio.gather(*tools, return_exceptions=True)
+    for each in actions:
+        if each.capability_type is kind:
+            ended += await asyncio.gather(_led(order, each), return_exceptions=True)
+    done = [each for each in ended if not isinstance(each, BaseException)]
+    for each in ended:
+        if isinstance(each, BaseException) and not (done and isinstance(each, ChildWorkflowError)):
+            raise each
+    # The one that ended last knows which are left.
+    return min(done, key=lambda each: len(each.actions))
+
+
+async def _led(order: StepOrder, action: WantedAction) -> StepDone:
+    """Let a workflow lead one action; its name in the server tells the run and the action."""
+    ended = await workflow.execute_child_workflow(
+        ForgeActionWorkflow.run,
+        ActionWorkflowInput(action=action, order=order),
+        id=f"{workflow.info().workflow_id}/{action.key}",
+    )
+    return ended.done

@@ -20,6 +20,11 @@ ACTIVITY_OF_ACTION = {
 }
 """Names of the activities that take one action each."""
 
+PUBLISH = "publish"
+
+_PUBLISHING = frozenset({"take_up", "news", "record", "finish", PUBLISH})
+"""Activities that need neither a model nor the sandbox: what is recorded, pushed and published."""
+
 STEPS = (
     *(step.value for step in AgentStep if step is not AgentStep.ACTIONS),
     *ACTIVITY_OF_ACTION.values(),
@@ -27,7 +32,8 @@ STEPS = (
     "checks",
     "apply_patch",
     "write_document",
-    "publish",
+    "pipeline_step",
+    PUBLISH,
 )
 """Names of the activities that perform an action, or one step of it."""
 
@@ -36,6 +42,7 @@ _OPERATIONS = {
     "verify": "checks",
     "apply-held": "apply_patch",
     "call-tools": AgentStep.ACTIONS.value,
+    "step": "pipeline_step",
 }
 
 
@@ -49,6 +56,9 @@ class RunBegin(Frozen):
     push: bool = Field(default=False, description="push each report before the next step")
     open_pr: bool = False
     heartbeat_seconds: float = Field(description="silence after which a worker counts as lost")
+    shown_as: str = Field(
+        default="", description="the repository in the server's list; empty if it has no attributes"
+    )
 
 
 class StepOrder(Frozen):
@@ -63,6 +73,12 @@ class StepOrder(Frozen):
     first: bool = Field(default=True, description="the first step of its action")
     report: str = Field(default="", description="a person's report, to be recorded")
 
+    @property
+    def queue(self) -> str:
+        """The task queue of the workers that may take this step."""
+        queue = self.begin.queue
+        return publishing_queue(queue) if self.step in _PUBLISHING else queue
+
 
 class StepDone(Frozen):
     """The result of a step: what is recorded on the branch by now."""
@@ -75,6 +91,7 @@ class StepDone(Frozen):
         default=(), description="actions of agents that this next step consists of"
     )
     outcome: str = Field(default="", description="what came of an action")
+    unpushed: bool = Field(default=False, description="its worker may not push; another one does")
     pipeline: str = Field(default="", description="the pipeline, when a run is taken up")
 
 
@@ -118,6 +135,11 @@ class RunStanding(Frozen):
     trouble: WorkerStopped | None = Field(default=None, description="why the work stands still")
 
 
+def publishing_queue(queue: str) -> str:
+    """Return the queue of the workers that push and publish for a clone."""
+    return f"{queue}-publishing"
+
+
 def first_step(action: Action) -> str:
     """Return the activity that begins an action."""
     match action:
@@ -126,7 +148,7 @@ def first_step(action: Action) -> str:
         case WriteFile():
             return "write_document"
         case Exec():
-            return _OPERATIONS.get(action.operation, "publish")
+            return _OPERATIONS.get(action.operation, PUBLISH)
         case _:
             raise AssertionError(action.type)
 

@@ -33,19 +33,20 @@ from forge_bot.git.revisions import is_ancestor
 from forge_bot.runs.local_host import LocalHost
 from forge_bot.runs.notifications import Notice, Notify, PhaseBegan, PromptSent, Thinking
 from forge_bot.runs.open_pull_request import opener
-from forge_bot.runs.resolve import RunInfo, resolve_run
+from forge_bot.runs.resolve import RunInfo, run_named
 from forge_bot.runs.run import Run, open_run
 from forge_bot.runs.session import Session
 from forge_bot.runs.tier_models import models_for
 from forge_bot.settings import load_config
 from forge_bot.temporal.payloads import (
     ACTIVITY_OF_ACTION,
+    PUBLISH,
     STEPS,
-    RunBegin,
     StepDone,
     StepOrder,
     as_failure,
 )
+from forge_bot.temporal.worker_parts import StepRoom
 
 _PASSING = ModelUnavailable | GitHubUnavailable | RateLimited | RunBusy | GitFailed
 """Errors whose reason can go away by itself."""
@@ -97,26 +98,49 @@ def _sign_of_life() -> None:
 class RunActivities:
     """The work for runs of certain clones on this machine, and of no other folder."""
 
-    def __init__(self, repositories: Sequence[Repository], tell_of: TellOf) -> None:
+    def __init__(
+        self,
+        repositories: Sequence[Repository],
+        tell_of: TellOf,
+        room: StepRoom | None = None,
+        *,
+        pushes: bool = True,
+    ) -> None:
         self._roots = {repository.root for repository in repositories}
         self._tell_of = tell_of
+        self._room = room or StepRoom(0)
+        self._pushes = pushes
 
-    def all(self) -> list[Callable[[StepOrder], StepDone]]:
-        """Return the activities, each under its name."""
+    def publishing(self) -> list[Callable[[StepOrder], StepDone]]:
+        """Return the activities that need neither a model nor the sandbox, each under its name."""
         plain = {"take_up": _taken_up, "news": _news, "record": _recorded, "finish": _finished}
         named = {name: partial(self._at_run, do) for name, do in plain.items()}
-        steps = {name: partial(self._at_run, _performed) for name in STEPS}
-        return [_activity(name, do) for name, do in (named | steps).items()]
+        return [_activity(name, do) for name, do in named.items()] + [self._step(PUBLISH)]
+
+    def executing(self) -> list[Callable[[StepOrder], StepDone]]:
+        """Return the activities that are steps of the work, each under its name."""
+        return [self._step(name) for name in STEPS if name != PUBLISH]
+
+    def _step(self, name: str) -> Callable[[StepOrder], StepDone]:
+        def do(order: StepOrder) -> StepDone:
+            with self._room.one(_sign_of_life):
+                return self._at_run(_performed, order)
+
+        return _activity(name, do)
 
     def _at_run(
         self, do: "Callable[[StepOrder, Session, Run], StepDone]", order: StepOrder
     ) -> StepDone:
+        leaves = order.begin.push and not self._pushes
+        if leaves:
+            begin = order.begin.model_copy(update={"push": False, "open_pr": False})
+            order = order.model_copy(update={"begin": begin})
         try:
-            session = self._session(order.begin, self._tell(order))
-            info = resolve_run(session.repository, order.begin.run)
+            session = self._session(order, self._tell(order))
+            info = run_named(session.repository, order.begin.run)
             with open_when_free(session, info, _PATIENCE, _sign_of_life) as run:
                 _check_place(order, run)
-                return do(order, session, run)
+                return do(order, session, run).model_copy(update={"unpushed": leaves})
         except ForgeError as error:
             raise as_failure(stopped_by(error), passing=isinstance(error, _PASSING)) from None
         except ApplicationError:
@@ -128,7 +152,8 @@ class RunActivities:
             stop = WorkerStopped(code=ForgeError.code, message=message, exit_code=1)
             raise as_failure(stop, passing=True) from None
 
-    def _session(self, begin: RunBegin, tell: Notify) -> Session:
+    def _session(self, order: StepOrder, tell: Notify) -> Session:
+        begin = order.begin
         repository = Repository.find(Path(begin.repository))
         if repository.root not in self._roots:
             raise TemporalRefused(
@@ -139,7 +164,8 @@ class RunActivities:
         return Session(
             repository,
             config,
-            models_for(config, begin.model),
+            # Who publishes needs no key.
+            models_for(config, begin.model) if order.step != PUBLISH else dict,
             tell,
             lambda _question: None,
             push=begin.push,

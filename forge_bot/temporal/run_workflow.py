@@ -1,15 +1,15 @@
 """The workflow of a run: the loop of every host, deterministic, with all work in activities."""
 
-import asyncio
 from collections import deque
 from collections.abc import AsyncGenerator, Sequence
+from typing import Any
 
 from temporalio import workflow
+from temporalio.common import SearchAttributeUpdate
 from temporalio.exceptions import ActivityError, ChildWorkflowError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
     from forge_bot.agent.agent_steps import AgentStep, WantedAction
-    from forge_bot.agent.capabilities import CapabilityType
     from forge_bot.bot.outbox import WorkerStopped, stopped_by
     from forge_bot.engine import (
         REPORT,
@@ -27,7 +27,6 @@ with workflow.unsafe.imports_passed_through():
         fold,
         next_action,
     )
-    from forge_bot.engine.call_records import outstanding_call
     from forge_bot.engine.reports import (
         Abandoned,
         Answered,
@@ -44,9 +43,8 @@ with workflow.unsafe.imports_passed_through():
         RunEnded,
         RunMoved,
     )
-    from forge_bot.temporal.action_workflow import ForgeActionWorkflow, step_done
+    from forge_bot.temporal.action_workflow import actions_done, outstanding_action, step_done
     from forge_bot.temporal.payloads import (
-        ActionWorkflowInput,
         RunBegin,
         RunStanding,
         StepDone,
@@ -55,6 +53,7 @@ with workflow.unsafe.imports_passed_through():
         first_step,
         stop_in,
     )
+    from forge_bot.temporal.search_attributes import WaitsFor, attributes_of
 
 OF_PEOPLE = Answered | GateShown | RetryAsked | BudgetRaised | Abandoned | Asked | ArtifactChanged
 """Reports that come from a person and not from the work of the run."""
@@ -99,6 +98,7 @@ class ForgeRunWorkflow:
         self._look_again = False
         self._trouble: WorkerStopped | None = None
         self._inbox: deque[Report] = deque()
+        self._shown: list[SearchAttributeUpdate[Any]] = []
         self._told: set[str] = set()
         self._refused: dict[str, WorkerStopped] = {}
 
@@ -132,6 +132,7 @@ class ForgeRunWorkflow:
             reports += [REPORT.validate_json(line) for line in done.reports]
         self._pipeline, self._state = pipeline, fold(pipeline, reports)
         self._known, self._commit = len(reports), done.commit
+        self._show()
         return self._pipeline, self._state
 
     async def _heard_at_end(self) -> bool:
@@ -161,7 +162,7 @@ class ForgeRunWorkflow:
     async def perform(self, state: State, action: WorkAction) -> AsyncGenerator[Report]:
         """Let a worker do it, step by step."""
         step, first = first_step(action), True
-        actions = _call_of(state)
+        actions = outstanding_action(state)
         while step and not self._leaves_off():
             if (said := self._next_said()) is not None:
                 yield said
@@ -210,6 +211,18 @@ class ForgeRunWorkflow:
             self._told.discard(report.key)
         self._state = state
         self._known += 1
+        self._show()
+
+    def _show(self, waits_for: WaitsFor | None = None) -> None:
+        """Let the server find the run by how it stands, if it has the attributes for that."""
+        if not self._begin.shown_as or self._state is None or self._pipeline is None:
+            return
+        action = next_action(self._pipeline, self._state)
+        shown = attributes_of(self._begin.shown_as, self._state, action, waits_for)
+        if shown != self._shown:
+            self._shown = shown
+            # One of its parameters has an incomplete type.
+            workflow.upsert_search_attributes(shown)  # pyright: ignore[reportUnknownMemberType]
 
     def _next_said(self) -> Report | None:
         """Return the next report of a person that fits; one that fits no more is refused."""
@@ -252,6 +265,7 @@ class ForgeRunWorkflow:
                 passing = stopped.passing or parked
                 pause = _PAUSES[min(tries, len(_PAUSES) - 1)] if passing else None
                 tries += 1
+            self._show(WaitsFor.PROVIDER if passing else WaitsFor.OPERATOR)
             try:
                 await workflow.wait_condition(
                     lambda woken=woken: self._wakes > woken or bool(self._inbox), timeout=pause
@@ -260,6 +274,7 @@ class ForgeRunWorkflow:
                 pass
             finally:
                 self._trouble = None
+                self._show()
             if self._inbox:
                 return None
 
@@ -283,7 +298,11 @@ class ForgeRunWorkflow:
         )
         self._step = name
         try:
-            return await (_acted(order, actions) if actions else step_done(order))
+            done = await (actions_done(order, actions) if actions else step_done(order))
+            if done.unpushed:
+                known = self._known + len(done.reports)
+                pushed = {"step": "news", "commit": done.commit, "known": known}
+                await step_done(order.model_copy(update=pushed))
         except (ActivityError, ChildWorkflowError) as error:
             if is_cancelled_exception(error):
                 raise
@@ -291,6 +310,8 @@ class ForgeRunWorkflow:
             if stop.code == RunMoved.code:
                 raise _Moved from None
             raise _Stopped(stop, passing=passing) from None
+        else:
+            return done
         finally:
             self._step = ""
 
@@ -354,47 +375,3 @@ class ForgeRunWorkflow:
             over=over and idle,
             trouble=self._trouble,
         )
-
-
-def _call_of(state: State) -> tuple[WantedAction, ...]:
-    """Return the call of the run that is to be made next."""
-    call = outstanding_call(state)
-    if call is None:
-        return ()
-    return (
-        WantedAction(
-            key=f"{call.artifact}/{call.index}",
-            capability=call.capability,
-            capability_type=CapabilityType(call.capability_type),
-        ),
-    )
-
-
-async def _acted(order: StepOrder, actions: Sequence[WantedAction]) -> StepDone:
-    """Let each action be a workflow of its own: calls of tools begin together, skills in turn.
-
-    Raises what kept all of them from being taken. Those that others were kept from are asked for
-    again.
-    """
-    kind = CapabilityType.SKILL
-    tools = (_action(order, each) for each in actions if each.capability_type is not kind)
-    ended = await asyncio.gather(*tools, return_exceptions=True)
-    for each in actions:
-        if each.capability_type is kind:
-            ended += await asyncio.gather(_action(order, each), return_exceptions=True)
-    done = [each for each in ended if not isinstance(each, BaseException)]
-    for each in ended:
-        if isinstance(each, BaseException) and not (done and isinstance(each, ChildWorkflowError)):
-            raise each
-    # The one that ended last knows which are left.
-    return min(done, key=lambda each: len(each.actions))
-
-
-async def _action(order: StepOrder, action: WantedAction) -> StepDone:
-    """Let a workflow lead one action; its name in the server tells the run and the action."""
-    ended = await workflow.execute_child_workflow(
-        ForgeActionWorkflow.run,
-        ActionWorkflowInput(action=action, order=order),
-        id=f"{workflow.info().workflow_id}/{action.key}",
-    )
-    return ended.done

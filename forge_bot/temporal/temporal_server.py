@@ -70,13 +70,16 @@ async def connected(
     if not place.dev:
         yield await connect(place, metrics)
         return
+    from forge_bot.temporal.search_attributes import KEYS
+
     history.parent.mkdir(parents=True, exist_ok=True)
     port = _free_port()
+    attributes = [f"--search-attribute={key.name}={kind}" for key, kind in KEYS.items()]
     words = ("server", "start-dev", "--headless", "--ip", _LOOPBACK, "--log-level", "never")
     # Ctrl-C is for this process, which ends the server when its work has ended.
     server = await asyncio.create_subprocess_exec(
         server_program(),
-        *(*words, "--port", str(port), "--db-filename", str(history), *_FAST),
+        *(*words, "--port", str(port), "--db-filename", str(history), *_FAST, *attributes),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

@@ -30,16 +30,18 @@ from forge_bot.runs.question import gate_shown, open_question
 from forge_bot.runs.resolve import RunInfo
 from forge_bot.runs.run import Run
 from forge_bot.runs.session import VIA, Session, TerminalHost, outcome_of
-from forge_bot.temporal.payloads import RunBegin, RunStanding, stop_in
+from forge_bot.temporal.payloads import RunBegin, RunStanding, publishing_queue, stop_in
 from forge_bot.temporal.run_activities import open_when_free
 from forge_bot.temporal.run_place import (
     TemporalPlace,
     keep_place,
     queue_of,
     server_file,
+    shown_name,
     workflow_id,
 )
 from forge_bot.temporal.run_workflow import ForgeRunWorkflow
+from forge_bot.temporal.search_attributes import has_attributes
 from forge_bot.temporal.server_errors import as_forge_error
 from forge_bot.temporal.temporal_server import connected
 from forge_bot.temporal.temporal_worker import working
@@ -134,6 +136,7 @@ class TemporalSession:
 
     async def _started(self, client: Client, info: RunInfo) -> RunHandle:
         repository = self.session.repository
+        searchable = await has_attributes(client)
         begin = RunBegin(
             repository=str(repository.root),
             run=info.name,
@@ -142,6 +145,7 @@ class TemporalSession:
             push=self.place.push,
             open_pr=self.place.open_pr,
             heartbeat_seconds=self.place.heartbeat_seconds,
+            shown_as=shown_name(repository) if searchable else "",
         )
         keep_place(repository, info.name, self.place)
         return await client.start_workflow(
@@ -243,6 +247,7 @@ class TemporalSession:
         kinds = (
             (ORCHESTRATION, TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW),
             (self._queue, TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY),
+            (publishing_queue(self._queue), TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY),
         )
         for queue, kind in kinds:
             asked = DescribeTaskQueueRequest(

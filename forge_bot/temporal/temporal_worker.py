@@ -1,9 +1,10 @@
 """The worker: takes workflows and the work of clones on this machine from a Temporal server."""
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
+from pathlib import Path
 
 from temporalio.client import Client
 from temporalio.worker import Worker
@@ -11,15 +12,14 @@ from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxR
 
 from forge_bot.git import Repository
 from forge_bot.temporal.action_workflow import ForgeActionWorkflow
+from forge_bot.temporal.payloads import StepDone, StepOrder, publishing_queue
 from forge_bot.temporal.run_activities import RunActivities, TellOf
 from forge_bot.temporal.run_place import queue_of
 from forge_bot.temporal.run_workflow import ForgeRunWorkflow
 from forge_bot.temporal.thread_activities import ThreadActivities
 from forge_bot.temporal.thread_address import ORCHESTRATION
 from forge_bot.temporal.thread_workflow import ForgeThreadWorkflow
-
-USUAL_STEPS = 8
-"""Steps that a worker takes at the same time in one clone."""
+from forge_bot.temporal.worker_parts import StepRoom, WorkerDuty, WorkerPart
 
 _GRACE = timedelta(seconds=20)
 """Time that steps have to end by themselves when the worker is stopped."""
@@ -37,6 +37,7 @@ _PURE = tuple(
         "remedies",
         "bot.outbox",
         "temporal.payloads",
+        "temporal.search_attributes",
     )
 )
 """What the workflow imports: values and functions without clock, files and chance."""
@@ -52,24 +53,41 @@ async def working(
     client: Client,
     repositories: Sequence[Repository],
     tell_of: TellOf,
+    duty: WorkerDuty | None = None,
     *,
-    steps: int = USUAL_STEPS,
+    without_sandbox: Collection[Path] = (),
     grace: timedelta = _GRACE,
     visits: ThreadActivities | None = None,
 ) -> AsyncGenerator[None]:
-    """Work on the runs of these clones, and in these threads, as long as the block lasts."""
-    activities = RunActivities(repositories, tell_of).all()
+    """Work on the runs of these clones, and in these threads, as long as the block lasts.
+
+    No step of the clones `without_sandbox` is taken.
+    """
+    duty = duty or WorkerDuty()
+    does = RunActivities(
+        repositories,
+        tell_of,
+        StepRoom(duty.in_all),
+        pushes=WorkerPart.PUBLISHING in duty.parts,
+    )
+    offered = dict[str, list[Callable[[StepOrder], StepDone]]]()
+    for repository in repositories:
+        queue = queue_of(repository)
+        if WorkerPart.EXECUTION in duty.parts and repository.root not in without_sandbox:
+            offered[queue] = does.executing()
+        if WorkerPart.PUBLISHING in duty.parts:
+            offered[publishing_queue(queue)] = does.publishing()
     async with AsyncExitStack() as workers:
-        for queue in {queue_of(repository) for repository in repositories}:
+        for queue, activities in offered.items():
             # A step that waits for a thread gives no sign of life, and would count as lost.
-            threads = workers.enter_context(ThreadPoolExecutor(max_workers=steps))
+            threads = workers.enter_context(ThreadPoolExecutor(max_workers=duty.in_each_clone))
             await workers.enter_async_context(
                 Worker(
                     client,
                     task_queue=queue,
                     activities=activities,
                     activity_executor=threads,
-                    max_concurrent_activities=steps,
+                    max_concurrent_activities=duty.in_each_clone,
                     graceful_shutdown_timeout=grace,
                 )
             )
@@ -79,16 +97,17 @@ async def working(
                     client,
                     task_queue=queue,
                     activities=[visits.visit] if visits is not None else [],
-                    max_concurrent_activities=steps,
+                    max_concurrent_activities=duty.in_each_clone,
                     graceful_shutdown_timeout=grace,
                 )
             )
-        await workers.enter_async_context(
-            Worker(
-                client,
-                task_queue=ORCHESTRATION,
-                workflows=[ForgeRunWorkflow, ForgeActionWorkflow, ForgeThreadWorkflow],
-                workflow_runner=workflow_runner(),
+        if WorkerPart.ORCHESTRATION in duty.parts:
+            await workers.enter_async_context(
+                Worker(
+                    client,
+                    task_queue=ORCHESTRATION,
+                    workflows=[ForgeRunWorkflow, ForgeActionWorkflow, ForgeThreadWorkflow],
+                    workflow_runner=workflow_runner(),
+                )
             )
-        )
         yield

@@ -159,10 +159,12 @@ class Clone:
         )
         return done.stdout.strip()
 
-    def start_worker(self, environ: Mapping[str, str] | None = None) -> "subprocess.Popen[str]":
+    def start_worker(
+        self, environ: Mapping[str, str] | None = None, *words: str
+    ) -> "subprocess.Popen[str]":
         """A worker that has said where it works."""
         process = subprocess.Popen(
-            [sys.executable, "-m", "forge_bot", "worker", "--address", self.server.address],
+            [sys.executable, "-m", "forge_bot", "worker", "--address", self.server.address, *words],
             cwd=self.path,
             env=environ or self.environ,
             stdout=subprocess.PIPE,

@@ -18,6 +18,7 @@ from forge_bot.cli.options import ServerChoice
 from forge_bot.cli.temporal_commands import work_for_server
 from forge_bot.errors import ForgeError
 from forge_bot.temporal.thread_address import thread_workflow_id
+from forge_bot.temporal.worker_parts import WorkerDuty
 from tests.bot.stage import SECRET, heard
 from tests.fakes.github import FakeGitHub
 from tests.temporal.scene import Server, free_port
@@ -134,5 +135,5 @@ def test_a_worker_for_issues_needs_a_repository_and_a_token(
 ) -> None:
     monkeypatch.setenv("GITHUB_TOKEN", token)
     with pytest.raises(ForgeError) as refused:
-        work_for_server((), ServerChoice(), github=(name,))
+        work_for_server((), ServerChoice(), WorkerDuty(), github=(name,))
     assert said in f"{refused.value.message} {refused.value.advice}"

@@ -1,0 +1,98 @@
+"""Attributes by which a Temporal server finds runs, and how a server gets them."""
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from temporalio.common import SearchAttributeKey, SearchAttributeUpdate
+
+from forge_bot.engine import Action, Checkpoint, HumanGate, State
+
+if TYPE_CHECKING:
+    from temporalio.client import Client
+
+REPOSITORY = SearchAttributeKey.for_keyword("ForgeRepository")
+ISSUE = SearchAttributeKey.for_keyword("ForgeIssue")
+PHASE = SearchAttributeKey.for_keyword("ForgePhase")
+WAITS_FOR = SearchAttributeKey.for_keyword("ForgeWaitsFor")
+COST = SearchAttributeKey.for_float("ForgeCost")
+
+KEYS = {
+    REPOSITORY: "Keyword",
+    ISSUE: "Keyword",
+    PHASE: "Keyword",
+    WAITS_FOR: "Keyword",
+    COST: "Double",
+}
+"""The attributes, with their types in the server's own words."""
+
+
+class WaitsFor(StrEnum):
+    """Who has to do something before the run goes on."""
+
+    NOBODY = "nobody"
+    PERSON = "person"
+    PROVIDER = "provider"
+    """A model, a batch or GitHub; the run looks again by itself."""
+    OPERATOR = "operator"
+    """Something on the worker's machine has to be mended."""
+
+
+def attributes_of(
+    repository: str, state: State, action: Action, waits_for: WaitsFor | None
+) -> list[SearchAttributeUpdate[Any]]:
+    """Return what the server is told of a run."""
+    asks = isinstance(action, Checkpoint | HumanGate)
+    usual = WaitsFor.PERSON if asks else WaitsFor.NOBODY
+    return [
+        REPOSITORY.value_set(repository),
+        ISSUE.value_set(state.source.id),
+        PHASE.value_set(str(action.phase)),
+        WAITS_FOR.value_set((waits_for or usual).value),
+        COST.value_set(float(state.budget.spent)),
+    ]
+
+
+async def has_attributes(client: "Client") -> bool:
+    """Return whether the server's namespace has all of them."""
+    return not await _missing(client)
+
+
+async def add_attributes(client: "Client") -> str:
+    """Add those that the namespace lacks; the reason in a sentence where it does not let us."""
+    from temporalio.api.enums.v1 import IndexedValueType
+    from temporalio.api.operatorservice.v1 import AddSearchAttributesRequest
+    from temporalio.service import RPCError
+
+    missing = await _missing(client)
+    if not missing:
+        return ""
+    asked = AddSearchAttributesRequest(
+        namespace=client.namespace,
+        search_attributes={
+            key.name: IndexedValueType.Value(f"INDEXED_VALUE_TYPE_{KEYS[key].upper()}")
+            for key in missing
+        },
+    )
+    try:
+        await client.operator_service.add_search_attributes(asked)
+    except RPCError:
+        return (
+            "The server cannot find runs by repository, issue, phase, whom they wait for and cost:"
+            " the namespace lacks search attributes, and this worker may not add them. Add them"
+            f" with: temporal operator search-attribute create --namespace {client.namespace} "
+            + " ".join(f"--name {key.name} --type {KEYS[key]}" for key in missing)
+        )
+    return ""
+
+
+async def _missing(client: "Client") -> list[SearchAttributeKey[Any]]:
+    """Return the attributes that the namespace lacks; all, where it does not tell."""
+    from temporalio.api.operatorservice.v1 import ListSearchAttributesRequest
+    from temporalio.service import RPCError
+
+    asked = ListSearchAttributesRequest(namespace=client.namespace)
+    try:
+        there = (await client.operator_service.list_search_attributes(asked)).custom_attributes
+    except RPCError:
+        return [*KEYS]
+    return [key for key in KEYS if key.name not in there]
