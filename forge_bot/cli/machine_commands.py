@@ -6,7 +6,6 @@ from typing import Annotated, Literal
 import typer
 
 from forge_bot.cli.options import HERE, ServerChoice, with_groups
-from forge_bot.temporal.worker_parts import WorkerDuty, WorkerPart
 
 
 def work(
@@ -68,10 +67,11 @@ def worker(
         ),
     ] = None,
     parts: Annotated[
-        list[WorkerPart] | None,
+        list[str] | None,
         typer.Option(
             "--for",
             help="Part of the work that it takes; all if left out. May be given several times.",
+            metavar="orchestration|execution|publishing",
         ),
     ] = None,
     steps: Annotated[
@@ -91,11 +91,9 @@ def worker(
     ] = None,
 ) -> int:
     """Work on the runs that a Temporal server leads, in clones or for issues, until stopped."""
-    from forge_bot.cli.temporal_commands import work_for_server
+    from forge_bot.cli.temporal_commands import work_for_server, worker_duty
 
-    duty = WorkerDuty(
-        parts=frozenset(parts or WorkerPart), in_all=steps or 0, in_each_clone=steps_per_repo
-    )
+    duty = worker_duty(tuple(parts or ()), steps or 0, steps_per_repo)
     folders = tuple(repo or (() if github else (HERE,)))
     return work_for_server(folders, server, duty, metrics or "", tuple(github or ()))
 

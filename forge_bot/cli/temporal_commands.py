@@ -167,6 +167,16 @@ async def _reached(place: TemporalPlace) -> None:
         pass
 
 
+def worker_duty(parts: tuple[str, ...], in_all: int, in_each_clone: int) -> WorkerDuty:
+    """Return what a worker is asked to take. Raises BadOption."""
+    known = {part.value for part in WorkerPart}
+    for name in parts:
+        if name not in known:
+            raise BadOption(f"--for is {name!r}.", hint=f"Write {', '.join(sorted(known))}.")
+    chosen = frozenset(map(WorkerPart, parts or WorkerPart))
+    return WorkerDuty(parts=chosen, in_all=in_all, in_each_clone=in_each_clone)
+
+
 def work_for_server(
     folders: tuple[Path, ...],
     server: ServerChoice,

@@ -11,8 +11,8 @@ from pydantic import Field
 
 from forge_bot.engine.reports import RunStarted
 from forge_bot.errors import AmbiguousRun, ForgeError, UnknownRun
-from forge_bot.git import BranchTips, Repository, Tracking, Tree
-from forge_bot.git.revisions import HEADS
+from forge_bot.git import BranchTips, Repository, Tracking
+from forge_bot.git.revisions import HEADS, head
 from forge_bot.remedies import StartRun
 from forge_bot.runs.record_heads import (
     CommittedRuns,
@@ -172,7 +172,7 @@ def run_named(repository: Repository, name: str) -> RunInfo:
     tree = run_paths(repository, name).tree
     with suppress(ForgeError, OSError):
         info = run_in(tree, name)
-        if info is not None and Tree(tree).head().branch == info.branch:
+        if info is not None and head(tree).branch == info.branch:
             return info
     return resolve_run(repository, name)
 

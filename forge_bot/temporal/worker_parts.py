@@ -3,11 +3,8 @@
 import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from enum import StrEnum
-
-from pydantic import Field
-
-from forge_bot.values import Frozen
 
 _LOOK = 0.2
 
@@ -23,11 +20,12 @@ class WorkerPart(StrEnum):
     """What is recorded, pushed and shown outside."""
 
 
-class WorkerDuty(Frozen):
-    """The parts that a worker takes, and how many steps at once."""
+@dataclass(frozen=True)
+class WorkerDuty:
+    """The parts that a worker takes, and how many steps at once; `in_all` 0 is as many as fit."""
 
     parts: frozenset[WorkerPart] = frozenset(WorkerPart)
-    in_all: int = Field(default=0, description="0 for as many as its clones take together")
+    in_all: int = 0
     in_each_clone: int = 8
 
 
