@@ -455,6 +455,7 @@ CLI = {
     "cli-option-json": "Print state.json.",
     "cli-option-version": "Print the version and stop.",
     "cli-option-labels": "Make the labels on GitHub; needs GITHUB_TOKEN.",
+    "cli-option-baseline": "Run the project's commands once, as a run does before its work.",
     "cli-option-workflow": (
         "Write .github/workflows/forge-bot.yml too; left out, where origin is on GitHub."
     ),

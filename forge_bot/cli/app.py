@@ -293,13 +293,20 @@ def init(
     labels: Annotated[
         bool, typer.Option("--labels", help="Make the labels on GitHub; needs GITHUB_TOKEN.")
     ] = False,
+    baseline: Annotated[
+        bool,
+        typer.Option(
+            "--baseline/--no-baseline",
+            help="Run the project's commands once, as a run does before its work.",
+        ),
+    ] = True,
 ) -> int:
     """Write what is missing of a commented .forge/config.yml and, on GitHub, the workflow for the
     bot.
     """
     from forge_bot.cli.init_command import init as write
 
-    return write(repo, workflow=workflow, labels=labels)
+    return write(repo, workflow=workflow, labels=labels, baseline=baseline)
 
 
 @app.command()

@@ -5,10 +5,10 @@ from pathlib import Path
 from rich.markup import escape
 
 from forge_bot.cli.console import Console
-from forge_bot.cli.session_setup import load_setup
 from forge_bot.git import Repository
 from forge_bot.runs.checks import CheckSubject, Occasion, run_checks
 from forge_bot.runs.tier_models import models_for
+from forge_bot.settings import load_config
 from forge_bot.values import Tier
 
 _MARKS = {"note": "[green]✓[/]", "warn": "[yellow]![/]", "refuse": "[red]✗[/]"}
@@ -20,7 +20,7 @@ def doctor(folder: Path, model: str | None, *, ask: bool) -> int:
     way.
     """
     repository = Repository.find(folder)
-    config = load_setup(repository)
+    config = load_config(repository.text_here)
     subject = CheckSubject(
         repository,
         config,

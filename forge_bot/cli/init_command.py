@@ -11,7 +11,7 @@ from pydantic.fields import FieldInfo
 from rich.markup import escape
 
 from forge_bot.cli.console import Console
-from forge_bot.errors import BadOption
+from forge_bot.errors import BadOption, ForgeError
 from forge_bot.git import Repository
 from forge_bot.github_api import PyGitHub, RepositoryAddress, parse_remote
 from forge_bot.knowledge import ProjectCommands
@@ -20,6 +20,7 @@ from forge_bot.runs.kept_profiles import profile_at
 from forge_bot.runs.workflow_file import (
     LABELS,
     WORKFLOW,
+    extra_of,
     key_name,
     pinned,
     schema_address,
@@ -40,8 +41,9 @@ _STARTING = {"budget": "5", "records": "separate"}
 """Keys that are written switched on."""
 
 
-def init(folder: Path, *, workflow: bool | None, labels: bool) -> int:
-    """Write what is missing, and leave what is there alone; with `labels` make them on GitHub.
+def init(folder: Path, *, workflow: bool | None, labels: bool, baseline: bool) -> int:
+    """Write what is missing, and leave what is there alone; with `labels` make them on GitHub, with
+    `baseline` show what the project's commands say before any change.
 
     `workflow` None means: where origin is on GitHub. Raises BadOption if there is nothing to do.
     """
@@ -72,6 +74,8 @@ def init(folder: Path, *, workflow: bool | None, labels: bool) -> int:
             f"  → labels it listens to: {names}; GITHUB_TOKEN=… forge-bot init --labels makes them",
             highlight=False,
         )
+    if baseline and CONFIG in missing:
+        _baseline(repository, console)
     return 0
 
 
@@ -92,11 +96,38 @@ def _configured(repository: Repository, target: Path, console: Console) -> None:
         )
 
 
+def _baseline(repository: Repository, console: Console) -> None:
+    """Run the project's commands at the commit that is checked out; what fails stands in nobody's
+    way here.
+    """
+    config = load_config(repository.text_here)
+    profile = profile_at(repository, repository.head().commit, config)
+    if not any(getattr(profile.commands, kind) for kind in _KINDS):
+        return
+    # It takes the modules of a run.
+    from forge_bot.cli.progress import Progress
+    from forge_bot.runs.baseline_trial import try_baseline
+
+    console.print("[dim]the baseline, which every run begins with:[/]", highlight=False)
+    progress = Progress(console)
+    try:
+        found = try_baseline(repository, config, profile, progress)
+    except ForgeError as error:
+        found = (error.message,)
+    finally:
+        progress.stop()
+    for sentence in found:
+        console.print(f"  [yellow]![/] {escape(sentence)}", highlight=False)
+    if found:
+        console.print("  → a run asks about it before any model is asked", highlight=False)
+
+
 def _workflow(repository: Repository, target: Path, console: Console) -> None:
-    key = key_name(load_config(repository.text_here).model_for(Tier.STRONG))
+    model = load_config(repository.text_here).model_for(Tier.STRONG)
+    key = key_name(model)
     action, fast = pinned(repository)
     checks = check_workflows(repository, WORKFLOW)
-    write_whole(target, workflow_text(action, key, checks))
+    write_whole(target, workflow_text(action, key, checks, extra_of(model)))
     console.print(f"[green]✓[/] {WORKFLOW} written", highlight=False)
     if checks:
         named = escape(", ".join(checks))

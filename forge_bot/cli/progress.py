@@ -2,6 +2,7 @@
 under way.
 """
 
+import threading
 import time
 from typing import TYPE_CHECKING, Literal, assert_never
 
@@ -40,17 +41,21 @@ if TYPE_CHECKING:
     from forge_bot.runs.resolve import RunInfo
 
 _SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+HEARTBEAT_SECONDS = 60.0
+
 _COMMAND = 160
 """Characters of a command that are shown."""
 
 
 class Progress:
-    """Call it with notices. At a terminal the present moment is one line that moves; elsewhere only
-    finished things are printed.
+    """Call it with notices. At a terminal the present moment is one line that moves; elsewhere
+    finished things are printed, and after `every` seconds without a line what is being done.
     """
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: Console, every: float = HEARTBEAT_SECONDS) -> None:
         self.console = console
+        self.every = every
+        self._heartbeat: threading.Timer | None = None
         self._live: Live | None = None
         self._label = ""
         self._doing = ""
@@ -166,6 +171,7 @@ class Progress:
 
     def line(self, markup: str) -> None:
         """Print a line above the living one."""
+        self._beat()
         self.console.print(markup, highlight=False, soft_wrap=True)
 
     def began(self, info: "RunInfo", plan: "RunPlan", estimate: "Estimate | None" = None) -> None:
@@ -183,8 +189,27 @@ class Progress:
         self._doing = f"task {task}: {what}" if self._several and task is not None else what
         self._lively()
 
+    def _beat(self, *, begin: bool = False) -> None:
+        """Wait anew for the moment in which nothing has been printed for a while."""
+        if self._heartbeat is not None or begin:
+            self._quiet()
+            self._heartbeat = threading.Timer(self.every, self._alive)
+            self._heartbeat.daemon = True
+            self._heartbeat.start()
+
+    def _quiet(self) -> None:
+        if self._heartbeat is not None:
+            self._heartbeat.cancel()
+            self._heartbeat = None
+
+    def _alive(self) -> None:
+        elapsed = clock(time.monotonic() - self._began)
+        self.line(f"  [dim]… {elapsed} {escape(self._label)} · {escape(self._doing)}[/]")
+
     def _lively(self) -> None:
         if not self.console.is_terminal:
+            if self._heartbeat is None:
+                self._beat(begin=True)
             return
         if self._live is None:
             self._live = Live(
@@ -204,6 +229,7 @@ class Progress:
         if self._live is not None:
             self._live.stop()
             self._live = None
+        self._quiet()
 
 
 def expected(estimate: "Estimate") -> str:

@@ -21,6 +21,11 @@ BOUND = frozenset({Answer.APPROVE, Answer.POST})
 AUTO = "auto"
 """The name of the approver under --auto."""
 
+WHY_AUTO = (
+    "the review says APPROVE, none of its findings is above MINOR, and nothing is marked as a risk"
+)
+"""The reason for which `is_approved_by_auto` passes a gate, for people."""
+
 
 def digest(
     gate: PhaseId,

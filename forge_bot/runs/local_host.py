@@ -19,6 +19,7 @@ from forge_bot.engine import (
     WriteFile,
     no_reports,
 )
+from forge_bot.engine.gates import AUTO, WHY_AUTO
 from forge_bot.engine.reports import ArtifactWritten, PublicationAsked, Published, Report
 from forge_bot.errors import GitFailed, GitHubError, StepFailed
 from forge_bot.prompts.environment import Environment
@@ -87,9 +88,14 @@ class LocalHost:
     async def record(self, report: Report, state: State) -> None:
         """Make the report and its state the run's own, and commit the files that belong to it."""
         paths, self._paths = self._paths, ()
+        known = len(self.run.state.decisions)
         await asyncio.to_thread(self.run.record, report, state, paths)
         if isinstance(report, ArtifactWritten):
             self.tell(ended_phase(self.run.pipeline, report))
+        for decision in state.decisions[known:]:
+            if decision.via == AUTO:
+                label = self.run.pipeline.phase(decision.gate).label
+                self.tell(Message(text=f"{label}: passed by --auto, since {WHY_AUTO}"))
         if self.recorded is not None:
             await self.recorded(report)
 

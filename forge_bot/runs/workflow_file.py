@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from forge_bot import __version__
+from forge_bot.agent.models.provider_keys import EXTRAS
 from forge_bot.git import Repository
 from forge_bot.resources import templates
 from forge_bot.values import Frozen
@@ -74,12 +75,20 @@ def pinned(repository: Repository) -> tuple[str, bool]:
     return (f"{ACTION}@{commit} # {tag}", True) if commit else (f"{ACTION}@{tag}", False)
 
 
-def workflow_text(action: str, key: str, checks: Sequence[str] = ()) -> str:
+def extra_of(model: str) -> str:
+    """The input `extras` that a model's provider needs; empty where its package is included."""
+    provider = model.partition(":")[0].partition("-")[0]
+    return provider if provider in EXTRAS else ""
+
+
+def workflow_text(action: str, key: str, checks: Sequence[str] = (), extra: str = "") -> str:
     """The file. `checks` are the names of workflows whose failure wakes the bot; where there are
-    none, it does not listen to any.
+    none, it does not listen to any. `extra` is the package of the model's provider.
     """
     text = (templates() / "github" / Path(WORKFLOW).name).read_text(encoding="utf-8")
     text = text.replace("__ACTION__", action).replace("__KEY__", key)
+    given = f"with: {{ extras: {extra or 'bedrock'} }}"
+    text = text.replace(f"{'' if not extra else '# '}with: {{ extras: __EXTRAS__ }}", given)
     if checks:
         # A list in JSON is one in YAML.
         return text.replace("__CI__", json.dumps(list(checks), ensure_ascii=False))

@@ -5,7 +5,7 @@ A command has no secrets, has no network unless requested, writes only where it 
 how it ended. docs/sandbox.md lists what each backend promises and what it does not.
 """
 
-from forge_bot.sandbox.backends import available, cannot_judge, choose, run
+from forge_bot.sandbox.backends import available, cannot_judge, choose, failure_reason, run
 from forge_bot.sandbox.box import BackendName, Box, CommandOutcome, ResourceLimits
 
 __all__ = [
@@ -16,5 +16,6 @@ __all__ = [
     "available",
     "cannot_judge",
     "choose",
+    "failure_reason",
     "run",
 ]

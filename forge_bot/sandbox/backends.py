@@ -36,6 +36,13 @@ def available() -> tuple[tuple[BackendName, str], ...]:
     return tuple((name, _failure_reason(name, _try_now)) for name in BackendName)
 
 
+def failure_reason(name: BackendName) -> str:
+    """Return why a backend does not work here, or "". It is tested once in a process, by running a
+    command in it.
+    """
+    return _failure_reason(name, _try_once)
+
+
 def choose(wanted: Wanted) -> BackendName:
     """Return the backend to use. Raises NoSandbox with every reason.
 
@@ -51,7 +58,7 @@ def choose(wanted: Wanted) -> BackendName:
     )
     reasons: list[str] = []
     for name in candidates:
-        trouble = _failure_reason(name, _try_once)
+        trouble = failure_reason(name)
         if not trouble:
             return name
         reasons.append(f"{name}: {trouble}")

@@ -17,7 +17,7 @@ import yaml
 
 from forge_bot.gate.action import AT_THE_GATE, INPUTS, OUTPUTS
 from forge_bot.runs import workflow_file
-from forge_bot.runs.workflow_file import WORKFLOW, key_name, workflow_text
+from forge_bot.runs.workflow_file import WORKFLOW, extra_of, key_name, workflow_text
 from tests.actions.runner import ACTION, RELEASE, ROOT, program
 
 WORKFLOWS = {
@@ -50,7 +50,9 @@ WRITTEN = {
     "with many checks": workflow_text(RELEASE, "ANTHROPIC_API_KEY", MANY),
     # With the key of every provider that there is, and as docs/github-action.md says to change it.
     **{
-        f"init, {each}": workflow_text(RELEASE, key_name(f"{each}:a-model"), ("ci",))
+        f"init, {each}": workflow_text(
+            RELEASE, key_name(f"{each}:a-model"), ("ci",), extra_of(f"{each}:a-model")
+        )
         for each in ("openai-chat", "google", "mistral", "groq")
     },
     "with the wall": walled(),

@@ -22,7 +22,8 @@ from forge_bot.agent.models.base import (
     ReplayKey,
 )
 from forge_bot.agent.models.open_model import open_model
-from forge_bot.agent.models.provider import EXTRAS, ProviderSettings
+from forge_bot.agent.models.provider import ProviderSettings
+from forge_bot.agent.models.provider_keys import EXTRAS
 from forge_bot.agent.prices import worst_case
 from forge_bot.errors import (
     BadConfig,

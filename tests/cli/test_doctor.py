@@ -199,3 +199,22 @@ def test_tools_and_skills_are_counted_and_a_file_of_them_that_cannot_be_read_is_
     assert said.code == 5
     assert "forge-mcp.json" in said.out
     assert "comand" in said.out
+
+
+def test_the_program_that_opens_pull_requests_is_looked_for(
+    sample: Sample, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    (programs / "gh").write_text("#!/bin/sh\n")
+    (programs / "gh").chmod(0o755)
+    without = os.pathsep.join(
+        folder
+        for folder in os.environ["PATH"].split(os.pathsep)
+        if not (Path(folder) / "gh").exists()
+    )
+    monkeypatch.setenv("PATH", without)
+    assert "https://cli.github.com for --open-pr" in sample.forge("doctor").out
+    monkeypatch.setenv("PATH", f"{programs}{os.pathsep}{without}")
+    said = sample.forge("doctor")
+    assert "gh opens the pull request, with --open-pr" in said.out

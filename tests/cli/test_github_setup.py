@@ -58,6 +58,20 @@ def test_init_writes_a_short_workflow_that_asks_for_the_key_of_the_model(
     assert "ANTHROPIC_API_KEY" in said.out
 
 
+@pytest.mark.parametrize(
+    ("model", "extras"), [("google-cloud:gemini", "google"), ("groq:a", "groq"), ("openai:a", None)]
+)
+def test_the_workflow_brings_the_package_that_the_model_of_the_configuration_needs(
+    repo: Repository, sample: Sample, model: str, extras: str | None
+) -> None:
+    (sample.path / ".forge").mkdir()
+    (sample.path / ".forge" / "config.yml").write_text(f"model: {model}\n")
+    assert sample.forge("init").code == 0
+    written = yaml.safe_load((sample.path / WORKFLOW).read_text())
+    step = written["jobs"]["forge-bot"]["steps"][0]
+    assert step.get("with", {}).get("extras") == extras
+
+
 CHECKS = {
     "ci.yml": "name: ci\non:\n  push:\n    branches: [main]\n  pull_request:\n",
     "every.yaml": "name: 'Tests: all'\non: [push]\n",

@@ -47,6 +47,31 @@ def test_with_all_lines_switched_on_it_says_the_defaults_and_the_commands_that_w
     )
 
 
+@pytest.mark.promise("cli-option-baseline")
+def test_the_baseline_is_shown_and_leaves_nothing_unless_it_is_declined(sample: Sample) -> None:
+    before = sample.git("worktree", "list")
+    said = sample.forge("init")
+    assert said.code == 0
+    assert re.search(r"✗ python3 -m unittest discover .* exit code 1, 11 tests · ", said.out), (
+        said.out
+    )
+    assert sample.git("worktree", "list") == before
+    assert sample.git("status", "--porcelain") == "?? .forge/"
+    (sample.path / ".forge" / "config.yml").unlink()
+    assert " tests · " not in sample.forge("init", "--no-baseline").out
+
+
+def test_commands_that_tell_nothing_are_named_before_the_first_run(sample: Sample) -> None:
+    (sample.path / "tests" / "test_cli.py").write_text("import unittest\n")
+    sample.git("add", "-A")
+    sample.git("commit", "-qm", "No test")
+    said = sample.forge("init")
+    assert said.code == 0
+    told = " ".join(said.out.split())
+    assert "could not load its tests before" in told
+    assert "a run asks about it before any model is asked" in told
+
+
 def test_a_file_that_is_there_is_left_alone(sample: Sample) -> None:
     sample.forge("init")
     file = sample.path / ".forge" / "config.yml"

@@ -195,6 +195,8 @@ def test_auto_goes_through_when_the_reviewer_approves(sample: Sample) -> None:
     done = sample.forge("run", TASK, "--effort", "S", "--auto", "--model", sample.model())
     assert done.code == 0
     assert "Design Review APPROVE" in done.out
+    told = " ".join(done.out.split())
+    assert "Human Reviews Design: passed by --auto, since the review says APPROVE" in told
 
 
 @pytest.mark.promise("design-no-pull-request", "cli-option-nopr")

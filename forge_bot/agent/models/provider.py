@@ -24,7 +24,7 @@ from forge_bot.agent.models.base import (
 )
 from forge_bot.agent.models.batch_api import BatchQuestion
 from forge_bot.agent.models.provider_errors import error_details, suggest_models, to_forge_error
-from forge_bot.agent.models.provider_keys import missing_key, needs_key
+from forge_bot.agent.models.provider_keys import EXTRAS, missing_key, needs_key
 from forge_bot.agent.models.retry_delay import retry_delay
 from forge_bot.agent.models.usage import counted
 from forge_bot.errors import ForgeError, UnknownModel
@@ -75,9 +75,6 @@ class ProviderSettings(Frozen):
 
 _MARKED = frozenset({"anthropic", "bedrock"})
 """The providers that cache a prompt up to marked places only; others find the beginning alone."""
-
-EXTRAS = frozenset({"google", "bedrock", "mistral", "groq"})
-"""The providers whose packages are optional dependencies, as in pyproject.toml."""
 
 _SETTING = re.compile(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+){2,}\b")
 """The name of an environment variable in a provider's words."""

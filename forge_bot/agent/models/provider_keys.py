@@ -21,6 +21,9 @@ KEYS = {
 }
 """The variable with the key of each provider."""
 
+EXTRAS = frozenset({"google", "bedrock", "mistral", "groq"})
+"""The providers whose packages are optional dependencies, as in pyproject.toml."""
+
 _NEEDED = frozenset({"anthropic", "openai", "openai-chat", "openai-responses"})
 """The providers that are always installed and that take nothing else for a key."""
 

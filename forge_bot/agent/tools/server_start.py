@@ -22,7 +22,7 @@ from forge_bot.agent.tools.placeholders import TREE, resolved
 from forge_bot.agent.tools.server_process import ServerCommand, ServerConnection
 from forge_bot.agent.tools.setup import CapabilitySetup
 from forge_bot.errors import ForgeError, SandboxFailed
-from forge_bot.sandbox import BackendName, available, group_keeper
+from forge_bot.sandbox import BackendName, failure_reason, group_keeper
 from forge_bot.sandbox.server_box import BoxedProgram, boxed_program
 from forge_bot.sandbox.toolchains import is_safe_to_show
 from forge_bot.settings.capability_file import MCPHttpServerConfig, MCPServerConfig
@@ -38,7 +38,7 @@ _ENV = {"PATH": "/usr/local/bin:/usr/bin:/bin"}
 @cache
 def boxes_work() -> bool:
     """Return whether servers can be held in a box on this machine."""
-    return dict(available())[BackendName.BUBBLEWRAP] == ""
+    return not failure_reason(BackendName.BUBBLEWRAP)
 
 
 class ServerFailed(Exception):

@@ -50,6 +50,7 @@ CHECKS = (
     Check("tools and skills", _DOCTOR, configuration_checks.capabilities),
     Check("sandbox", _DOCTOR, machine_checks.sandbox),
     Check("model", _DOCTOR, machine_checks.models),
+    Check("gh", _DOCTOR, machine_checks.gh),
     Check("GitHub", _DOCTOR, github_checks.github),
 )
 

@@ -14,7 +14,7 @@ from forge_bot.runs.checks.check import CheckResult, CheckSubject, note, refuse,
 from forge_bot.runs.clock import now
 from forge_bot.runs.models_here import models_here
 from forge_bot.runs.project import SETUP_NOT_WALLED, waits_for_consent
-from forge_bot.sandbox import BackendName, available, cannot_judge, choose
+from forge_bot.sandbox import BackendName, cannot_judge, choose, failure_reason
 from forge_bot.values import Tier
 
 _FAR = timedelta(days=1)
@@ -75,7 +75,7 @@ def services(subject: CheckSubject) -> Iterator[CheckResult]:
                 f"Nothing answers at {words}; tests that need it will be red.",
                 f"Start {name}, or correct `services` in .forge/config.yml.",
             )
-    if declared and subject.config.sandbox != "off" and dict(available())[BackendName.BUBBLEWRAP]:
+    if declared and subject.config.sandbox != "off" and failure_reason(BackendName.BUBBLEWRAP):
         yield warn(
             "services",
             "Services are reached under bubblewrap only, and it does not work here.",
@@ -89,15 +89,13 @@ def sandbox(subject: CheckSubject) -> Iterator[CheckResult]:
     if chosen == "off":
         yield warn("sandbox", "switched off by the configuration", _SWITCHED_OFF)
         return
-    backends = dict(available())
-    preferred = [BackendName.BUBBLEWRAP, BackendName.LANDLOCK]
-    wanted = preferred if chosen == "auto" else [BackendName(chosen)]
-    working = next((name for name in wanted if backends.get(name) == ""), None)
-    if working is None:
-        reasons = "; ".join(f"{name.value}: {backends.get(name, 'unknown')}" for name in wanted)
-        yield refuse("sandbox", reasons, _NO_BACKEND, NoSandbox.code)
-    elif lacking := cannot_judge(working):
-        why = backends[BackendName.BUBBLEWRAP]
+    try:
+        working = choose(chosen)
+    except NoSandbox as error:
+        yield refuse("sandbox", "; ".join(error.details), _NO_BACKEND, NoSandbox.code)
+        return
+    if lacking := cannot_judge(working):
+        why = failure_reason(BackendName.BUBBLEWRAP)
         way_out = f"make bubblewrap work ({why})" if why else _NAMED_LANDLOCK
         sentence = f"{working.value}, which cannot judge {lacking}"
         yield warn("sandbox", sentence, way_out, CannotJudge.code)
@@ -122,6 +120,16 @@ def setup_network(subject: CheckSubject) -> Iterator[CheckResult]:
         return
     if waits_for_consent(chosen, subject.config):
         yield refuse("setup", SETUP_NOT_WALLED, _CONSENT, SetupNotWalled.code)
+
+
+def gh(subject: CheckSubject) -> Iterator[CheckResult]:
+    """Yield whether the program is there that opens pull requests from this machine."""
+    found = shutil.which("gh", path=subject.environ.get("PATH"))
+    if found is not None:
+        yield note("gh", "opens the pull request, with --open-pr")
+    else:
+        sentence = "is not installed: a run ends with a branch and a text to push yourself"
+        yield warn("gh", sentence, "install it from https://cli.github.com for --open-pr")
 
 
 def models(subject: CheckSubject) -> Iterator[CheckResult]:

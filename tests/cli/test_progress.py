@@ -1,0 +1,49 @@
+"""Without a terminal, long silence is broken by a line that says what is being done."""
+
+import io
+from threading import Event
+
+from forge_bot.cli.console import Console
+from forge_bot.cli.progress import Progress
+from forge_bot.runs.notifications import CommandBegan, PhaseBegan
+from forge_bot.values import CommandName, PhaseId
+
+
+class _Output(io.StringIO):
+    """A file that says when a number of lines is written."""
+
+    def __init__(self, lines: int) -> None:
+        super().__init__()
+        self.lines = lines
+        self.full = Event()
+
+    def flush(self) -> None:
+        if self.getvalue().count("\n") >= self.lines:
+            self.full.set()
+
+
+def _working(output: _Output, every: float) -> Progress:
+    console = Console(soft_wrap=True)
+    console.file = output
+    progress = Progress(console, every=every)
+    phase = PhaseId("phase-5")
+    progress(PhaseBegan(phase=phase, label="Implementation", agent="implementer"))
+    progress(CommandBegan(name=CommandName.TEST, argv=("make", "test")))
+    return progress
+
+
+def test_what_is_being_done_is_said_again_and_again_until_it_is_over() -> None:
+    output = _Output(lines=3)
+    progress = _working(output, every=0.01)
+    assert output.full.wait(timeout=30)
+    progress.stop()
+    lines = output.getvalue().splitlines()
+    assert all("Implementation · running make test" in line for line in lines), lines
+
+
+def test_nothing_is_said_where_something_was_printed_in_the_meantime() -> None:
+    output = _Output(lines=1)
+    progress = _working(output, every=3600)
+    progress.line("Something")
+    progress.stop()
+    assert output.getvalue() == "Something\n"
