@@ -130,6 +130,11 @@ def _unopened(spec: str, settings: ProviderSettings, error: Exception) -> ForgeE
             f"The provider of {spec} takes no base URL.",
             hint="Use openai-chat:NAME for a compatible server.",
         )
+    if "`region_name`" in words:
+        return UnknownModel(
+            f"{spec} needs a region, and AWS_DEFAULT_REGION is not set.",
+            hint="Set AWS_DEFAULT_REGION in the environment, or a region in the AWS profile.",
+        )
     if (setting := _SETTING.search(words)) and setting.group() not in os.environ:
         name = setting.group()
         return UnknownModel(
