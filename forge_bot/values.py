@@ -249,7 +249,7 @@ class RedBeforeGreen(Recorded):
 
 
 class RequirementCheck(Recorded):
-    """What the names in a table of requirements stand for at the end of a run."""
+    """The meaning of the names in a table of requirements at the end of a run."""
 
     document: str = Field(description="the document that has the table")
     ran: tuple[str, ...] = Field(default=(), description="tests that ran and passed")

@@ -36,7 +36,7 @@ _MOST_DESCRIBED = 30
 
 
 class _Kept(Frozen):
-    """What an earlier process of this run discovered, and the configuration that it had."""
+    """The discoveries of an earlier process of this run, and the configuration that it had."""
 
     configured: str
     catalogue: ToolCatalogue

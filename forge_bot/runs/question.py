@@ -47,7 +47,7 @@ class ShownDocument(Frozen):
 
     @property
     def is_short(self) -> bool:
-        """Whether it is shown open with the question: about one screen."""
+        """Return whether it is shown open with the question: about one screen."""
         return len(self.text) <= _SHORT_CHARACTERS and self.text.count("\n") <= _SHORT_LINES
 
     @property

@@ -51,7 +51,7 @@ class Overview(Frozen):
 
     @property
     def counted(self) -> str:
-        """How many files will change, and how many of them are tests."""
+        """Say how many files will change, and how many of them are tests."""
         files = self.outline.files
         tests = sum(file.is_test for file in files)
         return several(len(files), "file") + (f", {tests:,} of them tests" if tests else "")

@@ -121,7 +121,7 @@ class ActionWorkflowResult(Frozen):
 
 
 class RunStanding(Frozen):
-    """How a run stands, for those that follow it."""
+    """The standing of a run, for those that follow it."""
 
     ready: bool = False
     known: int = 0

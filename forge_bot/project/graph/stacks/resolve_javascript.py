@@ -1,4 +1,4 @@
-"""Which files an import of JavaScript or TypeScript names.
+"""The files that an import of JavaScript or TypeScript names.
 
 Order: relative paths, `imports` of package.json, `paths` and `baseUrl` of tsconfig.json, packages
 of the same repository, packages outside.

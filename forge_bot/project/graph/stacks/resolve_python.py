@@ -1,4 +1,4 @@
-"""Which files a Python import names: source roots, namespace packages, relative imports.
+"""The files that a Python import names: source roots, namespace packages, relative imports.
 
 A root is a folder that Python would search: one that the project declares, the repository itself,
 `src`, and the folder around each topmost package. What a root holds is tried before what is
