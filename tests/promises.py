@@ -293,6 +293,10 @@ BOT = {
     "bot-red-checks": (
         "After the pull request failed checks are mended at most twice, then a person is asked."
     ),
+    "bot-batch-wakes": (
+        "Where a Temporal server leads the runs, a timer looks for a batch, and a word in the"
+        " thread looks at once."
+    ),
     "bot-temporal-door": (
         "Where a Temporal server leads the runs, a job hands its event over, once, and a worker"
         " does in the thread what a job does."

@@ -17,8 +17,15 @@ _LISTED_AS = {
 }
 _FREE = ("scripted:", "replay:")
 
+_WITH_BATCHES = ("anthropic", "openai", "openai-responses")
+
 BATCH_PRICE = Decimal("0.5")
 """The part of the usual price that providers take for a question in a batch."""
+
+
+def offers_batches(model: str) -> bool:
+    """Return whether the provider of `provider:model` is asked in batches."""
+    return model.removeprefix("gateway/").partition(":")[0] in _WITH_BATCHES
 
 
 def worst_case(model: str, input_tokens: int, output_tokens: int) -> Decimal | None:

@@ -104,12 +104,15 @@ class _Visit:
         self.inputs = inputs
         self.github = github
         self.environ = environ
-        self.commands = CommandNames(prefix=inputs.prefix, short=inputs.bare)
+        self.commands = CommandNames(
+            prefix=inputs.prefix, short=inputs.bare, by_timer=around.by_timer
+        )
         self.supervisor: Supervisor | None = None
         self.info: RunInfo | None = None
         self._pull_request = ""
         self._word = ""
-        self._occasion = ""
+        self._reply: CommentReply | None = None
+        self._untold = False
 
     def carried_on(self) -> Ended:
         """Return the result of the job, whatever happened."""
@@ -193,7 +196,7 @@ class _Visit:
         code.
         """
         text = self._tracked(reply) or (short_summary(reply) if reply is not None else "")
-        self._occasion = reply.occasion if reply is not None else ""
+        self._reply = reply
         failed = exit_code(outcome) != 0
         if reply is not None:
             with suppress(ForgeError):
@@ -215,12 +218,14 @@ class _Visit:
         """
         told = self.supervisor.desk.told if self.supervisor is not None else ()
         wake = self.around.wake
-        if reply.occasion in _QUIET or reply.occasion in told or wake.way == "timer":
+        if reply.occasion in _QUIET or reply.occasion in told or wake.again:
             return reply.occasion in told
-        with suppress(ForgeError):
+        try:
             self.github.comment(wake.issue, reply.comment())
-            return True
-        return False
+        except ForgeError:
+            self._untold = True
+            return False
+        return True
 
     def _not_begun(self, reply: CommentReply, *, said: bool) -> None:
         """Replace the comment that says that a run has begun: there is none. The reply's words
@@ -243,8 +248,9 @@ class _Visit:
                 )
 
     def _told(self, outcome: Outcome) -> dict[str, str]:
-        """The outputs of the step; `handed` is what a worker on another machine has to do, and
-        `occasion` tells a worker of Temporal what stands in the way.
+        """The outputs of the step; `handed` is what a worker on another machine has to do.
+        `occasion`, `headline` and `untold` tell a worker of Temporal what stands in the way, and
+        whether people in the thread could not be told of it.
         """
         handed_over = self.wall.handed if self.wall is not None else None
         told = {
@@ -252,7 +258,9 @@ class _Visit:
             "issue": str(self.around.wake.issue),
             "branch": self.info.branch if self.info is not None else "",
             "pull-request": self._pull_request,
-            "occasion": self._occasion,
+            "occasion": self._reply.occasion if self._reply is not None else "",
+            "headline": self._reply.headline if self._reply is not None else "",
+            "untold": "true" if self._untold else "",
         }
         return told | ({"handed": handed_over.model_dump_json()} if handed_over is not None else {})
 

@@ -34,6 +34,8 @@ class Wake(Frozen):
     certain: bool = True
     """Whether the gate saw that the comment holds commands. Otherwise it wrote nothing, and this
     part decides."""
+    again: bool = False
+    """Whether a timer brings it once more; nobody did anything now."""
 
 
 class JobContext(Frozen):
@@ -51,6 +53,8 @@ class JobContext(Frozen):
     budget: Amount
     trust_local: bool
     push_workflows: bool = False
+    by_timer: bool = False
+    """Whether a timer wakes a worker again after what goes away by itself."""
     edit_seconds: Decimal = Decimal(10)
     """Between two edits of the tracking comment while a worker is at it; GitHub limits what one
     token may write."""
@@ -89,6 +93,7 @@ def read_job_context(environ: Mapping[str, str] = os.environ) -> tuple[JobContex
         budget=_amount(environ.get("FORGE_BOT_BUDGET", "")),
         trust_local=_is_true(environ, "FORGE_BOT_TRUST_LOCAL"),
         push_workflows=may_push_workflows(environ),
+        by_timer=_is_true(environ, "FORGE_BOT_BY_TIMER"),
         edit_seconds=_number(environ, "FORGE_BOT_EDIT_SECONDS", Decimal(10)),
     )
     return around, read_inputs(environ)

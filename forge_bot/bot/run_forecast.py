@@ -23,6 +23,7 @@ def expected_cost(run: Run) -> str:
             state.effort,
             models,
             auto=state.flags.auto,
+            batch=state.flags.batch,
             records=state.recalls_from,
         )
     except ForgeError:

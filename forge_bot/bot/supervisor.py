@@ -85,7 +85,9 @@ class Supervisor:
         self.inputs = inputs
         self.environ = environ
         self.wall = wall
-        self.commands = CommandNames(prefix=inputs.prefix, short=inputs.bare)
+        self.commands = CommandNames(
+            prefix=inputs.prefix, short=inputs.bare, by_timer=around.by_timer
+        )
         self.thread = Thread(github, around.wake.issue, inputs)
         self.desk = CommentWriter(
             github,

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from rich.markup import escape
 
 from forge_bot.cli.console import Console
-from forge_bot.engine.state import State
 from forge_bot.errors import UnknownArtifact
 from forge_bot.git import Repository
 from forge_bot.runs.resolve import RunInfo, resolve_run, runs
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
 
     from forge_bot.engine.phase_rows import Row
     from forge_bot.runs.snapshot_of_run import RunSnapshot
+    from forge_bot.values import Recorded
 
 _MARKS = {
     "done": "[green]✓[/]",
@@ -42,18 +42,23 @@ def status(folder: Path, name: str | None, *, as_json: bool) -> int:
     if (place := place_of(found.repository, found.state.run)) is not None and not found.info.ended:
         console.print(f"[dim]led by {escape(place.told)}[/]", highlight=False)
     console.print(_phases(rows(found.pipeline, found.state)))
-    _tail(found.state, console)
+    _tail(found, console)
     return 0
 
 
 def _json(found: "RunSnapshot") -> str:
-    """Return state.json, and the estimate if the run was begun on this machine; in ASCII, since
-    standard output may be any encoding.
+    """Return state.json, the estimate if the run was begun on this machine, and the batch that is
+    waited for; in ASCII, since standard output may be any encoding.
     """
     from forge_bot.runs.estimate import kept_estimate
 
     estimate = kept_estimate(found.repository, found.state.run)
-    more = {"estimate": estimate.model_dump(mode="json")} if estimate is not None else {}
+    parts: dict[str, Recorded | None] = {"estimate": estimate}
+    if not (found.info.ended or found.info.waiting):
+        from forge_bot.runs.batch_wait import batch_wait
+
+        parts["batch"] = batch_wait(found.repository, found.info)
+    more = {name: each.model_dump(mode="json") for name, each in parts.items() if each is not None}
     return json.dumps({**found.state.model_dump(mode="json"), **more}, indent=2)
 
 
@@ -92,17 +97,22 @@ def list_runs(folder: Path) -> int:
     for info in known:
         console.print(f"[bold]{escape(info.name)}[/]  {escape(info.title)}", highlight=False)
         console.print(
-            f"  {_where(info)} [dim]· effort {info.effort} · {_branch(info)} ·"
+            f"  {_where(repository, info)} [dim]· effort {info.effort} · {_branch(info)} ·"
             f" {info.updated_at:%Y-%m-%d %H:%M} UTC[/]",
             highlight=False,
         )
     return 0
 
 
-def _where(info: RunInfo) -> str:
+def _where(repository: Repository, info: RunInfo) -> str:
     if info.waiting:
         return f"[yellow]waits for you at {info.phase}[/]"
-    return escape(info.status) if info.ended else f"at {info.phase}"
+    if info.ended:
+        return escape(info.status)
+    from forge_bot.runs.batch_wait import batch_in_words
+
+    batch = batch_in_words(repository, info)
+    return f"at {info.phase}" + (f", {escape(batch)}" if batch else "")
 
 
 def _branch(info: RunInfo) -> str:
@@ -165,10 +175,11 @@ def _phases(shown: "tuple[Row, ...]") -> "Table":
     return table
 
 
-def _tail(state: State, console: Console) -> None:
+def _tail(found: "RunSnapshot", console: Console) -> None:
     from forge_bot.cli.amounts import money, tokens
     from forge_bot.engine.capability_uses import use_lines
 
+    state = found.state
     for line in use_lines(state):
         cost = f", {money(line.cost)}" if line.cost is not None else ""
         console.print(
@@ -193,4 +204,15 @@ def _tail(state: State, console: Console) -> None:
         for file in state.gate.files:
             console.print(f"    forge-bot show {escape(file.name)}", highlight=False)
     elif not state.ended:
+        _next_step(found, console)
+
+
+def _next_step(found: "RunSnapshot", console: Console) -> None:
+    """Print what goes on with a run that waits for nobody."""
+    from forge_bot.runs.batch_wait import batch_in_words
+
+    if batch := batch_in_words(found.repository, found.info):
+        console.print(f"[yellow]…[/] [bold]{escape(batch)}[/]", highlight=False)
+        console.print("  [bold]forge-bot resume[/] looks whether it has ended", highlight=False)
+    else:
         console.print("  [bold]forge-bot resume[/] goes on", highlight=False)

@@ -264,6 +264,7 @@ class _Outlook:
             plan.effort,
             self.names,
             auto=self.start.options.auto,
+            batch=self.start.options.batch,
             records=newest_records(repository),
         )
         if budget is not None and found.cost is not None and found.exceeds(budget):

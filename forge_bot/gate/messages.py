@@ -64,6 +64,16 @@ def no_server(message: str, hint: str, run_url: str, prefix: str, code: str) -> 
     )
 
 
+def worker_kept_out(message: str, run_url: str, prefix: str) -> str:
+    """The worker of a Temporal server cannot reach the repository with its token."""
+    return (
+        f"**The worker that does the work here cannot reach this repository: {message}** Whoever"
+        " runs `forge-bot worker` can give it another `GITHUB_TOKEN`, or install its App again."
+        f" Nothing is lost: the worker looks again by itself, and `{prefix}` has it look at once."
+        f" ([the job that noticed]({run_url}))"
+    )
+
+
 def refusal(refused: Denied, floor: Role, prefix: str) -> str:
     """One kind sentence for somebody who was refused."""
     who = f"@{refused.who}, " if refused.who else ""

@@ -29,6 +29,9 @@ class CommandNames(Frozen):
         default="",
         description="what has to be said once more, where that is not a retry of the run",
     )
+    by_timer: bool = Field(
+        default=False, description="whether what goes away by itself is tried again by itself"
+    )
 
     @property
     def again(self) -> str:

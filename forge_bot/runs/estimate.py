@@ -64,19 +64,25 @@ def estimate(
     models: Mapping[Tier, str],
     *,
     auto: bool = False,
+    batch: bool = False,
     records: str = "",
 ) -> Estimate:
     """The estimate for a run of this pipeline and effort from the commit `base`; `models` names one
     for each tier, `records` a commit with records of ended runs. Writes nothing.
+
+    With `batch` models are asked in batches: at half the price, and nobody can tell how long.
     """
     # Reads runs and prices, which who looks at an estimate needs not.
+    from forge_bot.agent.prices import offers_batches
     from forge_bot.runs.estimate_evidence import earlier_runs, shipped_run
     from forge_bot.runs.estimate_prices import cost_of, unpriced
 
+    batch = batch and any(map(offers_batches, models.values()))
     earlier = earlier_runs(repository, base, pipeline.id, effort, records)
     alone = len(earlier) >= ENOUGH
     samples = earlier if alone else (*earlier, shipped_run(pipeline, effort, auto=auto))
-    costs = [cost for sample in samples if (cost := cost_of(sample, pipeline, models)) is not None]
+    priced = (cost_of(sample, pipeline, models, batch=batch) for sample in samples)
+    costs = [cost for cost in priced if cost is not None]
     times = [
         Decimal(total) / _MINUTE
         for sample in samples
@@ -85,7 +91,7 @@ def estimate(
     unknown = unpriced(models) if len(costs) < len(samples) else ()
     tokens = _spread([_tokens(sample) for sample in samples], Decimal(1))
     cost = _spread(costs, _CENT_OF_A_CENT) if len(costs) == len(samples) else None
-    minutes = _spread(times, _TENTH) if times else None
+    minutes = _spread(times, _TENTH) if times and not batch else None
     return Estimate(
         effort=effort,
         tokens=Spread(p50=int(tokens.p50), p90=int(tokens.p90)),
@@ -94,7 +100,9 @@ def estimate(
             Spread(p50=float(minutes.p50), p90=float(minutes.p90)) if minutes is not None else None
         ),
         runs=len(earlier),
-        rests_on=_basis(len(earlier), effort, alone=alone) + _pricing(models, unknown, alone=alone),
+        rests_on=_basis(len(earlier), effort, alone=alone)
+        + _pricing(models, unknown, alone=alone)
+        + ("; in batches, within a day each" if batch else ""),
     )
 
 

@@ -4,24 +4,29 @@ import re
 from collections.abc import Mapping
 from decimal import Decimal
 
-from forge_bot.agent.prices import usual_price
+from forge_bot.agent.prices import BATCH_PRICE, offers_batches, usual_price
 from forge_bot.engine.pipeline import AnsweringPhase, Pipeline
 from forge_bot.runs.estimate_evidence import Sample
-from forge_bot.values import Tier, Usage
+from forge_bot.values import PhaseId, Tier, Usage
 
 # Providers answer with the name they were asked for, or with a dated version of it.
 _DATED = re.compile(r"[-@]\d{4}-?\d{2}-?\d{2}")
 
 
-def cost_of(sample: Sample, pipeline: Pipeline, models: Mapping[Tier, str]) -> Decimal | None:
+def cost_of(
+    sample: Sample, pipeline: Pipeline, models: Mapping[Tier, str], *, batch: bool = False
+) -> Decimal | None:
     """US dollars, or None if a price is unknown. What was paid to the model of a phase's tier
-    counts; other tokens get its price.
+    counts; other tokens get its price, and those of a batch half of it.
     """
-    tiers: dict[str, Tier] = {
-        phase.id: phase.tier for phase in pipeline.phases if isinstance(phase, AnsweringPhase)
-    }
-    # What belongs to no phase is priced as the work of the strong model, which does most of it.
-    costs = [_cost(used, models[tiers.get(phase, Tier.STRONG)]) for phase, used in sample]
+    asked = {phase.id: phase for phase in pipeline.phases if isinstance(phase, AnsweringPhase)}
+    costs = list[Decimal | None]()
+    for name, used in sample:
+        phase = asked.get(PhaseId(name))
+        # What belongs to no phase is priced as the work of the strong model, which does most of it.
+        model = models[phase.tier if phase is not None else Tier.STRONG]
+        batched = (batch or (phase is not None and phase.batch)) and offers_batches(model)
+        costs.append(_batch_price(used, model) if batched else _cost(used, model))
     known = [cost for cost in costs if cost is not None]
     return sum(known, Decimal(0)) if len(known) == len(costs) else None
 
@@ -36,6 +41,11 @@ def _cost(used: Usage, model: str) -> Decimal | None:
     if used.cost is not None and _same(used.model, model):
         return used.cost
     return usual_price(model, used)
+
+
+def _batch_price(used: Usage, model: str) -> Decimal | None:
+    price = usual_price(model, used)
+    return price * BATCH_PRICE if price is not None else None
 
 
 def _same(answered: str, asked: str) -> bool:

@@ -64,13 +64,18 @@ def main(environ: Mapping[str, str] = os.environ) -> int:
         return error.exit_code
     event = HandedEvent(environ, around.repository, str(around.attempt))
     try:
-        said = asyncio.run(_handed_over(event))
+        said, trouble = asyncio.run(_handed_over(event))
     except ForgeError as error:
         hint = _ADVICE[type(error)]
         outputs.error(f"{error.code}: {error.message} {hint}")
         text = messages.no_server(error.message, hint, around.run_url, inputs.prefix, error.code)
         tell_thread(environ, inputs, around, text)
         return error.exit_code
+    if reason := trouble.text("message"):
+        outputs.warning(f"the last visit of a worker failed: {messages.plain(reason)}")
+    if trouble.true("untold"):
+        text = messages.worker_kept_out(reason, around.run_url, inputs.prefix)
+        tell_thread(environ, inputs, around, text)
     outputs.write_outputs(
         environ["GITHUB_OUTPUT"], {"outcome": "working", "issue": str(event.issue)}
     )
@@ -153,9 +158,9 @@ class HandedEvent:
         }
 
 
-async def _handed_over(event: HandedEvent) -> str:
-    """Start the workflow or update it; one sentence about it. Raises TemporalUnavailable and
-    TemporalRefused.
+async def _handed_over(event: HandedEvent) -> tuple[str, Node]:
+    """Start the workflow or update it; one sentence about it, and why the last visit of a worker
+    failed. Raises TemporalUnavailable and TemporalRefused.
     """
     from temporalio.envconfig import ClientConfig
 
@@ -171,7 +176,7 @@ async def _handed_over(event: HandedEvent) -> str:
         raise TemporalUnavailable(f"The Temporal server at {address} does not answer.") from error
 
 
-async def _told(client: Client, event: HandedEvent) -> str:
+async def _told(client: Client, event: HandedEvent) -> tuple[str, Node]:
     start = WithStartWorkflowOperation[Any, Any](
         THREAD_WORKFLOW,
         event.begin,
@@ -181,7 +186,7 @@ async def _told(client: Client, event: HandedEvent) -> str:
     )
     try:
         # One of its overloads takes arguments that have no types.
-        await client.execute_update_with_start_workflow(  # pyright: ignore[reportUnknownMemberType]
+        trouble = await client.execute_update_with_start_workflow(  # pyright: ignore[reportUnknownMemberType]
             HEAR,
             event.told,
             start_workflow_operation=start,
@@ -193,11 +198,12 @@ async def _told(client: Client, event: HandedEvent) -> str:
         await _woken(client, event)
         cause = refused.cause
         code = cause.type if isinstance(cause, ApplicationError) else ""
-        return f"{event.workflow_id} refused it: {code} {getattr(cause, 'message', '')}"
+        return f"{event.workflow_id} refused it: {code} {getattr(cause, 'message', '')}", Node()
     except WorkflowUpdateRPCTimeoutOrCancelledError:
         await _woken(client, event)
-        return f"{event.workflow_id} has it. No worker answers now; it goes on when one does."
-    return f"{event.workflow_id} has it."
+        waits = "No worker answers now; it goes on when one does."
+        return f"{event.workflow_id} has it. {waits}", Node()
+    return f"{event.workflow_id} has it.", Node(trouble)
 
 
 async def _woken(client: Client, event: HandedEvent) -> None:

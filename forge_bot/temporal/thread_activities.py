@@ -15,7 +15,15 @@ from temporalio import activity
 from forge_bot.bot.job import default_tree
 from forge_bot.bot.outbox import WorkerStopped, stopped_by
 from forge_bot.engine import REPORT
-from forge_bot.errors import ForgeError, GitFailed, GitHubUnavailable, RunBusy, TemporalRefused
+from forge_bot.errors import (
+    ForgeError,
+    GitFailed,
+    GitHubUnavailable,
+    PermissionMissing,
+    RunBusy,
+    TemporalRefused,
+    TokenRefused,
+)
 from forge_bot.gate.action import AT_THE_GATE
 from forge_bot.git import Repository
 from forge_bot.runs.resolve import resolve_run
@@ -38,8 +46,9 @@ _HANDED_ON = (
 _PASSING = {
     *("rate-limited", "model-down", "github-limited", "cancelled"),
     *(each.code.lower() for each in (GitFailed, GitHubUnavailable, RunBusy)),
+    *(each.code.lower() for each in (TokenRefused, PermissionMissing)),
 }
-"""Occasions whose reason can go away by itself."""
+"""Occasions whose reason can go away without a word in the thread."""
 
 _PULSE = 5.0
 _GENTLE_SECONDS = 10.0
@@ -79,6 +88,8 @@ class ThreadActivities:
         done = VisitDone(
             outcome=told.get("outcome", "refused"),
             occasion=told.get("occasion", ""),
+            message=told.get("headline", ""),
+            untold=bool(told.get("untold")),
             passing=told.get("occasion", "") in _PASSING,
         )
         name = f"{order.repository}#{order.wake.wake.issue}"
@@ -145,6 +156,7 @@ def _environment(order: VisitOrder, folder: Path, environ: Mapping[str, str]) ->
     return {
         **own,
         **given,
+        "FORGE_BOT_BY_TIMER": "true",
         "FORGE_BOT_WAKE": wake.wake.model_dump_json(),
         "GITHUB_REPOSITORY": order.repository,
         "GITHUB_RUN_ID": wake.job,
@@ -175,7 +187,8 @@ def _with_reports(done: VisitDone, order: VisitOrder, branch: str) -> VisitDone:
         with open_run(repository, info, load_config(repository.text_here)) as run:
             lines = [REPORT.dump_json(each).decode() for each in run.workspace.reports()]
             ended = run.state.ended
-            parked = (run.workspace.path / CARRIED).is_file() and not ended
+            waits = run.state.gate is None and not ended
+            parked = waits and (run.workspace.path / CARRIED).is_file()
             pipeline = run.pipeline.model_dump_json()
     except ForgeError:
         return done

@@ -30,9 +30,13 @@ class ThreadWake(Frozen):
     event: str = Field(default="", description="what a request is frozen from, as JSON")
     comment: WokenBy | None = None
 
-    def by_timer(self) -> "ThreadWake":
-        """Return a wake for the same thread that nobody asked for."""
-        known: dict[str, object] = {"way": "timer", "deed": "resume", "certain": True}
+    def once_more(self, *, begun: bool) -> "ThreadWake":
+        """Return a wake for the same thread that nobody asked for now; `begun` says that there is a
+        run, so that it is no wish to begin one.
+        """
+        if not begun:
+            return self.model_copy(update={"wake": self.wake.model_copy(update={"again": True})})
+        known: dict[str, object] = {"way": "", "deed": "resume", "certain": True, "again": True}
         wake = self.wake.model_copy(update={**known, "comment": None, "check": None})
         return self.model_copy(update={"wake": wake, "event": "", "comment": None})
 
@@ -62,6 +66,8 @@ class VisitDone(Frozen):
 
     outcome: str = ""
     occasion: str = Field(default="", description="what stands in the way")
+    message: str = Field(default="", description="the same in words")
+    untold: bool = Field(default=False, description="people in the thread could not be told")
     passing: bool = Field(default=False, description="the reason can go away by itself")
     parked: bool = Field(default=False, description="a provider's batch is waited for")
     over: bool = Field(default=False, description="nothing is waited for")
@@ -69,6 +75,13 @@ class VisitDone(Frozen):
     first: int = Field(default=0, description="reports before those that are told")
     reports: tuple[str, ...] = ()
     pipeline: str = Field(default="", description="told with the first reports")
+
+
+class ThreadTrouble(Frozen):
+    """The reason why the last visit failed, for the job that brings the next event."""
+
+    message: str = ""
+    untold: bool = False
 
 
 class ThreadStanding(Frozen):

@@ -22,6 +22,7 @@ with workflow.unsafe.imports_passed_through():
     from forge_bot.temporal.thread_payloads import (
         ThreadBegin,
         ThreadStanding,
+        ThreadTrouble,
         ThreadWake,
         VisitDone,
         VisitOrder,
@@ -65,7 +66,9 @@ class ForgeThreadWorkflow:
         while True:
             self._last = await self._next_wake()
             self._visiting = True
-            self._done = await self._visited(self._last)
+            before, self._done = self._done, await self._visited(self._last)
+            if self._last.wake.again and self._done.occasion == before.occasion:
+                self._done = self._done.model_copy(update={"untold": before.untold})
             self._visiting = False
             self._learn(self._done)
             if self._done.over:
@@ -90,7 +93,7 @@ class ForgeThreadWorkflow:
         except TimeoutError:
             assert self._last is not None  # noqa: S101 - only then there is a pause
             self._tries += 1
-            return self._last.by_timer()
+            return self._last.once_more(begun=bool(self._run))
         self._tries = 0
         return self._wakes.popleft()
 
@@ -112,7 +115,10 @@ class ForgeThreadWorkflow:
             if is_cancelled_exception(error):
                 raise
             stop, passing = stop_in(error.cause)
-            return VisitDone(outcome="failed", occasion=stop.code.lower(), passing=passing)
+            occasion = stop.code.lower()
+            return VisitDone(
+                outcome="failed", occasion=occasion, message=stop.message, passing=passing
+            )
 
     def _learn(self, done: VisitDone) -> None:
         """Take in what lies on the branch. What cannot be told is forgotten, and asked for anew."""
@@ -136,9 +142,11 @@ class ForgeThreadWorkflow:
     # ----------------------------------------------------------------------------------------------
 
     @workflow.update(name=HEAR)
-    async def hear(self, wake: ThreadWake) -> None:
-        """Take in an event."""
+    async def hear(self, wake: ThreadWake) -> ThreadTrouble:
+        """Take in an event; return why the last visit failed, if it did."""
         self._heard(wake)
+        failed = self._done if self._done.passing else VisitDone()
+        return ThreadTrouble(message=failed.message, untold=failed.untold)
 
     @hear.validator
     def _fits(self, wake: ThreadWake) -> None:

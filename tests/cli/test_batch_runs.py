@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -117,6 +118,22 @@ def test_the_questions_of_a_skill_lie_in_batches_too(
         analyst = "situation-analyst-investigator"
         assert server.handed_in[:3] == [analyst, "skill", analyst]
         assert [each for each in server.questions if each.path.endswith("/messages")] == []
+
+
+def test_status_and_list_say_what_a_run_waits_for_and_how_long(
+    sample: Sample, provider: BatchServer
+) -> None:
+    sample.forge(*RUN, "--batch", "--model", ANTHROPIC)
+    waits = re.compile(rf"waits for a batch of {ANTHROPIC} since 20[-0-9]+ [:0-9]+ UTC \([0-9]")
+    for command in ("status", "list"):
+        said = sample.forge(command)
+        assert waits.search(said.out), said.out
+    told = json.loads(sample.forge("status", "--json").out)
+    assert told["batch"]["model"] == ANTHROPIC
+    asked = on_and_on(sample, provider, sample.forge("resume"))
+    assert asked.code == 3, asked.err
+    assert "batch" not in json.loads(sample.forge("status", "--json").out)
+    assert not waits.search(sample.forge("list").out)
 
 
 @MODELS

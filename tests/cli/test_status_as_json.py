@@ -27,6 +27,7 @@ from forge_bot.engine.state import (
     Verification,
     Wave,
 )
+from forge_bot.runs.batch_wait import BatchWait
 from forge_bot.runs.estimate import Estimate
 from forge_bot.values import CommandResult, Finding, Frozen, TaskSpec, Usage
 from tests.fakes.sample import Sample
@@ -45,6 +46,7 @@ OBJECTS: dict[str, tuple[type[Frozen], ...]] = {
     "`usage`": (Usage,),
     "`baseline[]`, `verification.results[]`": (CommandResult,),
     "`estimate`": (Estimate,),
+    "`batch`": (BatchWait,),
 }
 """Section of the page → what its first column describes."""
 

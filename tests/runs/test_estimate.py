@@ -88,6 +88,24 @@ def expect(
     return estimate(repository, repository.head().commit, pipeline, effort, models)
 
 
+def test_batches_cost_half_and_take_nobody_knows_how_long(sample: Sample) -> None:
+    repository = Repository.find(sample.path)
+    head = repository.head().commit
+
+    def found(model: str, *, batch: bool) -> Estimate:
+        models = dict.fromkeys(Tier, model)
+        return estimate(repository, head, DEVELOP, Effort.S, models, batch=batch)
+
+    live, batched = (found(SONNET, batch=batch) for batch in (False, True))
+    assert live.cost is not None
+    assert batched.cost is not None
+    assert abs(batched.cost.p50 * 2 - live.cost.p50) <= Decimal("0.0002")
+    assert batched.minutes is None
+    assert "in batches" in batched.rests_on
+    without = found("google:gemini-2.5-pro", batch=True)
+    assert without == found("google:gemini-2.5-pro", batch=False)
+
+
 def days(count: int) -> list[str]:
     return [f"202601{day:02d}-run" for day in range(1, count + 1)]
 

@@ -4,6 +4,7 @@ rest.
 
 import asyncio
 import base64
+import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,6 +21,7 @@ from forge_bot.errors import ForgeError
 from forge_bot.temporal.thread_address import thread_workflow_id
 from forge_bot.temporal.worker_parts import WorkerDuty
 from tests.bot.stage import SECRET, heard
+from tests.fakes.batches import BatchServer
 from tests.fakes.github import FakeGitHub
 from tests.temporal.scene import Server, free_port
 from tests.temporal.thread_scene import ServedStage, served
@@ -137,3 +139,75 @@ def test_a_worker_for_issues_needs_a_repository_and_a_token(
     with pytest.raises(ForgeError) as refused:
         work_for_server((), ServerChoice(), WorkerDuty(), github=(name,))
     assert said in f"{refused.value.message} {refused.value.advice}"
+
+
+@pytest.fixture
+def provider() -> Iterator[BatchServer]:
+    with BatchServer() as running:
+        yield running
+
+
+def looks_again_after(stage: ServedStage, seconds: int) -> bool:
+    """Whether the workflow has started a timer of so many seconds, once it has heard of a visit."""
+    ends = time.monotonic() + 60
+    while time.monotonic() < ends:
+        attributes = (event.timer_started_event_attributes for event in history(stage).events)
+        if any(each.start_to_fire_timeout.seconds == seconds for each in attributes):
+            return True
+    return False
+
+
+@pytest.mark.promise("bot-batch-wakes")
+def test_a_batch_is_waited_for_by_a_timer_and_looked_for_at_once_when_somebody_says_so(
+    stage: ServedStage, provider: BatchServer
+) -> None:
+    stage.environ |= {
+        "FORGE_BOT_MODEL": "anthropic:claude-sonnet-5-5",
+        "ANTHROPIC_BASE_URL": provider.url,
+        "ANTHROPIC_API_KEY": "sk-team-first",
+    }
+    stage.hub.add_label(stage.repo, stage.issue, "forge:batch", by="maint")
+    stage.start_worker()
+    assert heard(stage.label()).code == 0
+    assert stage.visited() == "batch-under-way", stage.log
+    (told,) = stage.said("tracking")
+    assert "I look again by myself" in told
+    assert looks_again_after(stage, 60)
+    word = "batch-under-way"
+    while word == "batch-under-way":
+        assert provider.end() == 1
+        assert heard(stage.say("/forge retry")).code == 0
+        word = stage.visited()
+    assert word == "waiting", stage.log
+    assert set(Counter(provider.handed_in).values()) == {1}
+
+
+def test_a_model_that_cannot_be_asked_is_asked_again_by_itself(stage: ServedStage) -> None:
+    stage.environ |= {
+        "FORGE_BOT_MODEL": "anthropic:claude-sonnet-5-5",
+        "ANTHROPIC_BASE_URL": f"http://127.0.0.1:{free_port()}",
+        "ANTHROPIC_API_KEY": "sk-team-first",
+    }
+    stage.start_worker()
+    stage.label()
+    assert stage.visited() == "model-down", stage.log
+    (told,) = stage.said("tracking")
+    assert "I try again by myself" in told
+    assert looks_again_after(stage, 60)
+    again = heard(stage.say("/forge status"))
+    assert "the last visit of a worker failed: The model could not be asked" in again.log
+    assert stage.visited() == "model-down", stage.log
+
+
+def test_a_worker_whose_token_is_refused_is_told_of_by_the_next_job(stage: ServedStage) -> None:
+    stage.environ["GITHUB_TOKEN"] = "ghs_revoked"
+    stage.start_worker()
+    del stage.environ["GITHUB_TOKEN"]
+    first = heard(stage.label())
+    assert first.code == 0, first.log
+    assert stage.visited().startswith("git"), stage.log
+    assert looks_again_after(stage, 60)
+    assert not any("cannot reach this repository" in said for said in stage.said())
+    second = heard(stage.say("/forge retry"))
+    assert second.code == 0, second.log
+    assert any("cannot reach this repository" in said for said in stage.said())

@@ -28,6 +28,13 @@ def _safe(commands: CommandNames) -> str:
     return "" if commands.repeat else f"{WORK_IS_SAFE} "
 
 
+def _once_more(commands: CommandNames, when: str) -> str:
+    """Return who tries again what goes away by itself, and when."""
+    if commands.by_timer and not commands.repeat:
+        return "I try again by myself."
+    return f"Say `{commands.again}` {when}."
+
+
 # -- the model
 # --------------------------------------------------------------------------------------------------
 
@@ -72,7 +79,7 @@ def rate_limited(commands: CommandNames, *, provider: str, until: str = "") -> C
         else "I asked several times, with pauses."
     )
     detail = (
-        f"{when} {_safe(commands)}Say `{commands.again}` {'then' if until else 'in some minutes'}."
+        f"{when} {_safe(commands)}{_once_more(commands, 'then' if until else 'in some minutes')}"
     )
     return failure_reply(
         "rate-limited",
@@ -84,10 +91,13 @@ def rate_limited(commands: CommandNames, *, provider: str, until: str = "") -> C
 
 def batch_under_way(commands: CommandNames, *, said: str) -> CommentReply:
     """A model's provider has not answered a batch yet, and nothing is wrong."""
-    detail = (
-        f"{escape.line(said, 400)} Providers answer within a day, mostly within an hour. I look"
-        f" again with the next job that is started here: say `{commands.again}`."
+    looks = (
+        "I look again by myself."
+        if commands.by_timer
+        else f"I look again with the next job that is started here: say `{commands.again}`."
     )
+    answered = "Providers answer within a day, mostly within an hour."
+    detail = f"{escape.line(said, 400)} {answered} {looks}"
     return CommentReply(
         occasion="batch-under-way",
         headline="The model answers in a batch, at half the price.",
@@ -113,7 +123,7 @@ def credit_used_up(commands: CommandNames, *, provider: str) -> CommentReply:
 def model_down(commands: CommandNames, *, provider: str, said: str) -> CommentReply:
     """The provider does not answer."""
     what = escape.line(said.removesuffix("."), 300)
-    detail = f"{what}. {_safe(commands)}Say `{commands.again}` when it is back."
+    detail = f"{what}. {_safe(commands)}{_once_more(commands, 'when it is back')}"
     return failure_reply(
         "model-down", f"{escape.plain(provider, 60)} could not be asked.", detail, tone="warning"
     )
@@ -134,10 +144,8 @@ def not_taken(links: Links, commands: CommandNames, *, what: str, said: str) -> 
 
 def github_limited(commands: CommandNames, *, seconds: int | None) -> CommentReply:
     """GitHub's own rate limit, and in how many seconds it ends."""
-    detail = (
-        f"The limit is lifted {in_time(seconds)}. {_safe(commands)}Say `{commands.again}` after"
-        " that."
-    )
+    after = _once_more(commands, "after that")
+    detail = f"The limit is lifted {in_time(seconds)}. {_safe(commands)}{after}"
     return failure_reply(
         "github-limited", "GitHub lets me write no more for now.", detail, tone="warning"
     )

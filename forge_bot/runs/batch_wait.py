@@ -1,0 +1,58 @@
+"""The wait of a run for a provider's batch, read without its lock and without a model's library."""
+
+import json
+from collections.abc import Mapping
+from datetime import datetime
+
+from pydantic import AwareDatetime, ValidationError
+
+from forge_bot.git import Repository
+from forge_bot.interaction.number_format import duration
+from forge_bot.runs.clock import now
+from forge_bot.runs.resolve import RunInfo
+from forge_bot.runs.snapshot_of_run import raw_file
+from forge_bot.store.run_folder import CARRIED
+from forge_bot.values import Recorded
+
+
+class BatchWait(Recorded):
+    """The oldest question of a run that lies in a provider's batch."""
+
+    model: str
+    since: AwareDatetime
+
+    def in_words(self, at: datetime) -> str:
+        """Return what is waited for and how long at this time."""
+        waited = max(0, round((at - self.since).total_seconds() * 1000))
+        since = f"{self.since:%Y-%m-%d %H:%M} UTC"
+        return f"waits for a batch of {self.model} since {since} ({duration(waited)})"
+
+
+def batch_wait(repository: Repository, info: RunInfo) -> BatchWait | None:
+    """Return what a run waits for; None where no question of it lies in a batch."""
+    if info.ended or info.waiting:
+        return None
+    waits: dict[str, Mapping[str, object]] = {}
+    for line in (raw_file(repository, info, CARRIED) or b"").splitlines():
+        try:
+            entry = json.loads(line)
+        except ValueError:
+            continue
+        match entry:
+            case {"entry": "submitting", "key": str(key)}:
+                waits[key] = {"model": entry.get("model"), "since": entry.get("at")}
+            case {"entry": "withdrawn" | "finished", "key": str(key)}:
+                waits.pop(key, None)
+            case _:
+                pass
+    try:
+        known = [BatchWait.model_validate(each) for each in waits.values()]
+    except ValidationError:
+        return None
+    return min(known, key=lambda each: each.since, default=None)
+
+
+def batch_in_words(repository: Repository, info: RunInfo) -> str:
+    """Return the wait of a run for a batch in words; empty where it waits for none."""
+    wait = batch_wait(repository, info)
+    return wait.in_words(now()) if wait is not None else ""
