@@ -220,4 +220,7 @@ async def _woken(client: Client, event: HandedEvent) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    _code = main()
+    sys.stdout.flush()
+    # A thread of the client may still be at work, and would abort a Python that takes itself apart.
+    os._exit(_code)
