@@ -7,13 +7,18 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from benchmarks.measuring import Row, summed_up, timed
+from benchmarks.measuring import CHILDREN, Row, summed_up, timed
 from tests.fakes.finished import demo
 
 TIMES = 11
 _UNCOMPILED = "PYTHONDONTWRITEBYTECODE"
 _NOTHING = ("-c", "pass")
-_COMMANDS = {"forge-bot --help": ("--help",), "forge-bot status, one run": ("status",)}
+_COMMANDS = {
+    "forge-bot --help": ("--help",),
+    "forge-bot list, one run": ("list",),
+    "forge-bot status, one run": ("status",),
+    "forge-bot status --json": ("status", "--json"),
+}
 
 
 def rows() -> Iterator[Row]:
@@ -48,8 +53,13 @@ def rows() -> Iterator[Row]:
             {what: timed(lambda words=words: start(*words)) for what, words in programs.items()}
             for _ in range(TIMES)
         ]
+        shares = {
+            what: [timed(lambda words=words: start(*words), CHILDREN) for _ in range(TIMES)]
+            for what, words in programs.items()
+        }
     for what in programs:
         yield Row(what, "", TIMES, summed_up([each[what] for each in gone]))
+        yield Row("… processor time", what, TIMES, summed_up(shares[what]))
     for what in _COMMANDS:
         yield Row(
             "… beside python -c pass",

@@ -7,11 +7,14 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from benchmarks.measuring import WALL, Figure, Row, measured, summed_up, timed
+from benchmarks.measuring import CHILDREN, WALL, Figure, Row, measured, summed_up, timed
 from forge_bot.mcp_server.service import Service
+from forge_bot.resources import templates
 from forge_bot.runs.kept_profiles import kept_in, profile_at
+from forge_bot.runs.outcome import Outcome
 from forge_bot.runs.resolve import runs
 from forge_bot.settings import Config
+from tests.fakes import script
 from tests.fakes.many_branches import imported, repository_with
 from tests.fakes.processes import started_by
 
@@ -58,9 +61,15 @@ def _listed(root: Path, merged: int, branches: int) -> Iterator[Row]:
 
 
 def _large(root: Path) -> Iterator[Row]:
+    sample = templates() / "demo" / "repository"
+    files = {
+        str(path.relative_to(sample)): path.read_bytes()
+        for path in sample.rglob("*")
+        if path.is_file() and path.suffix != ".pyc"
+    }
     names = (f"src/part{number % 200}/file{number}.py" for number in range(_FILES))
-    files = {name: f"# {name}\n".encode() for name in names}
-    repository = imported(root, [("main", "", {**files, "pyproject.toml": b"[project]\n"})])
+    files |= {name: f"# {name}\n".encode() for name in names}
+    repository = imported(root, [("main", "", files)])
     said = f"{_FILES:,} files"
     commit = repository.head().commit
     yield Row(
@@ -71,6 +80,13 @@ def _large(root: Path) -> Iterator[Row]:
     )
     assert kept_in(repository).is_file()
     yield Row("profile, kept", said, 3, summed_up([_cold(root) for _ in range(3)]))
+    model = script.write(root.with_suffix(".jsonl"), None)
+    for words in (("run", "Say who is next", "--effort", "M"), ("approve", "--by-script")):
+        before = CHILDREN()
+        took = timed(lambda words=words: _forge(root, *words, "--model", model))
+        yield Row(f"forge-bot {words[0]}", said, 1, summed_up([took]))
+        share = summed_up([CHILDREN() - before])
+        yield Row("… processor time, git included", f"{words[0]}, {said}", 1, share)
 
 
 def _cold(root: Path) -> float:
@@ -82,9 +98,11 @@ def _cold(root: Path) -> float:
 
 
 def _forge(root: Path, *words: str) -> None:
-    subprocess.run(
+    done = subprocess.run(
         [sys.executable, "-m", "forge_bot", *words],
         cwd=root,
-        check=True,
+        check=False,
         stdout=subprocess.DEVNULL,
-    )
+    ).returncode
+    if done not in {Outcome.DONE, Outcome.WAITING}:
+        raise RuntimeError(f"forge-bot {words[0]} ended with {done}")

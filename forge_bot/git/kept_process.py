@@ -5,6 +5,7 @@ asked through one for each kind of question.
 import atexit
 import os
 import select
+import shutil
 import tempfile
 import threading
 from collections import OrderedDict
@@ -31,13 +32,13 @@ class KeptProcess:
 
     def __init__(self, common: Path, words: tuple[str, ...]) -> None:
         self._words = words
-        self._apart: tempfile.TemporaryDirectory[str] | None = None
+        self._apart: Path | None = None
         self._left = bytearray()
         self.seconds = QUICK
         env = {"GIT_DIR": str(common), "GIT_NO_LAZY_FETCH": "1"}
         if is_partial(common):
-            self._apart = tempfile.TemporaryDirectory(prefix="forge-bot-")
-            env |= _without_remotes(common, Path(self._apart.name))
+            self._apart = Path(tempfile.mkdtemp(prefix="forge-bot-"))
+            env |= _without_remotes(common, self._apart)
         self._process = begin(Path(common.anchor), *words, env=env)
 
     def ask(self, question: bytes) -> None:
@@ -72,7 +73,7 @@ class KeptProcess:
         self._process.kill()
         self._process.wait()
         if self._apart is not None:
-            self._apart.cleanup()
+            shutil.rmtree(self._apart, ignore_errors=True)
 
     def _taken(self, size: int) -> bytes:
         found = bytes(self._left[:size])
