@@ -314,40 +314,39 @@ def test_a_repository_of_somebody_else_is_refused_with_the_command_that_trusts_i
     assert "safe.directory" in told(sample.forge("run", TASK, "--model", sample.model()), "GIT-006")
 
 
-@pytest.mark.skipif(
+_can_be_read_only = pytest.mark.skipif(
     dict(available()).get(BackendName.BUBBLEWRAP) != "",
     reason="bubblewrap makes the folder read-only here",
 )
-def test_a_repository_that_cannot_be_written_is_told_and_left_as_it_was(sample: Sample) -> None:
-    model = sample.model()
-    read_only = [
-        next(binaries()),
-        "--dev-bind",
-        "/",
-        "/",
-        "--ro-bind",
-        str(sample.path),
-        str(sample.path),
-        "--chdir",
-        str(sample.path),
-    ]
-    command = [
-        *read_only,
-        sys.executable,
-        "-m",
-        "forge_bot",
-        "run",
-        TASK,
-        "--effort",
-        "S",
-        "--model",
-        model,
-    ]
-    done = subprocess.run(
-        command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL
+
+
+def read_only(sample: Sample, *words: str) -> "subprocess.CompletedProcess[str]":
+    """A command in a repository that cannot be written."""
+    place = str(sample.path)
+    around = [next(binaries()), "--dev-bind", "/", "/", "--ro-bind", place, place, "--chdir", place]
+    return subprocess.run(
+        [*around, sys.executable, "-m", "forge_bot", *words],
+        capture_output=True,
+        text=True,
+        check=False,
+        stdin=subprocess.DEVNULL,
     )
+
+
+@_can_be_read_only
+def test_a_repository_that_cannot_be_written_is_told_and_left_as_it_was(sample: Sample) -> None:
+    done = read_only(sample, "run", TASK, "--effort", "S", "--model", sample.model())
     assert done.returncode in {1, 5}, done
     assert "Read-only file system" in done.stderr
     assert "→" in done.stderr
     assert "unexpected" not in done.stderr
     assert sample.git("branch", "--format=%(refname:short)") == "main"
+
+
+@_can_be_read_only
+def test_runs_in_a_repository_that_cannot_be_written_are_looked_at(sample: Sample) -> None:
+    sample.forge("run", TASK, "--effort", "S", "--yes", "--model", sample.model())
+    for words in (("list",), ("status",), ("show", "request.md"), ("status", "--json")):
+        before = sample.forge(*words)
+        done = read_only(sample, *words)
+        assert (done.returncode, done.stdout) == (0, before.out), (words, done.stderr)
