@@ -10,6 +10,7 @@ from forge_bot.artifacts.test_paths import belongs_to_tests
 from forge_bot.engine import State
 from forge_bot.engine.pipeline import VerifyPhase
 from forge_bot.interaction.requirement_table import Requirement, read_requirements
+from forge_bot.knowledge.likely_files import is_prose
 from forge_bot.runs.notifications import Message
 from forge_bot.runs.project import Project
 from forge_bot.runs.run import Run
@@ -58,7 +59,9 @@ def requirement_check(
         failed=tuple(name for name in found if outcomes.get(name) is False),
         not_run=tuple(name for name in found if outcomes.get(name) is None),
         not_found=tuple(dict.fromkeys(missing)),
-        untested=tuple(row.text for row in rows if not _has_test(row, found, texts)),
+        untested=tuple(
+            row.text for row in rows if not (_has_test(row, found, texts) or _is_text(row, here))
+        ),
     )
 
 
@@ -126,6 +129,12 @@ def _missing_files(row: Requirement, known: Collection[str], run: Run, head: str
 def _has_test(row: Requirement, found: _Places, texts: Mapping[str, str]) -> bool:
     """Return whether a test of the row was found; a requirement may be that a test file passes."""
     return any(name in found for name in row.tests) or any(path in row.text for path in texts)
+
+
+def _is_text(row: Requirement, here: Collection[str]) -> bool:
+    """Return whether a requirement is only about pages that are there, which nobody tests."""
+    named = [plain_name(name) for name in row.files]
+    return bool(named) and all(path in here and is_prose(path) for path in named)
 
 
 def _of_all(argv: tuple[str, ...], wanted: Sequence[TestPlace]) -> tuple[str, ...]:

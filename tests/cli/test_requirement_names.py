@@ -124,7 +124,7 @@ def test_a_table_whose_names_all_ran_is_not_remarked_on(sample: Sample) -> None:
     assert "⚠️" not in (sample.workspace / "pull-request.md").read_text()
 
 
-def test_a_symbol_beside_its_file_and_a_test_file_that_is_asked_for_are_found(
+def test_a_symbol_beside_its_file_a_test_file_that_is_asked_for_and_a_page_need_no_remark(
     sample: Sample,
 ) -> None:
     row = (
@@ -135,7 +135,8 @@ def test_a_symbol_beside_its_file_and_a_test_file_that_is_asked_for_are_found(
     ).replace(
         row,
         "| R-1: the start | `rota/schedule.py:14`, through `Schedule.on_call`, `gone.py` | `test_nobody_is_on_call` | met |\n"
-        "| R-2: `tests/test_schedule.py` is green | unchanged | its tests pass | met |",
+        "| R-2: `tests/test_schedule.py` is green | unchanged | its tests pass | met |\n"
+        "| R-3: the page says it | `README.md` | none needed | met |",
     )
     model = sample.model({("comprehensive-reviewer", "*", "*"): {"artifact_markdown": table}})
     assert sample.forge("run", "Guard the start", "--effort", "S", "--model", model).code == 3
