@@ -18,6 +18,7 @@ from forge_bot.agent.models.base import (
 )
 from forge_bot.agent.models.open_model import open_model
 from forge_bot.agent.models.provider import ProviderSettings
+from forge_bot.agent.models.provider_errors import of_credentials
 from forge_bot.errors import (
     ContextTooLong,
     ForgeError,
@@ -334,3 +335,23 @@ async def test_odd_characters_come_and_go_over_the_wire() -> None:
             )
         )
     assert reply.text == odd
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "kind"),
+    [
+        ("google.auth.exceptions", "TransportError", ModelUnavailable),
+        ("google.auth.exceptions", "DefaultCredentialsError", KeyRefused),
+        ("botocore.exceptions", "EndpointConnectionError", ModelUnavailable),
+        ("botocore.exceptions", "NoCredentialsError", KeyRefused),
+    ],
+)
+def test_what_libraries_for_credentials_raise_is_told_with_a_way_out(
+    module: str, name: str, kind: type[ForgeError]
+) -> None:
+    theirs = type(name, (Exception,), {"__module__": module})
+    error = of_credentials("google-cloud:gemini", theirs("Unable to find them."))
+    assert error is not None
+    assert type(error) is kind
+    assert "Unable to find them." in error.message
+    assert of_credentials("google-cloud:gemini", Exception("another")) is None

@@ -23,7 +23,12 @@ from forge_bot.agent.models.base import (
     PossiblyCharged,
 )
 from forge_bot.agent.models.batch_api import BatchQuestion
-from forge_bot.agent.models.provider_errors import error_details, suggest_models, to_forge_error
+from forge_bot.agent.models.provider_errors import (
+    error_details,
+    of_credentials,
+    suggest_models,
+    to_forge_error,
+)
 from forge_bot.agent.models.provider_keys import EXTRAS, missing_key, needs_key
 from forge_bot.agent.models.retry_delay import retry_delay
 from forge_bot.agent.models.usage import counted
@@ -109,6 +114,10 @@ def open_provider(spec: str, settings: ProviderSettings) -> "ProviderModel":
         return ProviderModel(spec, infer_model(spec, provider), settings)
     except (UserError, ValueError, TypeError, ImportError) as error:
         raise _unopened(spec, settings, error) from error
+    except Exception as error:
+        if (known := of_credentials(spec, error)) is None:
+            raise
+        raise known from error
 
 
 def _unopened(spec: str, settings: ProviderSettings, error: Exception) -> ForgeError:
@@ -214,6 +223,10 @@ class ProviderModel:
                 f"The answer of {self.name} is not what its API promises.",
                 details=error_details(error),
             ) from error
+        except Exception as error:
+            if (known := of_credentials(self.name, error)) is None:
+                raise
+            raise known from error
 
     def _request_settings(self, call: ModelCall) -> "ModelSettings":
         wanted: dict[str, object] = {

@@ -80,6 +80,25 @@ def to_forge_error(name: str, error: Exception, seconds: float, attempts: int) -
             )
 
 
+def of_credentials(name: str, error: Exception) -> ForgeError | None:
+    """Return the error for what Google's and Amazon's libraries for credentials raise, which
+    pydantic-ai passes on; None for any other error.
+    """
+    kind = type(error)
+    if not kind.__module__.startswith(("google.auth.", "botocore.")):
+        return None
+    if "Transport" in kind.__name__ or "Connect" in kind.__name__:
+        return ModelUnavailable(
+            f"The credentials for {name} could not be fetched: {_sentence(error)}",
+            details=error_details(error),
+        )
+    return KeyRefused(
+        f"The credentials for {name} cannot be used: {_sentence(error)}",
+        hint="Set them up on this machine, as the provider's documentation says.",
+        details=error_details(error),
+    )
+
+
 def suggest_models(spec: str) -> str:
     """Return a sentence with similar model names, or an empty text."""
     from difflib import get_close_matches
