@@ -20,6 +20,7 @@ from forge_bot.cli.temporal_commands import work_for_server
 from forge_bot.errors import ForgeError
 from forge_bot.temporal.thread_address import thread_workflow_id
 from forge_bot.temporal.worker_parts import WorkerDuty
+from tests.actions.runner import below
 from tests.bot.stage import SECRET, heard
 from tests.fakes.batches import BatchServer
 from tests.fakes.github import FakeGitHub
@@ -211,3 +212,19 @@ def test_a_worker_whose_token_is_refused_is_told_of_by_the_next_job(stage: Serve
     second = heard(stage.say("/forge retry"))
     assert second.code == 0, second.log
     assert any("cannot reach this repository" in said for said in stage.said())
+
+
+@pytest.mark.slow
+def test_a_visit_of_a_worker_that_is_killed_is_taken_up_by_another(stage: ServedStage) -> None:
+    lost = stage.start_worker()
+    assert heard(stage.label()).code == 0
+    while not stage.lines.get(timeout=120).endswith(": Setup\n"):
+        pass
+    visits = [pid for pid, words in below(lost.pid) if "thread_job" in words]
+    lost.kill()
+    lost.wait()
+    stage.start_worker("another-machine")
+    assert stage.visited() == "waiting", stage.log
+    assert visits
+    assert not any(Path(f"/proc/{pid}").exists() for pid in visits)
+    assert len(stage.said("tracking")) == len(stage.said("checkpoint")) == 1
