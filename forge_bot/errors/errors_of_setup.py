@@ -187,3 +187,14 @@ class NoTemporalWorker(SetupError):
         "The run waits on the server. Start `forge-bot worker` in this repository; then"
         " `forge-bot resume` follows the run."
     )
+
+
+class TemporalWorkerDiffers(SetupError):
+    """A worker of another version of forge-bot has the run, and cannot go on with it."""
+
+    code = "TEMPORAL-006"
+    hint = (
+        "Nothing is lost. Start `forge-bot worker` of the version that began the run, end the other"
+        " one, and `forge-bot resume`; or go on here, from the branch: `forge-bot resume --on"
+        " local`."
+    )

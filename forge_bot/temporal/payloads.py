@@ -9,9 +9,9 @@ from temporalio.exceptions import ApplicationError
 
 from forge_bot.agent.agent_steps import AgentStep, WantedAction
 from forge_bot.agent.capabilities import CapabilityType
-from forge_bot.bot.outbox import WorkerStopped
+from forge_bot.bot.outbox import WorkerStopped, stopped_by
 from forge_bot.engine import Action, Exec, SpawnAgent, WriteFile
-from forge_bot.errors import ForgeError
+from forge_bot.errors import ForgeError, TemporalWorkerDiffers
 from forge_bot.values import Frozen, PhaseId
 
 ACTIVITY_OF_ACTION = {
@@ -160,6 +160,11 @@ def as_failure(stop: WorkerStopped, *, passing: bool = False) -> ApplicationErro
     )
 
 
+def _of_another_version(cause: ApplicationError) -> bool:
+    """Return whether Temporal's own library failed, on a step or an input that it does not know."""
+    return cause.type == "NotFoundError" or cause.message.startswith("Failed decoding arguments")
+
+
 def stop_in(cause: BaseException | None) -> tuple[WorkerStopped, bool]:
     """Return the error that a failure carries, and whether its reason can go away by itself."""
     if isinstance(cause, ApplicationError) and cause.details:
@@ -167,5 +172,8 @@ def stop_in(cause: BaseException | None) -> tuple[WorkerStopped, bool]:
             return WorkerStopped.model_validate_json(str(cause.details[0])), not cause.non_retryable
         except ValidationError:
             pass
+    if isinstance(cause, ApplicationError) and _of_another_version(cause):
+        message = f"A worker of another version of forge-bot cannot take this step: {cause.message}"
+        return stopped_by(TemporalWorkerDiffers(message)), False
     message = f"The worker was lost: {cause}." if cause is not None else "The worker was lost."
     return WorkerStopped(code=ForgeError.code, message=message, exit_code=1), True

@@ -21,7 +21,7 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from forge_bot.bot.outbox import as_error
 from forge_bot.engine import REPORT, Checkpoint, HumanGate, Report, advance
-from forge_bot.errors import NoTemporalWorker, RunBusy, StaleApproval
+from forge_bot.errors import NoTemporalWorker, RunBusy, StaleApproval, TemporalWorkerDiffers
 from forge_bot.runs.clock import now
 from forge_bot.runs.notifications import Message, PhaseBegan
 from forge_bot.runs.outcome import Outcome
@@ -231,6 +231,7 @@ class TemporalSession:
             return await handle.query(ForgeRunWorkflow.standing, rpc_timeout=_ANSWER_TIME)
         except WorkflowQueryFailedError:
             await self._require_workers(client)
+            await _require_fit(handle)
             raise
         except RPCError as error:
             if error.status not in {
@@ -240,6 +241,7 @@ class TemporalSession:
             }:
                 raise
             await self._require_workers(client)
+            await _require_fit(handle)
             return RunStanding()
 
     async def _require_workers(self, client: Client) -> None:
@@ -279,6 +281,22 @@ async def _is_running(handle: RunHandle) -> bool:
             raise
         return False
     return known.status is WorkflowExecutionStatus.RUNNING
+
+
+async def _require_fit(handle: RunHandle) -> None:
+    """Raise TemporalWorkerDiffers where a worker cannot make sense of the workflow's history."""
+    failed = ""
+    async for event in handle.fetch_history_events():
+        if event.HasField("workflow_task_failed_event_attributes"):
+            failed = event.workflow_task_failed_event_attributes.failure.message
+        elif event.HasField("workflow_task_completed_event_attributes"):
+            failed = ""
+    if failed:
+        raise TemporalWorkerDiffers(
+            "A worker cannot read the history of this run's workflow, which another version of"
+            " forge-bot has led.",
+            details=(failed.partition("\n")[0][:200],),
+        )
 
 
 async def _ended(handle: RunHandle) -> None:

@@ -1,0 +1,66 @@
+"""Workers of another version than the one that a run was led by."""
+
+import asyncio
+from datetime import timedelta
+from pathlib import Path
+
+from temporalio import workflow
+from temporalio.client import Client
+from temporalio.contrib.pydantic import pydantic_data_converter
+from temporalio.worker import UnsandboxedWorkflowRunner, Worker
+
+from forge_bot.bot.outbox import WorkerStopped
+from forge_bot.temporal.payloads import RunBegin, RunStanding, StepOrder
+from forge_bot.temporal.thread_address import ORCHESTRATION
+from tests.fakes.sample import Said
+from tests.temporal.conftest import TASK
+from tests.temporal.scene import Clone, Server, clone
+
+
+@workflow.defn(name="ForgeRunWorkflow")
+class LaterWorkflow:
+    """A workflow of a later version: it begins with work that today's does not know."""
+
+    @workflow.run
+    async def run(self, begin: RunBegin) -> str:
+        await workflow.execute_activity(
+            "drink_tea",
+            StepOrder(begin=begin),
+            task_queue=begin.queue,
+            start_to_close_timeout=timedelta(minutes=1),
+        )
+        return "completed"
+
+    @workflow.query
+    def standing(self) -> RunStanding:
+        # The command that began the run hears that and ends.
+        stop = WorkerStopped(code="TEST-001", message="No tea.", exit_code=5)
+        return RunStanding(trouble=stop)
+
+
+async def connected(place: Clone) -> Client:
+    return await Client.connect(place.server.address, data_converter=pydantic_data_converter)
+
+
+def test_a_history_that_a_worker_cannot_read_is_told_and_the_run_goes_on_from_its_branch(
+    server: Server, tmp_path: Path
+) -> None:
+    async def begun_by_later_version(place: Clone) -> Said:
+        leading = Worker(
+            await connected(place),
+            task_queue=ORCHESTRATION,
+            workflows=[LaterWorkflow],
+            workflow_runner=UnsandboxedWorkflowRunner(),
+        )
+        async with leading:
+            place.start_worker(None, "--for", "execution", "--for", "publishing")
+            return await asyncio.to_thread(place.begin, TASK)
+
+    with clone(tmp_path / "clone", server) as place:
+        asyncio.run(begun_by_later_version(place))
+        place.start_worker(None, "--for", "orchestration")
+        said = place.forge("resume")
+        assert (said.code, "TEMPORAL-006" in said.err) == (5, True), said.out + said.err
+        assert "another version of forge-bot" in said.err
+        here = place.forge("resume", "--on", "local")
+        assert (here.code, "checkpoint-a" in here.out) == (3, True), here.out + here.err
