@@ -192,7 +192,7 @@ class NoTemporalWorker(SetupError):
 class TemporalWorkerDiffers(SetupError):
     """A worker of another version of forge-bot has the run, and cannot go on with it."""
 
-    code = "TEMPORAL-006"
+    code = "TEMPORAL-007"
     hint = (
         "Nothing is lost. Start `forge-bot worker` of the version that began the run, end the other"
         " one, and `forge-bot resume`; or go on here, from the branch: `forge-bot resume --on"
