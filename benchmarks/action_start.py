@@ -83,7 +83,8 @@ def _label(stage: Stage, steps: Sequence[Mapping[str, Any]], folder: Path) -> di
         r"POST .*/git-receive-pack$",
         lambda: (at.setdefault(KEPT, time.perf_counter() - start), kept.set()),
     )
-    gate, install, _, run = steps
+    known = {step["id"]: step for step in steps if "id" in step}
+    gate, install, run = known["gate"], known["install"], known["run"]
     start = time.perf_counter()
     clock, share = _ran(gate, environ)
     installing, installed = _ran(install, environ)
