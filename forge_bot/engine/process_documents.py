@@ -151,7 +151,7 @@ def _tasks(pipeline: Pipeline, state: State, phase: AgentPhase) -> str:
     small = is_left_out(pipeline, state, phase)
     if record is not None and record.planned and not record.one_task and not small:
         return task_list(record.planned, plan.writes)
-    title = record.title if record is not None and record.title and not small else state.title
+    title = record.title if record is not None and record.title else state.title
     return one_task(title, plan.writes, [part for part in _TASK_PARTS if part in headings])
 
 

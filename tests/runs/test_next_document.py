@@ -43,6 +43,7 @@ def test_one_answer_gives_both_documents_and_no_architect_is_paid(sample: Sample
     assert "## Approach" not in (sample.workspace / "analysis.md").read_text()
     assert sample.forge("approve", "--model", model).code == 0
     assert status(sample)["usage"]["calls"] == 3
+    assert "Task 1: name nobody before the start" in (sample.workspace / "tasks.md").read_text()
     assert "name nobody before the start" in sample.git("log", "-1", "--format=%s", sample.offered)
 
 
