@@ -229,10 +229,9 @@ class TemporalSession:
     async def _standing(self, client: Client, handle: RunHandle) -> RunStanding:
         try:
             return await handle.query(ForgeRunWorkflow.standing, rpc_timeout=_ANSWER_TIME)
-        except WorkflowQueryFailedError:
+        except WorkflowQueryFailedError as error:
             await self._require_workers(client)
-            await _require_fit(handle)
-            raise
+            raise _differs(error.message) from None
         except RPCError as error:
             if error.status not in {
                 RPCStatusCode.DEADLINE_EXCEEDED,
@@ -292,11 +291,15 @@ async def _require_fit(handle: RunHandle) -> None:
         elif event.HasField("workflow_task_completed_event_attributes"):
             failed = ""
     if failed:
-        raise TemporalWorkerDiffers(
-            "A worker cannot read the history of this run's workflow, which another version of"
-            " forge-bot has led.",
-            details=(failed.partition("\n")[0][:200],),
-        )
+        raise _differs(failed)
+
+
+def _differs(why: str) -> TemporalWorkerDiffers:
+    return TemporalWorkerDiffers(
+        "A worker cannot read the history of this run's workflow, which another version of"
+        " forge-bot has led.",
+        details=(why.partition("\n")[0][:200],),
+    )
 
 
 async def _ended(handle: RunHandle) -> None:
