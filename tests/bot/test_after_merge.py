@@ -117,7 +117,7 @@ def test_a_merged_run_is_found_recalled_and_done_from_a_fresh_clone(
     assert sorted(stage.branches()) == [RECORD_BRANCHES[0], "main"]
 
 
-@pytest.mark.parametrize("way", ["squash", "merge"])
+@pytest.mark.parametrize("way", WAYS)
 def test_with_records_in_branch_a_merged_run_is_recalled_from_the_base(
     stage: Stage, tmp_path: Path, way: str
 ) -> None:

@@ -132,6 +132,19 @@ def test_many_runs_that_end_at_once_in_many_clones_all_have_their_records_at_the
         assert _git(remote, "merge-base", "--is-ancestor", head, RECORDS) == ""
 
 
+def test_a_branch_that_was_deleted_at_the_remote_comes_back_with_all_that_this_clone_has(
+    remote: Path, tmp_path: Path
+) -> None:
+    clone = _clone(remote, tmp_path / "clone")
+    for number in range(2):
+        head = _ended(clone.root, f"20260101-run-{number}")
+        assert keep_record(clone, f"20260101-run-{number}", head, "", push=True).trouble == ""
+        if not number:
+            _git(remote, "update-ref", "-d", f"refs/heads/{RECORDS}")
+    names = _git(remote, "ls-tree", "--name-only", f"{RECORDS}:.specs").splitlines()
+    assert names == ["20260101-run-0", "20260101-run-1"]
+
+
 def test_many_runs_that_end_at_once_in_one_clone_all_have_their_records_here(
     sample: Sample,
 ) -> None:
