@@ -59,7 +59,16 @@ class CodeSoFar(Frozen):
 class CodeCommits:
     """Makes the commits of one run from where it begins, or from the newest one there is."""
 
-    def __init__(self, repository: Repository, pipeline: Pipeline, state: State, head: str) -> None:
+    def __init__(
+        self,
+        repository: Repository,
+        pipeline: Pipeline,
+        state: State,
+        head: str,
+        *,
+        sign_off: bool = False,
+    ) -> None:
+        self.sign_off = sign_off
         self.repository = repository
         self.root = repository.root
         self.pipeline = pipeline
@@ -185,21 +194,30 @@ class CodeCommits:
             begin = f"{change.type}: changes" if self.typed else "Changes"
             said = "\n".join((f"{begin} beside the tasks", "", *listed))
         source = theirs[0] if len(theirs) == 1 else commit
-        trailers = self._trailers(state, commit)
+        trailers = self._trailers(state, commit, signs=source is commit)
         parents = (parent, *merged)
         return make_commit(self.root, tree, parents, said, trailers, source.signature)
 
     def _commit(
         self, tree: str, parents: tuple[str, ...], said: str, state: State, commit: CommitInfo
     ) -> str:
-        trailers = self._trailers(state, commit)
+        trailers = self._trailers(state, commit, signs=True)
         return make_commit(self.root, tree, parents, said, trailers, commit.signature)
 
-    def _trailers(self, state: State, commit: CommitInfo) -> tuple[tuple[str, str], ...]:
+    def _trailers(
+        self, state: State, commit: CommitInfo, *, signs: bool
+    ) -> tuple[tuple[str, str], ...]:
+        """Return the trailers of an offered commit. Its author signs it off; what a person
+        committed, nobody signs off in that person's name.
+        """
+        name, address, _ = commit.signature.author
+        by = f"{name} <{address}>"
+        signed = (("Signed-off-by", by),) if self.sign_off and signs else ()
         return (
             (RUN, self.run),
             (LANDED, commit.id),
             *(("Approved-by", each) for each in approvals(state)),
+            *signed,
         )
 
     def documents(self, commit: str) -> dict[str, str]:

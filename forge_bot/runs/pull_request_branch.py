@@ -67,7 +67,7 @@ def offer(run: Run) -> Offer:
     """Make the commits that are missing, and move the branch to them. Raises GitFailed."""
     repository, state = run.repository, run.state
     head = run.tree.commit_id()
-    making = CodeCommits(repository, run.pipeline, state, head)
+    making = CodeCommits(repository, run.pipeline, state, head, sign_off=run.config.sign_off)
     wanted = _wanted(state, change_of(run.pipeline, state, making.documents(head)).type)
     name = state.pull_request_branch or _own(repository, making, wanted)
     code = making.made(_newest(repository, making, state.run, name))
@@ -93,7 +93,13 @@ def take_peoples_commits(run: Run) -> None:
     that begins now has it. What contradicts the run is left for the next offer to say.
     """
     if name := run.state.pull_request_branch:
-        making = CodeCommits(run.repository, run.pipeline, run.state, run.tree.commit_id())
+        making = CodeCommits(
+            run.repository,
+            run.pipeline,
+            run.state,
+            run.tree.commit_id(),
+            sign_off=run.config.sign_off,
+        )
         code = making.made(_newest(run.repository, making, run.name, name))
         _with_people(run, name, code, at_once=True)
 
@@ -115,7 +121,9 @@ def _with_people(
             said = f"Merge what people added to {branch}"
             conflicts += merge_into_run(run, theirs, since, said)
             head = run.tree.commit_id()
-            code = CodeCommits(run.repository, run.pipeline, run.state, head).made(code)
+            code = CodeCommits(
+                run.repository, run.pipeline, run.state, head, sign_off=run.config.sign_off
+            ).made(code)
     return code, tuple(dict.fromkeys(conflicts))
 
 

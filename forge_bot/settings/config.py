@@ -175,6 +175,10 @@ class Config(Frozen):
         default=RecordsPolicy.SEPARATE,
         description="whether the branch for merge has the run's record in it",
     )
+    sign_off: bool = Field(
+        default=False,
+        description="commits for merge end with Signed-off-by and the name of their author",
+    )
     sandbox: Annotated[Literal["auto", "bubblewrap", "landlock", "off"], BeforeValidator(_off)] = (
         "auto"
     )

@@ -61,6 +61,20 @@ def test_one_commit_a_task_says_what_changed_and_from_which_commit_it_was_made(
     assert any(line.startswith("- ") for line in body)
 
 
+def test_commits_for_merge_are_signed_off_by_their_author_where_that_is_configured(
+    sample: Sample,
+) -> None:
+    (sample.path / ".forge").mkdir(exist_ok=True)
+    (sample.path / ".forge" / "config.yml").write_text("sign_off: true\n")
+    sample.git("add", ".forge")
+    sample.git("commit", "-q", "-m", "Sign off")
+    _run(sample)
+    form = "%an <%ae>|%(trailers:key=Signed-off-by,valueonly)"
+    author, _, signed = sample.git("log", "-1", f"--format={form}", sample.offered).partition("|")
+    assert signed.strip() == author
+    assert "Signed-off-by" not in sample.git("log", "-1", "--format=%B", sample.branch)
+
+
 def test_two_machines_make_the_same_commits(sample: Sample, tmp_path: Path) -> None:
     _run(sample)
     tip = sample.git("rev-parse", sample.offered)
