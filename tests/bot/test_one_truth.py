@@ -148,7 +148,7 @@ def test_a_configuration_that_cannot_be_read_is_told_before_anything_begins_and_
     stage: Stage,
 ) -> None:
     stage.hub.commit(stage.repo, "main", {".forge/config.yml": "budget: lots\n"})
-    said = agree(stage, stage.label(), "config-001", 5)
+    said = agree(stage, stage.label(), "config-001", 5, begun=False)
     assert ".forge/config.yml:1" in said
     assert "Then say `/forge`." in said
     assert "has begun" not in stage.said("tracking")[0]

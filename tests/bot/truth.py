@@ -2,19 +2,21 @@
 the same.
 """
 
+from forge_bot.gate.messages import NOT_BEGUN
 from tests.bot.stage import Job, Stage
 
 OUTCOMES = {0: "waiting", 1: "failed", 5: "refused"}
 
 
-def agree(stage: Stage, job: Job, occasion: str, code: int) -> str:
+def agree(stage: Stage, job: Job, occasion: str, code: int, *, begun: bool = True) -> str:
     """The comment for this occasion, after tracking comment, summary, output and exit code were
-    seen to say the same.
+    seen to say the same. Where no run was begun, the tracking comment says that and no more.
     """
     said = stage.said(f"reply occasion={occasion}")
     assert len(said) == 1, stage.said()
     assert "0000000" not in said[0]
-    agree_without_comment(stage, job, said[0].splitlines()[0], code)
+    agree_without_comment(stage, job, said[0].splitlines()[0], code, tracked=begun)
+    assert stage.said("tracking")[0].startswith(NOT_BEGUN) == (not begun)
     return said[0]
 
 
