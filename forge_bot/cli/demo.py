@@ -71,7 +71,10 @@ def demo(folder: Path | None, *, yes: bool) -> int:
         else _recorded(ask_at_terminal(progress), console)
     )
     models = models_for(config, f"replay:{source / RECORD}", None)
-    outcome, run = Session(repository, config, models, progress, ask).go_on(info)
+    try:
+        outcome, run = Session(repository, config, models, progress, ask).go_on(info)
+    finally:
+        progress.stop()
     code = print_result(outcome, run, progress, Ending())
     _drift(console, models())
     _farewell(console, target, outcome)

@@ -213,4 +213,8 @@ def _go(
     leader = led_by(going, info.name, host, options)
     # A run that a server leads is followed, also while its worker holds it.
     said = None if follows and leader is not going else first
-    return print_result(*leader.go_on(info, said), progress, ending)
+    try:
+        ended = leader.go_on(info, said)
+    finally:
+        progress.stop()
+    return print_result(*ended, progress, ending)

@@ -182,7 +182,11 @@ def _begun(
     keep_options(going.repository, info.name, capability_options(options.capabilities))
     start.progress.began(info, beginning.plan, estimate)
     leader = going if start.place is None else on_server(going, start.place)
-    return print_result(*leader.go_on(info), start.progress, options.ending)
+    try:
+        ended = leader.go_on(info)
+    finally:
+        start.progress.stop()
+    return print_result(*ended, start.progress, options.ending)
 
 
 def _resumed(task: str, options: RunOptions) -> int:

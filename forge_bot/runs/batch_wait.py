@@ -11,6 +11,7 @@ from forge_bot.interaction.number_format import duration
 from forge_bot.runs.clock import now
 from forge_bot.runs.resolve import RunInfo
 from forge_bot.runs.snapshot_of_run import raw_file
+from forge_bot.store import SPECS
 from forge_bot.store.run_folder import CARRIED
 from forge_bot.values import Recorded
 
@@ -33,7 +34,7 @@ def batch_wait(repository: Repository, info: RunInfo) -> BatchWait | None:
     if info.ended or info.waiting:
         return None
     waits: dict[str, Mapping[str, object]] = {}
-    for line in (raw_file(repository, info, CARRIED) or b"").splitlines():
+    for line in _carried(repository, info).splitlines():
         try:
             entry = json.loads(line)
         except ValueError:
@@ -50,6 +51,14 @@ def batch_wait(repository: Repository, info: RunInfo) -> BatchWait | None:
     except ValidationError:
         return None
     return min(known, key=lambda each: each.since, default=None)
+
+
+def _carried(repository: Repository, info: RunInfo) -> bytes:
+    """Return what a run carries along, of however many runs by one process of git."""
+    if info.tree is not None:
+        return raw_file(repository, info, CARRIED) or b""
+    found = repository.objects_by_id().one(f"{info.ref}:{SPECS}/{info.name}/{CARRIED}")
+    return found.data if found is not None else b""
 
 
 def batch_in_words(repository: Repository, info: RunInfo) -> str:

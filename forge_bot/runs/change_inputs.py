@@ -27,14 +27,13 @@ class ChangeInputs:
 
     def inputs(self, now: str, phase: AnsweringPhase, task: TaskState | None) -> list[InputFile]:
         """Return what a phase sees of the changes up to the commit `now`."""
-        base = self.base
         match phase.changes:
             case "task":
                 return [self._task_diff(task, now)]
             case "run":
                 return [self.whole(now)]
             case "names":
-                files = self._diff("files the run changed", base, now, stat=True)
+                files = self._diff("files the run changed", self.base, now, stat=True)
                 return [files, InputFile(name="log of the run", text=self.log(), kind="output")]
             case "none":
                 return []
