@@ -25,6 +25,7 @@ from tests.bot.stage import SECRET, heard
 from tests.fakes.batches import BatchServer
 from tests.fakes.github import FakeGitHub
 from tests.temporal.scene import Server, free_port
+from tests.temporal.scene import server as own_server
 from tests.temporal.thread_scene import ServedStage, served
 
 
@@ -101,12 +102,17 @@ def test_who_may_not_is_refused_before_anything_is_installed_or_asked(stage: Ser
     assert (job.result, job.code, job.log) == ("refused", 0, "")
 
 
-def test_an_event_waits_on_the_server_until_there_is_a_worker(stage: ServedStage) -> None:
-    job = stage.label()
-    assert (job.code, "No worker answers now" in job.log) == (0, True), job.log
-    stage.start_worker()
-    assert stage.visited() == "waiting", stage.log
-    assert len(stage.said("checkpoint")) == 1
+def test_an_event_waits_on_the_server_until_there_is_a_worker(
+    github: FakeGitHub, tmp_path: Path
+) -> None:
+    # On a server of its own: a worker of another test would take the event.
+    with own_server(tmp_path / "server") as own, served(github, tmp_path, own.address) as stage:
+        stage.hub.add_label(stage.repo, stage.issue, "forge:S", by="maint")
+        job = stage.label()
+        assert (job.code, "No worker answers now" in job.log) == (0, True), job.log
+        stage.start_worker()
+        assert stage.visited() == "waiting", stage.log
+        assert len(stage.said("checkpoint")) == 1
 
 
 @pytest.mark.parametrize(
