@@ -41,12 +41,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Keep the tests of one shard: each test is in one by a checksum of its name, and those that
-    share a group are in the same. Coverage is measured in every second test, for being watched
-    takes a third more, and a floor that these reach holds for all. It is not measured in tests of
-    properties: they run the same lines some hundred times.
+    share a group are in the same. Coverage is not measured in tests of properties: they run the
+    same lines some hundred times, and being watched takes them twice as long.
     """
     for item in items:
-        if item.get_closest_marker("hypothesis") or zlib.crc32(item.nodeid.encode()) % 2:
+        if item.get_closest_marker("hypothesis"):
             item.add_marker(pytest.mark.no_cover)
     shard: tuple[int, int] = config.option.shard
     number, of = shard
