@@ -39,6 +39,7 @@ from forge_bot.agent.models.base import (
 from forge_bot.agent.tries import TryOutcome
 from forge_bot.remedies import ModelTrouble
 from forge_bot.values import Frozen, Usage
+from forge_bot.wording import cut
 
 # Turns in a row without new information: after the first the model is warned, after the second it
 # is asked one last time.
@@ -185,11 +186,7 @@ def replied(x: Conversation, reply: ModelReply | Failure) -> Conversation:
     try:
         answer = parse_answer(reply.text, x.kind)
     except Malformed as error:
-        x = _heard(
-            x,
-            said if len(said) <= x.limits.result_chars else said[: x.limits.result_chars] + "…",
-            reply.usage,
-        )
+        x = _heard(x, cut(said, x.limits.result_chars), reply.usage)
         if reply.finish is FinishReason.LENGTH:
             return _sent_back(
                 x,

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from forge_bot.agent.capabilities import CapabilityResult, ResultStatus
 from forge_bot.agent.model_answers import AnswerKind
+from forge_bot.wording import cut
 
 _HEADING_CHARS = 240
 _COMPLAINT_CHARS = 6_000
@@ -87,7 +88,7 @@ def already_shown(first: str) -> str:
 def printable(text: str, limit: int) -> str:
     """Return the model's own text on one line, safe for a heading."""
     flat = "".join(char if char.isprintable() else json.dumps(char)[1:-1] for char in text)
-    return flat if len(flat) <= limit else flat[:limit] + "…"
+    return cut(flat, limit)
 
 
 def _result(item: CapabilityResult) -> str:

@@ -9,7 +9,6 @@ from forge_bot.cli.amounts import money
 from forge_bot.cli.options import Ending
 from forge_bot.cli.progress import Progress
 from forge_bot.git.revisions import HEADS
-from forge_bot.interaction.number_format import several
 from forge_bot.runs.ended_records import recorded_on
 from forge_bot.runs.leftovers import remove_work_tree
 from forge_bot.runs.open_pull_request import creation
@@ -17,6 +16,7 @@ from forge_bot.runs.outcome import Outcome
 from forge_bot.runs.publish import PULL_REQUEST, body_file, pull_request_text, wanted_pull_request
 from forge_bot.runs.pull_request_branch import Offer, is_separate, offered
 from forge_bot.runs.run import Run
+from forge_bot.wording import several
 
 _MOST_FILES = 60
 

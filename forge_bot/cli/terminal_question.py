@@ -3,7 +3,7 @@
 import os
 import shlex
 import subprocess
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from textwrap import shorten
 
@@ -21,7 +21,6 @@ from forge_bot.gate.answer_line import read_answer
 from forge_bot.gate.arguments import SHOWN_DIGEST, names_version
 from forge_bot.gate.grammar import Approve, PostSummary
 from forge_bot.gate.written_command import Mistyped
-from forge_bot.interaction.number_format import listed, several
 from forge_bot.interaction.run_facts import HEAVIEST_FIRST, VERDICTS
 from forge_bot.prompts.escape import cut, reveal_invisible
 from forge_bot.runs.question import Question, QuestionData, ShownDocument
@@ -36,6 +35,7 @@ from forge_bot.runs.question_overview import (
 )
 from forge_bot.runs.session import Asker, PersonAnswer, PersonEdit, PersonQuestion
 from forge_bot.runs.typed_answer import person_answer
+from forge_bot.wording import listed, several
 
 _WONDER = "the model answers; nothing changes"
 _LOOKING = "view all of the text · what changed since it was last shown · edit"
@@ -159,18 +159,15 @@ def _plan(overview: Overview, console: Console) -> None:
     if (more := len(outline.files) - MOST_FILES) > 0:
         console.print(f"  … and {several(more, 'more file')} in the design", highlight=False)
     if outline.tests:
-        _cropped("  Tests", _first(outline.tests, 1), console)
-    _cropped("  Interfaces", _first(outline.interfaces, MOST_INTERFACES) or "none named", console)
-    _cropped("  Dependencies", _first(overview.dependencies, MOST_FILES) or "none changed", console)
+        _cropped("  Tests", listed(outline.tests, most=1), console)
+    interfaces = listed(outline.interfaces, most=MOST_INTERFACES) or "none named"
+    _cropped("  Interfaces", interfaces, console)
+    dependencies = listed(overview.dependencies, most=MOST_FILES) or "none changed"
+    _cropped("  Dependencies", dependencies, console)
     if overview.reach:
         console.print(escape(f"  {overview.reach}"), highlight=False)
     for each in outline.to_decide:
         console.print(f"  [bold]Needs you[/]: {escape(each)}", highlight=False)
-
-
-def _first(names: Sequence[str], most: int) -> str:
-    more = [f"{len(names) - most:,} more"] if len(names) > most else []
-    return listed([*names[:most], *more]) if names else ""
 
 
 def _cropped(name: str, words: str, console: Console) -> None:

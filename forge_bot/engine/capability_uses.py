@@ -5,6 +5,7 @@ from decimal import Decimal
 
 from forge_bot.engine.state import CallStatus, State
 from forge_bot.values import CapabilityUse, Frozen
+from forge_bot.wording import several
 
 _MOST_UNUSED = 12
 
@@ -66,7 +67,7 @@ def _words(use: CapabilityUse, declined: int) -> str:
     if use.missing and not use.calls:
         return f"not available: {use.missing}"
     parts = [
-        f"{use.calls} {'call' if use.calls == 1 else 'calls'}" if use.calls else "",
+        several(use.calls, "call") if use.calls else "",
         f"{use.failed} failed" if use.failed else "",
         f"{use.denied} denied" if use.denied else "",
         f"{declined} declined by a person" if declined else "",

@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 
 from forge_bot.interaction.fit_comment import Flexible, as_many
 from forge_bot.interaction.folds import Paper, alert, papers
-from forge_bot.interaction.number_format import duration, head, row, several
+from forge_bot.interaction.number_format import duration, head, row
 from forge_bot.prompts import escape
 from forge_bot.values import CommandResult, RedBeforeGreen
+from forge_bot.wording import several
 
 _NAMED = 3
 """Tests that are named in a cell."""

@@ -3,11 +3,11 @@ already.
 """
 
 import math
-from collections.abc import Sequence
 from decimal import Decimal
 
 from forge_bot.engine.budget import Budget
 from forge_bot.values import Usage
+from forge_bot.wording import several
 
 _CENT = Decimal("0.01")
 _BAR = 10
@@ -78,16 +78,6 @@ def in_time(seconds: int | None) -> str:
         if seconds <= 2 * _HOUR
         else f"in {several(math.ceil(seconds / _HOUR), 'hour')}"
     )
-
-
-def several(count: int, word: str) -> str:
-    """A number and its noun."""
-    return f"{count:,} {word}{'' if count == 1 else 's'}"
-
-
-def listed(names: Sequence[str], conjunction: str = "and") -> str:
-    """Names in a sentence."""
-    return f" {conjunction} ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def head(*columns: str, align: str = "") -> str:

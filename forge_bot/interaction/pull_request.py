@@ -12,7 +12,7 @@ from forge_bot.interaction import markers
 from forge_bot.interaction.check_table import commands, ended, outputs, reasons, warnings
 from forge_bot.interaction.commit_links import short
 from forge_bot.interaction.fit_comment import LIMIT, Flexible, as_many, compose
-from forge_bot.interaction.number_format import head, listed, money, row, several, spent
+from forge_bot.interaction.number_format import head, money, row, spent
 from forge_bot.interaction.pull_request_template import Customs, fill_template
 from forge_bot.interaction.requirement_table import Requirement, read_requirements
 from forge_bot.interaction.reviews import open_findings, reviews
@@ -22,6 +22,7 @@ from forge_bot.prompts import escape
 from forge_bot.values import CommandResult, Frozen, RequirementCheck
 from forge_bot.verification.judgement import said_before
 from forge_bot.verification.unusable import UnusableCommand
+from forge_bot.wording import listed, several
 
 _MOST_COMMANDS = 8
 _MOST_USES = 20

@@ -3,10 +3,11 @@
 from forge_bot.engine.state import ArtifactRecord
 from forge_bot.interaction.fit_comment import Flexible, as_many
 from forge_bot.interaction.folds import fold
-from forge_bot.interaction.number_format import head, row, several
+from forge_bot.interaction.number_format import head, row
 from forge_bot.interaction.run_facts import HEAVIEST_FIRST, VERDICTS, RunFacts
 from forge_bot.prompts import escape
 from forge_bot.values import Finding
+from forge_bot.wording import several
 
 
 def reviews(view: RunFacts) -> Flexible:

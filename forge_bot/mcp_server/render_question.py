@@ -18,6 +18,7 @@ from forge_bot.mcp_server.wire import (
 from forge_bot.prompts.escape import show_source
 from forge_bot.runs.question import Choice, Question, ShownDocument
 from forge_bot.runs.question_overview import Overview
+from forge_bot.wording import cut
 
 LONGEST = 24_000
 """Characters of a question in words, a few more when code has to be closed. No client is known that
@@ -163,8 +164,7 @@ def _paper(document: ShownDocument, size: int, run: str, workspace: str) -> str:
 
 
 def _line(text: str) -> str:
-    words = " ".join(text.split())
-    return words if len(words) <= _LONGEST_LINE else f"{words[:_LONGEST_LINE]}…"
+    return cut(" ".join(text.split()), _LONGEST_LINE)
 
 
 def component(asked: Question) -> dict[str, JsonValue]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from forge_bot.artifacts.design_outline import read_outline
 from forge_bot.git import Repository
 from forge_bot.values import Inspection, TaskId, TaskMode, TaskSpec
+from forge_bot.wording import listed, several
 
 if TYPE_CHECKING:
     from forge_bot.project.graph.project_graph import ProjectGraph
@@ -128,15 +129,9 @@ def _reach(files: Sequence[str], graph: "ProjectGraph | None") -> str:
     reach = reach_of(graph, changed)
     said: list[str] = []
     if reach.code:
-        tests = f" and {_count(len(reach.tests), 'test')}" if reach.tests else ", no test"
-        said.append(f"Reaches {_count(len(reach.code), 'more file')} of code{tests}.")
+        tests = f" and {several(len(reach.tests), 'test')}" if reach.tests else ", no test"
+        said.append(f"Reaches {several(len(reach.code), 'more file')} of code{tests}.")
     untested = [path for path in reach.untested if not path.endswith(".pyi")]
     if untested:
-        more = len(untested) - _NAMED
-        named = ", ".join(untested[:_NAMED]) + (f" and {more} more" if more > 0 else "")
-        said.append(f"No test imports {named}.")
+        said.append(f"No test imports {listed(untested, 'or', most=_NAMED)}.")
     return " ".join(said)
-
-
-def _count(count: int, what: str) -> str:
-    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"

@@ -14,6 +14,7 @@ from forge_bot.git import Repository
 from forge_bot.runs.run_paths import run_paths
 from forge_bot.store import write_whole
 from forge_bot.values import Effort, Recorded, Tier, Usage
+from forge_bot.wording import several
 
 if TYPE_CHECKING:
     from forge_bot.runs.estimate_evidence import Sample
@@ -183,7 +184,7 @@ def _spread(values: list[Decimal], step: Decimal) -> Spread[Decimal]:
 
 
 def _basis(runs: int, effort: Effort, *, alone: bool) -> str:
-    here = f"{runs} earlier {effort} {'run' if runs == 1 else 'runs'} here"
+    here = f"{several(runs, f'earlier {effort} run')} here"
     if alone:
         return f"from {here}"
     return (

@@ -42,6 +42,7 @@ from forge_bot.runs.prompt_context import PromptContext, layer_three
 from forge_bot.runs.question import open_question
 from forge_bot.runs.run import Run
 from forge_bot.values import Frozen, PhaseId, Tier, Usage
+from forge_bot.wording import cut
 
 AGENT = "inquiry"
 """Name of the template, in records and scripts too. No pipeline has this agent."""
@@ -128,13 +129,12 @@ async def look_into(
     if not (finished.usage.calls or finished.usage.cost):
         return inquiry, None
     stamp, name = now(), key or desk.name
-    short = answer if len(answer) <= _ANSWER_KEPT else answer[:_ANSWER_KEPT] + "…"
     return inquiry, Asked(
         key=name,
         at=stamp,
         phase=desk.place,
         question=text,
-        answer=short,
+        answer=cut(answer, _ANSWER_KEPT),
         usage=finished.usage,
         by=how["by"],
         via=how["via"],

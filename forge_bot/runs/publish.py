@@ -8,7 +8,6 @@ from forge_bot.engine.post_to_source import can_be_posted, may_post
 from forge_bot.errors import PushRefusal, PushRefused
 from forge_bot.git.remotes import fetch_branch
 from forge_bot.interaction.commit_links import Links
-from forge_bot.interaction.number_format import several
 from forge_bot.interaction.pull_request import PullRequestText, pull_request
 from forge_bot.interaction.pull_request_template import Customs, find_template
 from forge_bot.interaction.run_facts import RunFacts
@@ -26,6 +25,7 @@ from forge_bot.runs.steps.finding_issues import (
 )
 from forge_bot.store import write_whole
 from forge_bot.values import Frozen, PhaseId
+from forge_bot.wording import several
 
 PULL_REQUEST = "pull-request.md"
 _LONGEST_COMMENT = 30_000

@@ -14,13 +14,13 @@ from forge_bot.git.commit_objects import advance_branch, count_commits, point
 from forge_bot.git.remotes import REMOTES, push_together
 from forge_bot.git.revisions import HEADS, is_ancestor, ref_target
 from forge_bot.interaction.change_message import change_of
-from forge_bot.interaction.number_format import several
 from forge_bot.runs.code_commits import CodeCommits, CodeSoFar
 from forge_bot.runs.ended_records import KeptRecord, keep_record
 from forge_bot.runs.free_names import free_branch
 from forge_bot.runs.merge_into_run import merge_into_run
 from forge_bot.runs.run import Run
 from forge_bot.values import Frozen, RecordsPolicy
+from forge_bot.wording import several
 
 _OFFERED = "refs/forge-bot/offered/"
 """Keeps the newest offered commit of each run, wherever its branch is."""

@@ -10,11 +10,11 @@ from forge_bot.engine.phase_rows import rows
 from forge_bot.engine.pipeline import AgentPhase, GatePhase, Pipeline, PublishPhase
 from forge_bot.engine.reports import ArtifactChanged, ArtifactWritten, Report
 from forge_bot.engine.state import State
-from forge_bot.interaction.number_format import several
 from forge_bot.runs.estimate import Estimate, kept_estimate, still_to_come
 from forge_bot.runs.installation import DEPENDENCY_FILES
 from forge_bot.runs.run import Run
 from forge_bot.values import Frozen, PhaseId, Verdict
+from forge_bot.wording import several
 
 LONGEST_APPROACH, LONGEST_CHANGE, LONGEST_LINE = 150, 60, 150
 MOST_FILES, MOST_INTERFACES, MOST_RISKS, MOST_FINDINGS = 5, 2, 3, 2
@@ -161,7 +161,7 @@ def _then(pipeline: Pipeline, state: State, gate: PhaseId) -> tuple[str, ...]:
 
 def _spent(state: State) -> str:
     usage, cap = state.usage, state.budget.cap
-    calls = f"{usage.calls:,} model {'call' if usage.calls == 1 else 'calls'}"
+    calls = several(usage.calls, "model call")
     used = f"${usage.cost:,.2f}" if usage.cost is not None else f"{usage.tokens:,} tokens"
     tokens = state.budget.token_cap
     caps = [f"${cap:,.2f}"] if cap is not None else []

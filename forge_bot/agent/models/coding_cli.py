@@ -21,7 +21,6 @@ from forge_bot.agent.models.base import MessageRole, ModelCall, ModelReply, Poss
 from forge_bot.errors import ModelUnavailable, UnknownModel
 from forge_bot.values import Usage
 
-SCHEME = "cli"
 _MOST_CALLS = 200
 _PASSED_ON = ("HOME", "LANG", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "USER")
 _OF_THE_PROGRAM = ("CLAUDE_", "CODEX_", "XDG_", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "SSL_CERT")

@@ -14,6 +14,7 @@ from forge_bot.agent.providers.git_read_only import RECORDS, GitOutput, git
 from forge_bot.agent.providers.private_files import is_private
 from forge_bot.agent.providers.provider_result import Declined, ProviderResult, head
 from forge_bot.values import Frozen
+from forge_bot.wording import cut
 
 _MOST_MATCHES = 100
 _LINE_CHARS = 300
@@ -145,4 +146,4 @@ def _pathspec(root: Path, path: str) -> str:
 def _shown(line: str) -> str:
     path, number, text = line.split("\0", _FIELDS - 1)
     text = text.rstrip("\r")
-    return f"{path}:{number}: {text if len(text) <= _LINE_CHARS else text[:_LINE_CHARS] + '…'}"
+    return f"{path}:{number}: {cut(text, _LINE_CHARS)}"

@@ -24,6 +24,7 @@ from forge_bot.agent.tools.skills import (
 )
 from forge_bot.errors import BadCapabilities
 from forge_bot.values import Frozen
+from forge_bot.wording import cut
 
 _MOST_NAME = 64
 _MOST_DESCRIPTION = 400
@@ -240,7 +241,7 @@ def _tool_spec(
     words = redactor_of(server_secrets(setup, tool.server_name))(" ".join(tool.description.split()))
     return CapabilitySpec(
         name=name,
-        description=f"[MCP:{tool.server_name}] {_short(words)}".strip(),
+        description=f"[MCP:{tool.server_name}] {cut(words, _MOST_DESCRIPTION)}".strip(),
         parameters=parameters_of(tool.input_schema),
         effect=Effect.ACTS if asks or not tool.reads_only else Effect.READS,
         kind=CapabilityType.MCP_TOOL,
@@ -255,17 +256,13 @@ def _skill_spec(name: str, skill: SkillDefinition, *, acts: bool) -> CapabilityS
     )
     return CapabilitySpec(
         name=name,
-        description=f"[Skill] {_short(skill.description)}",
+        description=f"[Skill] {cut(skill.description, _MOST_DESCRIPTION)}",
         parameters=(request,),
         effect=Effect.ACTS if acts else Effect.RUNS,
         kind=CapabilityType.SKILL,
         source=skill.skill_path,
         example=json.dumps({"request": "…"}, ensure_ascii=False),
     )
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= _MOST_DESCRIPTION else f"{text[:_MOST_DESCRIPTION]}…"
 
 
 SKILL_SCHEMA = json.dumps(

@@ -14,12 +14,13 @@ from forge_bot.interaction.check_table import warnings
 from forge_bot.interaction.commit_links import short
 from forge_bot.interaction.fit_comment import LIMIT, Flexible, as_many, compose
 from forge_bot.interaction.folds import Paper, alert, papers
-from forge_bot.interaction.number_format import listed, several, spent
+from forge_bot.interaction.number_format import spent
 from forge_bot.interaction.run_facts import HEAVIEST_FIRST, VERDICTS
 from forge_bot.prompts import escape
 from forge_bot.runs.question import Question
 from forge_bot.runs.question_overview import LONGEST_LINE, MOST_FINDINGS, MOST_RISKS
 from forge_bot.values import Finding, Severity
+from forge_bot.wording import listed, several
 
 ASK = "the model answers here; nothing changes"
 _WEIGHTS = {Severity.CRITICAL: "🟥", Severity.MAJOR: "🟧", Severity.MINOR: "🟨"}

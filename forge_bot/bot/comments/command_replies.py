@@ -16,13 +16,13 @@ from forge_bot.interaction.command_names import CommandNames
 from forge_bot.interaction.commit_links import short
 from forge_bot.interaction.fit_comment import compose
 from forge_bot.interaction.folds import Paper, papers
-from forge_bot.interaction.number_format import listed, several
 from forge_bot.interaction.remedy_words import advice_in_thread
 from forge_bot.interaction.run_facts import ANSWERS
 from forge_bot.prompts import escape
 from forge_bot.remedies import ShowStatus
 from forge_bot.runs.steps.finding_issues import ISSUES, IssueResult
 from forge_bot.values import PhaseId
+from forge_bot.wording import listed, several
 
 
 def no_run(commands: CommandNames, *, label: str) -> CommentReply:

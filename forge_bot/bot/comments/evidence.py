@@ -6,8 +6,9 @@ from forge_bot.bot.comments.run_view import RunView
 from forge_bot.engine.state import OpenGate, Reason
 from forge_bot.interaction.check_table import commands, outputs, reasons
 from forge_bot.interaction.fit_comment import Flexible, as_many
-from forge_bot.interaction.number_format import money, several, tokens_of_cap
+from forge_bot.interaction.number_format import money, tokens_of_cap
 from forge_bot.prompts import escape
+from forge_bot.wording import several
 
 
 def evidence(view: RunView, gate: OpenGate) -> list[str | Flexible]:

@@ -8,12 +8,13 @@ from forge_bot.bot.comments.reply import WORK_IS_SAFE, CommentReply, failure_rep
 from forge_bot.errors import ForgeError
 from forge_bot.interaction.command_names import CommandNames
 from forge_bot.interaction.commit_links import Links
-from forge_bot.interaction.number_format import in_time, listed, several
+from forge_bot.interaction.number_format import in_time
 from forge_bot.interaction.remedy_words import advice_in_thread
 from forge_bot.prompts import escape
 from forge_bot.remedies import Resume
 from forge_bot.runs.outcome import Outcome
 from forge_bot.store import RECORD_BRANCHES
+from forge_bot.wording import listed, several
 
 
 def _then(commands: CommandNames) -> str:

@@ -8,8 +8,8 @@ from forge_bot.bot.comments.reply import CommentReply
 from forge_bot.bot.comments.run_view import RunView
 from forge_bot.bot.comments.tracking_comment import facts, tasks
 from forge_bot.interaction.fit_comment import LIMIT, compose
-from forge_bot.interaction.number_format import several
 from forge_bot.runs.outcome import Outcome
+from forge_bot.wording import several
 
 _SAID = {
     Outcome.DONE: "✅ Done",

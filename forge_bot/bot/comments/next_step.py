@@ -7,10 +7,11 @@ from forge_bot.engine.pipeline import GatePhase, PublishPhase, TaskReviewPhase, 
 from forge_bot.engine.process_documents import UNNEEDED
 from forge_bot.engine.state import OpenGate, Reason, RunStatus
 from forge_bot.interaction.commit_links import short
-from forge_bot.interaction.number_format import money, several
+from forge_bot.interaction.number_format import money
 from forge_bot.prompts import escape
 from forge_bot.runs.outcome import Outcome
 from forge_bot.values import NothingToDo
+from forge_bot.wording import several
 
 
 def next_move(view: RunView) -> CommentReply:

@@ -14,10 +14,11 @@ from forge_bot.engine.pipeline import (
 )
 from forge_bot.interaction.commit_links import short
 from forge_bot.interaction.fit_comment import Flexible, as_many
-from forge_bot.interaction.number_format import head, listed, money, row, several, tokens
+from forge_bot.interaction.number_format import head, money, row, tokens
 from forge_bot.interaction.run_facts import VERDICTS, decided
 from forge_bot.prompts import escape
 from forge_bot.values import PhaseId
+from forge_bot.wording import listed, several
 
 _BEGUN = {"done", "current", "waiting"}
 _MARKS = {"done": "✅", "current": "🔨", "waiting": "✋", "open": "🔨"}

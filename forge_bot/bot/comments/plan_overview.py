@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from textwrap import shorten
 
 from forge_bot.interaction.fit_comment import Flexible, as_many
-from forge_bot.interaction.number_format import listed, several
 from forge_bot.prompts import escape
 from forge_bot.runs.question_overview import (
     LONGEST_APPROACH,
@@ -16,6 +15,7 @@ from forge_bot.runs.question_overview import (
     MOST_INTERFACES,
     Overview,
 )
+from forge_bot.wording import listed, several
 
 
 def plan(overview: Overview) -> Flexible:
@@ -64,7 +64,4 @@ def _rest(overview: Overview) -> Iterator[str]:
 
 def _first(names: Sequence[str], most: int) -> str:
     """Return the first names as code, and how many more there are."""
-    shown = [escape.code(name, 80) for name in names[:most]]
-    if (more := len(names) - most) > 0:
-        shown.append(f"{more:,} more")
-    return listed(shown) if shown else ""
+    return listed([escape.code(name, 80) for name in names], most=most)

@@ -10,9 +10,10 @@ from forge_bot.engine.state import Reason, TaskState, TaskStatus
 from forge_bot.interaction import markers
 from forge_bot.interaction.fit_comment import LIMIT, Flexible, as_many, compose
 from forge_bot.interaction.folds import fold
-from forge_bot.interaction.number_format import head, money, row, several, spent
+from forge_bot.interaction.number_format import head, money, row, spent
 from forge_bot.interaction.run_facts import VERDICTS, footer
 from forge_bot.prompts import escape
+from forge_bot.wording import several
 
 _MOST_CAPABILITIES = 40
 

@@ -37,6 +37,7 @@ from forge_bot.project.graph.stacks.stack import Resolve, Stack
 from forge_bot.project.graph.tested_files import with_tests
 from forge_bot.project.toolchains import find_commands
 from forge_bot.values import CommandName
+from forge_bot.wording import several
 
 _FORM = 5
 """The number of the form of a kept graph. It grows when graphs are made differently."""
@@ -352,4 +353,4 @@ def _promises(paths: Iterable[str], stacks: StackTable) -> Iterable[str]:
     counts = Counter(cast("Stack", stacks.stack_for(path)).name for path in paths)
     for stack in stacks.stacks:
         if count := counts[stack.name]:
-            yield f"{stack.name} ({count} {'file' if count == 1 else 'files'}): {stack.promise}"
+            yield f"{stack.name} ({several(count, 'file')}): {stack.promise}"

@@ -182,14 +182,3 @@ def warn(what: str, sentence: str, way_out: str = "", code: str = "") -> CheckRe
 def note(what: str, sentence: str, way_out: str = "") -> CheckResult:
     """Return a result that is good, or only good to know."""
     return CheckResult(what=what, weight="note", sentence=sentence, way_out=way_out)
-
-
-def counted(number: int, thing: str) -> str:
-    """A number and its noun: `1 file`, `3 files`."""
-    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
-
-
-def listed(names: tuple[str, ...], most: int = 3) -> str:
-    """The first names, and how many more there are."""
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more

@@ -8,7 +8,8 @@ from fnmatch import fnmatchcase
 from forge_bot.git import Tree
 from forge_bot.git.revisions import under_way
 from forge_bot.git.worktree import lost
-from forge_bot.runs.checks.check import CheckResult, CheckSubject, counted, note, refuse, warn
+from forge_bot.runs.checks.check import CheckResult, CheckSubject, note, refuse, warn
+from forge_bot.wording import several
 
 _NAME_YOURSELF = (
     'git config --global user.name "Your Name" && git config --global user.email you@example.com'
@@ -77,7 +78,7 @@ def history(subject: CheckSubject) -> Iterator[CheckResult]:
     commits = subject.condition.commits_here
     if commits is not None:
         sentence = (
-            f"The clone is shallow: {counted(commits, 'commit')} of the branch and nothing before. "
+            f"The clone is shallow: {several(commits, 'commit')} of the branch and nothing before. "
             "What older commits say stays unseen, and comparing with older branches fails."
         )
         yield note("history", sentence, "`git fetch --unshallow` brings the rest.")
@@ -88,7 +89,7 @@ def uncommitted(subject: CheckSubject) -> Iterator[CheckResult]:
     changes = () if subject.intent.here else Tree(subject.repository.root).status()
     if changes:
         sentence = (
-            f"Uncommitted changes in {counted(len(changes), 'file')} are not part of the run: it"
+            f"Uncommitted changes in {several(len(changes), 'file')} are not part of the run: it"
             " begins at the last commit."
         )
         yield note("uncommitted", sentence, "Commit them first, if the run needs them.")

@@ -10,7 +10,7 @@ from forge_bot.git import Repository
 from forge_bot.interaction.remedy_words import advice_at_terminal
 from forge_bot.knowledge import ENV
 from forge_bot.runs.capability_setup import capability_setup
-from forge_bot.runs.checks.check import CheckResult, CheckSubject, counted, note, refuse, warn
+from forge_bot.runs.checks.check import CheckResult, CheckSubject, note, refuse, warn
 from forge_bot.runs.project import check_testable
 from forge_bot.runs.registry_credentials import not_given
 from forge_bot.runs.session import prompts_for
@@ -19,6 +19,7 @@ from forge_bot.settings import load_pipeline
 from forge_bot.settings.capability_file import CAPABILITY_FILE
 from forge_bot.settings.instructions import INSTRUCTIONS
 from forge_bot.settings.load_pipeline import PIPELINES, load_descriptor
+from forge_bot.wording import several
 
 _SKILLS, _OLD_PIPELINES = ".forge/skills/*/SKILL.md", ".forge/pipelines/*.yml"
 _IGNORED = {
@@ -154,7 +155,7 @@ def capabilities(subject: CheckSubject) -> Iterator[CheckResult]:
     servers = len(setup.config.mcp_servers)
     skills = sum(len([*folder.glob("*/SKILL.md")]) for folder in setup.skill_folders)
     if servers or skills:
-        found = f"{counted(servers, 'MCP server')}, {counted(skills, 'skill')}"
+        found = f"{several(servers, 'MCP server')}, {several(skills, 'skill')}"
         yield note(what, f"{found}; `forge-bot capabilities` tries them")
 
 

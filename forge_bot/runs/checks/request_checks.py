@@ -3,14 +3,13 @@ them.
 """
 
 from collections.abc import Collection, Iterator
+from functools import partial
 
 from forge_bot.git import Lfs
 from forge_bot.project.languages import language_of
 from forge_bot.runs.checks.check import (
     CheckResult,
     CheckSubject,
-    counted,
-    listed,
     note,
     refuse,
     warn,
@@ -18,8 +17,10 @@ from forge_bot.runs.checks.check import (
 from forge_bot.runs.checks.named_paths import below, named_files
 from forge_bot.runs.resolve import named_in
 from forge_bot.store import SPECS
+from forge_bot.wording import listed, several
 
 WORKFLOWS = ".github/workflows"
+_some = partial(listed, most=3)
 
 
 def workflow_files(subject: CheckSubject) -> Iterator[CheckResult]:
@@ -32,7 +33,7 @@ def workflow_files(subject: CheckSubject) -> Iterator[CheckResult]:
     workflows = below(subject.paths, WORKFLOWS)
     if not workflows:
         return
-    sentence = f"The task asks for workflow files ({listed(workflows)})."
+    sentence = f"The task asks for workflow files ({_some(workflows)})."
     if subject.intent.deliver_workflows:
         way_out = "A change to them is held as a patch, and you are asked before it is applied."
         yield warn("workflow files", sentence, way_out)
@@ -43,7 +44,7 @@ def workflow_files(subject: CheckSubject) -> Iterator[CheckResult]:
         yield warn("workflow files", sentence, way_out)
     else:
         sentence = (
-            f"The task asks for nothing but workflow files ({listed(workflows)}), which cannot be"
+            f"The task asks for nothing but workflow files ({_some(workflows)}), which cannot be"
             " delivered from here."
         )
         way_out = (
@@ -72,7 +73,7 @@ def submodules(subject: CheckSubject) -> Iterator[CheckResult]:
     empty = tuple(module.path for module in modules if not module.filled)
     fill = "git submodule update --init"
     if empty:
-        sentence = f"{counted(len(empty), 'submodule')} not initialised here: {listed(empty)}."
+        sentence = f"{several(len(empty), 'submodule')} not initialised here: {_some(empty)}."
         way_out = f"`{fill}`" + (
             ""
             if here
@@ -82,7 +83,7 @@ def submodules(subject: CheckSubject) -> Iterator[CheckResult]:
     elif modules and not here:
         sentence = (
             "The run's own work tree comes without the files of"
-            f" {listed(tuple(module.path for module in modules))}."
+            f" {_some(tuple(module.path for module in modules))}."
         )
         way_out = (
             f"If build or tests need them, run with --here on a branch of your own, after `{fill}`."
@@ -112,16 +113,16 @@ def git_lfs(subject: CheckSubject) -> Iterator[CheckResult]:
     why = "git-lfs is not set up" if lfs.installed else "git-lfs is not installed"
     if lfs.required and lfs.set_up:
         sentence = (
-            f"git can neither check out nor commit {listed(lfs.files)}: its configuration requires"
+            f"git can neither check out nor commit {_some(lfs.files)}: its configuration requires"
             f" git-lfs, and {why}."
         )
         yield refuse("Git LFS", sentence, way_out)
     elif touched := tuple(name for name in pointers if _touched(name, subject.paths)):
-        sentence = f"{listed(touched)}: only a pointer is here, not the content, since {why}."
+        sentence = f"{_some(touched)}: only a pointer is here, not the content, since {why}."
         yield refuse("Git LFS", sentence, way_out)
     elif pointers:
         sentence = (
-            f"{counted(len(pointers), 'file')} in Git LFS ({listed(pointers)}) will be there as"
+            f"{several(len(pointers), 'file')} in Git LFS ({_some(pointers)}) will be there as"
             f" pointers only, since {why}."
         )
         yield warn("Git LFS", sentence, f"{way_out} Else they should be left alone.")
@@ -143,12 +144,12 @@ def sparse_checkout(subject: CheckSubject) -> Iterator[CheckResult]:
         )
         yield refuse("sparse checkout", sentence, f"git sparse-checkout add {SPECS}")
     elif missing:
-        sentence = f"{listed(missing)}: named in the task, and left out by the sparse checkout."
+        sentence = f"{_some(missing)}: named in the task, and left out by the sparse checkout."
         way_out = f"`git sparse-checkout add FOLDER` for it, or {whole}."
         yield refuse("sparse checkout", sentence, way_out)
     elif sparse.left_out:
         sentence = (
-            f"The sparse checkout leaves out {counted(len(sparse.left_out), 'file')}: tests do not"
+            f"The sparse checkout leaves out {several(len(sparse.left_out), 'file')}: tests do not"
             " see them, and no change can reach them."
         )
         yield warn("sparse checkout", sentence, f"{whole}, if the task may need them.")
@@ -173,15 +174,15 @@ def named_runs(subject: CheckSubject) -> Iterator[CheckResult]:
 def _with_lfs(lfs: Lfs, *, here: bool) -> CheckResult:
     if lfs.pointers:
         sentence = (
-            f"{counted(len(lfs.pointers), 'file')} in Git LFS not pulled here"
-            f" ({listed(tuple(sorted(lfs.pointers)))})."
+            f"{several(len(lfs.pointers), 'file')} in Git LFS not pulled here"
+            f" ({_some(tuple(sorted(lfs.pointers)))})."
         )
         way_out = "`git lfs pull`" + (
             "" if here else "; else git fetches them while the run's work tree is made."
         )
         return warn("Git LFS", sentence, way_out)
     sentence = (
-        f"{counted(len(lfs.files), 'file')} in Git LFS. Hooks do not run, so a push of the run"
+        f"{several(len(lfs.files), 'file')} in Git LFS. Hooks do not run, so a push of the run"
         " uploads no changed content of theirs."
     )
     way_out = "Should the run change one: git lfs push origin BRANCH, before the branch is pushed."

@@ -9,13 +9,13 @@ from forge_bot.engine.pipeline import GatePhase, PublishPhase
 from forge_bot.engine.step_contracts import IssuesOutput, IssueToOpen
 from forge_bot.errors import StepFailed
 from forge_bot.git import blob_id
-from forge_bot.interaction.number_format import several
 from forge_bot.project.graph.project_graph import ProjectGraph
 from forge_bot.project.graph.scan_graph import GraphFinding
 from forge_bot.prompts import escape
 from forge_bot.runs.run import Run
 from forge_bot.runs.steps.step_digest import approves
 from forge_bot.values import Frozen, PhaseId
+from forge_bot.wording import several
 
 _SEVERAL = 5
 """More findings of one code than this share an issue."""
