@@ -1,7 +1,4 @@
-"""The actions that the engine requests:
-
-a closed union. Each action holds everything its host needs.
-"""
+"""The actions that the engine requests: a closed union. Each holds everything its host needs."""
 
 from typing import Annotated, Literal
 
@@ -9,6 +6,19 @@ from pydantic import Field
 
 from forge_bot.engine.state import Reason, ShownVersion
 from forge_bot.values import Finding, Frozen, PhaseId, TaskId, Tier
+
+Operation = Literal[
+    "prepare",
+    "apply-held",
+    "call-tools",
+    "verify",
+    "step",
+    "open-issues",
+    "pull-request",
+    "post-to-source",
+    "final-commit",
+]
+"""The operations of our own process."""
 
 
 class _Action(Frozen):
@@ -58,17 +68,7 @@ class Exec(_Action):
     """Run an operation on the host. `commands` says how another host would do it by hand."""
 
     type: Literal["exec"] = "exec"
-    operation: Literal[
-        "prepare",
-        "apply-held",
-        "call-tools",
-        "verify",
-        "step",
-        "open-issues",
-        "pull-request",
-        "post-to-source",
-        "final-commit",
-    ]
+    operation: Operation
     commands: tuple[str, ...]
     setup_only: bool = False
     task: TaskId | None = None

@@ -15,7 +15,6 @@ from forge_bot.engine.gates import refresh
 from forge_bot.engine.pipeline import AgentPhase, Pipeline
 from forge_bot.engine.reports import (
     Abandoned,
-    ActionFailed,
     AgentFailed,
     Answered,
     ApprovalDoubted,
@@ -28,17 +27,15 @@ from forge_bot.engine.reports import (
     CallEnded,
     CallsRequested,
     ChecksFailed,
-    CommandsRan,
     CostCounted,
     EffortChanged,
+    ExternalEvent,
     GateShown,
-    Prepared,
-    PublicationAsked,
-    Published,
     Report,
     RequestRefreshed,
     RetryAsked,
     RunStarted,
+    WorkReport,
 )
 from forge_bot.engine.retry import handle_retry
 from forge_bot.engine.state import (
@@ -127,22 +124,13 @@ def _apply(pipeline: Pipeline, state: State, report: Report) -> State:
 
 
 def _after(pipeline: Pipeline, state: State, report: Report) -> State:
+    if isinstance(report, WorkReport):
+        return _worked(pipeline, state, report)
+    if isinstance(report, ExternalEvent):
+        return _from_outside(pipeline, state, report)
     match report:
         case RunStarted():
             raise ReportRejected("The run has started already.")
-        case (
-            Prepared()
-            | ArtifactWritten()
-            | AgentFailed()
-            | CallsRequested()
-            | CallBegun()
-            | CallEnded()
-            | CommandsRan()
-            | Published()
-            | PublicationAsked()
-            | ActionFailed()
-        ):
-            return _worked(pipeline, state, report)
         case Answered():
             after = gate_answers.handle_answer(pipeline, state, report)
             said = f"{report.answer.value} by {report.by} via {report.via}"
@@ -153,29 +141,13 @@ def _after(pipeline: Pipeline, state: State, report: Report) -> State:
             return _changed(pipeline, state, report)
         case RetryAsked():
             after = _moved(handle_retry(pipeline, state, report))
-            return _logged(
-                after, report.at, report.phase, f"retry asked by {report.by} via {report.via}"
-            )
+            said = f"retry asked by {report.by} via {report.via}"
+            return _logged(after, report.at, report.phase, said)
         case BudgetRaised():
-            after = _logged(
-                _raised(pipeline, state, report),
-                report.at,
-                state.current_phase,
-                f"budget raised by {report.by}: {_more(report)}",
-            )
-            return (
-                _moved(after)
-                if state.gate is not None and state.gate.reason is Reason.BUDGET
-                else after
-            )
-        case (
-            RequestRefreshed()
-            | EffortChanged()
-            | ApprovalDoubted()
-            | ChecksFailed()
-            | BaseConflicted()
-        ):
-            return _from_outside(pipeline, state, report)
+            said = f"budget raised by {report.by}: {_more(report)}"
+            after = _logged(_raised(pipeline, state, report), report.at, state.current_phase, said)
+            asked = state.gate is not None and state.gate.reason is Reason.BUDGET
+            return _moved(after) if asked else after
         case Asked():
             # The log omits the words of the question: agents are shown this log, and a question to
             # one model is no instruction to the others.
@@ -185,17 +157,13 @@ def _after(pipeline: Pipeline, state: State, report: Report) -> State:
             return _paid(state, report, state.current_phase, "the cost of lost reports counted")
         case Abandoned():
             after = state.replace(current_phase_status=RunStatus.ABANDONED, gate=None, wave=None)
-            return _logged(
-                _moved(after),
-                report.at,
-                state.current_phase,
-                f"abandoned by {report.by} via {report.via}",
-            )
+            said = f"abandoned by {report.by} via {report.via}"
+            return _logged(_moved(after), report.at, state.current_phase, said)
         case _:
             assert_never(report)
 
 
-def _worked(pipeline: Pipeline, state: State, report: handle_report.OnAction) -> State:
+def _worked(pipeline: Pipeline, state: State, report: WorkReport) -> State:
     after = handle_report.handle_work_report(pipeline, state, report)
     by_agent = (
         report if isinstance(report, ArtifactWritten | AgentFailed | CallsRequested) else None
@@ -215,37 +183,24 @@ def _worked(pipeline: Pipeline, state: State, report: handle_report.OnAction) ->
     return after if begun or _still_out(state, after) else _moved(after)
 
 
-def _from_outside(
-    pipeline: Pipeline,
-    state: State,
-    report: RequestRefreshed | EffortChanged | ApprovalDoubted | ChecksFailed | BaseConflicted,
-) -> State:
+def _from_outside(pipeline: Pipeline, state: State, report: ExternalEvent) -> State:
     match report:
         case RequestRefreshed():
-            after, said = (
-                external_events.apply_refresh(pipeline, state, report),
-                f"request read again for {report.by} via {report.via}",
-            )
+            after = external_events.apply_refresh(pipeline, state, report)
+            said = f"request read again for {report.by} via {report.via}"
         case EffortChanged():
-            after, said = (
-                external_events.apply_effort_change(pipeline, state, report),
-                f"effort {report.effort} chosen by {report.by} via {report.via}",
-            )
+            after = external_events.apply_effort_change(pipeline, state, report)
+            said = f"effort {report.effort} chosen by {report.by} via {report.via}"
         case ApprovalDoubted():
-            after, said = (
-                external_events.apply_doubt(pipeline, state, report),
-                f"{report.gate} asked again: {report.why}",
-            )
+            after = external_events.apply_doubt(pipeline, state, report)
+            said = f"{report.gate} asked again: {report.why}"
         case ChecksFailed():
-            after, said = (
-                external_events.apply_failed_checks(pipeline, state, report),
-                f"checks failed: {', '.join(report.checks)}",
-            )
+            after = external_events.apply_failed_checks(pipeline, state, report)
+            said = f"checks failed: {', '.join(report.checks)}"
         case BaseConflicted():
-            after, said = (
-                external_events.apply_conflicts(pipeline, state, report),
-                f"{report.base} merged for {report.by}, with conflicts: {', '.join(report.paths)}",
-            )
+            after = external_events.apply_conflicts(pipeline, state, report)
+            conflicts = ", ".join(report.paths)
+            said = f"{report.base} merged for {report.by}, with conflicts: {conflicts}"
         case _:
             assert_never(report)
     return _logged(_moved(after), report.at, state.current_phase, said)

@@ -35,6 +35,7 @@ from forge_bot.engine.reports import (
     Prepared,
     PublicationAsked,
     Published,
+    WorkReport,
 )
 from forge_bot.engine.state import (
     ArtifactRecord,
@@ -61,21 +62,8 @@ from forge_bot.engine.transitions import (
 from forge_bot.errors import WrongAction, WrongReport
 from forge_bot.values import CommandName, Finding, PhaseId, Severity, Verdict
 
-OnAction = (
-    Prepared
-    | ArtifactWritten
-    | AgentFailed
-    | CallsRequested
-    | CallBegun
-    | CallEnded
-    | CommandsRan
-    | Published
-    | PublicationAsked
-    | ActionFailed
-)
 
-
-def handle_work_report(pipeline: Pipeline, state: State, report: OnAction) -> State:
+def handle_work_report(pipeline: Pipeline, state: State, report: WorkReport) -> State:
     """Return the state after the report on an action, successful or failed."""
     _expect(pipeline, state, report.action_id)
     match report:
@@ -103,7 +91,7 @@ def handle_work_report(pipeline: Pipeline, state: State, report: OnAction) -> St
             assert_never(report)
 
 
-def log_line(report: OnAction) -> str:
+def log_line(report: WorkReport) -> str:
     """Summarise the report in one line for the log."""
     match report:
         case Prepared():

@@ -8,6 +8,7 @@ from forge_bot.engine.actions import (
     Done,
     Exec,
     HumanGate,
+    Operation,
     SpawnAgent,
     WriteFile,
 )
@@ -49,54 +50,22 @@ def next_action(pipeline: Pipeline, state: State) -> Action:
     phase = pipeline.phase(state.current_phase)
     name = action_id(state)
     if (call := outstanding_call(state)) is not None:
-        return Exec(
-            action_id=name,
-            phase=state.current_phase,
-            operation="call-tools",
-            commands=_commands_by_hand(state),
-            task=call.task,
-            artifact=call.artifact,
-        )
+        return _operation(state, "call-tools", call.artifact, call.task)
     match phase:
         case SetupPhase():
-            return Exec(
-                action_id=name,
-                phase=phase.id,
-                operation="prepare",
-                commands=_commands_by_hand(state),
-                setup_only=True,
-            )
+            return _operation(state, "prepare")
         case AgentPhase() | ReviewPhase():
             return _document(pipeline, state, phase, name)
         case TasksPhase() | TaskReviewPhase():
             return _tasks(pipeline, state)
         case VerifyPhase() if state.verification is None:
-            commands = _commands_by_hand(state)
-            return Exec(
-                action_id=name,
-                phase=phase.id,
-                operation="verify",
-                commands=commands,
-                artifact=phase.writes,
-            )
+            return _operation(state, "verify", phase.writes)
         case VerifyPhase():
             return _document(pipeline, state, phase, name)
         case StepPhase():
-            return Exec(
-                action_id=name,
-                phase=phase.id,
-                operation="step",
-                commands=_commands_by_hand(state),
-                artifact=phase.writes,
-            )
+            return _operation(state, "step", phase.writes)
         case PublishPhase():
-            return Exec(
-                action_id=name,
-                phase=phase.id,
-                operation=phase.operation,
-                commands=_commands_by_hand(state),
-                artifact=phase.reads or None,
-            )
+            return _operation(state, phase.operation, phase.reads or None)
         case GatePhase() | EndPhase() | DecisionPhase():
             # `enter` opens gates and ends runs; a run never stops here.
             raise AssertionError(phase.id)
@@ -198,14 +167,8 @@ def agent_and_headings(phase: AnsweringPhase, state: State) -> tuple[str, tuple[
 def _tasks(pipeline: Pipeline, state: State) -> SpawnAgent | Exec:
     implementation = pipeline.implementation
     if cleared := next((task for task in state.tasks if task.status is TaskStatus.CLEARED), None):
-        return Exec(
-            action_id=action_id(state, implementation.id),
-            phase=implementation.id,
-            operation="apply-held",
-            commands=_commands_by_hand(state),
-            task=cleared.spec.id,
-            artifact=held_patch_name(cleared.spec.id),
-        )
+        task, patch = cleared.spec.id, held_patch_name(cleared.spec.id)
+        return _operation(state, "apply-held", patch, task, implementation.id)
     wave = state.wave or Wave(review=False, remaining=())
     phase = (
         pipeline.task_review if wave.review and pipeline.task_review is not None else implementation
@@ -262,5 +225,20 @@ def inputs(
     return tuple(dict.fromkeys(name for name in names if name in known))
 
 
-def _commands_by_hand(state: State) -> tuple[str, ...]:
-    return ("forge-bot", "resume", "--run", state.run)
+def _operation(
+    state: State,
+    operation: Operation,
+    artifact: str | None = None,
+    task: TaskId | None = None,
+    phase: PhaseId | None = None,
+) -> Exec:
+    """Return an action of our own process; its commands let a person start it by hand."""
+    return Exec(
+        action_id=action_id(state, phase),
+        phase=phase or state.current_phase,
+        operation=operation,
+        commands=("forge-bot", "resume", "--run", state.run),
+        setup_only=operation == "prepare",
+        task=task,
+        artifact=artifact,
+    )

@@ -403,9 +403,8 @@ class Abandoned(_Report):
     notes: str = ""
 
 
-Report = Annotated[
-    RunStarted
-    | Prepared
+WorkReport = (
+    Prepared
     | ArtifactWritten
     | AgentFailed
     | CallsRequested
@@ -415,16 +414,21 @@ Report = Annotated[
     | Published
     | PublicationAsked
     | ActionFailed
+)
+"""Reports on the outstanding action."""
+
+ExternalEvent = RequestRefreshed | EffortChanged | ApprovalDoubted | ChecksFailed | BaseConflicted
+"""Reports of what changed outside of the run."""
+
+Report = Annotated[
+    RunStarted
+    | WorkReport
     | ArtifactChanged
     | GateShown
     | Answered
     | RetryAsked
     | BudgetRaised
-    | RequestRefreshed
-    | EffortChanged
-    | ApprovalDoubted
-    | ChecksFailed
-    | BaseConflicted
+    | ExternalEvent
     | Asked
     | CostCounted
     | Abandoned,
