@@ -5,7 +5,7 @@ order.
 import asyncio
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, suppress
+from contextlib import AsyncExitStack
 
 from forge_bot.agent.agent_steps import (
     AgentStep,
@@ -27,21 +27,20 @@ from forge_bot.agent.journal import Journal
 from forge_bot.agent.ledger import Ledger
 from forge_bot.agent.limits import WorkLimits
 from forge_bot.agent.loop import work
-from forge_bot.agent.model_answers import AnswerKind, Change, Document
+from forge_bot.agent.model_answers import AnswerKind
 from forge_bot.agent.models.base import Model
 from forge_bot.agent.progress_events import ModelAsked
 from forge_bot.agent.progress_events import Notice as ModelNotice
 from forge_bot.agent.providers.catalogue import CapabilitySpec
 from forge_bot.agent.tools.tool_catalogue import get_capability_specs
 from forge_bot.agent.tools.tool_context import ToolContext
-from forge_bot.agent.tries import TryOutcome, with_tries
+from forge_bot.agent.tries import TryOutcome
 from forge_bot.engine import Exec, SpawnAgent
 from forge_bot.engine.pipeline import AnsweringPhase
-from forge_bot.engine.reports import AgentFailed, ArtifactWritten, CallsRequested, FailureReason
 from forge_bot.errors import BatchUnderWay, ForgeError, ModelUnavailable
-from forge_bot.git import MergeConflict
 from forge_bot.prompts.environment import Environment
 from forge_bot.prompts.material import Material, Prompt
+from forge_bot.runs.agent_reports import AgentReports, Landed
 from forge_bot.runs.agent_worktree import AgentWorktree, AgentWorktrees
 from forge_bot.runs.apply_output import OutputApplier, answer_contract
 from forge_bot.runs.capability_descriptions import describe_capability
@@ -60,20 +59,9 @@ from forge_bot.runs.project import Project
 from forge_bot.runs.prompt_context import PromptContext, names
 from forge_bot.runs.run import Run
 from forge_bot.runs.skill_performance import SkillBranch, SkillPerformer, SkillPlace
-from forge_bot.runs.tool_effects import Act, calls_requested, settled_calls
+from forge_bot.runs.tool_effects import Act, settled_calls
 from forge_bot.store.run_folder import CARRIED
 from forge_bot.values import TaskId, Tier
-
-Landed = tuple[ArtifactWritten | AgentFailed | CallsRequested, tuple[str, ...]]
-"""A report, and the paths outside the workspace that belong to its commit."""
-
-_WHY: Mapping[StopReason, FailureReason] = {
-    StopReason.MODEL_REFUSED: FailureReason.REFUSED,
-    StopReason.MODEL_TRUNCATED: FailureReason.TRUNCATED,
-    StopReason.MODEL_MALFORMED: FailureReason.MALFORMED,
-    StopReason.BUDGET: FailureReason.BUDGET,
-}
-"""How the end of an agent's work is reported; what is not named here is a limit."""
 
 
 class Agents:
@@ -107,6 +95,7 @@ class Agents:
         self.tries = EditTries(run, project, tell)
         self.spots = AgentWorktrees(run, project, self._past_runs)
         self.outside = OutsideCapabilities(run, environ, tell)
+        self.reports = AgentReports(run, self.journal, self.landing, self.tries, self.outside)
         self._command_seconds = project.most_seconds()
         self.briefing = PromptContext(run, project.profile, templates)
         self.skills = SkillPerformer(
@@ -155,7 +144,7 @@ class Agents:
                     if paused or parked or not lands:
                         paused.append(PausedBefore(AgentStep.LANDING))
                         continue
-                    yield await asyncio.to_thread(self._landed, action, task, finished, spot)
+                    yield await asyncio.to_thread(self.reports.landed, action, task, finished, spot)
             if lane is not None:
                 await asyncio.to_thread(self._keep)
             _raise_why_stopped(failure, parked, paused)
@@ -268,46 +257,13 @@ class Agents:
         spot: AgentWorktree,
         lane: BatchLane | None,
     ) -> WorkResult:
-        settings = self.run.config.agent
-        turns = (settings.turns, settings.requests_per_turn)
-        prompt, material = await asyncio.to_thread(
-            self.briefing.prompt, action, task, turns, settings.prompt_tokens, spot.commit
-        )
-        names = tuple(entry.name for entry in material.inputs)
-        self.tell(
-            PromptSent(
-                inputs=names,
-                tokens=prompt.tokens,
-                task=task,
-                dropped=prompt.dropped,
-                removed=prompt.removed,
-            )
-        )
-        contract = answer_contract(self.run, action)
+        prompt, material = await self._prompt(action, task, spot)
         assignment = self._assignment(action, task, prompt, material)
-        skill_place = SkillPlace(
-            branch=self._branch,
-            prefix=assignment.prefix,
-            phase=action.phase,
-            task=task,
-            round=material.round,
-            tier=action.tier,
-            commit=spot.commit,
-            providers=spot.context,
-            result_chars=assignment.limits.result_chars,
-            lane=lane,
-        )
+        contract = answer_contract(self.run, action)
         finished = await work(
             assignment,
             model=self.models[action.tier],
-            context=ToolContext(
-                spot.context,
-                self.outside.calls,
-                lambda wanted: self.skills.execute_skill(
-                    wanted, skill_place, lambda notice: self._thinking(notice, task)
-                ),
-                settled_calls(self.run.state),
-            ),
+            context=self._context(assignment, spot, lane),
             journal=self.journal,
             ledger=self.ledger,
             check=self.landing.check(action, task, contract, spot.tree),
@@ -324,6 +280,50 @@ class Agents:
             # there again.
             raise ModelUnavailable(finished.message, trouble=finished.trouble)
         return finished
+
+    async def _prompt(
+        self, action: SpawnAgent, task: TaskId | None, spot: AgentWorktree
+    ) -> tuple[Prompt, Material]:
+        settings = self.run.config.agent
+        turns = (settings.turns, settings.requests_per_turn)
+        prompt, material = await asyncio.to_thread(
+            self.briefing.prompt, action, task, turns, settings.prompt_tokens, spot.commit
+        )
+        self.tell(
+            PromptSent(
+                inputs=tuple(entry.name for entry in material.inputs),
+                tokens=prompt.tokens,
+                task=task,
+                dropped=prompt.dropped,
+                removed=prompt.removed,
+            )
+        )
+        return prompt, material
+
+    def _context(
+        self, assignment: Assignment, spot: AgentWorktree, lane: BatchLane | None
+    ) -> ToolContext:
+        """Return everything that the agent may ask for."""
+        place = SkillPlace(
+            branch=self._branch,
+            prefix=assignment.prefix,
+            phase=assignment.phase,
+            task=assignment.task,
+            round=assignment.round,
+            tier=assignment.tier,
+            commit=spot.commit,
+            providers=spot.context,
+            result_chars=assignment.limits.result_chars,
+            lane=lane,
+        )
+        return ToolContext(
+            spot.context,
+            self.outside.calls,
+            lambda wanted: self.skills.execute_skill(
+                wanted, place, lambda notice: self._thinking(notice, assignment.task)
+            ),
+            settled_calls(self.run.state),
+        )
 
     def _try(
         self, action: SpawnAgent, task: TaskId | None, effect: Try, spot: AgentWorktree
@@ -376,61 +376,6 @@ class Agents:
         more = (name for name in self.outside.undescribed if names(globs, name))
         return (*(entry.name for entry in material.capabilities), *more)
 
-    def _landed(
-        self, action: SpawnAgent, task: TaskId | None, finished: WorkResult, spot: AgentWorktree
-    ) -> Landed:
-        report, paths = self._reported(action, task, finished, spot)
-        self.journal.leave(prefix_of(action.action_id, task))
-        uses = self.outside.uses(finished.observations)
-        return (report.model_copy(update={"uses": uses}) if uses else report), paths
-
-    def _reported(
-        self, action: SpawnAgent, task: TaskId | None, finished: WorkResult, spot: AgentWorktree
-    ) -> Landed:
-        if finished.calls:
-            place = (action.phase, task)
-            return (
-                calls_requested(
-                    self.run,
-                    action.action_id,
-                    place,
-                    finished.calls,
-                    self.outside.catalogue,
-                    finished.usage,
-                ),
-                (),
-            )
-        answer = self._with_tries(finished, task, spot)
-        if answer is None or self.landing.unplaceable(answer, spot.tree):
-            reason = (
-                FailureReason.UNFIT
-                if answer is not None
-                else _WHY.get(finished.stop, FailureReason.LIMIT)
-            )
-            return _failed(action, task, finished, reason, _why_not(finished)), ()
-        try:
-            return self.landing.land(action, task, answer, finished.usage, spot.tree)
-        except MergeConflict as conflict:
-            words = (
-                "Another task, done at the same time, changed the same place; start from the files"
-                f" as they are now. {conflict}"
-            )
-            return _failed(action, task, finished, FailureReason.CONFLICT, words.strip()), ()
-
-    def _with_tries(
-        self, finished: WorkResult, task: TaskId | None, spot: AgentWorktree
-    ) -> Document | Change | None:
-        """Return the answer, with what our own process saw of its edits in its document."""
-        answer, tries = finished.answer or finished.rejected, finished.tries
-        if answer is None or not tries:
-            return answer
-        if tries[-1].elsewhere and isinstance(answer, Change) and task is not None:
-            with suppress(MergeConflict):
-                files = self.landing.merged(answer, spot.tree)
-                tries = (*tries[:-1], self.tries.beside_others(task, spot.commit, files, tries))
-        text = with_tries(answer.artifact_markdown, tries)
-        return answer.model_copy(update={"artifact_markdown": text})
-
     def _thinking(self, notice: ModelNotice, task: TaskId | None) -> None:
         if (
             isinstance(notice, ModelAsked)
@@ -465,23 +410,3 @@ async def _ended(agents: "list[asyncio.Task[WorkResult]]") -> None:
     for agent in agents:
         agent.cancel()
     await asyncio.gather(*agents, return_exceptions=True)
-
-
-def _failed(
-    action: SpawnAgent, task: TaskId | None, finished: WorkResult, reason: FailureReason, words: str
-) -> AgentFailed:
-    return AgentFailed(
-        key=f"{action.action_id}/{task}" if task is not None else action.action_id,
-        at=now(),
-        action_id=action.action_id,
-        phase=action.phase,
-        task=task,
-        reason=reason,
-        message=words,
-        usage=finished.usage,
-    )
-
-
-def _why_not(finished: WorkResult) -> str:
-    words = finished.message or f"The agent ended without an answer: {finished.stop.value}."
-    return f"{words} Last complaint: {finished.complaints[0]}" if finished.complaints else words

@@ -1,0 +1,119 @@
+"""The report on an agent's work: its answer applied, calls to be made, or why there is none."""
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+
+from forge_bot.agent.assignment import StopReason, WorkResult, prefix_of
+from forge_bot.agent.journal import Journal
+from forge_bot.agent.model_answers import Change, Document
+from forge_bot.agent.tries import with_tries
+from forge_bot.engine import SpawnAgent
+from forge_bot.engine.reports import AgentFailed, ArtifactWritten, CallsRequested, FailureReason
+from forge_bot.git import MergeConflict
+from forge_bot.runs.agent_worktree import AgentWorktree
+from forge_bot.runs.apply_output import OutputApplier
+from forge_bot.runs.clock import now
+from forge_bot.runs.edit_tries import EditTries
+from forge_bot.runs.outside_capabilities import OutsideCapabilities
+from forge_bot.runs.run import Run
+from forge_bot.runs.tool_effects import calls_requested
+from forge_bot.values import TaskId
+
+Landed = tuple[ArtifactWritten | AgentFailed | CallsRequested, tuple[str, ...]]
+"""A report, and the paths outside the workspace that belong to its commit."""
+
+_WHY: Mapping[StopReason, FailureReason] = {
+    StopReason.MODEL_REFUSED: FailureReason.REFUSED,
+    StopReason.MODEL_TRUNCATED: FailureReason.TRUNCATED,
+    StopReason.MODEL_MALFORMED: FailureReason.MALFORMED,
+    StopReason.BUDGET: FailureReason.BUDGET,
+}
+"""How the end of an agent's work is reported; what is not named here is a limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentReports:
+    """Makes the reports on agents that came to an end."""
+
+    run: Run
+    journal: Journal
+    landing: OutputApplier
+    tries: EditTries
+    outside: OutsideCapabilities
+
+    def landed(
+        self, action: SpawnAgent, task: TaskId | None, finished: WorkResult, spot: AgentWorktree
+    ) -> Landed:
+        """Apply the answer. Return the report on it, and the paths that were changed."""
+        report, paths = self._reported(action, task, finished, spot)
+        self.journal.leave(prefix_of(action.action_id, task))
+        uses = self.outside.uses(finished.observations)
+        return (report.model_copy(update={"uses": uses}) if uses else report), paths
+
+    def _reported(
+        self, action: SpawnAgent, task: TaskId | None, finished: WorkResult, spot: AgentWorktree
+    ) -> Landed:
+        if finished.calls:
+            place = (action.phase, task)
+            return (
+                calls_requested(
+                    self.run,
+                    action.action_id,
+                    place,
+                    finished.calls,
+                    self.outside.catalogue,
+                    finished.usage,
+                ),
+                (),
+            )
+        answer = self._with_tries(finished, task, spot)
+        if answer is None or self.landing.unplaceable(answer, spot.tree):
+            reason = (
+                FailureReason.UNFIT
+                if answer is not None
+                else _WHY.get(finished.stop, FailureReason.LIMIT)
+            )
+            return _failed(action, task, finished, reason, _why_not(finished)), ()
+        try:
+            return self.landing.land(action, task, answer, finished.usage, spot.tree)
+        except MergeConflict as conflict:
+            words = (
+                "Another task, done at the same time, changed the same place; start from the files"
+                f" as they are now. {conflict}"
+            )
+            return _failed(action, task, finished, FailureReason.CONFLICT, words.strip()), ()
+
+    def _with_tries(
+        self, finished: WorkResult, task: TaskId | None, spot: AgentWorktree
+    ) -> Document | Change | None:
+        """Return the answer, with what our own process saw of its edits in its document."""
+        answer, tries = finished.answer or finished.rejected, finished.tries
+        if answer is None or not tries:
+            return answer
+        if tries[-1].elsewhere and isinstance(answer, Change) and task is not None:
+            with suppress(MergeConflict):
+                files = self.landing.merged(answer, spot.tree)
+                tries = (*tries[:-1], self.tries.beside_others(task, spot.commit, files, tries))
+        text = with_tries(answer.artifact_markdown, tries)
+        return answer.model_copy(update={"artifact_markdown": text})
+
+
+def _failed(
+    action: SpawnAgent, task: TaskId | None, finished: WorkResult, reason: FailureReason, words: str
+) -> AgentFailed:
+    return AgentFailed(
+        key=f"{action.action_id}/{task}" if task is not None else action.action_id,
+        at=now(),
+        action_id=action.action_id,
+        phase=action.phase,
+        task=task,
+        reason=reason,
+        message=words,
+        usage=finished.usage,
+    )
+
+
+def _why_not(finished: WorkResult) -> str:
+    words = finished.message or f"The agent ended without an answer: {finished.stop.value}."
+    return f"{words} Last complaint: {finished.complaints[0]}" if finished.complaints else words
