@@ -7,7 +7,7 @@ from pydantic import Field
 from forge_bot.engine.state import Reason, ShownVersion
 from forge_bot.values import Finding, Frozen, PhaseId, TaskId, Tier
 
-Operation = Literal[
+ExecOperation = Literal[
     "prepare",
     "apply-held",
     "call-tools",
@@ -68,7 +68,7 @@ class Exec(_Action):
     """Run an operation on the host. `commands` says how another host would do it by hand."""
 
     type: Literal["exec"] = "exec"
-    operation: Operation
+    operation: ExecOperation
     commands: tuple[str, ...]
     setup_only: bool = False
     task: TaskId | None = None

@@ -7,8 +7,8 @@ from forge_bot.engine.actions import (
     Checkpoint,
     Done,
     Exec,
+    ExecOperation,
     HumanGate,
-    Operation,
     SpawnAgent,
     WriteFile,
 )
@@ -227,7 +227,7 @@ def inputs(
 
 def _operation(
     state: State,
-    operation: Operation,
+    operation: ExecOperation,
     artifact: str | None = None,
     task: TaskId | None = None,
     phase: PhaseId | None = None,

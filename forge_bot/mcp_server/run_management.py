@@ -2,27 +2,29 @@
 what runs took and taught.
 """
 
-from collections import Counter
 from collections.abc import Mapping
 from typing import Any, Literal
 from uuid import uuid4
 
-from pydantic import JsonValue
-
 from forge_bot.engine import SpawnAgent
 from forge_bot.engine.pipeline import AgentPhase, AnsweringPhase, ReviewPhase, TaskReviewPhase
-from forge_bot.engine.reports import Answer, RetryAsked
-from forge_bot.engine.state import State, TaskState
-from forge_bot.errors import BadArguments, BadPipeline, CannotUpdate, UnknownArtifact
-from forge_bot.knowledge import DocumentNames, History
-from forge_bot.knowledge.past_runs import REPORTS, ReviewReports, read_reported
+from forge_bot.engine.reports import Answer, Report, RetryAsked
+from forge_bot.engine.state import State
+from forge_bot.errors import CannotUpdate, UnknownArtifact
 from forge_bot.mcp_server.check_worktree import CheckWorktree
 from forge_bot.mcp_server.client_run import Turns, client_run
 from forge_bot.mcp_server.confirm_control import PastQuestion, Wanted, past_question
 from forge_bot.mcp_server.person_answers import VIA, VIA_CLIENT
 from forge_bot.mcp_server.preferences import Preferences, preferences, set_preferences
 from forge_bot.mcp_server.queries import Queries
-from forge_bot.mcp_server.served_folders import ServedFolder, ServedFolders
+from forge_bot.mcp_server.run_analytics import (
+    About,
+    numbers_of_effort,
+    numbers_of_project,
+    numbers_of_run,
+    search,
+)
+from forge_bot.mcp_server.served_folders import ServedFolders
 from forge_bot.mcp_server.side_tool_results import (
     Controlled,
     Findings,
@@ -36,24 +38,16 @@ from forge_bot.mcp_server.side_tool_results import (
 from forge_bot.runs.apply_output import ArtifactContract
 from forge_bot.runs.base_update import fetch_for_update, update
 from forge_bot.runs.clock import now
-from forge_bot.runs.ended_records import newest_records
-from forge_bot.runs.estimate import estimate
 from forge_bot.runs.local_user import local_user
-from forge_bot.runs.past_run_index import history_at
 from forge_bot.runs.phase_names import check_documents, phase_named
 from forge_bot.runs.resolve import run_in
+from forge_bot.runs.run import Run
 from forge_bot.runs.session import PersonAnswer, answer
-from forge_bot.runs.snapshot_of_run import RunSnapshot, raw_file, run_snapshot
-from forge_bot.settings import load_pipeline
+from forge_bot.runs.snapshot_of_run import RunSnapshot, run_snapshot
 from forge_bot.store import SPECS
-from forge_bot.values import Effort, Severity, Tier
+from forge_bot.values import PhaseId
 
-About = Literal["runs", "patterns", "friction"]
 Kind = Literal["summary", "estimate", "repository"]
-
-_MOST = 50
-_SHOWN = 5
-_ALL = 100_000
 
 
 class RunManagement:
@@ -66,9 +60,6 @@ class RunManagement:
         self.turns = turns
         self.workshop = workshop
         self.looking = looking
-
-    # -- where things stand
-    # ----------------------------------------------------------------------------------------------
 
     def orient(self, tier: Literal["L0", "L1", "L2"], project: str) -> Orientation:
         """A status of a few words, of one project or of all; L1 names the runs under way, L2 brings
@@ -146,22 +137,8 @@ class RunManagement:
                 if confirmed
                 else (f"{client or 'an MCP client'}, unverified", VIA)
             )
-            if wanted.operation == "abandon":
-                run.tell(
-                    answer(run, PersonAnswer(answer=Answer.ABANDON, notes=wanted.notes), via, by=by)
-                )
-            elif wanted.operation == "update":
-                fetch_for_update(run)
-                if not run.state.ended and run.state.gate is None:
-                    raise CannotUpdate("The run is not done yet, and its step is under way.")
-                report = update(run, key=f"update-{uuid4().hex}", at=now(), by=by, via=via)
-                if report is not None:
-                    run.tell(report)
-            else:
-                key = f"retry-{uuid4().hex}"
-                run.tell(
-                    RetryAsked(key=key, at=now(), phase=target, notes=wanted.notes, by=by, via=via)
-                )
+            if report := _report(run, wanted, target, by, via):
+                run.tell(report)
             state = run.state
             return Controlled(
                 workspace=self.roots.workspace(spot.root, run.name),
@@ -175,17 +152,12 @@ class RunManagement:
                 ),
             )
 
-    # -- what earlier runs teach
-    # ----------------------------------------------------------------------------------------------
-
     def history(self, query: str, about: About, limit: int, project: str) -> Findings:
         """A project's earlier runs like a text, what reviewers kept finding there, or where runs
         got stuck. Raises NotServed.
         """
         root = self.roots.root(project)
-        past = _history(root)
-        count = min(max(limit, 1), _MOST)
-        return Findings(results=_taught(past, query, about, count), runs=len(root.runs()))
+        return Findings(results=search(root, query, about, limit), runs=len(root.runs()))
 
     def analytics(self, kind: Kind, workspace: str, effort: str, project: str) -> Numbers:
         """Return the figures of a run, the estimate for an effort, or the figures of all runs
@@ -193,18 +165,11 @@ class RunManagement:
         """
         if kind == "summary":
             found = self.looking.reading(workspace, project)
-            raw = raw_file(found.repository, found.info, REPORTS) or b""
-            reported = read_reported(raw.decode("utf-8", "replace"))
-            return Numbers(
-                about=found.state.run, numbers={**_summary(found.state), **_of_all_rounds(reported)}
-            )
+            return Numbers(about=found.state.run, numbers=numbers_of_run(found))
         root = self.roots.root(project)
         if kind == "estimate":
-            return Numbers(about=effort, numbers=_estimated(root, effort))
-        return Numbers(about=root.id, numbers=_repository(root))
-
-    # -- documents and preferences
-    # ----------------------------------------------------------------------------------------------
+            return Numbers(about=effort, numbers=numbers_of_effort(root, effort))
+        return Numbers(about=root.id, numbers=numbers_of_project(root))
 
     def validate(self, workspace: str, artifact: str) -> Validation:
         """Read a document as the report on it would, without reporting. Raises UnknownArtifact."""
@@ -228,6 +193,19 @@ class RunManagement:
         return SavedPreferences(
             preferences=preferences(repository).model_dump(mode="json", exclude_defaults=True)
         )
+
+
+def _report(run: Run, wanted: Wanted, target: PhaseId, by: str, via: str) -> Report | None:
+    """Return the report that asks for it; None where nothing is to be updated."""
+    if wanted.operation == "abandon":
+        return answer(run, PersonAnswer(answer=Answer.ABANDON, notes=wanted.notes), via, by=by)
+    key = f"{wanted.operation}-{uuid4().hex}"
+    if wanted.operation == "retry":
+        return RetryAsked(key=key, at=now(), phase=target, notes=wanted.notes, by=by, via=via)
+    fetch_for_update(run)
+    if not run.state.ended and run.state.gate is None:
+        raise CannotUpdate("The run is not done yet, and its step is under way.")
+    return update(run, key=key, at=now(), by=by, via=via)
 
 
 def _resume_info(found: RunSnapshot, workspace: str, *, here: bool) -> ResumeInfo:
@@ -265,111 +243,6 @@ def _resume_info(found: RunSnapshot, workspace: str, *, here: bool) -> ResumeInf
         ),
         instruction="nothing is left to do" if state.ended else go,
     )
-
-
-def _taught(
-    past: History, query: str, about: About, count: int
-) -> tuple[dict[str, JsonValue], ...]:
-    match about:
-        case "runs":
-            return tuple(entry.model_dump(mode="json") for entry in past.similar(query, count))
-        case "patterns":
-            return tuple(entry.model_dump(mode="json") for entry in past.patterns(query, (), count))
-        case "friction":
-            return tuple({"description": point} for point in past.friction(query, count))
-
-
-def _summary(state: State) -> dict[str, JsonValue]:
-    findings = [finding for record in state.artifacts.values() for finding in record.findings]
-    return {
-        "effort": state.effort.value,
-        "flow_template": state.flow_template,
-        "total_tokens": state.usage.input_tokens + state.usage.output_tokens,
-        "total_duration_ms": state.usage.duration_ms,
-        "cost_usd": str(state.usage.cost) if state.usage.cost is not None else None,
-        "calls": state.usage.calls,
-        "phases_executed": len(
-            [phase for phase in state.completed_phases if phase not in state.skipped_phases]
-        ),
-        "phases_skipped": len(state.skipped_phases),
-        "retries": sum(max(count - 1, 0) for count in state.visits.values()),
-        "review_findings": {
-            severity.value: sum(finding.severity is severity for finding in findings)
-            for severity in Severity
-        },
-        "tasks": _tasks(state.tasks),
-    }
-
-
-def _of_all_rounds(reported: ReviewReports) -> dict[str, JsonValue]:
-    counts = Counter(finding.severity.value for _, finding in reported.findings)
-    return {
-        "review_findings_all_rounds": {
-            severity.value: counts[severity.value] for severity in Severity
-        },
-        "rejections": [{"where": where, "notes": notes} for where, notes in reported.rejections],
-    }
-
-
-def _tasks(tasks: tuple[TaskState, ...]) -> dict[str, JsonValue]:
-    counted: dict[str, JsonValue] = {}
-    for task in tasks:
-        counted[task.status.value] = sum(other.status is task.status for other in tasks)
-    return counted
-
-
-def _estimated(root: ServedFolder, effort: str) -> dict[str, JsonValue]:
-    try:
-        wanted = Effort(effort.strip().upper())
-    except ValueError:
-        raise BadArguments(
-            f"effort {effort!r} does not exist: it is one of {', '.join(Effort)}."
-        ) from None
-    config = root.config
-    pipeline = load_pipeline(config.pipeline, root.repository.text_here)
-    models = {tier: config.model_for(tier) for tier in Tier}
-    head, records = root.repository.commit_id("HEAD"), newest_records(root.repository)
-    found = estimate(root.repository, head, pipeline, wanted, models, records=records)
-    # The keys of the other numbers, and not those of the run's own files.
-    return found.model_dump(mode="json", by_alias=False)
-
-
-def _history(root: ServedFolder) -> History:
-    """Return the history of a project. Where its pipeline cannot be read, their states and
-    reports still tell.
-    """
-    try:
-        documents = DocumentNames.of(load_pipeline(root.config.pipeline, root.repository.text_here))
-    except BadPipeline:
-        documents = DocumentNames()
-    repository = root.repository
-    return history_at(
-        repository, repository.commit_id("HEAD"), documents, newest_records(repository)
-    )
-
-
-def _repository(root: ServedFolder) -> dict[str, JsonValue]:
-    known = root.runs()
-    past = _history(root)
-    said = past.patterns("", (), _ALL)
-    efforts: dict[str, JsonValue] = {}
-    for info in known:
-        efforts[info.effort] = sum(other.effort == info.effort for other in known)
-    findings: list[JsonValue] = [
-        entry.model_dump(mode="json") for entry in said if not entry.by_person
-    ]
-    rejections: list[JsonValue] = [
-        entry.model_dump(mode="json") for entry in said if entry.by_person
-    ]
-    return {
-        "runs": len(known),
-        "completed": sum(info.status == "completed" for info in known),
-        "abandoned": sum(info.status == "abandoned" for info in known),
-        "waiting": sum(info.waiting for info in known),
-        "by_effort": efforts,
-        "most_common_findings": findings[:_SHOWN],
-        "most_common_rejections": rejections[:_SHOWN],
-    }
 
 
 def _validated(found: RunSnapshot, name: str, text: str) -> Validation:
