@@ -9,7 +9,7 @@ from forge_bot.bot.comments import RunView, command_replies, failure_replies
 from forge_bot.bot.push_commits import push_offer
 from forge_bot.bot.thread import Thread
 from forge_bot.engine.gates import AUTO
-from forge_bot.engine.pipeline import GatePhase
+from forge_bot.engine.phases import GatePhase
 from forge_bot.engine.reports import Answer
 from forge_bot.engine.state import Decision, Reason
 from forge_bot.engine.step_contracts import IssueToOpen

@@ -6,7 +6,7 @@ from uuid import uuid4
 from forge_bot.bot.comment_writer import CommentWriter
 from forge_bot.bot.publication import Publication, unverified
 from forge_bot.engine import Checkpoint, Exec, PersonAction, State, WorkAction, no_reports
-from forge_bot.engine.pipeline import PublishPhase
+from forge_bot.engine.phases import PublishPhase
 from forge_bot.engine.reports import Answer, Answered, ApprovalDoubted, Published, Report
 from forge_bot.errors import StepFailed
 from forge_bot.github_api import GitHub

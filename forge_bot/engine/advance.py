@@ -12,7 +12,8 @@ from forge_bot.engine import external_events, gate_answers, handle_report
 from forge_bot.engine.budget import Budget
 from forge_bot.engine.capability_uses import summed
 from forge_bot.engine.gates import refresh
-from forge_bot.engine.pipeline import AgentPhase, Pipeline
+from forge_bot.engine.phases import AgentPhase
+from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.reports import (
     Abandoned,
     AgentFailed,

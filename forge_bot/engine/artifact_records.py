@@ -1,9 +1,6 @@
 """The artifacts of a run as its state records them, and what an inspection says of them."""
 
-from forge_bot.engine.pipeline import (
-    ReviewPhase,
-    TaskReviewPhase,
-)
+from forge_bot.engine.phases import ReviewPhase, TaskReviewPhase
 from forge_bot.engine.reports import (
     ArtifactWritten,
 )

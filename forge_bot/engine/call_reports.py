@@ -4,11 +4,8 @@ from datetime import datetime
 
 from forge_bot.engine import call_records
 from forge_bot.engine.gates import open_decision
-from forge_bot.engine.pipeline import (
-    Pipeline,
-    TaskReviewPhase,
-    TasksPhase,
-)
+from forge_bot.engine.phases import TaskReviewPhase, TasksPhase
+from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.reports import (
     CallEnded,
     CallOutcome,

@@ -5,14 +5,8 @@ They are a changed request, another effort, an approval in doubt and failed chec
 
 from forge_bot.engine.gates import open_decision
 from forge_bot.engine.handle_report import reenter_phase
-from forge_bot.engine.pipeline import (
-    AgentPhase,
-    AnyPhase,
-    DecisionPhase,
-    GatePhase,
-    Pipeline,
-    SetupPhase,
-)
+from forge_bot.engine.phases import AgentPhase, AnyPhase, DecisionPhase, GatePhase, SetupPhase
+from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.reports import (
     ApprovalDoubted,
     BaseConflicted,

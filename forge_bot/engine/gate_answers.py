@@ -9,7 +9,8 @@ from forge_bot.engine.external_events import CHECKS
 from forge_bot.engine.gates import check_answer, record_decision
 from forge_bot.engine.handle_report import accept
 from forge_bot.engine.next_action import action_id
-from forge_bot.engine.pipeline import GatePhase, Pipeline, PublishPhase
+from forge_bot.engine.phases import GatePhase, PublishPhase
+from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.reports import Answer, Answered
 from forge_bot.engine.state import (
     CallStatus,

@@ -8,7 +8,8 @@ import json
 from collections.abc import Iterable
 from datetime import datetime
 
-from forge_bot.engine.pipeline import GatePhase, Pipeline
+from forge_bot.engine.phases import GatePhase
+from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.reports import Answer, Answered, ArtifactWritten
 from forge_bot.engine.state import Decision, OpenGate, Reason, RunStatus, ShownVersion, State
 from forge_bot.errors import AnswerNotOffered, NoGateOpen, NotesRequired, StaleApproval, WrongAction

@@ -13,15 +13,15 @@ from forge_bot.engine.artifact_records import (
 from forge_bot.engine.call_reports import handle_call_ended, handle_calls_requested
 from forge_bot.engine.gates import open_decision
 from forge_bot.engine.next_action import action_id
-from forge_bot.engine.pipeline import (
+from forge_bot.engine.phases import (
     AgentPhase,
-    Pipeline,
     PublishPhase,
     ReviewPhase,
     SetupPhase,
     StepPhase,
     VerifyPhase,
 )
+from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.post_to_source import ask_to_post
 from forge_bot.engine.reports import (
     ActionFailed,

@@ -13,13 +13,12 @@ from forge_bot.engine.actions import (
     WriteFile,
 )
 from forge_bot.engine.call_records import outstanding_call
-from forge_bot.engine.pipeline import (
+from forge_bot.engine.phases import (
     AgentPhase,
     AnsweringPhase,
     DecisionPhase,
     EndPhase,
     GatePhase,
-    Pipeline,
     PublishPhase,
     ReviewPhase,
     SetupPhase,
@@ -28,6 +27,7 @@ from forge_bot.engine.pipeline import (
     TasksPhase,
     VerifyPhase,
 )
+from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.process_documents import is_by_process, process_document
 from forge_bot.engine.state import OpenGate, RunStatus, State, TaskState, TaskStatus, Wave
 from forge_bot.values import PhaseId, TaskId, Tier

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import Literal
 
-from forge_bot.engine.pipeline import DecisionPhase, Pipeline
+from forge_bot.engine.phases import DecisionPhase
+from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.state import LogEntry, State, TaskStatus
 from forge_bot.engine.transitions import is_left_out
 from forge_bot.values import Frozen, PhaseId, TaskId, Usage

@@ -1,250 +1,29 @@
-"""The descriptor of a pipeline. One record holds everything about one phase.
+"""The descriptor of a pipeline: its phases (`phases.py`) in order, and questions about them.
 
 The root is a union. A pipeline of `kind: steps` is made into phases before a run begins
 (`step_phases.py`), so that the machine has one kind of run.
 """
 
 from collections.abc import Mapping
-from typing import Annotated, Literal, Self, assert_never, cast
+from typing import Annotated, Literal, Self, cast
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
-from forge_bot.engine.steps import Step, StepPipeline
-from forge_bot.values import Effort, Frozen, PhaseId, Tier, Verdict
-
-LOOKING_AROUND = ("read_file", "search_code", "list_files", "git_log", "git_diff", "past_runs")
-FROM_OUTSIDE = ("mcp_*", "skill_*")
-"""The tools and skills that a repository configures, if it does."""
-
-
-Recalled = Literal["similar", "patterns", "friction"]
-"""Kinds of memory of past runs.
-
-They are similar runs, findings that reviewers repeat, and points where earlier runs got stuck.
-"""
-
-PullRequestPart = Literal["summary", "approach", "requirements"]
-
-ProcessCondition = Literal[
-    "already-written",
-    "design-has-tasks",
-    "one-task-reviewed",
-    "verification-green",
-    "nothing-went-back",
-]
-"""Conditions under which our own process writes a document, and no model is asked."""
-
-
-class RoundLimits(Frozen):
-    """The number of attempts before a person decides."""
-
-    artifact_attempts: int = Field(
-        default=2,
-        ge=1,
-        description="answers without the required headings, or without a readable verdict",
-    )
-    failure_attempts: int = Field(
-        default=2, ge=1, description="agents that ended without an answer"
-    )
-    parallel_tasks: int = Field(default=4, ge=1, le=16, description="tasks in one wave")
-
-
-class Phase(Frozen):
-    """The fields that all phases have."""
-
-    id: PhaseId
-    label: str
-    skip: tuple[Effort, ...] = Field(default=(), description="efforts that leave this phase out")
-
-
-class SetupPhase(Phase):
-    """Prepares the work tree and runs the project's commands once, before any model is asked."""
-
-    kind: Literal["setup"]
-    writes: str
-
-
-class Variant(Frozen):
-    """Another agent for one effort, with its own headings."""
-
-    agent: str
-    headings: tuple[str, ...]
-    tier: Tier | None = Field(default=None, description="if not the one of the phase")
-    also_writes: PhaseId | None = Field(
-        default=None,
-        description=(
-            "a later phase whose document the agent may write in the same answer, below its own"
-        ),
-    )
-
-
-class AnsweringPhase(Phase):
-    """A phase in which an agent answers with an artifact."""
-
-    agent: str
-    tier: Tier = Tier.STANDARD
-    batch: bool = Field(
-        default=False,
-        description="the model is asked in its provider's batches: within a day, at half the price",
-    )
-    reads: tuple[str, ...] = ()
-    writes: str
-    headings: tuple[str, ...] = ()
-    changes: Literal["none", "task", "run", "names"] = Field(
-        default="none", description="the diff the agent is shown from the start"
-    )
-    providers: tuple[str, ...] = Field(
-        default=(*LOOKING_AROUND, *FROM_OUTSIDE),
-        description="what the agent may ask for, by name; `*` stands for any characters",
-    )
-    recalls: tuple[Recalled, ...] = Field(
-        default=(), description="what the agent is told of past runs"
-    )
-    caption: str = Field(
-        default="", description="the document in a few words, as comments introduce it"
-    )
-    pull_request: PullRequestPart | None = Field(
-        default=None, description="the part of the pull request that the document provides"
-    )
-    follows_rules: bool = Field(
-        default=False, description="the agent is told the standing rules on tasks"
-    )
-    by_process_when: ProcessCondition | None = Field(
-        default=None, description="when our own process writes the document from what it knows"
-    )
-    carries: tuple[str, ...] = Field(
-        default=(),
-        description="sections that the report carries, for documents of our own process",
-    )
-    closing: tuple[str, ...] = Field(
-        default=(),
-        description="sections that the last review is asked for besides, and may leave out",
-    )
-
-
-class AgentPhase(AnsweringPhase):
-    """A phase in which an agent writes a document."""
-
-    kind: Literal["agent"]
-    variants: dict[Effort, Variant] = Field(default_factory=dict[Effort, Variant])
-    tasks: bool = Field(default=False, description="the artifact is the task list")
-    stand_in: Literal["one-task"] | None = Field(
-        default=None, description="what is written when the phase is left out"
-    )
-    debug_headings: tuple[str, ...] = Field(
-        default=(), description="headings asked for with --debug only"
-    )
-    names_files: bool = Field(
-        default=False, description="agents that read the document are shown the files that it names"
-    )
-    shows_risks: bool = Field(
-        default=False,
-        description="signs of risk in the document are shown to the person at the next question",
-    )
-    instruction: str = Field(
-        default="", description="what the agent is to write, where its template does not say it"
-    )
-    may_end_run: bool = Field(
-        default=False,
-        description="the document may say that nothing is to be done; a person is asked",
-    )
-
-
-class ReviewPhase(AnsweringPhase):
-    """A phase in which an agent reviews.
-
-    A negative verdict sends back to a phase or adds a task.
-    """
-
-    kind: Literal["review"]
-    verdicts: tuple[Verdict, ...]
-    rounds: int = Field(
-        default=2, ge=1, description="negative verdicts that are worked off without asking a person"
-    )
-    sends_back_to: PhaseId | None = None
-    adds_task: bool = False
-    restored_by_auto: bool = Field(
-        default=False, description="--auto brings the phase back where an effort leaves it out"
-    )
-
-
-class GatePhase(Phase):
-    """A phase in which a person decides."""
-
-    kind: Literal["gate"]
-    shows: tuple[str, ...]
-    sends_back_to: PhaseId
-
-
-class TasksPhase(AnsweringPhase):
-    """A phase in which an agent implements each task."""
-
-    kind: Literal["tasks"]
-
-
-class TaskReviewPhase(AnsweringPhase):
-    """A phase in which an agent reviews each implemented task."""
-
-    kind: Literal["task-review"]
-    verdicts: tuple[Verdict, ...]
-    rounds: int = Field(default=2, ge=1)
-
-
-class VerifyPhase(AnsweringPhase):
-    """Runs the project's commands in our own process; then an agent explains their results."""
-
-    kind: Literal["verify"]
-    rounds: int = Field(
-        default=2, ge=0, description="red results that are worked off without asking a person"
-    )
-
-
-class StepPhase(Phase):
-    """A phase in which our own process carries out a step, or writes what a person is asked."""
-
-    kind: Literal["step"]
-    step: Step
-    asks: bool = Field(default=False, description="it writes the question before the step")
-    writes: str
-
-
-class PublishPhase(Phase):
-    """A phase in which the host makes something visible outside the run."""
-
-    kind: Literal["publish"]
-    operation: Literal["open-issues", "pull-request", "post-to-source", "final-commit"]
-    reads: str = Field(
-        default="", description="of `open-issues`: the document with them; made by a step"
-    )
-    skip_when: Literal["no-pull-request", "no-source"] | None = None
-
-
-class EndPhase(Phase):
-    """The end of the run."""
-
-    kind: Literal["end"]
-
-
-class DecisionPhase(Phase):
-    """The one exceptional gate. It can be entered from any phase."""
-
-    kind: Literal["decision"]
-
-
-AnyPhase = Annotated[
-    SetupPhase
-    | AgentPhase
-    | ReviewPhase
-    | GatePhase
-    | TasksPhase
-    | TaskReviewPhase
-    | VerifyPhase
-    | StepPhase
-    | PublishPhase
-    | EndPhase
-    | DecisionPhase,
-    Field(discriminator="kind"),
-]
+from forge_bot.engine.phase_checks import reference_problems, structure_problems
+from forge_bot.engine.phases import (
+    AgentPhase,
+    AnsweringPhase,
+    AnyPhase,
+    DecisionPhase,
+    GatePhase,
+    PullRequestPart,
+    ReviewPhase,
+    RoundLimits,
+    TaskReviewPhase,
+    TasksPhase,
+)
+from forge_bot.engine.steps import StepPipeline
+from forge_bot.values import Effort, Frozen, PhaseId
 
 
 class Pipeline(Frozen):
@@ -262,7 +41,8 @@ class Pipeline(Frozen):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        if problems := [*_structure(self), *_references(self)]:
+        problems = structure_problems(self.phases, self.flows) if self.steps is None else []
+        if problems := [*problems, *reference_problems(self.phases)]:
             raise ValueError("; ".join(problems))
         return self
 
@@ -428,122 +208,3 @@ def _alone(phase: AnyPhase) -> AnyPhase:
     alone = {"also_writes": None}
     variants = {effort: each.model_copy(update=alone) for effort, each in phase.variants.items()}
     return phase.model_copy(update={"variants": variants})
-
-
-def _structure(pipeline: Pipeline) -> list[str]:
-    if pipeline.steps is not None:
-        return []
-    kinds = [phase.kind for phase in pipeline.phases]
-    ids = [phase.id for phase in pipeline.phases]
-    problems = [
-        f"phase id {name!r} stands twice"
-        for name in sorted({name for name in ids if ids.count(name) > 1})
-    ]
-    problems += [
-        f"{phase.id}: steps belong into a pipeline of kind 'steps'"
-        for phase in pipeline.phases
-        if isinstance(phase, StepPhase)
-        or (isinstance(phase, PublishPhase) and phase.operation == "open-issues")
-    ]
-    problems += [
-        f"there must be exactly one phase of kind {kind!r}, not {kinds.count(kind)}"
-        for kind in ("setup", "tasks", "decision", "end")
-        if kinds.count(kind) != 1
-    ]
-    if kinds.count("task-review") > 1:
-        problems.append("there can be only one phase of kind 'task-review'")
-    if not problems:
-        if kinds[0] != "setup":
-            problems.append("the first phase must be of kind 'setup'")
-        if [kind for kind in kinds if kind != "decision"][-1] != "end":
-            problems.append("the last phase must be of kind 'end'")
-        if "task-review" in kinds and kinds.index("task-review") != kinds.index("tasks") + 1:
-            problems.append("the phase of kind 'task-review' must follow the one of kind 'tasks'")
-    problems += [f"flows must name {effort}" for effort in Effort if effort not in pipeline.flows]
-    return problems
-
-
-def _references(pipeline: Pipeline) -> list[str]:
-    problems: list[str] = []
-    written: set[str] = set()
-    agents: set[str] = set()
-    for phase in pipeline.phases:
-        wanted = (
-            phase.reads
-            if isinstance(phase, AnsweringPhase)
-            else phase.shows
-            if isinstance(phase, GatePhase)
-            else ()
-        )
-        problems += [
-            f"{phase.id} reads {name!r}, which no earlier phase writes"
-            for name in wanted
-            if _plain(name) not in written
-        ]
-        target = phase.sends_back_to if isinstance(phase, ReviewPhase | GatePhase) else None
-        if target is not None and target not in agents:
-            problems.append(
-                f"{phase.id} sends back to {target!r}, which is no earlier phase of kind 'agent'"
-            )
-        if isinstance(phase, ReviewPhase) and (target is None) != phase.adds_task:
-            problems.append(f"{phase.id} must either send back to a phase or add a task")
-        if isinstance(phase, ReviewPhase | TaskReviewPhase) and not _judges(phase.verdicts):
-            problems.append(f"{phase.id} needs at least one positive and one negative verdict")
-        if (problem := _misplaced(phase)) is not None:
-            problems.append(problem)
-        problems += _also_written(pipeline, phase)
-        if isinstance(phase, AgentPhase | StepPhase):
-            agents.add(phase.id)
-        if isinstance(phase, SetupPhase | AnsweringPhase | StepPhase):
-            written.add(_plain(phase.writes))
-    return problems
-
-
-def _also_written(pipeline: Pipeline, phase: AnyPhase) -> list[str]:
-    """Return what is wrong with the documents that an agent may write beside its own."""
-    behind = pipeline.phases[pipeline.position(phase.id) + 1 :]
-    taken = {
-        each.id
-        for each in behind
-        if isinstance(each, AgentPhase) and each.by_process_when == "already-written"
-    }
-    variants = phase.variants.values() if isinstance(phase, AgentPhase) else ()
-    return [
-        f"{phase.id} also writes for {each.also_writes!r}, which is no later phase of kind 'agent'"
-        " with by_process_when: already-written"
-        for each in variants
-        if each.also_writes is not None and each.also_writes not in taken
-    ]
-
-
-def _misplaced(phase: AnyPhase) -> str | None:
-    """Return what is wrong with the condition under which our process writes the document."""
-    if not isinstance(phase, AnsweringPhase):
-        return None
-    match phase.by_process_when:
-        case None:
-            return None
-        case "already-written":
-            fits = isinstance(phase, AgentPhase) and not phase.tasks
-        case "design-has-tasks":
-            fits = isinstance(phase, AgentPhase) and phase.tasks
-        case "one-task-reviewed":
-            fits = isinstance(phase, ReviewPhase) and phase.adds_task
-        case "verification-green":
-            fits = isinstance(phase, VerifyPhase)
-        case "nothing-went-back":
-            fits = isinstance(phase, AgentPhase) and not phase.tasks
-        case _:
-            assert_never(phase.by_process_when)
-    return None if fits else f"{phase.id} cannot have by_process_when: {phase.by_process_when}"
-
-
-def _judges(verdicts: tuple[Verdict, ...]) -> bool:
-    readable = [verdict for verdict in verdicts if verdict is not Verdict.UNREADABLE]
-    return any(verdict.positive for verdict in readable) and any(
-        not verdict.positive for verdict in readable
-    )
-
-
-def _plain(name: str) -> str:
-    return name.replace("{each}", "{task}")

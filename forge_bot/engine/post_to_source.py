@@ -1,7 +1,8 @@
 """Post the result to the tracker. A person first approves exactly the summary that is posted."""
 
 from forge_bot.engine.gates import digest, open_gate
-from forge_bot.engine.pipeline import Pipeline, PublishPhase
+from forge_bot.engine.phases import PublishPhase
+from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.reports import Answer
 from forge_bot.engine.state import ShownVersion, State
 from forge_bot.errors import WrongReport

@@ -10,15 +10,15 @@ from typing import assert_never
 
 from forge_bot.engine.call_records import call_turns
 from forge_bot.engine.capability_uses import uses_section
-from forge_bot.engine.pipeline import (
+from forge_bot.engine.phases import (
     AgentPhase,
     AnsweringPhase,
-    Pipeline,
     ReviewPhase,
     SetupPhase,
     TaskReviewPhase,
     VerifyPhase,
 )
+from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.state import ArtifactRecord, State, TaskState, TaskStatus
 from forge_bot.engine.transitions import is_left_out
 from forge_bot.values import Effort, NothingToDo, Unneeded, Verdict

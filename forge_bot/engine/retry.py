@@ -1,19 +1,19 @@
 """Send a run back to a phase it has reached: what is kept, what is dropped, what prevents it."""
 
 from forge_bot.engine.handle_report import reenter_phase
-from forge_bot.engine.pipeline import (
+from forge_bot.engine.phases import (
     AgentPhase,
     AnsweringPhase,
     AnyPhase,
     DecisionPhase,
     EndPhase,
     GatePhase,
-    Pipeline,
     SetupPhase,
     StepPhase,
     TaskReviewPhase,
     TasksPhase,
 )
+from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.reports import RetryAsked
 from forge_bot.engine.state import State, TaskState, TaskStatus
 from forge_bot.engine.transitions import add_note, go_back, is_left_out, reviewed

@@ -2,16 +2,16 @@
 
 from collections.abc import Iterator
 
-from forge_bot.engine.pipeline import (
+from forge_bot.engine.phases import (
     AgentPhase,
     AnyPhase,
     DecisionPhase,
     EndPhase,
     GatePhase,
-    Pipeline,
     PublishPhase,
     StepPhase,
 )
+from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.step_checks import producers
 from forge_bot.engine.step_contracts import ISSUES
 from forge_bot.engine.steps import Step, StepPipeline

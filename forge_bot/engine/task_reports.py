@@ -6,11 +6,8 @@ from forge_bot.engine.artifact_records import (
     verdict_of,
     with_artifact,
 )
-from forge_bot.engine.pipeline import (
-    Pipeline,
-    TaskReviewPhase,
-    TasksPhase,
-)
+from forge_bot.engine.phases import TaskReviewPhase, TasksPhase
+from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.reports import (
     AgentFailed,
     ArtifactWritten,

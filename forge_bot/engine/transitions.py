@@ -12,17 +12,17 @@ from forge_bot.engine.gates import (
     record_auto_approval,
     shown_versions,
 )
-from forge_bot.engine.pipeline import (
+from forge_bot.engine.phases import (
     AgentPhase,
     AnyPhase,
     DecisionPhase,
     EndPhase,
     GatePhase,
-    Pipeline,
     PublishPhase,
     ReviewPhase,
     TasksPhase,
 )
+from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.state import (
     CallStatus,
     LogEntry,

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from uuid import uuid4
 
 from forge_bot.engine import SpawnAgent
-from forge_bot.engine.pipeline import AgentPhase, AnsweringPhase, ReviewPhase, TaskReviewPhase
+from forge_bot.engine.phases import AgentPhase, AnsweringPhase, ReviewPhase, TaskReviewPhase
 from forge_bot.engine.reports import Answer, Report, RetryAsked
 from forge_bot.engine.state import State
 from forge_bot.errors import CannotUpdate, UnknownArtifact

@@ -36,7 +36,7 @@ from forge_bot.agent.tools.tool_catalogue import get_capability_specs
 from forge_bot.agent.tools.tool_context import ToolContext
 from forge_bot.agent.tries import TryOutcome
 from forge_bot.engine import Exec, SpawnAgent
-from forge_bot.engine.pipeline import AnsweringPhase
+from forge_bot.engine.phases import AnsweringPhase
 from forge_bot.errors import BatchUnderWay, ForgeError, ModelUnavailable
 from forge_bot.prompts.environment import Environment
 from forge_bot.prompts.material import Material, Prompt

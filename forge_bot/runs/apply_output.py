@@ -16,7 +16,7 @@ from forge_bot.engine import SpawnAgent
 from forge_bot.engine.capability_uses import HEADING, uses_section
 from forge_bot.engine.external_events import CONFLICTS
 from forge_bot.engine.next_action import held_patch_name
-from forge_bot.engine.pipeline import (
+from forge_bot.engine.phases import (
     AgentPhase,
     AnsweringPhase,
     AnyPhase,

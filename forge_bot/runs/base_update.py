@@ -5,7 +5,7 @@ verification; one that is under way comes to it anyhow.
 from datetime import datetime
 
 from forge_bot.engine.external_events import CONFLICTS
-from forge_bot.engine.pipeline import VerifyPhase
+from forge_bot.engine.phases import VerifyPhase
 from forge_bot.engine.reports import BaseConflicted, RetryAsked
 from forge_bot.engine.state import RunStatus
 from forge_bot.errors import CannotUpdate

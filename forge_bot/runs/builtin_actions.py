@@ -7,7 +7,7 @@ from collections.abc import Callable
 from forge_bot.agent.tries import TryOutcome, with_tries
 from forge_bot.engine import Exec, State, WriteFile
 from forge_bot.engine.next_action import held_patch_name
-from forge_bot.engine.pipeline import AnsweringPhase, VerifyPhase
+from forge_bot.engine.phases import AnsweringPhase, VerifyPhase
 from forge_bot.engine.reports import ActionFailed, ArtifactWritten, CommandsRan, Prepared
 from forge_bot.engine.verification_report import section
 from forge_bot.errors import ForgeError, GitFailed

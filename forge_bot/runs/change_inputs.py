@@ -7,7 +7,7 @@ from collections.abc import Collection
 from typing import assert_never
 
 from forge_bot.engine.phase_rows import in_task_order
-from forge_bot.engine.pipeline import AnsweringPhase
+from forge_bot.engine.phases import AnsweringPhase
 from forge_bot.engine.state import TaskState
 from forge_bot.prompts.material import InputFile
 from forge_bot.runs.code_commits import BASE

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from decimal import Decimal
 
 from forge_bot.agent.prices import BATCH_PRICE, offers_batches, usual_price
-from forge_bot.engine.pipeline import AnsweringPhase, Pipeline
+from forge_bot.engine.phases import AnsweringPhase
+from forge_bot.engine.pipeline import Pipeline
 from forge_bot.runs.estimate_evidence import Sample
 from forge_bot.values import PhaseId, Tier, Usage
 

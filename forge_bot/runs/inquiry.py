@@ -19,7 +19,7 @@ from forge_bot.agent.models.base import Model
 from forge_bot.agent.progress_events import ModelAsked
 from forge_bot.agent.progress_events import Notice as ModelNotice
 from forge_bot.agent.providers.context import ProviderContext
-from forge_bot.engine.pipeline import LOOKING_AROUND
+from forge_bot.engine.phases import LOOKING_AROUND
 from forge_bot.engine.reports import Asked
 from forge_bot.errors import BadOption, ModelUnavailable
 from forge_bot.knowledge import Profile

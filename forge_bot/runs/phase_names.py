@@ -15,7 +15,7 @@ from forge_bot.engine import (
     WorkAction,
     no_reports,
 )
-from forge_bot.engine.pipeline import AnsweringPhase, AnyPhase, DecisionPhase, SetupPhase
+from forge_bot.engine.phases import AnsweringPhase, AnyPhase, DecisionPhase, SetupPhase
 from forge_bot.engine.state import TaskStatus
 from forge_bot.errors import BadOption, NothingToRetry
 from forge_bot.runs.run import Run

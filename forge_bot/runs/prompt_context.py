@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from forge_bot.engine import SpawnAgent
 from forge_bot.engine.external_events import CHECKS, CONFLICTS
-from forge_bot.engine.pipeline import (
+from forge_bot.engine.phases import (
     AgentPhase,
     AnsweringPhase,
     ReviewPhase,

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from forge_bot.artifacts.inspection import MOST_CHARACTERS
 from forge_bot.engine import Checkpoint, HumanGate, PersonAction
-from forge_bot.engine.pipeline import AgentPhase
+from forge_bot.engine.phases import AgentPhase
 from forge_bot.engine.reports import GateShown
 from forge_bot.engine.state import OpenGate, Reason, State
 from forge_bot.prompts.untrusted import what_is_hidden

@@ -7,7 +7,8 @@ from fnmatch import fnmatchcase
 from forge_bot.artifacts.design_outline import DesignOutline, read_outline
 from forge_bot.engine import Checkpoint
 from forge_bot.engine.phase_rows import rows
-from forge_bot.engine.pipeline import AgentPhase, GatePhase, Pipeline, PublishPhase
+from forge_bot.engine.phases import AgentPhase, GatePhase, PublishPhase
+from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.reports import ArtifactChanged, ArtifactWritten, Report
 from forge_bot.engine.state import State
 from forge_bot.runs.estimate import Estimate, kept_estimate, still_to_come

@@ -8,7 +8,7 @@ from typing import cast
 
 from forge_bot.artifacts.test_paths import belongs_to_tests
 from forge_bot.engine import State
-from forge_bot.engine.pipeline import VerifyPhase
+from forge_bot.engine.phases import VerifyPhase
 from forge_bot.interaction.requirement_table import Requirement, read_requirements
 from forge_bot.knowledge.likely_files import is_prose
 from forge_bot.runs.notifications import Message

@@ -21,7 +21,7 @@ from forge_bot.engine import (
     fold,
     next_action,
 )
-from forge_bot.engine.pipeline import AgentPhase, AnsweringPhase
+from forge_bot.engine.phases import AgentPhase, AnsweringPhase
 from forge_bot.engine.reports import (
     AgentFailed,
     ArtifactChanged,

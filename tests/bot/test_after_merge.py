@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from forge_bot.engine.gates import digest
-from forge_bot.engine.pipeline import GatePhase
+from forge_bot.engine.phases import GatePhase
 from forge_bot.engine.state import ShownVersion
 from forge_bot.git import Repository, blob_id
 from forge_bot.knowledge import DocumentNames

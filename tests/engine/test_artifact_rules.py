@@ -3,7 +3,7 @@
 import pytest
 
 from forge_bot.artifacts.inspection import inspect
-from forge_bot.engine.pipeline import AgentPhase, AnsweringPhase, ReviewPhase, TaskReviewPhase
+from forge_bot.engine.phases import AgentPhase, AnsweringPhase, ReviewPhase, TaskReviewPhase
 from forge_bot.values import Verdict
 from tests.fakes.bench import SHIPPED
 

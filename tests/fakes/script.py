@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from forge_bot.engine.pipeline import (
+from forge_bot.engine.phases import (
     AgentPhase,
     AnsweringPhase,
     ReviewPhase,

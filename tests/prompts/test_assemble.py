@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forge_bot.engine.pipeline import AnsweringPhase
+from forge_bot.engine.phases import AnsweringPhase
 from forge_bot.errors import BadTemplate
 from forge_bot.prompts.assemble import assemble
 from forge_bot.prompts.environment import Environment

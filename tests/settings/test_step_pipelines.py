@@ -3,7 +3,7 @@
 import pytest
 
 from forge_bot.engine import Pipeline, StepPipeline
-from forge_bot.engine.pipeline import GatePhase, PublishPhase, StepPhase
+from forge_bot.engine.phases import GatePhase, PublishPhase, StepPhase
 from forge_bot.errors import BadPipeline
 from forge_bot.settings.load_pipeline import load_descriptor, load_pipeline
 

@@ -3,7 +3,7 @@
 from forge_bot.bot.comments.reply import CommentReply
 from forge_bot.bot.comments.run_view import RunView
 from forge_bot.engine.budget import Budget
-from forge_bot.engine.pipeline import GatePhase, PublishPhase, TaskReviewPhase, TasksPhase
+from forge_bot.engine.phases import GatePhase, PublishPhase, TaskReviewPhase, TasksPhase
 from forge_bot.engine.process_documents import UNNEEDED
 from forge_bot.engine.state import OpenGate, Reason, RunStatus
 from forge_bot.interaction.commit_links import short

@@ -3,7 +3,7 @@
 from forge_bot.bot.comments.next_step import pull_request_link
 from forge_bot.bot.comments.run_view import RunView
 from forge_bot.engine.phase_rows import Row, rows
-from forge_bot.engine.pipeline import (
+from forge_bot.engine.phases import (
     DecisionPhase,
     EndPhase,
     PublishPhase,

@@ -5,7 +5,7 @@ import json
 from collections.abc import Iterator, Sequence
 
 from forge_bot.engine.gates import is_approved
-from forge_bot.engine.pipeline import GatePhase, PublishPhase
+from forge_bot.engine.phases import GatePhase, PublishPhase
 from forge_bot.engine.step_contracts import IssuesOutput, IssueToOpen
 from forge_bot.errors import StepFailed
 from forge_bot.git import blob_id

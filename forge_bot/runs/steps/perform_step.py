@@ -8,7 +8,7 @@ from pydantic import JsonValue
 
 from forge_bot.agent.protected_changes import protected_changes
 from forge_bot.engine import Exec
-from forge_bot.engine.pipeline import StepPhase
+from forge_bot.engine.phases import StepPhase
 from forge_bot.engine.reports import ActionFailed, ArtifactWritten
 from forge_bot.engine.step_checks import has_effect
 from forge_bot.engine.step_contracts import (
