@@ -58,7 +58,7 @@ def test_the_question_says_what_the_design_reaches_and_what_no_test_imports(
     model = sample.model({("architect", "*", "*"): design("- `rota/schedule.py`: the guard")})
     said = sample.forge("run", TASK, "--effort", "S", "--model", model)
     assert said.code == 3
-    told = "Reaches 3 more files of code and 4 tests. No test imports rota/reading.py, rota/__main__.py."
+    told = "Reaches 3 more files of code and 4 tests. No test imports rota/reading.py or rota/__main__.py."
     assert told in " ".join(said.out.split())
     assert state(sample)["risks"] == [], "it is no risk: --auto goes on"
 

@@ -15,10 +15,10 @@ _READ = "import time:"
 _MOST = {
     ("--help",): 165,
     ("--version",): 165,
-    ("list",): 359,
-    ("status",): 388,
-    ("show", "request.md"): 380,
-    ("status", "--json"): 381,
+    ("list",): 362,
+    ("status",): 391,
+    ("show", "request.md"): 383,
+    ("status", "--json"): 384,
 }
 _WORKING = {
     "asyncio",

@@ -169,7 +169,7 @@ def test_files_in_lfs_that_nobody_will_touch_are_a_warning_without_the_tool(
     clones.keep_in_lfs(sample, "model.bin", "art/logo.png")
     weight, said = one(found(sample))
     assert weight == "warn"
-    assert "2 files in Git LFS (art/logo.png, model.bin) will be there as pointers only" in said
+    assert "2 files in Git LFS (art/logo.png and model.bin) will be there as pointers only" in said
     assert "git lfs install" in said
 
 
