@@ -10,9 +10,9 @@ from pathlib import Path
 from benchmarks.measuring import CHILDREN, WALL, Figure, Row, measured, summed_up, timed
 from forge_bot.mcp_server.service import Service
 from forge_bot.resources import templates
+from forge_bot.runs.find_runs import runs
 from forge_bot.runs.kept_profiles import kept_in, profile_at
 from forge_bot.runs.outcome import Outcome
-from forge_bot.runs.resolve import runs
 from forge_bot.settings import Config
 from tests.fakes import script
 from tests.fakes.many_branches import imported, repository_with

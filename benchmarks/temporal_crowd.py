@@ -17,8 +17,8 @@ from benchmarks.measuring import Figure, Row, processor_time
 from forge_bot.engine import REPORT
 from forge_bot.engine.reports import Answer, RunFlags
 from forge_bot.git import Repository
-from forge_bot.runs.create import NewRun, create_run, draft_from_words, plan_for
-from forge_bot.runs.resolve import RunInfo, run_named
+from forge_bot.runs.create_run import NewRun, create_run, draft_from_words, plan_for
+from forge_bot.runs.find_runs import RunInfo, run_named
 from forge_bot.runs.run import open_run
 from forge_bot.runs.session import PersonAnswer, answer
 from forge_bot.settings import Config, load_config, load_pipeline

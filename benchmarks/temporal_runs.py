@@ -22,7 +22,7 @@ from benchmarks.measuring import (
     summed_up,
 )
 from forge_bot.git import Repository
-from forge_bot.runs.resolve import run_named
+from forge_bot.runs.find_runs import run_named
 from forge_bot.runs.run import open_run
 from forge_bot.settings import load_config
 from forge_bot.temporal.run_place import workflow_id

@@ -5,7 +5,7 @@ They are changes to protected paths, and to the part of a manifest that installs
 
 from collections.abc import Callable, Iterable, Sequence
 
-from forge_bot.agent.manifests import is_manifest, protected_part_changed
+from forge_bot.agent.manifest_changes import is_manifest, protected_part_changed
 from forge_bot.settings.protected_paths import reason_for
 
 Versions = Callable[[str], tuple[bytes | None, bytes | None]]

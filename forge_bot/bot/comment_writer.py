@@ -18,15 +18,15 @@ from forge_bot.bot.comments import (
     tracking,
 )
 from forge_bot.bot.error_comments import reply_to_error
-from forge_bot.bot.outbox import WorkerStopped, as_error
 from forge_bot.bot.thread import Thread, ThreadCommand
+from forge_bot.bot.worker_messages import WorkerStopped, as_error
 from forge_bot.engine import Pipeline, State
 from forge_bot.engine.reports import GateShown
 from forge_bot.errors import NotOnGitHub
 from forge_bot.gate import messages
 from forge_bot.github_api import Comment, GitHub, Issue, Reaction
+from forge_bot.runs.find_runs import RunInfo
 from forge_bot.runs.question import open_question
-from forge_bot.runs.resolve import RunInfo
 from forge_bot.runs.run import Run
 from forge_bot.store import SPECS
 

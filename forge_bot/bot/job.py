@@ -37,8 +37,8 @@ from forge_bot.gate.messages import BEGUN, NOT_BEGUN
 from forge_bot.git import Repository, clone_repository
 from forge_bot.github_api import GitHub, PyGitHub, load_library
 from forge_bot.interaction import markers
+from forge_bot.runs.find_runs import RunInfo, resolve_run
 from forge_bot.runs.outcome import Outcome
-from forge_bot.runs.resolve import RunInfo, resolve_run
 from forge_bot.settings import load_config, state_home
 from forge_bot.store import SPECS
 from forge_bot.store.lock import waited_for

@@ -11,12 +11,12 @@ from pathlib import Path
 
 from pydantic import Field, ValidationError
 
-from forge_bot.bot.outbox import WorkerStopped
 from forge_bot.bot.thread import ThreadCommand
+from forge_bot.bot.worker_messages import WorkerStopped
 from forge_bot.errors import NothingDelivered, NotInAction
 from forge_bot.gate import grammar as said
 from forge_bot.git import Repository
-from forge_bot.runs.resolve import RunInfo
+from forge_bot.runs.find_runs import RunInfo
 from forge_bot.values import Frozen
 
 COMMITS = "commits.bundle"

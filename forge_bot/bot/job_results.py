@@ -7,13 +7,13 @@ from pathlib import Path
 from forge_bot.agent.redaction import secrets_of
 from forge_bot.bot.inspect_commits import CommitInspector
 from forge_bot.bot.job_handoff import COMMITS, JobRequest, JobResult, delivered
-from forge_bot.bot.outbox import WorkerStopped, as_error
 from forge_bot.bot.push_commits import push
 from forge_bot.bot.supervisor import Ended, Supervisor
+from forge_bot.bot.worker_messages import WorkerStopped, as_error
 from forge_bot.errors import BranchMoved, CommitsRefused, GitFailed
 from forge_bot.git import Tree
+from forge_bot.runs.find_runs import RunInfo, resolve_run
 from forge_bot.runs.outcome import Outcome
-from forge_bot.runs.resolve import RunInfo, resolve_run
 
 
 def run_of(supervisor: Supervisor, handed: JobRequest) -> RunInfo:

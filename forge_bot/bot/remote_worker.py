@@ -7,11 +7,11 @@ from pathlib import Path
 
 from forge_bot.bot.job_context import JobContext
 from forge_bot.bot.job_handoff import COMMITS, TOLD, JobRequest, JobResult, QuestionAnswered
-from forge_bot.bot.outbox import WorkerStopped, stopped_by
 from forge_bot.bot.supervised_worker import SupervisedWorker
+from forge_bot.bot.worker_messages import WorkerStopped, stopped_by
 from forge_bot.errors import BranchMoved, ForgeError
 from forge_bot.git import Repository
-from forge_bot.runs.resolve import RunInfo, resolve_run
+from forge_bot.runs.find_runs import RunInfo, resolve_run
 from forge_bot.runs.run import open_run
 from forge_bot.settings import load_config
 

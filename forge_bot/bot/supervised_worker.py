@@ -8,14 +8,14 @@ from collections.abc import Callable, Mapping
 from forge_bot.agent.redaction import secrets_of
 from forge_bot.bot.inspect_commits import CommitInspector
 from forge_bot.bot.job_context import JobContext
-from forge_bot.bot.outbox import Committed, InquiryAnswer, LogMessage, WorkerStopped
 from forge_bot.bot.thread import ThreadCommand
+from forge_bot.bot.worker_messages import Committed, InquiryAnswer, LogMessage, WorkerStopped
 from forge_bot.bot.worker_process import WorkerProcess, without_token
 from forge_bot.errors import GitFailed
 from forge_bot.gate import grammar as said
 from forge_bot.gate import outputs as log
 from forge_bot.git import Repository
-from forge_bot.runs.resolve import RunInfo
+from forge_bot.runs.find_runs import RunInfo
 
 
 class SupervisedWorker:

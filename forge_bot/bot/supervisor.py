@@ -20,12 +20,12 @@ from forge_bot.bot.comments import (
 from forge_bot.bot.inspect_commits import CommitInspector
 from forge_bot.bot.job_context import JobContext
 from forge_bot.bot.job_handoff import JobHandoff
-from forge_bot.bot.outbox import WorkerStopped
-from forge_bot.bot.publication import Publication
+from forge_bot.bot.publish_on_github import Publication
 from forge_bot.bot.push_commits import known_tip, push, refuse_unseen
 from forge_bot.bot.supervised_worker import SupervisedWorker
 from forge_bot.bot.thread import Thread, ThreadCommand
 from forge_bot.bot.thread_host import ThreadHost
+from forge_bot.bot.worker_messages import WorkerStopped
 from forge_bot.engine import (
     Checkpoint,
     Done,
@@ -42,10 +42,10 @@ from forge_bot.gate.environment_variables import Inputs
 from forge_bot.git import Repository
 from forge_bot.github_api import GitHub
 from forge_bot.runs.ended_records import is_kept
+from forge_bot.runs.find_runs import RunInfo, resolve_run
 from forge_bot.runs.outcome import Outcome
 from forge_bot.runs.parked_batches import leaves_batches
 from forge_bot.runs.pull_request_branch import keep_run, take_peoples_commits
-from forge_bot.runs.resolve import RunInfo, resolve_run
 from forge_bot.runs.run import Run, open_run
 from forge_bot.settings import Config
 

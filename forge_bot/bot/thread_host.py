@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator, Callable
 from uuid import uuid4
 
 from forge_bot.bot.comment_writer import CommentWriter
-from forge_bot.bot.publication import Publication, unverified
+from forge_bot.bot.publish_on_github import Publication, unverified
 from forge_bot.engine import Checkpoint, Exec, PersonAction, State, WorkAction, no_reports
 from forge_bot.engine.phases import PublishPhase
 from forge_bot.engine.reports import Answer, Answered, ApprovalDoubted, Published, Report

@@ -14,7 +14,7 @@ from pathlib import Path
 from forge_bot.agent.models.base import Model
 from forge_bot.agent.tools.placeholders import SERVER_VARIABLES
 from forge_bot.bot.job_context import may_push_workflows
-from forge_bot.bot.outbox import (
+from forge_bot.bot.worker_messages import (
     GO_ON,
     AnyMessage,
     Committed,
@@ -30,13 +30,13 @@ from forge_bot.errors import ForgeError
 from forge_bot.git import Repository
 from forge_bot.runs import notifications
 from forge_bot.runs.checks.request_checks import WORKFLOWS
+from forge_bot.runs.find_runs import resolve_run
 from forge_bot.runs.inquiry import inquire
 from forge_bot.runs.installation import foundation
 from forge_bot.runs.kept_profiles import profile_at
 from forge_bot.runs.local_host import LocalHost
 from forge_bot.runs.parked_batches import end_batches, leaves_batches
 from forge_bot.runs.project import Project
-from forge_bot.runs.resolve import resolve_run
 from forge_bot.runs.run import Run, open_run
 from forge_bot.runs.run_clock import RunClock
 from forge_bot.runs.session import prompts_for

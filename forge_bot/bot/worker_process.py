@@ -10,7 +10,7 @@ from collections.abc import Generator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from forge_bot.bot.outbox import (
+from forge_bot.bot.worker_messages import (
     GO_ON,
     LONGEST_LINE,
     Committed,

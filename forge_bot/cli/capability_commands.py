@@ -22,7 +22,7 @@ def list_capabilities(
     """List the tools and skills that agents may ask for here, with each problem."""
     if context.invoked_subcommand is not None:
         return 0
-    from forge_bot.cli.capabilities_command import list_capabilities as look
+    from forge_bot.cli.capability_output import list_capabilities as look
 
     return look(repo, source)
 
@@ -46,6 +46,6 @@ def try_capability(
     ] = False,
 ) -> int:
     """Call one tool as a run would, or let a model perform a skill, and show what comes of it."""
-    from forge_bot.cli.capabilities_command import try_capability as call
+    from forge_bot.cli.capability_output import try_capability as call
 
     return call(repo, source, name, tuple(arg or ()), performing, yes=yes)

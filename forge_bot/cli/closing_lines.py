@@ -13,7 +13,12 @@ from forge_bot.runs.ended_records import recorded_on
 from forge_bot.runs.leftovers import remove_work_tree
 from forge_bot.runs.open_pull_request import creation
 from forge_bot.runs.outcome import Outcome
-from forge_bot.runs.publish import PULL_REQUEST, body_file, pull_request_text, wanted_pull_request
+from forge_bot.runs.publish_result import (
+    PULL_REQUEST,
+    body_file,
+    pull_request_text,
+    wanted_pull_request,
+)
 from forge_bot.runs.pull_request_branch import Offer, is_separate, offered
 from forge_bot.runs.run import Run
 from forge_bot.wording import several

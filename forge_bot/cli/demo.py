@@ -23,7 +23,7 @@ from forge_bot.engine.reports import Answer
 from forge_bot.errors import BadOption
 from forge_bot.git import make_repository
 from forge_bot.resources import templates
-from forge_bot.runs.create import NewRun, create_run, draft_from_words, plan_for
+from forge_bot.runs.create_run import NewRun, create_run, draft_from_words, plan_for
 from forge_bot.runs.local_user import local_user
 from forge_bot.runs.outcome import Outcome
 from forge_bot.runs.question import Question

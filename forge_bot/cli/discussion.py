@@ -11,7 +11,7 @@ from rich.prompt import Prompt
 
 from forge_bot.cli.session_setup import at_terminal
 from forge_bot.errors import BadOption
-from forge_bot.runs.create import QUESTIONS
+from forge_bot.runs.create_run import QUESTIONS
 
 _SHORT = 120
 """Characters of a task that is repeated whole in the command to be typed."""

@@ -36,9 +36,9 @@ from forge_bot.runs.notifications import (
 from forge_bot.values import CommandResult, Usage
 
 if TYPE_CHECKING:
-    from forge_bot.runs.create import RunPlan
+    from forge_bot.runs.create_run import RunPlan
     from forge_bot.runs.estimate import Estimate
-    from forge_bot.runs.resolve import RunInfo
+    from forge_bot.runs.find_runs import RunInfo
 
 _SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 HEARTBEAT_SECONDS = 60.0

@@ -10,7 +10,7 @@ from rich.markup import escape
 from forge_bot.cli.console import Console
 from forge_bot.errors import UnknownArtifact
 from forge_bot.git import Repository
-from forge_bot.runs.resolve import RunInfo, resolve_run, runs
+from forge_bot.runs.find_runs import RunInfo, resolve_run, runs
 
 if TYPE_CHECKING:
     from rich.table import Table

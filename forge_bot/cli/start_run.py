@@ -24,7 +24,7 @@ from forge_bot.gate.arguments import Amount
 from forge_bot.git import Repository
 from forge_bot.runs.capability_setup import capability_setup, keep_options
 from forge_bot.runs.checks import CheckSubject, Occasion, RunIntent, run_checks
-from forge_bot.runs.create import (
+from forge_bot.runs.create_run import (
     NewRun,
     RequestDraft,
     RunPlan,

@@ -5,7 +5,7 @@ what they printed.
 from collections.abc import Callable, Sequence
 
 from forge_bot.interaction.fit_comment import Flexible, as_many
-from forge_bot.interaction.folds import Paper, alert, papers
+from forge_bot.interaction.folded_sections import Paper, alert, papers
 from forge_bot.interaction.number_format import duration, head, row
 from forge_bot.prompts import escape
 from forge_bot.values import CommandResult, RedBeforeGreen

@@ -2,7 +2,7 @@
 
 from forge_bot.engine.state import ArtifactRecord
 from forge_bot.interaction.fit_comment import Flexible, as_many
-from forge_bot.interaction.folds import fold
+from forge_bot.interaction.folded_sections import fold
 from forge_bot.interaction.number_format import head, row
 from forge_bot.interaction.run_facts import HEAVIEST_FIRST, VERDICTS, RunFacts
 from forge_bot.prompts import escape

@@ -3,8 +3,8 @@
 from forge_bot.knowledge.history import History, Pattern, Recall, Similar
 from forge_bot.knowledge.past_runs import DocumentNames, PastRun, read_past_run
 from forge_bot.knowledge.profile import Profile, read_profile
+from forge_bot.project.detected_commands import ENV, Command, ProjectCommands
 from forge_bot.project.languages import Language
-from forge_bot.project.project_commands_of import ENV, Command, ProjectCommands
 
 __all__ = [
     "ENV",

@@ -14,7 +14,7 @@ from forge_bot.engine import REPORT, State
 from forge_bot.engine.reports import RunStarted
 from forge_bot.errors import ReportsDamaged
 from forge_bot.git import Repository
-from forge_bot.runs.resolve import RunInfo, run_in
+from forge_bot.runs.find_runs import RunInfo, run_in
 from forge_bot.runs.snapshot_of_run import RunSnapshot, run_snapshot
 from forge_bot.settings import load_config
 from forge_bot.store import SPECS

@@ -9,8 +9,7 @@ from forge_bot.artifacts.waves import normal_path, shared_file
 from forge_bot.engine import Exec, SpawnAgent, WriteFile
 from forge_bot.engine.reports import ActionFailed, AgentFailed, ArtifactWritten, FailureReason
 from forge_bot.errors import ActionUnnamed, ArtifactUnfit, NothingVisible, WrongAction
-from forge_bot.mcp_server.client_tries import ClientTries, sent_back
-from forge_bot.mcp_server.dispatch import (
+from forge_bot.mcp_server.client_tree import (
     Dispatch,
     check_bounds,
     dispatched,
@@ -19,12 +18,13 @@ from forge_bot.mcp_server.dispatch import (
     outputs_of,
     touched,
 )
+from forge_bot.mcp_server.client_tries import ClientTries, sent_back
 from forge_bot.mcp_server.publish_steps import done_by_client, is_pushed
-from forge_bot.mcp_server.wire import Hint, Previous, ReportedFinding
+from forge_bot.mcp_server.tool_schemas import Hint, Previous, ReportedFinding
 from forge_bot.runs.apply_output import OutputApplier, artifact_contract, said_left
 from forge_bot.runs.builtin_actions import written
 from forge_bot.runs.clock import now
-from forge_bot.runs.publish import PULL_REQUEST
+from forge_bot.runs.publish_result import PULL_REQUEST
 from forge_bot.runs.pull_request_branch import is_separate
 from forge_bot.runs.run import Run
 from forge_bot.values import Severity, TaskId, Usage, Verdict

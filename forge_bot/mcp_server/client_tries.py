@@ -8,7 +8,7 @@ from forge_bot.agent.tries import TryOutcome
 from forge_bot.engine import SpawnAgent
 from forge_bot.git import blob_id
 from forge_bot.mcp_server.check_worktree import CheckWorktree
-from forge_bot.mcp_server.dispatch import Dispatch, EditsTried
+from forge_bot.mcp_server.client_tree import Dispatch, EditsTried
 from forge_bot.mcp_server.served_folders import RunLocation
 from forge_bot.runs.apply_output import OutputApplier
 from forge_bot.runs.edit_tries import EditTries

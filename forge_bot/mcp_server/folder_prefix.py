@@ -5,7 +5,7 @@ it leads there by itself.
 from pathlib import Path
 
 from forge_bot.mcp_server.client_actions import ClientAction
-from forge_bot.mcp_server.wire import (
+from forge_bot.mcp_server.tool_schemas import (
     CheckpointAction,
     ExecAction,
     HumanGateAction,

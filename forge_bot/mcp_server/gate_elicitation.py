@@ -26,9 +26,9 @@ from forge_bot.mcp_server.tool_results import answered
 
 if TYPE_CHECKING:
     from forge_bot.mcp_server.client_actions import ClientAction
-    from forge_bot.mcp_server.confirm_control import Operation, PastQuestion
+    from forge_bot.mcp_server.control_past_question import Operation, PastQuestion
     from forge_bot.mcp_server.side_tool_results import Controlled
-    from forge_bot.mcp_server.wire import ReportResult
+    from forge_bot.mcp_server.tool_schemas import ReportResult
 
 _MOST_KEPT = 60_000
 """Characters of a report's result that go along with a question; a call comes back with them, and
@@ -86,7 +86,7 @@ async def controlled(
     """End a run, or send it back; past an open question only if the client's person says so. Raises
     PersonDecides.
     """
-    from forge_bot.mcp_server.confirm_control import (
+    from forge_bot.mcp_server.control_past_question import (
         PastQuestion,
         Wanted,
     )  # the engine stands behind it
@@ -168,7 +168,7 @@ def _kept(result: "ReportResult") -> str:
 
 
 def _read(kept: str) -> "ReportResult":
-    from forge_bot.mcp_server.wire import (
+    from forge_bot.mcp_server.tool_schemas import (
         ReportResult,
     )  # the engine stands behind it, which a list of tools does not wait for
 

@@ -9,7 +9,12 @@ from forge_bot.engine.post_to_source import can_be_posted, may_post
 from forge_bot.engine.reports import PublicationAsked, Published
 from forge_bot.runs.clock import now
 from forge_bot.runs.open_pull_request import offered_head
-from forge_bot.runs.publish import PULL_REQUEST, comment_text, issues_by_hand, pull_request_text
+from forge_bot.runs.publish_result import (
+    PULL_REQUEST,
+    comment_text,
+    issues_by_hand,
+    pull_request_text,
+)
 from forge_bot.runs.pull_request_branch import Offer, is_separate, offer
 from forge_bot.runs.run import Run
 

@@ -15,11 +15,11 @@ from forge_bot.interaction.remedy_words import advice_for_client
 from forge_bot.mcp_server.pipeline_resources import address, described, pipeline_at, pipelines
 from forge_bot.mcp_server.served_folders import RunLocation, ServedFolder, ServedFolders, in_several
 from forge_bot.mcp_server.tool_results import in_one_line
+from forge_bot.mcp_server.tool_schemas import WireAction
 from forge_bot.mcp_server.ui_component import ui_schema
-from forge_bot.mcp_server.wire import WireAction
 from forge_bot.prompts.untrusted import clean
+from forge_bot.runs.find_runs import RunInfo
 from forge_bot.runs.kept_profiles import profile_at
-from forge_bot.runs.resolve import RunInfo
 from forge_bot.runs.snapshot_of_run import RunSnapshot, raw_file, run_snapshot
 from forge_bot.store import read_request
 

@@ -6,8 +6,7 @@ from pydantic import JsonValue
 
 from forge_bot.interaction.run_facts import VERDICTS
 from forge_bot.mcp_server.markdown_embed import beginning, patch, settled, shares
-from forge_bot.mcp_server.ui_component import UIComponent
-from forge_bot.mcp_server.wire import (
+from forge_bot.mcp_server.tool_schemas import (
     Discussion,
     EffortOption,
     NeedsConfirmation,
@@ -15,6 +14,7 @@ from forge_bot.mcp_server.wire import (
     Proposal,
     Ready,
 )
+from forge_bot.mcp_server.ui_component import UIComponent
 from forge_bot.prompts.escape import show_source
 from forge_bot.runs.question import Choice, Question, ShownDocument
 from forge_bot.runs.question_overview import Overview

@@ -19,16 +19,16 @@ from forge_bot.mcp_server.client_actions import ClientAction, next_for_client
 from forge_bot.mcp_server.client_reports import ReportOutcome, report
 from forge_bot.mcp_server.client_run import Turns, client_run
 from forge_bot.mcp_server.client_tries import ClientTries
-from forge_bot.mcp_server.confirm import Call, Confirmations
 from forge_bot.mcp_server.folder_prefix import placed
-from forge_bot.mcp_server.init import handle_init
 from forge_bot.mcp_server.person_answers import given_to_client, is_answered, passed_on
+from forge_bot.mcp_server.pipeline_init import handle_init
+from forge_bot.mcp_server.pipeline_init_with_context import Call, Confirmations
 from forge_bot.mcp_server.preferences import preferences
 from forge_bot.mcp_server.queries import Queries
 from forge_bot.mcp_server.render_question import beforehand
 from forge_bot.mcp_server.run_management import RunManagement
 from forge_bot.mcp_server.served_folders import RunLocation, ServedFolder, ServedFolders
-from forge_bot.mcp_server.wire import (
+from forge_bot.mcp_server.tool_schemas import (
     InitErrors,
     NeedsConfirmation,
     NeedsDiscussion,

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 from forge_bot.engine.reports import Source
 from forge_bot.github_api import parse_issue_url
-from forge_bot.mcp_server.wire import FetchNeeded, SourceType
+from forge_bot.mcp_server.tool_schemas import FetchNeeded, SourceType
 from forge_bot.store import SPECS
 from forge_bot.values import Frozen
 

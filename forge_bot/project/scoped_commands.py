@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from forge_bot.project.detected_commands import DetectedCommands, combined, with_overrides
 from forge_bot.project.file_list import Listing, join
-from forge_bot.project.project_commands_of import DetectedCommands, combined, with_overrides
 from forge_bot.project.toolchains import find_commands
 from forge_bot.values import CommandName
 

@@ -8,7 +8,7 @@ from contextlib import suppress
 from forge_bot.errors import BranchExists
 from forge_bot.git import BranchTips, Repository
 from forge_bot.runs.ended_records import recorded_on
-from forge_bot.runs.resolve import run_in
+from forge_bot.runs.find_runs import run_in
 from forge_bot.runs.run_paths import run_paths
 from forge_bot.store import SPECS
 from forge_bot.store.run_folder import REPORTS

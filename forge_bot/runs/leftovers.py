@@ -6,8 +6,8 @@ from pathlib import Path
 
 from forge_bot.errors import ForgeError, RunBusy
 from forge_bot.git import Repository, Tree
+from forge_bot.runs.find_runs import RunInfo, runs
 from forge_bot.runs.process_signals import this_process
-from forge_bot.runs.resolve import RunInfo, runs
 from forge_bot.runs.run_paths import RunPaths, run_paths
 from forge_bot.settings import state_home
 from forge_bot.store import held

@@ -29,7 +29,7 @@ from forge_bot.runs.clock import now
 from forge_bot.runs.notifications import Message, Notify, PhaseBegan, PhaseEnded
 from forge_bot.runs.open_pull_request import OpenPullRequest
 from forge_bot.runs.project import Project
-from forge_bot.runs.publish import Post, Publisher
+from forge_bot.runs.publish_result import Post, Publisher
 from forge_bot.runs.run import Run
 from forge_bot.runs.tool_effects import next_call
 from forge_bot.values import TaskId, Tier

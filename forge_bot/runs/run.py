@@ -38,11 +38,11 @@ from forge_bot.remedies import GiveBranchBack
 from forge_bot.runs.clock import now
 from forge_bot.runs.commit_message import ACTION, subject, trailers
 from forge_bot.runs.ended_records import head_of_record
+from forge_bot.runs.find_runs import RunInfo
 from forge_bot.runs.foreign_commits import check_foreign_commits
 from forge_bot.runs.last_known_head import KnownState, LastKnownHead, own_record
 from forge_bot.runs.local_user import local_user
 from forge_bot.runs.process_signals import stop_on_signals, this_process
-from forge_bot.runs.resolve import RunInfo
 from forge_bot.runs.run_paths import RunPaths, run_paths
 from forge_bot.runs.standing_rules import rules_at
 from forge_bot.settings import Config, load_pipeline

@@ -28,6 +28,7 @@ from forge_bot.errors import ForgeError, GitFailed, StaleApproval
 from forge_bot.git import Repository
 from forge_bot.interaction.remedy_words import advice_at_terminal
 from forge_bot.prompts.environment import Environment
+from forge_bot.runs.find_runs import RunInfo
 from forge_bot.runs.inquiry import AGENT, Inquiry, InquiryArguments, ended, inquire, look_into
 from forge_bot.runs.installation import foundation
 from forge_bot.runs.kept_profiles import profile_at
@@ -40,10 +41,9 @@ from forge_bot.runs.parked_batches import end_batches, leaves_batches
 from forge_bot.runs.phase_names import StopAtLine, never_stop, phase_named, stop_after
 from forge_bot.runs.process_signals import interruptible, until_stopped
 from forge_bot.runs.project import Project
-from forge_bot.runs.publish import Post
+from forge_bot.runs.publish_result import Post
 from forge_bot.runs.pull_request_branch import keep_run, offered, push_run
 from forge_bot.runs.question import Question, gate_shown, open_question
-from forge_bot.runs.resolve import RunInfo
 from forge_bot.runs.run import Run, open_run
 from forge_bot.runs.run_clock import RunClock
 from forge_bot.runs.skill_performance import PERFORMER

@@ -3,7 +3,7 @@
 from forge_bot.engine import Pipeline, State
 from forge_bot.engine.reports import RunStarted
 from forge_bot.git import Repository
-from forge_bot.runs.resolve import RunInfo
+from forge_bot.runs.find_runs import RunInfo
 from forge_bot.settings import Config, load_pipeline
 from forge_bot.store import SPECS
 from forge_bot.store.run_folder import REPORTS, read_reports, read_state

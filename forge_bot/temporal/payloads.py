@@ -9,7 +9,7 @@ from temporalio.exceptions import ApplicationError
 
 from forge_bot.agent.agent_steps import AgentStep, WantedAction
 from forge_bot.agent.capabilities import CapabilityType
-from forge_bot.bot.outbox import WorkerStopped, stopped_by
+from forge_bot.bot.worker_messages import WorkerStopped, stopped_by
 from forge_bot.engine import Action, Exec, SpawnAgent, WriteFile
 from forge_bot.errors import ForgeError, TemporalWorkerDiffers
 from forge_bot.values import Frozen, PhaseId

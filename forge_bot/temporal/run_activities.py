@@ -15,7 +15,7 @@ from temporalio.exceptions import ApplicationError
 from forge_bot.agent.agent_steps import AgentStep, PausedBefore, StepChoice
 from forge_bot.agent.capabilities import ResultStatus
 from forge_bot.agent.progress_events import ModelAnswered
-from forge_bot.bot.outbox import WorkerStopped, stopped_by
+from forge_bot.bot.worker_messages import WorkerStopped, stopped_by
 from forge_bot.engine import REPORT, Exec, SpawnAgent, WriteFile, carry_out
 from forge_bot.engine.reports import CallEnded
 from forge_bot.errors import (
@@ -30,10 +30,10 @@ from forge_bot.errors import (
 )
 from forge_bot.git import Repository
 from forge_bot.git.revisions import is_ancestor
+from forge_bot.runs.find_runs import RunInfo, run_named
 from forge_bot.runs.local_host import LocalHost
 from forge_bot.runs.notifications import Notice, Notify, PhaseBegan, PromptSent, Thinking
 from forge_bot.runs.open_pull_request import opener
-from forge_bot.runs.resolve import RunInfo, run_named
 from forge_bot.runs.run import Run, open_run
 from forge_bot.runs.session import Session
 from forge_bot.runs.tier_models import models_for

@@ -10,7 +10,7 @@ from temporalio.exceptions import ActivityError, ChildWorkflowError, is_cancelle
 
 with workflow.unsafe.imports_passed_through():
     from forge_bot.agent.agent_steps import AgentStep, WantedAction
-    from forge_bot.bot.outbox import WorkerStopped, stopped_by
+    from forge_bot.bot.worker_messages import WorkerStopped, stopped_by
     from forge_bot.engine import (
         REPORT,
         Checkpoint,

@@ -19,15 +19,15 @@ from temporalio.client import (
 from temporalio.common import WorkflowIDConflictPolicy
 from temporalio.service import RPCError, RPCStatusCode
 
-from forge_bot.bot.outbox import as_error
+from forge_bot.bot.worker_messages import as_error
 from forge_bot.engine import REPORT, Checkpoint, HumanGate, Report, advance
 from forge_bot.errors import NoTemporalWorker, RunBusy, StaleApproval, TemporalWorkerDiffers
 from forge_bot.runs.clock import now
+from forge_bot.runs.find_runs import RunInfo
 from forge_bot.runs.notifications import Message, PhaseBegan
 from forge_bot.runs.outcome import Outcome
 from forge_bot.runs.process_signals import until_stopped
 from forge_bot.runs.question import gate_shown, open_question
-from forge_bot.runs.resolve import RunInfo
 from forge_bot.runs.run import Run
 from forge_bot.runs.session import VIA, Session, TerminalHost, outcome_of
 from forge_bot.temporal.payloads import RunBegin, RunStanding, publishing_queue, stop_in

@@ -13,7 +13,7 @@ from pathlib import Path
 from temporalio import activity
 
 from forge_bot.bot.job import default_tree
-from forge_bot.bot.outbox import WorkerStopped, stopped_by
+from forge_bot.bot.worker_messages import WorkerStopped, stopped_by
 from forge_bot.engine import REPORT
 from forge_bot.errors import (
     ForgeError,
@@ -26,7 +26,7 @@ from forge_bot.errors import (
 )
 from forge_bot.gate.action import AT_THE_GATE
 from forge_bot.git import Repository
-from forge_bot.runs.resolve import resolve_run
+from forge_bot.runs.find_runs import resolve_run
 from forge_bot.runs.run import open_run
 from forge_bot.settings import load_config
 from forge_bot.store.run_folder import CARRIED

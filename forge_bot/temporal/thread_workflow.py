@@ -12,7 +12,7 @@ from temporalio.exceptions import ActivityError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
     from forge_bot.bot.command_reports import Telling, Utterance, command_key, report_of
-    from forge_bot.bot.outbox import stopped_by
+    from forge_bot.bot.worker_messages import stopped_by
     from forge_bot.engine import REPORT, Pipeline, State, advance, fold
     from forge_bot.errors import ForgeError, ReportRejected
     from forge_bot.gate.candidate_lines import read_candidates

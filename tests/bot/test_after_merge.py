@@ -16,8 +16,8 @@ from forge_bot.engine.state import ShownVersion
 from forge_bot.git import Repository, blob_id
 from forge_bot.knowledge import DocumentNames
 from forge_bot.runs.ended_records import newest_records
+from forge_bot.runs.find_runs import runs
 from forge_bot.runs.past_run_index import history_at
-from forge_bot.runs.resolve import runs
 from forge_bot.store import RECORD_BRANCHES
 from forge_bot.values import PhaseId
 from tests.bot.kept import Kept

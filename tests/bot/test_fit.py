@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forge_bot.interaction.fit_comment import LIMIT, as_many, compose, shares, size
-from forge_bot.interaction.folds import Paper, fold, papers, title
+from forge_bot.interaction.folded_sections import Paper, fold, papers, title
 from forge_bot.interaction.number_format import head, row
 from tests.bot.reading import acts, elements, folded, shown
 from tests.prompts.test_escape import HOSTILE

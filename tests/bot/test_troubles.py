@@ -10,7 +10,7 @@ import pytest
 from forge_bot import errors
 from forge_bot.bot.comments import CommandNames, Links
 from forge_bot.bot.error_comments import reply_to_error
-from forge_bot.bot.outbox import WorkerStopped, as_error
+from forge_bot.bot.worker_messages import WorkerStopped, as_error
 from tests.bot.stage import Stage, heard
 from tests.bot.truth import agree, agree_without_comment
 

@@ -4,7 +4,7 @@ from typing import get_args
 
 import pytest
 
-from forge_bot.bot.outbox import WorkerStopped, as_error, read_message, stopped_by, written
+from forge_bot.bot.worker_messages import WorkerStopped, as_error, read_message, stopped_by, written
 from forge_bot.errors import ForgeError, KeyRefused, ModelUnavailable, registry
 from forge_bot.interaction.command_names import CommandNames
 from forge_bot.interaction.remedy_words import (

@@ -9,7 +9,7 @@ from temporalio.client import Client
 from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
-from forge_bot.bot.outbox import WorkerStopped
+from forge_bot.bot.worker_messages import WorkerStopped
 from forge_bot.temporal.payloads import RunBegin, RunStanding, StepOrder
 from forge_bot.temporal.thread_address import ORCHESTRATION
 from tests.fakes.sample import Said

@@ -13,7 +13,7 @@ from forge_bot.interaction import markers
 from forge_bot.interaction.check_table import warnings
 from forge_bot.interaction.commit_links import short
 from forge_bot.interaction.fit_comment import LIMIT, Flexible, as_many, compose
-from forge_bot.interaction.folds import Paper, alert, papers
+from forge_bot.interaction.folded_sections import Paper, alert, papers
 from forge_bot.interaction.number_format import spent
 from forge_bot.interaction.run_facts import HEAVIEST_FIRST, VERDICTS
 from forge_bot.prompts import escape

@@ -15,7 +15,7 @@ from forge_bot.gate.help import help_text
 from forge_bot.interaction.command_names import CommandNames
 from forge_bot.interaction.commit_links import short
 from forge_bot.interaction.fit_comment import compose
-from forge_bot.interaction.folds import Paper, papers
+from forge_bot.interaction.folded_sections import Paper, papers
 from forge_bot.interaction.remedy_words import advice_in_thread
 from forge_bot.interaction.run_facts import ANSWERS
 from forge_bot.prompts import escape

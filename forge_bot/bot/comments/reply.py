@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from forge_bot.interaction import markers
-from forge_bot.interaction.folds import Tone, alert
+from forge_bot.interaction.folded_sections import Tone, alert
 from forge_bot.runs.outcome import Outcome
 from forge_bot.values import Frozen
 

@@ -9,7 +9,7 @@ from forge_bot.engine.capability_uses import use_lines
 from forge_bot.engine.state import Reason, TaskState, TaskStatus
 from forge_bot.interaction import markers
 from forge_bot.interaction.fit_comment import LIMIT, Flexible, as_many, compose
-from forge_bot.interaction.folds import fold
+from forge_bot.interaction.folded_sections import fold
 from forge_bot.interaction.number_format import head, money, row, spent
 from forge_bot.interaction.run_facts import VERDICTS, footer
 from forge_bot.prompts import escape

@@ -1,7 +1,7 @@
 """Detect commands, one module for each toolchain. Each command has a reason."""
 
+from forge_bot.project.detected_commands import DetectedCommands, combined
 from forge_bot.project.file_list import Listing
-from forge_bot.project.project_commands_of import DetectedCommands, combined
 from forge_bot.project.toolchains import go, jvm, make, node, python, ruby, rust
 
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Collection
 
+from forge_bot.project.detected_commands import DetectedCommands, combined
 from forge_bot.project.file_list import Listing
-from forge_bot.project.project_commands_of import DetectedCommands, combined
 
 _MOST = 8
 

@@ -2,8 +2,8 @@
 
 import re
 
+from forge_bot.project.detected_commands import DetectedCommands, ProjectCommands, command
 from forge_bot.project.file_list import Listing, join
-from forge_bot.project.project_commands_of import DetectedCommands, ProjectCommands, command
 from forge_bot.project.toolchains.folders import find_in
 
 _REQUIRES = re.compile(r"^\s*require\b", re.MULTILINE)

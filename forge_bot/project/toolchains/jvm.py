@@ -1,7 +1,7 @@
 """Java and Kotlin: Maven and Gradle, through their wrappers if the repository has them."""
 
+from forge_bot.project.detected_commands import DetectedCommands, ProjectCommands, command
 from forge_bot.project.file_list import Listing
-from forge_bot.project.project_commands_of import DetectedCommands, ProjectCommands, command
 
 _GRADLE_FILES = ("settings.gradle.kts", "settings.gradle", "build.gradle.kts", "build.gradle")
 

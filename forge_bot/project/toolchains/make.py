@@ -6,14 +6,14 @@ from fnmatch import fnmatch
 from posixpath import dirname, normpath
 from typing import NamedTuple
 
-from forge_bot.project.file_list import Listing, join
-from forge_bot.project.project_commands_of import (
+from forge_bot.project.detected_commands import (
     Command,
     DetectedCommands,
     ProjectCommands,
     combined,
     command,
 )
+from forge_bot.project.file_list import Listing, join
 from forge_bot.settings.config import CONFIG
 from forge_bot.values import CommandName
 

@@ -4,14 +4,14 @@ import re
 from collections.abc import Iterator, Sequence
 from posixpath import basename
 
-from forge_bot.project.file_list import Listing, join
-from forge_bot.project.lenient_config import ini, table, toml
-from forge_bot.project.project_commands_of import (
+from forge_bot.project.detected_commands import (
     Command,
     DetectedCommands,
     ProjectCommands,
     command,
 )
+from forge_bot.project.file_list import Listing, join
+from forge_bot.project.lenient_config import ini, table, toml
 from forge_bot.project.toolchains.python_install import (
     PYTHON,
     PipPackages,

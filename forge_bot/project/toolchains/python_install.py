@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
+from forge_bot.project.detected_commands import ENV, Command, command
 from forge_bot.project.file_list import Listing, join
-from forge_bot.project.project_commands_of import ENV, Command, command
 from forge_bot.project.toolchains.python_needs import DeclaredDependencies, DependencySource
 from forge_bot.project.toolchains.python_requirements import includes
 from forge_bot.project.words import one_line

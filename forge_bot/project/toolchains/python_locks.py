@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterator, Sequence
 
+from forge_bot.project.detected_commands import ENV, Command, command
 from forge_bot.project.file_list import Listing, join
 from forge_bot.project.lenient_config import string, table, toml
-from forge_bot.project.project_commands_of import ENV, Command, command
 from forge_bot.project.toolchains.python_install import PIP, PYTHON, chosen_sources
 from forge_bot.project.toolchains.python_needs import DeclaredDependencies, DependencySource
 

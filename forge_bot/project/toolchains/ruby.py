@@ -2,13 +2,13 @@
 
 import re
 
-from forge_bot.project.file_list import Listing
-from forge_bot.project.project_commands_of import (
+from forge_bot.project.detected_commands import (
     Command,
     DetectedCommands,
     ProjectCommands,
     command,
 )
+from forge_bot.project.file_list import Listing
 
 _TEST_TASK = re.compile(
     r"Rake::TestTask|Minitest::TestTask|^\s*task\s+:?[\"']?test\b", re.MULTILINE

@@ -12,8 +12,8 @@ from forge_bot.errors import NotReady
 from forge_bot.git import Condition, Repository
 from forge_bot.knowledge import Profile
 from forge_bot.runs.checks.named_paths import named_paths
+from forge_bot.runs.find_runs import RunInfo
 from forge_bot.runs.kept_profiles import profile_at
-from forge_bot.runs.resolve import RunInfo
 from forge_bot.runs.run_paths import run_paths
 from forge_bot.settings import Config, state_home
 from forge_bot.values import Frozen, Tier

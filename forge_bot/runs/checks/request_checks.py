@@ -15,7 +15,7 @@ from forge_bot.runs.checks.check import (
     warn,
 )
 from forge_bot.runs.checks.named_paths import below, named_files
-from forge_bot.runs.resolve import named_in
+from forge_bot.runs.find_runs import named_in
 from forge_bot.store import SPECS
 from forge_bot.wording import listed, several
 

@@ -21,9 +21,9 @@ from forge_bot.runs.clock import now
 from forge_bot.runs.commit_message import start_subject
 from forge_bot.runs.ended_records import newest_records
 from forge_bot.runs.failed_starts import FailedStart, noted, remove_failed_starts
+from forge_bot.runs.find_runs import RunInfo
 from forge_bot.runs.free_names import check_free, free_branch, free_run
 from forge_bot.runs.process_signals import this_process
-from forge_bot.runs.resolve import RunInfo
 from forge_bot.runs.run_paths import RunPaths, run_paths
 from forge_bot.store import (
     SPECS,

@@ -20,7 +20,7 @@ from forge_bot.interaction import markers
 from forge_bot.interaction.markers import Marker, read_marker
 from forge_bot.interaction.pull_request import PullRequestText, pull_request
 from forge_bot.runs.checks.request_checks import WORKFLOWS
-from forge_bot.runs.publish import (
+from forge_bot.runs.publish_result import (
     PublishResult,
     customs_of,
     documents_of,

@@ -17,7 +17,7 @@ from forge_bot.gate.arguments import Amount
 from forge_bot.git import Tree
 from forge_bot.git.revisions import under_way
 from forge_bot.mcp_server.client_run import Turns
-from forge_bot.mcp_server.dispatch import begun_here
+from forge_bot.mcp_server.client_tree import begun_here
 from forge_bot.mcp_server.idempotency import begun_before, check_alone
 from forge_bot.mcp_server.issue_context import (
     IssueContext,
@@ -29,7 +29,7 @@ from forge_bot.mcp_server.issue_context import (
 from forge_bot.mcp_server.render_question import choice_in_words
 from forge_bot.mcp_server.served_folders import ServedFolder
 from forge_bot.mcp_server.task_source import Origin
-from forge_bot.mcp_server.wire import (
+from forge_bot.mcp_server.tool_schemas import (
     Confirmation,
     Discussion,
     EffortOption,
@@ -42,12 +42,12 @@ from forge_bot.mcp_server.wire import (
     SkippedPhase,
 )
 from forge_bot.runs.checks.configuration_checks import ignored_over_mcp
-from forge_bot.runs.create import QUESTIONS, NewRun, RunPlan, create_run, plan_for
+from forge_bot.runs.create_run import QUESTIONS, NewRun, RunPlan, create_run, plan_for
 from forge_bot.runs.estimate import Estimate, estimate, in_words
+from forge_bot.runs.find_runs import named_in
 from forge_bot.runs.kept_profiles import profile_at
 from forge_bot.runs.local_user import local_user
 from forge_bot.runs.project import check_testable
-from forge_bot.runs.resolve import named_in
 from forge_bot.runs.run_paths import RunPaths
 from forge_bot.runs.scope import scope_folder
 from forge_bot.runs.snapshot_of_run import raw_file
