@@ -204,6 +204,19 @@ def test_only_these_events_are_listened_to(name: str) -> None:
     assert events["workflow_dispatch"]["inputs"].keys() == {"issue", "command"}
 
 
+def test_each_leg_of_the_check_is_a_job() -> None:
+    """The first line of `scripts/check` runs in four shards and inside the leg of coverage."""
+    ((_, job),) = jobs(WORKFLOWS["ci.yml"])
+    commands = [each["command"] for each in job["strategy"]["matrix"]["include"]]
+    shards = [f"scripts/check --shard {number}/4" for number in range(1, 5)]
+    assert sorted(commands) == sorted(
+        [*shards, "scripts/check --temporal", "scripts/check --coverage"]
+    )
+    script = (ROOT / "scripts" / "check").read_text(encoding="utf-8")
+    legs = set(re.findall(r"^  (--[a-z]+)\)", script, re.MULTILINE))
+    assert legs - {"--all"} == {command.split()[1] for command in commands}
+
+
 def test_own_checks_are_listened_to_by_the_names_that_they_have() -> None:
     assert read(WORKFLOWS["forge.yml"])["on"]["workflow_run"]["workflows"] == [
         read(WORKFLOWS["ci.yml"])["name"]

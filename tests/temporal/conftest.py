@@ -16,10 +16,15 @@ TASK = "Nobody is on call before the start"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep these tests on one worker of pytest: they share a server."""
+    """Mark the tests that need a real server, and keep those that share a run on one worker of
+    pytest.
+    """
     for item in items:
-        if "tests/temporal/" in item.nodeid:
-            item.add_marker(pytest.mark.xdist_group("temporal"))
+        if "tests/temporal/" in item.nodeid and isinstance(item, pytest.Function):
+            if {"server", "asked_alone"} & {*item.fixturenames}:
+                item.add_marker(pytest.mark.temporal_server)
+            if {"asked", "read"} & {*item.fixturenames}:
+                item.add_marker(pytest.mark.xdist_group("temporal"))
 
 
 @pytest.fixture(scope="session")

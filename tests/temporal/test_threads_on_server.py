@@ -102,6 +102,7 @@ def test_who_may_not_is_refused_before_anything_is_installed_or_asked(stage: Ser
     assert (job.result, job.code, job.log) == ("refused", 0, "")
 
 
+@pytest.mark.usefixtures("server")  # skipped where its program is not installed
 def test_an_event_waits_on_the_server_until_there_is_a_worker(
     github: FakeGitHub, tmp_path: Path
 ) -> None:
