@@ -25,7 +25,7 @@ class SymbolFact(NamedTuple):
 
 
 class FileFacts(NamedTuple):
-    """Imports, definitions, the reason why the rest could not be read, and marks.
+    """Imports, definitions, the reason why the rest could not be read, marks, and what is written.
 
     A mark is `generated` or `main`.
     """
@@ -34,14 +34,20 @@ class FileFacts(NamedTuple):
     symbols: tuple[SymbolFact, ...] = ()
     problem: str = ""
     marks: tuple[str, ...] = ()
+    writes: tuple[ImportLine, ...] = ()
 
     @staticmethod
     def restored(rows: object) -> "FileFacts":
         """Return the facts from what JSON makes of them."""
-        imports, symbols, problem, marks = cast("tuple[list[list[str]], ...]", rows)
+        imports, symbols, problem, marks, writes = cast("tuple[list[list[str]], ...]", rows)
         return FileFacts(
-            tuple(ImportLine(row[0], cast("int", row[1]), tuple(row[2])) for row in imports),
+            _lines(imports),
             tuple(SymbolFact(*cast("tuple[str, str, int, int, str]", row)) for row in symbols),
             cast("str", problem),
             tuple(cast("list[str]", marks)),
+            _lines(writes),
         )
+
+
+def _lines(rows: list[list[str]]) -> tuple[ImportLine, ...]:
+    return tuple(ImportLine(row[0], cast("int", row[1]), tuple(row[2])) for row in rows)

@@ -10,7 +10,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import TypeVar
 
-_FORM = 1
+_FORM = 2
 """The number of the form of the file. It grows when its tables change."""
 _MOST_FACTS = 300_000
 _MOST_GRAPHS = 8

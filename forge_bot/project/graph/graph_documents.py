@@ -74,6 +74,7 @@ def _node(graph: ProjectGraph, path: str) -> dict[str, JsonValue]:
         "contracts": list(found.contracts),
         "imports": list(node.imports),
         "tests": list(node.tests),
+        "writes": list(node.writes),
     }
     kept = {name: value for name, value in more.items() if value}
     return {**named(path, found.kind, found.tier), "criticality": str(found.criticality), **kept}

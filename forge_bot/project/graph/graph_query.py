@@ -9,8 +9,8 @@ from pydantic import Field
 
 from forge_bot.errors import BadOption
 from forge_bot.project.graph.manifest import matching
-from forge_bot.project.graph.node_types import Criticality, EdgeKind, NodeKind, NodeTier
-from forge_bot.project.graph.project_graph import SEPARATOR, GraphNode, ProjectGraph
+from forge_bot.project.graph.node_types import Criticality, NodeKind, NodeTier
+from forge_bot.project.graph.project_graph import SEPARATOR, GraphEdge, GraphNode, ProjectGraph
 from forge_bot.values import Frozen
 
 _NEAR = 3
@@ -33,7 +33,7 @@ class GraphQuestion(Frozen):
     touches: tuple[str, ...] = Field(
         default=(), description="files or folders: what a change of them reaches"
     )
-    used_by: str = Field(default="", description="a node: the pipelines that read it")
+    used_by: str = Field(default="", description="a node: the pipelines that read or write it")
     limit: int = Field(default=20, ge=1, le=1_000)
 
 
@@ -174,22 +174,30 @@ def named_node(graph: ProjectGraph, name: str) -> GraphNode:
 
 
 def _neighbours(graph: ProjectGraph, node: GraphNode) -> list[tuple[GraphNode, str]]:
-    if node.kind is NodeKind.COMMAND:
-        return []
     if SEPARATOR in node.id:
-        return [(graph.file_node(node.path), "contains it")]
-    passive = {EdgeKind.IMPORTS: "imported", EdgeKind.TESTS: "tested", EdgeKind.READS: "read"}
-    out = [
+        return [
+            (graph.file_node(node.path), "contains it"),
+            *_out(graph, graph.phase_edges(node.id)),
+        ]
+    if node.kind is NodeKind.COMMAND:
+        return [*_out(graph, graph.edges_from(node.id))]
+    into = [
+        (found, f"{edge.kind} it")
+        for edge in graph.edges_to(node.id)
+        if (found := graph.node(edge.source)) is not None
+    ]
+    inside = [(each, "in it") for each in graph.contained(node.id)]
+    return [*_once(into), *_out(graph, graph.edges_from(node.id)), *inside]
+
+
+def _out(graph: ProjectGraph, edges: Iterable[GraphEdge]) -> Iterator[tuple[GraphNode, str]]:
+    return _once(
         (
             graph.file_node(edge.target),
-            f"{passive[edge.kind]} by it" + (f" in line {edge.line}" if edge.line else ""),
+            f"{edge.kind.passive} by it" + (f" in line {edge.line}" if edge.line else ""),
         )
-        for edge in graph.edges_from(node.id)
-    ]
-    words = {EdgeKind.IMPORTS: "imports it", EdgeKind.TESTS: "tests it", EdgeKind.READS: "reads it"}
-    into = [(graph.file_node(edge.source), words[edge.kind]) for edge in graph.edges_to(node.id)]
-    inside = [(each, "in it") for each in graph.contained(node.id)]
-    return [*_once(into), *_once(out), *inside]
+        for edge in edges
+    )
 
 
 def _once(found: Iterable[tuple[GraphNode, str]]) -> Iterator[tuple[GraphNode, str]]:
@@ -252,18 +260,13 @@ def reach_of(graph: ProjectGraph, changed: Sequence[str]) -> Reach:
 
 
 def _pipelines(graph: ProjectGraph, node: GraphNode) -> Iterator[tuple[GraphNode, str]]:
-    for path in graph.importers.get(node.path, ()):
+    around = (*graph.importers.get(node.path, ()), *graph.writers.get(node.path, ()))
+    for path in dict.fromkeys(around):
         if graph.files[path].kind is not NodeKind.PIPELINE:
             continue
-        facts = graph.facts((path,))[path]
-        yield graph.file_node(path), f"line {graph.files[path].imports[node.path]}"
-        ends = tuple(
-            line.names[0]
-            for line in facts.imports
-            if node.path.endswith(line.module.removeprefix("../").removeprefix("./"))
-        )
-        yield from (
-            (phase, "reads it")
-            for phase in graph.contained(path)
-            if phase.id.partition(SEPARATOR)[2] in ends
-        )
+        at = min(edge.line for edge in graph.edges_from(path) if edge.target == node.path)
+        yield graph.file_node(path), f"line {at}"
+        for phase in graph.contained(path):
+            edges = (each for each in graph.phase_edges(phase.id) if each.target == node.path)
+            if hows := dict.fromkeys(f"{edge.kind} it" for edge in edges):
+                yield phase, ", ".join(hows)

@@ -26,6 +26,7 @@ def kept_form(files: ProjectFiles, graph: ProjectGraph, read: Mapping[str, str])
             [place[target] for target in node.tests],
             node.problem,
             node.generated,
+            [[place[target], line] for target, line in node.writes.items()],
         ]
         for node in graph.files.values()
     ]
@@ -47,21 +48,32 @@ def commands_from(
 ) -> tuple[dict[str, str], tuple[GraphCommand, ...]]:
     """Return the kept commands, and the files that were read for them with their ids."""
     commands = tuple(
-        GraphCommand(CommandName(str(name)), str(words), str(reason))
-        for name, words, reason in found["commands"]
+        GraphCommand(
+            CommandName(str(name)),
+            str(words),
+            str(reason),
+            tuple(cast("list[str]", reads)),
+            tuple(cast("list[str]", writes)),
+        )
+        for name, words, reason, reads, writes in found["commands"]
     )
     return dict(cast("list[tuple[str, str]]", found["seen"])), commands
 
 
 def node_from(row: list[object], paths: list[str]) -> FileNode:
     """Return a kept node. Raises ValueError, TypeError, IndexError for one that does not fit."""
-    kind, imports, outside, missing, tests, problem, generated = row
+    kind, imports, outside, missing, tests, problem, generated, writes = row
     return FileNode(
         NodeKind(str(kind)),
-        {paths[target]: line for target, line in cast("list[tuple[int, int]]", imports)},
+        _lines_at(imports, paths),
         dict(cast("list[tuple[str, int]]", outside)),
         tuple((module, line) for module, line in cast("list[tuple[str, int]]", missing)),
         tuple(paths[target] for target in cast("list[int]", tests)),
         str(problem),
         bool(generated),
+        _lines_at(writes, paths),
     )
+
+
+def _lines_at(rows: object, paths: list[str]) -> dict[str, int]:
+    return {paths[target]: line for target, line in cast("list[tuple[int, int]]", rows)}

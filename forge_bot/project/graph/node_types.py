@@ -108,6 +108,21 @@ class EdgeKind(StrEnum):
     TESTS = "tests"
     CONTAINS = "contains"
     READS = "reads"
+    WRITES = "writes"
+
+    @property
+    def passive(self) -> str:
+        """The word for the node at the end of an edge: imported, tested, contained, …"""
+        return _PASSIVE[self]
+
+
+_PASSIVE = {
+    EdgeKind.IMPORTS: "imported",
+    EdgeKind.TESTS: "tested",
+    EdgeKind.CONTAINS: "contained",
+    EdgeKind.READS: "read",
+    EdgeKind.WRITES: "written",
+}
 
 
 class Criticality(StrEnum):

@@ -11,6 +11,7 @@ from forge_bot.project.graph.node_types import Criticality, EdgeKind, NodeKind, 
 from forge_bot.project.graph.stacks.all_stacks import BUILT_IN, StackTable
 from forge_bot.values import CommandName
 
+_COMMAND = "command:"
 SEPARATOR = "::"
 """Stands in an id between a file and what it contains."""
 
@@ -52,7 +53,7 @@ class MissingImport(NamedTuple):
 
 
 class FileNode(NamedTuple):
-    """A file with what it imports, by path and line, and the packages outside it uses."""
+    """A file with what it imports and writes, by path and line, and the packages that it uses."""
 
     kind: NodeKind
     imports: Mapping[str, int] = {}
@@ -61,19 +62,28 @@ class FileNode(NamedTuple):
     tests: tuple[str, ...] = ()
     problem: str = ""
     generated: bool = False
+    writes: Mapping[str, int] = {}
 
 
 class GraphCommand(NamedTuple):
-    """A command of the project, as its profile has it."""
+    """A command of the project, as its profile has it, and the files that it reads and writes."""
 
     name: CommandName
     words: str
     reason: str
+    reads: tuple[str, ...] = ()
+    writes: tuple[str, ...] = ()
 
     @property
     def id(self) -> str:
         """The id of its node."""
-        return f"command:{self.name}:{self.words}"
+        return f"{_COMMAND}{self.name}:{self.words}"
+
+    @property
+    def edges(self) -> Iterator["GraphEdge"]:
+        """The edges to the files that it reads and writes."""
+        for kind, paths in ((EdgeKind.READS, self.reads), (EdgeKind.WRITES, self.writes)):
+            yield from (GraphEdge(self.id, path, kind) for path in paths)
 
 
 class Overrides(NamedTuple):
@@ -112,6 +122,11 @@ class ProjectGraph:
     def testers(self) -> Mapping[str, tuple[str, ...]]:
         """The tests of each file."""
         return _reversed((path, node.tests) for path, node in self.files.items())
+
+    @cached_property
+    def writers(self) -> Mapping[str, tuple[str, ...]]:
+        """The pipelines that write each file."""
+        return _reversed((path, node.writes) for path, node in self.files.items())
 
     @cached_property
     def _file_nodes(self) -> tuple[GraphNode, ...]:
@@ -174,23 +189,45 @@ class ProjectGraph:
         path = name.partition(SEPARATOR)[0]
         if path in self.files:
             return next((each for each in self.contained(path) if each.id == name), None)
-        if name.startswith("command:"):
+        if name.startswith(_COMMAND):
             return next((each for each in self.nodes() if each.id == name), None)
         return None
 
     def edges_from(self, path: str) -> Iterator[GraphEdge]:
-        """Yield the edges that begin at a file, without those to what it contains."""
+        """Yield the edges that begin at a file or a command, without those to what it contains."""
+        if path not in self.files:
+            yield from (edge for each in self.commands if each.id == path for edge in each.edges)
+            return
         node = self.files[path]
         kind = EdgeKind.READS if node.kind is NodeKind.PIPELINE else EdgeKind.IMPORTS
         for target, line in node.imports.items():
             yield GraphEdge(path, target, kind, line)
         for target in node.tests:
             yield GraphEdge(path, target, EdgeKind.TESTS)
+        for target, line in node.writes.items():
+            yield GraphEdge(path, target, EdgeKind.WRITES, line)
+
+    def phase_edges(self, name: str) -> Iterator[GraphEdge]:
+        """Yield the edges that begin at a phase of a pipeline, by its id."""
+        path, _, phase = name.partition(SEPARATOR)
+        facts, node = self.facts((path,)).get(path, FileFacts()), self.files[path]
+        for kind, lines, targets in (
+            (EdgeKind.READS, facts.imports, node.imports),
+            (EdgeKind.WRITES, facts.writes, node.writes),
+        ):
+            for line in lines if node.kind is NodeKind.PIPELINE else ():
+                ending = "/" + line.module.removeprefix("../").removeprefix("./").rstrip("/")
+                ends = (ending, f"{ending}/action.yml")
+                found = next((each for each in targets if f"/{each}".endswith(ends)), None)
+                if phase in line.names and found is not None:
+                    yield GraphEdge(name, found, kind, line.line)
 
     def edges_to(self, path: str) -> Iterator[GraphEdge]:
         """Yield the edges that end at a file."""
-        for source in dict.fromkeys((*self.importers.get(path, ()), *self.testers.get(path, ()))):
+        around = (self.importers, self.testers, self.writers)
+        for source in dict.fromkeys(each for some in around for each in some.get(path, ())):
             yield from (edge for edge in self.edges_from(source) if edge.target == path)
+        yield from (edge for each in self.commands for edge in each.edges if edge.target == path)
 
     def dependents(self, paths: Iterable[str]) -> dict[str, int]:
         """Return the files that use these, directly or through others, with their distance."""

@@ -16,6 +16,7 @@ from forge_bot import __version__
 from forge_bot.git import Repository
 from forge_bot.project.file_list import Listing
 from forge_bot.project.graph.classify import entry_points, kind_of
+from forge_bot.project.graph.command_files import command_files
 from forge_bot.project.graph.config_problems import config_problem
 from forge_bot.project.graph.file_facts import FileFacts
 from forge_bot.project.graph.graph_cache import GraphCache
@@ -39,7 +40,7 @@ from forge_bot.project.toolchains import find_commands
 from forge_bot.values import CommandName
 from forge_bot.wording import several
 
-_FORM = 5
+_FORM = 6
 """The number of the form of a kept graph. It grows when graphs are made differently."""
 _MANIFESTS = frozenset(
     {"pyproject.toml", "setup.cfg", "package.json", "tsconfig.json", "jsconfig.json", "go.mod"}
@@ -220,9 +221,15 @@ class GraphReader:
             seen[path] = files.blob(path)
             return files.text(path)
 
-        commands = find_commands(Listing(names, read)).commands
+        listing = Listing(names, read)
+        commands = find_commands(listing).commands
         found = tuple(
-            GraphCommand(name, " ".join(command.plain), command.reason)
+            GraphCommand(
+                name,
+                " ".join(command.plain),
+                command.reason,
+                *command_files(listing, command.plain),
+            )
             for name in CommandName
             for command in commands.of(name)
         )
@@ -312,6 +319,12 @@ def _maker(listing: Listing, stacks: StackTable) -> Callable[[str, FileFacts], F
                     outside.setdefault(found.outside, line.line)
                 if found.missing:
                     missing.setdefault(found.missing, line.line)
+        writes = {
+            target: line.line
+            for line in reversed(facts.writes if resolve is not None else ())
+            for found in (resolve(path, line) if resolve is not None else ())
+            for target in found.paths
+        }
         return FileNode(
             kind,
             imports,
@@ -320,6 +333,7 @@ def _maker(listing: Listing, stacks: StackTable) -> Callable[[str, FileFacts], F
             (),
             facts.problem,
             "generated" in facts.marks,
+            writes,
         )
 
     return make

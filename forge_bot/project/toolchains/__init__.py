@@ -1,5 +1,7 @@
 """Detect commands, one module for each toolchain. Each command has a reason."""
 
+from collections.abc import Sequence
+
 from forge_bot.project.detected_commands import DetectedCommands, combined
 from forge_bot.project.file_list import Listing
 from forge_bot.project.toolchains import go, jvm, make, node, python, ruby, rust
@@ -21,3 +23,13 @@ def find_commands(listing: Listing) -> DetectedCommands:
         ]
     )
     return combined([native, make.find(listing, native.commands)])
+
+
+def carried_out(listing: Listing, argv: Sequence[str]) -> tuple[str, str]:
+    """Return the folder where a command works, and the script or the recipes that it carries out;
+    both are empty where the words alone say what is done.
+    """
+    for read in (node.script_of, make.recipes_of):
+        if (found := read(listing, argv)) is not None:
+            return found
+    return "", ""

@@ -1,8 +1,9 @@
 """JavaScript and TypeScript: the scripts of package.json, run by the package manager in use."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatch
+from itertools import pairwise
 from posixpath import dirname
 
 from forge_bot.project.detected_commands import (
@@ -14,7 +15,7 @@ from forge_bot.project.detected_commands import (
 from forge_bot.project.file_list import Listing, join
 from forge_bot.project.lenient_config import json_object, string, strings, table
 from forge_bot.project.toolchains.folders import find_in
-from forge_bot.project.toolchains.node_packages import Manager, read_manager
+from forge_bot.project.toolchains.node_packages import MANAGERS, Manager, read_manager
 from forge_bot.values import Frozen
 
 _MANIFEST = "package.json"
@@ -46,6 +47,18 @@ def find(listing: Listing) -> DetectedCommands:
     If it has no tests, return those of the packages in folders.
     """
     return find_in(listing, (_MANIFEST,), _read, "JavaScript")
+
+
+def script_of(listing: Listing, argv: Sequence[str]) -> tuple[str, str] | None:
+    """Return the folder and the script of package.json that a command of a package manager runs,
+    with those that go before and after it; None for another command.
+    """
+    if argv[0] not in MANAGERS:
+        return None
+    folder = next((after for word, after in pairwise(argv) if word in MANAGERS.values()), "")
+    scripts = _scripts(json_object(listing.text(join(folder, _MANIFEST))))
+    names = (f"{before}{argv[-1]}" for before in ("pre", "", "post"))
+    return folder, "\n".join(scripts[name] for name in names if name in scripts)
 
 
 def _read(listing: Listing, folder: str) -> DetectedCommands:

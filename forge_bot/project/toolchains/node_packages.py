@@ -15,6 +15,9 @@ _LOCKS = (
     ("npm-shrinkwrap.json", "npm"),
 )
 
+MANAGERS = {"npm": "--prefix", "pnpm": "--dir", "yarn": "--cwd", "bun": "--cwd"}
+"""The package managers, each with its option for the folder."""
+
 
 class Manager(Frozen):
     """A package manager in a folder: its name, the evidence for it, and the lock file, if any."""
@@ -71,8 +74,7 @@ class Manager(Frozen):
                 return self._run("run", name, "--workspaces", "--if-present")
 
     def _run(self, *arguments: str) -> tuple[str, ...]:
-        place = {"npm": "--prefix", "pnpm": "--dir", "yarn": "--cwd", "bun": "--cwd"}[self.name]
-        return (self.name, *((place, self.folder) if self.folder else ()), *arguments)
+        return (self.name, *((MANAGERS[self.name], self.folder) if self.folder else ()), *arguments)
 
 
 def read_manager(listing: Listing, folder: str, package: Mapping[str, object]) -> Manager:
