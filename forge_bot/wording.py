@@ -1,6 +1,10 @@
-"""Parts of sentences: a number with its noun, names in a row, and a text that is cut."""
+"""Parts of sentences: numbers with their nouns, money, names in a row, texts that are cut, code."""
 
+import re
 from collections.abc import Sequence
+from decimal import Decimal
+
+_CENT = Decimal("0.01")
 
 
 def several(count: int, word: str) -> str:
@@ -19,3 +23,21 @@ def listed(names: Sequence[str], conjunction: str = "and", most: int | None = No
 def cut(text: str, most: int) -> str:
     """The text, or its first characters and an ellipsis."""
     return text if len(text) <= most else f"{text[:most]}…"
+
+
+def money(amount: Decimal | None) -> str:
+    """US dollars; a small sum keeps its first digits, and an unknown one is not nothing."""
+    if amount is None:
+        return "price unknown"
+    return f"${amount:,.2f}" if amount >= _CENT or amount == 0 else f"${amount:.4f}"
+
+
+def code_block(text: str, language: str = "text", least: int = 3) -> str:
+    """Return the text between fences that nothing in it closes."""
+    fence = ticks_around(text, least)
+    return f"{fence}{language}\n{text}\n{fence}"
+
+
+def ticks_around(text: str, least: int = 1) -> str:
+    """Return more backticks than stand in a row in the text."""
+    return "`" * max(least, *(len(run) + 1 for run in re.findall("`+", text)), least)

@@ -1,16 +1,14 @@
 """The messages to the model between its answers: results, complaints, and remaining turns."""
 
 import json
-import re
 from collections.abc import Sequence
 
 from forge_bot.agent.capabilities import CapabilityResult, ResultStatus
 from forge_bot.agent.model_answers import AnswerKind
-from forge_bot.wording import cut
+from forge_bot.wording import code_block, cut
 
 _HEADING_CHARS = 240
 _COMPLAINT_CHARS = 6_000
-_BACKTICKS = re.compile(r"`{3,}")
 
 
 def progress_line(turn: int, turns: int, tokens_left: int, kind: AnswerKind, *, last: bool) -> str:
@@ -105,5 +103,4 @@ def _result(item: CapabilityResult) -> str:
 
 def fenced(content: str) -> str:
     """Return content between fences longer than any run of backticks in it."""
-    fence = "`" * max(4, *(len(run) + 1 for run in _BACKTICKS.findall(content)), 4)
-    return f"{fence}\n{content}{'' if content.endswith(chr(10)) else chr(10)}{fence}"
+    return code_block(content.removesuffix("\n"), "", 4)

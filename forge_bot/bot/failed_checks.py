@@ -15,6 +15,7 @@ from forge_bot.github_api import FailedCheck, GitHub
 from forge_bot.prompts.untrusted import clean_plain
 from forge_bot.runs.clock import now
 from forge_bot.runs.run import Run
+from forge_bot.wording import code_block
 
 # ECMA-48: control sequences, operating system commands, and single escapes.
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])")
@@ -96,6 +97,4 @@ def _seen(text: str) -> str:
 
 def _fenced(text: str) -> str:
     shown = _seen(text).strip("\n")[-_LONGEST:]
-    longest = max((len(run) for run in re.findall("`+", shown)), default=0)
-    fence = "`" * max(3, longest + 1)
-    return f"{fence}text\n{shown}\n{fence}"
+    return code_block(shown)

@@ -1,17 +1,9 @@
 """Money and tokens as the terminal shows and reads them."""
 
-from decimal import Decimal
-
 from forge_bot.errors import BadOption
 from forge_bot.gate.arguments import Amount, read_amount
 from forge_bot.values import Usage
-
-
-def money(cost: Decimal | None) -> str:
-    """US dollars for people."""
-    if cost is None:
-        return "price unknown"
-    return f"${cost:.2f}" if cost >= Decimal("0.01") or cost == 0 else f"${cost:.4f}"
+from forge_bot.wording import money
 
 
 def tokens(usage: Usage) -> str:

@@ -5,7 +5,6 @@ from pathlib import Path
 
 from rich.markup import escape
 
-from forge_bot.cli.amounts import money
 from forge_bot.cli.options import Ending
 from forge_bot.cli.progress import Progress
 from forge_bot.git.revisions import HEADS
@@ -21,7 +20,7 @@ from forge_bot.runs.publish_result import (
 )
 from forge_bot.runs.pull_request_branch import Offer, is_separate, offered
 from forge_bot.runs.run import Run
-from forge_bot.wording import several
+from forge_bot.wording import money, several
 
 _MOST_FILES = 60
 

@@ -18,7 +18,7 @@ from forge_bot.agent.progress_events import (
     ModelAsked,
     RequestStarted,
 )
-from forge_bot.cli.amounts import money, tokens
+from forge_bot.cli.amounts import tokens
 from forge_bot.cli.console import Console
 from forge_bot.prompts.escape import cut
 from forge_bot.runs.notifications import (
@@ -34,6 +34,7 @@ from forge_bot.runs.notifications import (
     Thinking,
 )
 from forge_bot.values import CommandResult, Usage
+from forge_bot.wording import money
 
 if TYPE_CHECKING:
     from forge_bot.runs.create_run import RunPlan

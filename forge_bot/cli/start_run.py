@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rich.markup import escape
 from rich.prompt import Prompt
 
-from forge_bot.cli.amounts import amount_of, money
+from forge_bot.cli.amounts import amount_of
 from forge_bot.cli.closing_lines import print_result
 from forge_bot.cli.console import Console
 from forge_bot.cli.discussion import discussed
@@ -49,6 +49,7 @@ from forge_bot.settings import Config, load_pipeline
 from forge_bot.store import SPECS
 from forge_bot.temporal.run_place import TemporalPlace
 from forge_bot.values import Effort, RecordsPolicy, Tier
+from forge_bot.wording import money
 
 if TYPE_CHECKING:
     from forge_bot.agent.models.base import Model

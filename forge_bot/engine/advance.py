@@ -4,7 +4,6 @@ A typed error leaves the state as it was.
 """
 
 from collections.abc import Iterable
-from datetime import datetime
 from decimal import Decimal
 from typing import assert_never
 
@@ -41,7 +40,6 @@ from forge_bot.engine.reports import (
 from forge_bot.engine.retry import handle_retry
 from forge_bot.engine.state import (
     ArtifactRecord,
-    LogEntry,
     Reason,
     RunStatus,
     Showing,
@@ -82,9 +80,8 @@ def start(pipeline: Pipeline, report: RunStarted) -> State:
         artifacts={"request.md": ArtifactRecord(blob=report.request_blob, phase=first.id, round=1)},
         seen=frozenset({report.key}),
     )
-    return _logged(
-        state, report.at, first.id, f"started at effort {report.effort}: {report.effort_reason}"
-    )
+    said = f"started at effort {report.effort}: {report.effort_reason}"
+    return state.logged(report.at, first.id, said)
 
 
 def fold(pipeline: Pipeline, reports: Iterable[Report]) -> State:
@@ -135,7 +132,7 @@ def _after(pipeline: Pipeline, state: State, report: Report) -> State:
         case Answered():
             after = gate_answers.handle_answer(pipeline, state, report)
             said = f"{report.answer.value} by {report.by} via {report.via}"
-            return _logged(_moved(after), report.at, report.gate, said)
+            return _moved(after).logged(report.at, report.gate, said)
         case GateShown():
             return _shown(state, report)
         case ArtifactChanged():
@@ -143,10 +140,11 @@ def _after(pipeline: Pipeline, state: State, report: Report) -> State:
         case RetryAsked():
             after = _moved(handle_retry(pipeline, state, report))
             said = f"retry asked by {report.by} via {report.via}"
-            return _logged(after, report.at, report.phase, said)
+            return after.logged(report.at, report.phase, said)
         case BudgetRaised():
             said = f"budget raised by {report.by}: {_more(report)}"
-            after = _logged(_raised(pipeline, state, report), report.at, state.current_phase, said)
+            raised = _raised(pipeline, state, report)
+            after = raised.logged(report.at, state.current_phase, said)
             asked = state.gate is not None and state.gate.reason is Reason.BUDGET
             return _moved(after) if asked else after
         case Asked():
@@ -159,7 +157,7 @@ def _after(pipeline: Pipeline, state: State, report: Report) -> State:
         case Abandoned():
             after = state.replace(current_phase_status=RunStatus.ABANDONED, gate=None, wave=None)
             said = f"abandoned by {report.by} via {report.via}"
-            return _logged(_moved(after), report.at, state.current_phase, said)
+            return _moved(after).logged(report.at, state.current_phase, said)
         case _:
             assert_never(report)
 
@@ -173,10 +171,8 @@ def _worked(pipeline: Pipeline, state: State, report: WorkReport) -> State:
     usage = costing.usage if costing is not None else None
     task = by_agent.task if by_agent is not None else None
     phase = by_agent.phase if by_agent is not None else state.current_phase
-    entry = LogEntry(
-        at=report.at, phase=phase, event=handle_report.log_line(report), task=task, usage=usage
-    )
-    after = _spent(after, usage or Usage()).replace(log=(*after.log, entry))
+    event = handle_report.log_line(report)
+    after = _spent(after, usage or Usage()).logged(report.at, phase, event, task, usage)
     if costing is not None and costing.uses:
         after = after.replace(capabilities=summed(after.capabilities, costing.uses))
     # The end of a call is reported on the action that began it.
@@ -204,7 +200,7 @@ def _from_outside(pipeline: Pipeline, state: State, report: ExternalEvent) -> St
             said = f"{report.base} merged for {report.by}, with conflicts: {conflicts}"
         case _:
             assert_never(report)
-    return _logged(_moved(after), report.at, state.current_phase, said)
+    return _moved(after).logged(report.at, state.current_phase, said)
 
 
 def _still_out(before: State, after: State) -> bool:
@@ -218,8 +214,8 @@ def _still_out(before: State, after: State) -> bool:
 
 
 def _paid(state: State, report: Asked | CostCounted, phase: PhaseId, event: str) -> State:
-    entry = LogEntry(at=report.at, phase=phase, event=event, usage=report.usage)
-    return _spent(state, report.usage).replace(log=(*state.log, entry))
+    spent = _spent(state, report.usage)
+    return spent.logged(report.at, phase, event, usage=report.usage)
 
 
 def _spent(state: State, usage: Usage) -> State:
@@ -229,10 +225,6 @@ def _spent(state: State, usage: Usage) -> State:
 
 def _moved(state: State) -> State:
     return state.replace(step=state.step + 1)
-
-
-def _logged(state: State, at: datetime, phase: PhaseId, event: str) -> State:
-    return state.replace(log=(*state.log, LogEntry(at=at, phase=phase, event=event)))
 
 
 def _shown(state: State, report: GateShown) -> State:
@@ -277,9 +269,8 @@ def _changed(pipeline: Pipeline, state: State, report: ArtifactChanged) -> State
     if writer is not None and writer.tasks and untouched and state.wave is None:
         state = state.replace(tasks=tuple(TaskState(spec=spec) for spec in report.inspection.tasks))
     who = report.by or "somebody"
-    return refresh(
-        _logged(state, report.at, record.phase, f"{report.artifact} was changed by {who}")
-    )
+    said = f"{report.artifact} was changed by {who}"
+    return refresh(state.logged(report.at, record.phase, said))
 
 
 def _more(report: BudgetRaised) -> str:

@@ -329,15 +329,20 @@ class State(Recorded):
 
     def with_task(self, changed: TaskState) -> Self:
         """Return this state with one task replaced."""
-        place = next(
-            (place for place, task in enumerate(self.tasks) if task.spec.id == changed.spec.id),
-            None,
-        )
-        return (
-            self
-            if place is None
-            else self.replace(tasks=(*self.tasks[:place], changed, *self.tasks[place + 1 :]))
-        )
+        tasks = (changed if task.spec.id == changed.spec.id else task for task in self.tasks)
+        return self.replace(tasks=tuple(tasks))
+
+    def logged(
+        self,
+        at: datetime,
+        phase: PhaseId,
+        event: str,
+        task: TaskId | None = None,
+        usage: Usage | None = None,
+    ) -> Self:
+        """Return this state with one more line in its log."""
+        entry = LogEntry(at=at, phase=phase, event=event, task=task, usage=usage)
+        return self.replace(log=(*self.log, entry))
 
     @property
     def ended(self) -> bool:

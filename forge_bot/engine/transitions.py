@@ -25,7 +25,6 @@ from forge_bot.engine.phases import (
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.state import (
     CallStatus,
-    LogEntry,
     Note,
     RunStatus,
     State,
@@ -103,7 +102,8 @@ def enter(pipeline: Pipeline, state: State, position: int, at: datetime) -> Stat
         if isinstance(phase, GatePhase):
             if not is_approved_by_auto(here, phase):
                 return _open(here, phase)
-            state = _logged(record_auto_approval(here, phase, at), at, phase.id, "passed by --auto")
+            passed = record_auto_approval(here, phase, at)
+            state = passed.logged(at, phase.id, "passed by --auto")
             state = state.replace(completed_phases=(*state.completed_phases, phase.id))
             continue
         return here
@@ -211,10 +211,6 @@ def _without_task_work(pipeline: Pipeline, state: State) -> State:
 def add_note(state: State, phase: PhaseId, by: str, text: str, task: TaskId | None = None) -> State:
     """Return the state with a note for the next round of a phase or task."""
     return state.replace(notes=(*state.notes, Note(phase=phase, task=task, by=by, text=text)))
-
-
-def _logged(state: State, at: datetime, phase: PhaseId, event: str) -> State:
-    return state.replace(log=(*state.log, LogEntry(at=at, phase=phase, event=event)))
 
 
 # -- tasks

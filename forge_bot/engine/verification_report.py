@@ -7,6 +7,7 @@ from markdown_it import MarkdownIt
 from forge_bot.engine.state import State
 from forge_bot.values import CommandResult, RedBeforeGreen, RequirementCheck
 from forge_bot.verification.judgement import Judgement
+from forge_bot.wording import code_block
 
 HEADING = "Commands"
 
@@ -57,16 +58,8 @@ def section(
     ]
     for result in results:
         if result.exit_code != 0:
-            tail = result.tail
-            fence = "`" * max(3, _longest_run(tail) + 1)
-            lines += [
-                f"From the output of `{' '.join(result.argv)}`:",
-                "",
-                fence + "text",
-                tail,
-                fence,
-                "",
-            ]
+            said = f"From the output of `{' '.join(result.argv)}`:"
+            lines += [said, "", code_block(result.tail), ""]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -87,14 +80,6 @@ def _row(result: CommandResult, baseline: tuple[CommandResult, ...]) -> str:
 
 def _count(result: CommandResult) -> str:
     return f", {result.tests} tests" if result.tests is not None else ""
-
-
-def _longest_run(text: str) -> int:
-    longest = run = 0
-    for character in text:
-        run = run + 1 if character == "`" else 0
-        longest = max(longest, run)
-    return longest
 
 
 def without_section(markdown: str, heading: str) -> str:

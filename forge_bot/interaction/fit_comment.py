@@ -82,7 +82,7 @@ def shares(sizes: Sequence[int], room: int) -> tuple[int, ...]:
     left.
     """
     given = [0] * len(sizes)
-    left, waiting = room, len(sizes)
+    left, waiting = max(room, 0), len(sizes)
     for place in sorted(range(len(sizes)), key=lambda place: sizes[place]):
         given[place] = min(sizes[place], left // waiting)
         left -= given[place]

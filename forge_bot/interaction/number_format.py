@@ -5,11 +5,11 @@ already.
 import math
 from decimal import Decimal
 
+from forge_bot import wording
 from forge_bot.engine.budget import Budget
 from forge_bot.values import Usage
 from forge_bot.wording import several
 
-_CENT = Decimal("0.01")
 _BAR = 10
 _MINUTE = 60
 _HOUR = 3600
@@ -17,12 +17,8 @@ _DAY = 86_400
 
 
 def money(amount: Decimal | None) -> str:
-    """US dollars; a small sum keeps its first digits, and an unknown one is not nothing. The sign
-    is escaped: `$` begins formulas.
-    """
-    if amount is None:
-        return "price unknown"
-    return rf"\${amount:,.2f}" if amount >= _CENT or amount == 0 else rf"\${amount:.4f}"
+    """US dollars in Markdown, where a bare `$` begins a formula."""
+    return wording.money(amount).replace("$", r"\$")
 
 
 def tokens(usage: Usage) -> str:

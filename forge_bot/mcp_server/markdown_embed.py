@@ -3,7 +3,6 @@ taken for our own words.
 """
 
 import re
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from forge_bot.prompts import escape
@@ -56,22 +55,6 @@ def beginning(text: str, longest: int) -> str:
     kept = text[: max(longest, 0)]
     whole = kept[: kept.rfind("\n") + 1]
     return whole if len(whole) > longest // 2 else kept
-
-
-def shares(lengths: Sequence[int], room: int) -> tuple[int, ...]:
-    """Return the share of the room for each text: short ones all they need, long ones the rest
-    in equal parts.
-    """
-    given = [0] * len(lengths)
-    left = max(room, 0)
-    for waiting, place in zip(
-        range(len(lengths), 0, -1),
-        sorted(range(len(lengths)), key=lengths.__getitem__),
-        strict=True,
-    ):
-        given[place] = min(lengths[place], left // waiting)
-        left -= given[place]
-    return tuple(given)
 
 
 def _parsed(text: str) -> "list[Token]":

@@ -4,13 +4,12 @@ from collections.abc import Mapping
 
 from forge_bot.errors import ForgeError
 from forge_bot.gate.task_flags import TaskFlags, read_task_flags
-from forge_bot.git import Repository
 from forge_bot.mcp_server.preferences import Preferences
 from forge_bot.mcp_server.served_folders import ServedFolder
 from forge_bot.mcp_server.task_source import Origin, fetch_needed, origin_of, run_named
 from forge_bot.mcp_server.tool_schemas import InitErrors, InitFlags, NewRunProposal, Resumed
 from forge_bot.runs.clock import now
-from forge_bot.runs.find_runs import RunInfo
+from forge_bot.runs.find_runs import RunInfo, checked_out
 from forge_bot.runs.snapshot_of_run import run_snapshot
 from forge_bot.store import SPECS, slug, workspace_name
 from forge_bot.values import Effort
@@ -53,7 +52,7 @@ def handle_init(
         source_id=origin.id or None,
         core_text=core,
         flags=_flags(said, preferences).model_copy(
-            update={"current_branch": current_branch or _branch(root.repository)}
+            update={"current_branch": current_branch or checked_out(root.repository)}
         ),
         fetch_needed=fetch_needed(origin),
     )
@@ -107,10 +106,3 @@ def _is_of(root: ServedFolder, info: RunInfo, origin: Origin) -> bool:
 
 def _place(url: str) -> str:
     return url.partition("://")[2].rstrip("/").casefold()
-
-
-def _branch(repository: Repository) -> str:
-    try:
-        return repository.head().branch
-    except ForgeError:
-        return ""

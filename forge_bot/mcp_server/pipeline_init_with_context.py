@@ -44,7 +44,7 @@ from forge_bot.mcp_server.tool_schemas import (
 from forge_bot.runs.checks.configuration_checks import ignored_over_mcp
 from forge_bot.runs.create_run import QUESTIONS, NewRun, RunPlan, create_run, plan_for
 from forge_bot.runs.estimate import Estimate, estimate, in_words
-from forge_bot.runs.find_runs import named_in
+from forge_bot.runs.find_runs import checked_out, named_in
 from forge_bot.runs.kept_profiles import profile_at
 from forge_bot.runs.local_user import local_user
 from forge_bot.runs.project import check_testable
@@ -213,7 +213,7 @@ def _to_say(root: ServedFolder, ticket: IssueContext) -> tuple[str, ...]:
 def _proposal(
     root: ServedFolder, pipeline: Pipeline, ticket: IssueContext, told: _Told
 ) -> Proposal:
-    branch = _branch(root) or told.flags.current_branch or ""
+    branch = checked_out(root.repository) or told.flags.current_branch or ""
     guess = ticket.effort
     labels = {phase.id: phase.label for phase in pipeline.phases}
     options = {
@@ -234,13 +234,6 @@ def _proposal(
         enriched_request_body=proposed(ticket.draft),
         message=_PUT,
     )
-
-
-def _branch(root: ServedFolder) -> str:
-    try:
-        return root.repository.head().branch
-    except ForgeError:
-        return ""
 
 
 # -- the run begins

@@ -4,8 +4,9 @@ from typing import NamedTuple
 
 from pydantic import JsonValue
 
+from forge_bot.interaction.fit_comment import shares
 from forge_bot.interaction.run_facts import VERDICTS
-from forge_bot.mcp_server.markdown_embed import beginning, patch, settled, shares
+from forge_bot.mcp_server.markdown_embed import beginning, patch, settled
 from forge_bot.mcp_server.tool_schemas import (
     Discussion,
     EffortOption,

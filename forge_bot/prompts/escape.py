@@ -18,6 +18,7 @@ from forge_bot.prompts.addresses import inert_address, points_at_thread
 from forge_bot.prompts.hidden_text import read
 from forge_bot.prompts.invisible import invisible_spans
 from forge_bot.prompts.untrusted import Cleaned, clean, clean_plain
+from forge_bot.wording import code_block, ticks_around
 
 BLANK = "&#8203;"
 """A zero-width blank: it is invisible and separates characters that would act together."""
@@ -126,7 +127,7 @@ def plain(text: str, longest: int = 200) -> str:
 def code(text: str, longest: int = 200) -> str:
     """Return a code span that shows the text, whatever it holds."""
     shown = " ".join(cut(clean_plain(text).text, longest).split())
-    ticks = "`" * (_longest_ticks(shown) + 1)
+    ticks = ticks_around(shown)
     blank = " " if shown.startswith("`") or shown.endswith("`") or not shown else ""
     return f"{ticks}{blank}{shown}{blank}{ticks}"
 
@@ -142,8 +143,7 @@ def fenced(text: str, language: str = "") -> str:
     The text may hold any fences.
     """
     shown = clean_plain(text).text
-    ticks = "`" * max(3, _longest_ticks(shown) + 1)
-    return f"{ticks}{language}\n{shown.rstrip()}\n{ticks}"
+    return code_block(shown.rstrip(), language)
 
 
 def reveal_invisible(text: str) -> str:
@@ -189,10 +189,6 @@ def without_ci_signs(text: str) -> str:
 def cut(text: str, longest: int) -> str:
     """Return the text, or its beginning and an ellipsis."""
     return text if len(text) <= longest else text[: longest - 1].rstrip() + _ELLIPSIS
-
-
-def _longest_ticks(text: str) -> int:
-    return max((len(run) for run in re.findall("`+", text)), default=0)
 
 
 def _not_first(words: str) -> str:

@@ -10,6 +10,7 @@ from forge_bot.knowledge import ENV, ProjectCommands
 from forge_bot.settings.config import CONFIG
 from forge_bot.values import CommandName, CommandResult
 from forge_bot.verification.unusable import Cause, UnusableCommand, missing_module
+from forge_bot.wording import code_block
 
 BASELINE = "baseline.md"
 _LINES_SHOWN = 25
@@ -65,10 +66,7 @@ def _part(each: UnusableCommand, result: CommandResult, commands: ProjectCommand
     words = " ".join(each.argv)
     ended = "did not end in time" if result.timed_out else f"exit code {result.exit_code}"
     tail = [line[:_LONGEST_LINE] for line in result.tail.splitlines()[-_LINES_SHOWN:]]
-    fence = "`" * max([3, *(len(run) + 1 for run in re.findall("`+", "\n".join(tail)))])
-    output = (
-        [f"{fence}text", *tail, fence] if any(line.strip() for line in tail) else ["No output."]
-    )
+    output = code_block("\n".join(tail)) if any(line.strip() for line in tail) else "No output."
     advice, configuration = _mended(each, result, commands)
     return "\n".join(
         (
@@ -76,7 +74,7 @@ def _part(each: UnusableCommand, result: CommandResult, commands: ProjectCommand
             "",
             f"{_SAID[each.cause]} ({ended}). The end of its output:",
             "",
-            *output,
+            output,
             "",
             advice,
             "",

@@ -146,7 +146,7 @@ def resolve_run(repository: Repository, wanted: str | None) -> RunInfo:
         if (older := _kept_run(repository, named)) is not None:
             return older
         raise UnknownRun(f"There is no run {wanted!r} in this repository.")
-    here = _current_branch(repository)
+    here = checked_out(repository)
     if mine := [
         info for info in known if here in {info.branch, info.renamed} - {""} and not info.remote
     ]:
@@ -210,7 +210,8 @@ def _runs_in(tree: Path, without: Collection[str]) -> Iterator[RunInfo]:
             yield info
 
 
-def _current_branch(repository: Repository) -> str:
+def checked_out(repository: Repository) -> str:
+    """Return the branch that is checked out; empty where none is."""
     try:
         return repository.head().branch
     except ForgeError:

@@ -15,7 +15,7 @@ from forge_bot.runs.estimate import Estimate, kept_estimate, still_to_come
 from forge_bot.runs.installation import DEPENDENCY_FILES
 from forge_bot.runs.run import Run
 from forge_bot.values import Frozen, PhaseId, Verdict
-from forge_bot.wording import several
+from forge_bot.wording import money, several
 
 LONGEST_APPROACH, LONGEST_CHANGE, LONGEST_LINE = 150, 60, 150
 MOST_FILES, MOST_INTERFACES, MOST_RISKS, MOST_FINDINGS = 5, 2, 3, 2
@@ -163,8 +163,8 @@ def _then(pipeline: Pipeline, state: State, gate: PhaseId) -> tuple[str, ...]:
 def _spent(state: State) -> str:
     usage, cap = state.usage, state.budget.cap
     calls = several(usage.calls, "model call")
-    used = f"${usage.cost:,.2f}" if usage.cost is not None else f"{usage.tokens:,} tokens"
+    used = money(usage.cost) if usage.cost is not None else f"{usage.tokens:,} tokens"
     tokens = state.budget.token_cap
-    caps = [f"${cap:,.2f}"] if cap is not None else []
+    caps = [money(cap)] if cap is not None else []
     caps += [f"{tokens:,} tokens"] if tokens is not None else []
     return f"{used} in {calls}" + (f", of a budget of {' and '.join(caps)}" if caps else "")

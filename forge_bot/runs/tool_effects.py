@@ -24,6 +24,7 @@ from forge_bot.prompts.untrusted import clean
 from forge_bot.runs.outside_capabilities import use_of
 from forge_bot.runs.run import Run
 from forge_bot.values import PhaseId, TaskId, Usage
+from forge_bot.wording import code_block
 
 CALLS = "calls-"
 """The beginning of the names of these documents."""
@@ -138,8 +139,8 @@ def _ended(
     told = f"{outcome.value} ({note})" if note else outcome.value
     raw = run.workspace.write(
         name,
-        f"# {call.capability}: {told}\n\n## Arguments\n\n{_block(call.params)}\n\n## Result\n\n"
-        f"{_block(text)}\n",
+        f"# {call.capability}: {told}\n\n## Arguments\n\n{code_block(call.params)}\n\n## Result\n\n"
+        f"{code_block(text)}\n",
     )
     return CallEnded(
         key=action.action_id,
@@ -153,14 +154,6 @@ def _ended(
         usage=usage,
         uses=() if isinstance(found, str) else (use_of(found),),
     )
-
-
-def _block(text: str) -> str:
-    """Return the text in a fence that nothing in it closes."""
-    fence = "```"
-    while fence in text:
-        fence += "`"
-    return f"{fence}text\n{text}\n{fence}"
 
 
 def settled_calls(state: State) -> Mapping[tuple[str, str], CapabilityResult]:
