@@ -52,7 +52,7 @@ def _continued(run: Finished, prompts: Sequence[Prompt]) -> list[str]:
     """Return the text of each call where an agent goes on with an earlier conversation: that, the
     answer in it, and what of its own prompt was not in it yet.
     """
-    pipeline = run.briefing.run.pipeline
+    pipeline = run.prompts.run.pipeline
     texts: list[str] = []
     for at, prompt in enumerate(prompts):
         phase = run.steps[at].action.phase
@@ -69,7 +69,7 @@ def _continued(run: Finished, prompts: Sequence[Prompt]) -> list[str]:
             texts.append(prompt.text)
             continue
         earlier = prompts[before[-1]]
-        answer = run.briefing.artifact(run.steps[before[-1]].action.output_file).text
+        answer = run.prompts.artifact(run.steps[before[-1]].action.output_file).text
         new = prompt.user[alike(earlier.user, prompt.user) :].replace(answer, "")
         own = new.replace(prompt.role.strip(), "") if prompt.role == earlier.role else new
         texts.append(texts[before[-1]] + answer + own)

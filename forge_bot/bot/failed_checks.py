@@ -30,7 +30,7 @@ of the runner."""
 
 
 def examine_failed_checks(
-    run: Run, github: GitHub, desk: CommentWriter, strike: Redactor
+    run: Run, github: GitHub, writer: CommentWriter, strike: Redactor
 ) -> CommentReply:
     """Look at the checks of the run's pull request, and hand out a fix round where one can help;
     what to say about it.
@@ -44,7 +44,7 @@ def examine_failed_checks(
         return failure_replies.checks_wait(pull_request=run.state.pull_request)
     if not ours:
         return command_replies.no_fix(
-            desk.view(run), checks=[f"{check.name}: {check.conclusion}" for check in failed]
+            writer.view(run), checks=[f"{check.name}: {check.conclusion}" for check in failed]
         )
     round_ = run.state.rounds.get(CHECKS, 0) + 1
     name = f"{CHECKS}-{round_}.md"
@@ -52,7 +52,7 @@ def examine_failed_checks(
     raw = run.workspace.write(name, strike(document(ours[:_MOST_CHECKS])))
     key = f"checks-{run.tree.head().commit}"
     run.tell(ChecksFailed(key=key, at=now(), artifact=name, blob=blob_id(raw), checks=names))
-    return command_replies.fixing(desk.view(run), checks=names, round_=round_, most=CHECK_ROUNDS)
+    return command_replies.fixing(writer.view(run), checks=names, round_=round_, most=CHECK_ROUNDS)
 
 
 def pull_number(run: Run) -> int:

@@ -49,7 +49,7 @@ def find_or_create_run(supervisor: "Supervisor") -> RunInfo | CommentReply | Non
             for each in thread.spoken(thread.number)
             if comment is not None and each.comment.id == comment.id
         ]
-        supervisor.desk.say(
+        supervisor.writer.say(
             command_replies.no_run(supervisor.commands, label=supervisor.inputs.label),
             spoken[0] if spoken else None,
         )
@@ -88,7 +88,7 @@ def _by_label(supervisor: "Supervisor") -> bool:
 
 
 def _begun(supervisor: "Supervisor", asked: ThreadCommand | None) -> RunInfo | CommentReply:
-    repository, desk = supervisor.repository, supervisor.desk
+    repository, writer = supervisor.repository, supervisor.writer
     wish = (
         asked.command
         if asked is not None and isinstance(asked.command, said.Start)
@@ -101,7 +101,7 @@ def _begun(supervisor: "Supervisor", asked: ThreadCommand | None) -> RunInfo | C
     )
     if frozen is None:
         reply = thread_change_replies.edited_since(command=supervisor.inputs.prefix)
-        desk.say(reply, asked)
+        writer.say(reply, asked)
         return reply
     labels = frozenset(label.casefold() for label in issue.labels)
     beginning = _new_run(supervisor, asked, wish, frozen.draft, labels)
@@ -114,18 +114,18 @@ def _begun(supervisor: "Supervisor", asked: ThreadCommand | None) -> RunInfo | C
     notes = _looked_around(supervisor, beginning, chosen)
     info = create_run(repository, beginning, pipeline)
     if notes:
-        desk.say_once(thread_change_replies.asked_too_much(desk.commands, notes=notes))
+        writer.say_once(thread_change_replies.asked_too_much(writer.commands, notes=notes))
     if frozen.doubtful:
         left_out = tuple(comment.url for comment in frozen.left_out)
-        desk.say_once(
+        writer.say_once(
             thread_change_replies.request_edited(
-                desk.links(info), desk.commands, issue=frozen.edited, comments=left_out
+                writer.links(info), writer.commands, issue=frozen.edited, comments=left_out
             )
         )
     if ignored:
         named = tuple((each.name, each.by) for each in ignored)
         role = supervisor.inputs.policy.floor.word
-        desk.say(thread_change_replies.label_ignored(desk.commands, labels=named, role=role))
+        writer.say(thread_change_replies.label_ignored(writer.commands, labels=named, role=role))
     return info
 
 

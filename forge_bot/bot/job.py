@@ -186,7 +186,7 @@ class _Visit:
 
     def _links(self) -> Links:
         if self.supervisor is not None and self.info is not None:
-            return self.supervisor.desk.links(self.info)
+            return self.supervisor.writer.links(self.info)
         return Links(
             repository=self.around.url, commit="", workspace=SPECS, job=self.around.run_url
         )
@@ -216,7 +216,7 @@ class _Visit:
         whether the reply stands in a comment of its own. Nobody can be called where comments are
         refused.
         """
-        told = self.supervisor.desk.told if self.supervisor is not None else ()
+        told = self.supervisor.writer.told if self.supervisor is not None else ()
         wake = self.around.wake
         if reply.occasion in _QUIET or reply.occasion in told or wake.again:
             return reply.occasion in told
@@ -274,12 +274,12 @@ class _Visit:
             with self.supervisor.opened(
                 resolve_run(self.supervisor.repository, self.info.branch)
             ) as run:
-                view = self.supervisor.desk.view(run, reply)
+                view = self.supervisor.writer.view(run, reply)
                 self._pull_request = run.state.pull_request
         except ForgeError:
             return ""
         with suppress(ForgeError):
-            self.supervisor.desk.track(view)
+            self.supervisor.writer.track(view)
         return summary(view)
 
 

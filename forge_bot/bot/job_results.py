@@ -81,8 +81,8 @@ def _answered(
 
 def _ended(supervisor: Supervisor, info: RunInfo, stopped: WorkerStopped) -> Ended | None:
     if stopped.cancelled:
-        return Outcome.FAILED, supervisor.desk.cancelled()
+        return Outcome.FAILED, supervisor.writer.cancelled()
     error = as_error(stopped) if stopped.code else None
     if error is None or isinstance(error, BranchMoved):
         return None
-    return Outcome(stopped.exit_code or 1), supervisor.desk.trouble(info, stopped)
+    return Outcome(stopped.exit_code or 1), supervisor.writer.trouble(info, stopped)

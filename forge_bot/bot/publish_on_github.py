@@ -41,9 +41,9 @@ _ON_PULL_REQUEST = re.compile(rb"^[^#\n]*\bpull_request\b", re.MULTILINE)
 class Publication:
     """Publishes for one run."""
 
-    def __init__(self, github: GitHub, desk: CommentWriter) -> None:
+    def __init__(self, github: GitHub, writer: CommentWriter) -> None:
         self.github = github
-        self.desk = desk
+        self.writer = writer
 
     def publish(self, run: Run, phase: PhaseId, operation: str) -> PublishResult:
         """Do it, and say what was done and where it can be seen. Raises BranchMoved, GitFailed,
@@ -56,7 +56,7 @@ class Publication:
                 return self._pull_request(run)
             case "post-to-source":
                 self._hand_over(run)
-                self.desk.track(self.desk.view(run))
+                self.writer.track(self.writer.view(run))
                 return PublishResult(detail="the result is in the thread")
             case _:
                 offered = self._offered(run)
@@ -70,7 +70,7 @@ class Publication:
             return PublishResult(detail=opened_sentence(()))
         results: list[IssueResult] = []
         try:
-            known = self.github.issues_of(self.desk.thread.inputs.policy.own)
+            known = self.github.issues_of(self.writer.thread.inputs.policy.own)
             there = [(each, read_marker(each.body)) for each in known]
             for issue in wanted:
                 found = next((each for each, said in there if _stands_for(each, said, issue)), None)
@@ -82,11 +82,11 @@ class Publication:
                     )
                 )
         except (PermissionMissing, GitHubRefused) as error:
-            said, view = issues_by_hand(run, phase), self.desk.view(run)
-            self.desk.say_once(command_replies.issues_by_hand(view, said=error.message), run.name)
+            said, view = issues_by_hand(run, phase), self.writer.view(run)
+            self.writer.say_once(command_replies.issues_by_hand(view, said=error.message), run.name)
             return PublishResult(detail=f"{opened_sentence(results)}; {error.message}; {said}")
         detail = opened_sentence(results)
-        self.desk.say_once(command_replies.issues_opened(results), run.name)
+        self.writer.say_once(command_replies.issues_opened(results), run.name)
         return PublishResult(detail=detail)
 
     def _offered(self, run: Run) -> Offer:
@@ -97,8 +97,8 @@ class Publication:
         if offered.branch and self._wanted(run, offered):
             push_offer(run, offered)
             if offered.conflicts:
-                view, aside = self.desk.view(run), push_aside(run, offered)
-                self.desk.say_once(
+                view, aside = self.writer.view(run), push_aside(run, offered)
+                self.writer.say_once(
                     command_replies.people_in_conflict(view, files=offered.conflicts, aside=aside)
                 )
         return offered
@@ -112,9 +112,9 @@ class Publication:
         if pull is None or pull.state is PullState.OPEN:
             return True
         if not run.repository.contains(pull.head_sha, offered.tip):
-            view = self.desk.view(run)
+            view = self.writer.view(run)
             merged = pull.state is PullState.MERGED
-            self.desk.say_once(command_replies.pull_request_over(view, merged=merged))
+            self.writer.say_once(command_replies.pull_request_over(view, merged=merged))
         return False
 
     def refresh(self, run: Run) -> None:
@@ -124,7 +124,7 @@ class Publication:
         pull = self.github.pull_request_for(run.state.pull_request_branch or run.state.branch)
         if pull is None or pull.state is not PullState.OPEN:
             return
-        wanted = self._text(run, self.desk.view(run))
+        wanted = self._text(run, self.writer.view(run))
         if (pull.title, pull.body) != (wanted.title, wanted.body):
             self.github.update_pull_request(pull.number, title=wanted.title, body=wanted.body)
         if pull.draft and not wanted.draft:
@@ -137,23 +137,23 @@ class Publication:
         """Say what is left for people: files that only they can push, and checks that only they can
         start.
         """
-        view = self.desk.view(run)
+        view = self.writer.view(run)
         for name, files in view.patches.items():
-            self.desk.say_once(
+            self.writer.say_once(
                 failure_replies.workflow_files(view.links, view.commands, files=files, patch=name)
             )
         if (
             run.state.pull_request
-            and self.desk.thread.inputs.policy.own == ACTIONS
+            and self.writer.thread.inputs.policy.own == ACTIONS
             and _checked_on_pull_requests(run)
         ):
-            self.desk.say_once(failure_replies.checks_wait(pull_request=run.state.pull_request))
+            self.writer.say_once(failure_replies.checks_wait(pull_request=run.state.pull_request))
 
     def _pull_request(self, run: Run) -> PublishResult:
         offered = self._offered(run)
         if not offered.branch:
             return publish_result(run, offered, f"there is no pull request: {offered.said}")
-        view: RunView = self.desk.view(run)
+        view: RunView = self.writer.view(run)
         state = run.state
         if is_separate(state):
             state = state.replace(pull_request_branch=offered.branch)
@@ -174,7 +174,7 @@ class Publication:
         except (PermissionMissing, GitHubRefused) as error:
             # The work is done and lies on the branch; a person can open it with one click.
             url = view.links.compare(state.base_branch, offered.branch)
-            self.desk.say(command_replies.pull_request_by_hand(view, url=url, said=error.message))
+            self.writer.say(command_replies.pull_request_by_hand(view, url=url, said=error.message))
             detail = f"the pull request has to be opened by hand: {error.message}"
             return publish_result(run, offered, detail)
         self.refresh(run)

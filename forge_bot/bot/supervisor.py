@@ -89,7 +89,7 @@ class Supervisor:
             prefix=inputs.prefix, short=inputs.bare, by_timer=around.by_timer
         )
         self.thread = Thread(github, around.wake.issue, inputs)
-        self.desk = CommentWriter(
+        self.writer = CommentWriter(
             github,
             self.thread,
             self.commands,
@@ -99,7 +99,7 @@ class Supervisor:
             pause=float(around.edit_seconds),
             tip=lambda branch: known_tip(repository, branch),
         )
-        self.desk.tracked = around.wake.tracking_comment
+        self.writer.tracked = around.wake.tracking_comment
         self.shift = SupervisedWorker(repository, around, environ, self._pushed)
         # Read first of all: an issue that is gone or went elsewhere is left alone.
         self.issue = github.issue(around.wake.issue)
@@ -124,7 +124,7 @@ class Supervisor:
         """Tell the run what people said, and perform until a person is needed, something is in the
         way, or all is done.
         """
-        self.desk.look_at_name(self.issue)
+        self.writer.look_at_name(self.issue)
         for _ in range(MOST_TURNS):
             try:
                 ended = self._turn(info)
@@ -137,7 +137,7 @@ class Supervisor:
                     thread_change_replies.label_removed(self.commands, label=self.inputs.label)
                 )
             if self.cancelled:
-                return ended_by(self.desk.cancelled())
+                return ended_by(self.writer.cancelled())
             if ended is not None:
                 return ended
         raise GitFailed(
@@ -153,7 +153,7 @@ class Supervisor:
             if isinstance(run.action, PersonAction | Done):
                 take_peoples_commits(run)
             questions = thread_commands.carry_out(
-                run, self.thread, self.desk, self.strike, self.around
+                run, self.thread, self.writer, self.strike, self.around
             )
             self._look_at_checks(run)
             self._kept(run, before)
@@ -164,7 +164,7 @@ class Supervisor:
                         return self._rested(run, action)
                 elif self.cancelled:
                     return None
-            self.desk.track(self.desk.view(run))
+            self.writer.track(self.writer.view(run))
         return self._worked(info, questions)
 
     def _host(self, run: Run) -> ThreadHost:
@@ -172,16 +172,16 @@ class Supervisor:
         return ThreadHost(
             run,
             self.github,
-            self.desk,
+            self.writer,
             lambda: self._kept(run, before),
             lambda: self.cancelled,
             trust_local=self.around.trust_local,
         )
 
     def _get_acquainted(self, run: Run) -> None:
-        if not self.desk.estimate:
-            self.desk.estimate = run_forecast.expected_cost(run)
-        self.desk.removed = run_forecast.removed(run)
+        if not self.writer.estimate:
+            self.writer.estimate = run_forecast.expected_cost(run)
+        self.writer.removed = run_forecast.removed(run)
 
     def _look_at_checks(self, run: Run) -> None:
         """Handle failed checks of the pull request. Nothing is said about those
@@ -194,11 +194,11 @@ class Supervisor:
         self.around = self.around.model_copy(
             update={"wake": self.around.wake.model_copy(update={"way": ""})}
         )
-        reply = failed_checks.examine_failed_checks(run, self.github, self.desk, self.strike)
+        reply = failed_checks.examine_failed_checks(run, self.github, self.writer, self.strike)
         if reply.occasion == "fixing":
-            self.desk.say(reply)
+            self.writer.say(reply)
         elif reply.occasion == "checks-wait":
-            self.desk.say_once(reply)
+            self.writer.say_once(reply)
 
     def given_way(self, info: RunInfo) -> RunInfo:
         """The run as somebody else pushed it; our own commits are put aside."""
@@ -213,10 +213,10 @@ class Supervisor:
         """Return the result of a run that waits for a person or has ended."""
         over = isinstance(action, Done) and action.outcome != "abandoned"
         if over and self._changed and run.state.pull_request:
-            Publication(self.github, self.desk).refresh(run)
+            Publication(self.github, self.writer).refresh(run)
         if isinstance(action, Done):
             self._keep_record(run)
-        self.desk.track(self.desk.view(run))
+        self.writer.track(self.writer.view(run))
         match action:
             case Done(outcome="abandoned"):
                 return Outcome.ABANDONED, None
@@ -231,8 +231,8 @@ class Supervisor:
         """Put the record of a run that is over on the branch of records, or say why it is not."""
         kept = keep_run(run, push=True)
         if kept.trouble:
-            view = self.desk.view(run)
-            self.desk.say_once(
+            view = self.writer.view(run)
+            self.writer.say_once(
                 failure_replies.record_not_kept(
                     view.links, run=run.name, branch=run.state.branch, said=kept.trouble
                 )
@@ -262,7 +262,7 @@ class Supervisor:
         stopped = self.shift.work(info)
         if time.monotonic() - begun > LONG_SHIFT_SECONDS:
             self.thread.look_again()
-        return ended_by(self.desk.trouble(info, stopped)) if stopped.code else None
+        return ended_by(self.writer.trouble(info, stopped)) if stopped.code else None
 
     def answered(
         self, info: RunInfo, spoken: ThreadCommand, stopped: WorkerStopped, answer: str
@@ -271,10 +271,10 @@ class Supervisor:
         of the job.
         """
         if answer:
-            self.desk.say(self.desk.answered(answer), spoken)
+            self.writer.say(self.writer.answered(answer), spoken)
             return None
-        trouble = self.desk.trouble(info, stopped, repeat=f"{self.commands.say('ask')} …")
-        self.desk.say(trouble, spoken)
+        trouble = self.writer.trouble(info, stopped, repeat=f"{self.commands.say('ask')} …")
+        self.writer.say(trouble, spoken)
         return ended_by(trouble)
 
     def _labelled(self) -> bool:
@@ -298,7 +298,7 @@ class Supervisor:
         self._changed = True
         state = inspector.state_at(after)
         if (
-            self.desk.track(self.desk.view_at(state, inspector.pipeline, after), at_once=False)
+            self.writer.track(self.writer.view_at(state, inspector.pipeline, after), at_once=False)
             and self._labelled()
         ):
             # Only a label that was on when the job began can be taken off to stop it.

@@ -40,7 +40,7 @@ def unseen(run: Run, thread: Thread) -> Iterator[ThreadCommand]:
 
 
 def carry_out(
-    run: Run, thread: Thread, desk: CommentWriter, strike: Redactor, around: JobContext
+    run: Run, thread: Thread, writer: CommentWriter, strike: Redactor, around: JobContext
 ) -> tuple[ThreadCommand, ...]:
     """Carry out everything unseen; the questions among it that need a model are given back."""
     questions: list[ThreadCommand] = []
@@ -51,16 +51,16 @@ def carry_out(
             case said.Ask():
                 questions.append(spoken)
             case said.Status() | said.Cost() | said.Help() | said.Start():
-                desk.say(_talk(spoken, run, desk), spoken)
+                writer.say(_talk(spoken, run, writer), spoken)
             case said.Refresh():
-                _refreshed(run, spoken, thread, desk, around)
+                _refreshed(run, spoken, thread, writer, around)
             case said.Update():
-                _updated(run, spoken, thread, desk)
+                _updated(run, spoken, thread, writer)
             case said.Retry(phase=None) if _delivered(run):
-                _mended(run, spoken, thread, desk, strike)
+                _mended(run, spoken, thread, writer, strike)
             case command:
                 # Pyright points here at a command that has neither a case nor a report.
-                _told(run, command, spoken, desk)
+                _told(run, command, spoken, writer)
     return tuple(questions)
 
 
@@ -69,18 +69,18 @@ def _delivered(run: Run) -> bool:
 
 
 def _mended(
-    run: Run, spoken: ThreadCommand, thread: Thread, desk: CommentWriter, strike: Redactor
+    run: Run, spoken: ThreadCommand, thread: Thread, writer: CommentWriter, strike: Redactor
 ) -> None:
     """Retry the checks of the pull request: nothing else is left to retry once all is delivered."""
     try:
-        reply = failed_checks.examine_failed_checks(run, thread.github, desk, strike)
+        reply = failed_checks.examine_failed_checks(run, thread.github, writer, strike)
     except ReportRejected as error:
-        reply = command_replies.cannot(desk.commands, error)
-    desk.say(reply, spoken)
+        reply = command_replies.cannot(writer.commands, error)
+    writer.say(reply, spoken)
 
 
-def _talk(spoken: ThreadCommand, run: Run, desk: CommentWriter) -> CommentReply:
-    view = desk.view(run)
+def _talk(spoken: ThreadCommand, run: Run, writer: CommentWriter) -> CommentReply:
+    view = writer.view(run)
     match spoken.command:
         case said.Status():
             return command_replies.asked_for_status(view)
@@ -91,25 +91,25 @@ def _talk(spoken: ThreadCommand, run: Run, desk: CommentWriter) -> CommentReply:
         case said.Start():
             return command_replies.already_running(view)
         case _:
-            return command_replies.asked_for_help(view, desk.commands)
+            return command_replies.asked_for_help(view, writer.commands)
 
 
 def _told(
-    run: Run, command: command_reports.Telling, spoken: ThreadCommand, desk: CommentWriter
+    run: Run, command: command_reports.Telling, spoken: ThreadCommand, writer: CommentWriter
 ) -> None:
     try:
         report = command_reports.report_of(command, spoken.utterance, run.pipeline, run.state)
         if report is None:
-            desk.say(command_replies.resumed(desk.view(run), by=spoken.by), spoken)
+            writer.say(command_replies.resumed(writer.view(run), by=spoken.by), spoken)
             return
         run.tell(report)
     except ForgeError as error:
-        desk.say(refusal(error, command, desk.view(run), desk.commands), spoken)
+        writer.say(refusal(error, command, writer.view(run), writer.commands), spoken)
         return
-    desk.react(spoken.comment, "rocket")
+    writer.react(spoken.comment, "rocket")
 
 
-def _updated(run: Run, spoken: ThreadCommand, thread: Thread, desk: CommentWriter) -> None:
+def _updated(run: Run, spoken: ThreadCommand, thread: Thread, writer: CommentWriter) -> None:
     """Merge what came to the base branch, unless the pull request is over."""
     branch = run.state.pull_request_branch or run.state.branch
     try:
@@ -122,14 +122,14 @@ def _updated(run: Run, spoken: ThreadCommand, thread: Thread, desk: CommentWrite
         if report is not None:
             run.tell(report)
     except ForgeError as error:
-        desk.say(command_replies.cannot(desk.commands, error), spoken)
+        writer.say(command_replies.cannot(writer.commands, error), spoken)
         return
     paths = report.paths if isinstance(report, BaseConflicted) else ()
-    desk.say(command_replies.updated(desk.view(run), base=base, conflicts=paths), spoken)
+    writer.say(command_replies.updated(writer.view(run), base=base, conflicts=paths), spoken)
 
 
 def _refreshed(
-    run: Run, spoken: ThreadCommand, thread: Thread, desk: CommentWriter, around: JobContext
+    run: Run, spoken: ThreadCommand, thread: Thread, writer: CommentWriter, around: JobContext
 ) -> None:
     """Freeze the issue as it was when this was said; the run's first commits stay what they
     were.
@@ -141,21 +141,21 @@ def _refreshed(
             issue, thread, request_snapshot.Given(around.payload if woken else None, spoken.comment)
         )
         if frozen is None:
-            desk.say(
-                thread_change_replies.edited_since(command=desk.commands.say("refresh")), spoken
+            writer.say(
+                thread_change_replies.edited_since(command=writer.commands.say("refresh")), spoken
             )
             return
         _told_anew(run, frozen.draft, spoken)
     except ForgeError as error:
-        desk.say(command_replies.cannot(desk.commands, error), spoken)
+        writer.say(command_replies.cannot(writer.commands, error), spoken)
         return
-    desk.react(spoken.comment, "rocket")
+    writer.react(spoken.comment, "rocket")
     if frozen.doubtful:
         left_out = tuple(comment.url for comment in frozen.left_out)
-        links = desk.view(run).links
-        desk.say(
+        links = writer.view(run).links
+        writer.say(
             thread_change_replies.request_edited(
-                links, desk.commands, issue=frozen.edited, comments=left_out
+                links, writer.commands, issue=frozen.edited, comments=left_out
             ),
             spoken,
         )

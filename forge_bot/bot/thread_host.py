@@ -26,15 +26,15 @@ class ThreadHost:
         self,
         run: Run,
         github: GitHub,
-        desk: CommentWriter,
+        writer: CommentWriter,
         push: Callable[[], None],
         stopped: Callable[[], bool],
         *,
         trust_local: bool,
     ) -> None:
         self.run = run
-        self.desk = desk
-        self.publication = Publication(github, desk)
+        self.writer = writer
+        self.publication = Publication(github, writer)
         self.push = push
         self.stopped = stopped
         self.trust_local = trust_local
@@ -51,7 +51,7 @@ class ThreadHost:
             return
         if isinstance(action, Checkpoint) and self._asks_whether_to_post(action):
             yield self._posted(action)
-        elif (shown := self.desk.ask(self.run)) is not None:
+        elif (shown := self.writer.ask(self.run)) is not None:
             yield shown
 
     async def publish(self, state: State, action: Exec) -> AsyncGenerator[Report]:
@@ -61,7 +61,7 @@ class ThreadHost:
         del state
         if self.stopped():
             return
-        doubtful = None if self.trust_local else unverified(self.run, self.desk.thread)
+        doubtful = None if self.trust_local else unverified(self.run, self.writer.thread)
         if action.operation in {"open-issues", "pull-request"} and doubtful is not None:
             why = (
                 f"{doubtful.by} approved it via {doubtful.via}; here it cannot be checked who"

@@ -41,7 +41,7 @@ def read_uncertain(github: GitHub, around: JobContext, inputs: Inputs) -> ReadCo
     said = thread.said(comment) if comment is not None else ()
     if comment is None or not said:
         return ReadComment(Result.NOTHING)
-    desk = CommentWriter(
+    writer = CommentWriter(
         github,
         thread,
         CommandNames(prefix=inputs.prefix, short=inputs.bare),
@@ -53,46 +53,46 @@ def read_uncertain(github: GitHub, around: JobContext, inputs: Inputs) -> ReadCo
     )
     verdict = thread.verdict(comment)
     if isinstance(verdict, Denied):
-        _refuse(desk, comment, place, verdict)
+        _refuse(writer, comment, place, verdict)
         return ReadComment(Result.REFUSED)
-    return _admit(desk, comment, place, said, around)
+    return _admit(writer, comment, place, said, around)
 
 
 def _admit(
-    desk: CommentWriter,
+    writer: CommentWriter,
     comment: Comment,
     place: int,
     said: tuple[Command | Mistyped, ...],
     around: JobContext,
 ) -> ReadComment:
-    prefix = desk.commands.prefix
+    prefix = writer.commands.prefix
     mistyped = tuple(part for part in said if isinstance(part, Mistyped))
-    desk.react(comment, "eyes")
+    writer.react(comment, "eyes")
     if mistyped:
         others = len(said) > len(mistyped)
         text = messages.correction(mistyped, prefix, comment.id, others=others)
-        desk.answer(comment, place, "confused", text)
+        writer.answer(comment, place, "confused", text)
         return ReadComment(Result.MISTYPED)
     if all(isinstance(part, Help) for part in said):
-        text = help_reply(prefix, comment.id, bare=desk.commands.short)
-        desk.answer(comment, place, "+1", text)
+        text = help_reply(prefix, comment.id, bare=writer.commands.short)
+        writer.answer(comment, place, "+1", text)
         return ReadComment(Result.HELPED)
     deed = deed_of(said)
     known: dict[str, object] = {"certain": True, "deed": deed.value}
     if deed is RequestedOperation.START:
-        known["tracking_comment"] = desk.begin()
+        known["tracking_comment"] = writer.begin()
     wake = around.wake.model_copy(update=known)
     return ReadComment(Result.PROCEED, around.model_copy(update={"wake": wake}))
 
 
-def _refuse(desk: CommentWriter, comment: Comment, place: int, refused: Denied) -> None:
+def _refuse(writer: CommentWriter, comment: Comment, place: int, refused: Denied) -> None:
     """Say once in a thread that somebody may not; the comment or the role changed after the gate
     had asked.
     """
     if not refused.told:
         return
-    desk.react(comment, "confused")
-    own = (each.body.rstrip() for each in desk.thread.comments(place) if desk.thread.own(each))
+    writer.react(comment, "confused")
+    own = (each.body.rstrip() for each in writer.thread.comments(place) if writer.thread.own(each))
     if not any(body.endswith(messages.REFUSAL_MARK) for body in own):
-        inputs = desk.thread.inputs
-        desk.write(place, messages.refusal(refused, inputs.policy.floor, inputs.prefix))
+        inputs = writer.thread.inputs
+        writer.write(place, messages.refusal(refused, inputs.policy.floor, inputs.prefix))

@@ -35,12 +35,12 @@ class AgentPrompts:
         whose id it is given.
         """
         profile = self.profile(run)
-        briefing = PromptContext(run, profile, self._environment(run), "files")
+        prompts = PromptContext(run, profile, self._environment(run), "files")
         settings = run.config.agent
         turns = (settings.turns, settings.requests_per_turn)
         tasks = action.parallel_task_ids or (None,)
         prompts = [
-            briefing.prompt(action, task, turns, settings.prompt_tokens, run.ref)[0]
+            prompts.prompt(action, task, turns, settings.prompt_tokens, run.ref)[0]
             for task in tasks
         ]
         if len(prompts) == 1:

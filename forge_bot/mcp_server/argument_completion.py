@@ -14,7 +14,7 @@ from forge_bot.mcp_server.service_calls import LazyService, in_thread
 _MOST = 100
 
 
-def add_completion(server: ForgeServer, desk: LazyService) -> None:
+def add_completion(server: ForgeServer, service: LazyService) -> None:
     """Serve completion/complete."""
 
     @server.completion()
@@ -26,19 +26,21 @@ def add_completion(server: ForgeServer, desk: LazyService) -> None:
         given = (context.arguments or {}) if context is not None else {}
         address = ref.uri if isinstance(ref, ResourceTemplateReference) else ref.name
         try:
-            known = await in_thread(lambda: _known(desk, address, argument.name, given))
+            known = await in_thread(lambda: _known(service, address, argument.name, given))
         except Exception:  # noqa: BLE001 - whoever types a name needs no error, and no words of one
             known = []
         fitting = [name for name in known if name.startswith(argument.value)]
         return Completion(values=fitting[:_MOST], total=len(fitting), has_more=len(fitting) > _MOST)
 
 
-def _known(desk: LazyService, address: str, argument: str, given: dict[str, str]) -> list[str]:
-    looking = desk().looking
+def _known(service: LazyService, address: str, argument: str, given: dict[str, str]) -> list[str]:
+    looking = service().looking
     match argument:
         case "run":
             return list(
-                dict.fromkeys(spot.info.name for spot in desk().roots.runs(desk().roots.all))
+                dict.fromkeys(
+                    location.info.name for location in service().roots.runs(service().roots.all)
+                )
             )
         case "name":
             return [
@@ -53,9 +55,9 @@ def _known(desk: LazyService, address: str, argument: str, given: dict[str, str]
             return (
                 list(looking.pipelines())
                 if address.startswith("forge://pipeline/")
-                else [root.id for root in desk().roots.all]
+                else [root.id for root in service().roots.all]
             )
         case "project_path":
-            return [str(root.path) for root in desk().roots.all]
+            return [str(root.path) for root in service().roots.all]
         case _:
             return []

@@ -34,34 +34,34 @@ class CheckWorktree:
             for _, project in self._running:
                 project.call_off()
 
-    def call_off(self, spot: RunLocation) -> None:
+    def call_off(self, location: RunLocation) -> None:
         """End the commands that are running for a run, since nobody wants to know any more what
         they say.
         """
         with self._lock:
             for other, project in self._running:
-                if other.key == spot.key:
+                if other.key == location.key:
                     project.call_off()
 
     def beside(
-        self, run: Run, spot: RunLocation, tell: Notify, do: Callable[[Project], Result]
+        self, run: Run, location: RunLocation, tell: Notify, do: Callable[[Project], Result]
     ) -> Result:
         """Run project commands at the run's last commit; what they leave behind is no affair of the
         client's tree.
 
         Raises Interrupted, with nothing recorded, when the commands were called off meanwhile.
         """
-        repository, home = spot.root.repository, run.places.home
+        repository, home = location.root.repository, run.places.home
         tree = repository.detached_tree(home / "checks", run.tree.head().commit)
         try:
-            return self.with_project(run, spot, tree, tell, do)
+            return self.with_project(run, location, tree, tell, do)
         finally:
             repository.remove_tree(home / "checks")
 
     def with_project(
         self,
         run: Run,
-        spot: RunLocation,
+        location: RunLocation,
         tree: Tree,
         tell: Notify,
         do: Callable[[Project], Result],
@@ -69,19 +69,19 @@ class CheckWorktree:
         """The same, about a tree that is there already. Commands must not run in it where it is
         the client's.
         """
-        repository, home = spot.root.repository, run.places.home
+        repository, home = location.root.repository, run.places.home
         apart = {"environment": home / "checks-environment", "judged": home / "checks-judged"}
         spots = run.places.model_copy(update=apart)
         profile = self.prompting.profile(run)
         project = Project(repository, tree, spots, run.config, profile, tell, foundation(run))
         with self._lock:
             self._check_open()
-            self._running.append((spot, project))
+            self._running.append((location, project))
         try:
             result = do(project)
         finally:
             with self._lock:
-                self._running.remove((spot, project))
+                self._running.remove((location, project))
         self._check_open()
         # What a command that was called off returned says nothing about the project.
         if project.called_off:

@@ -106,13 +106,15 @@ class ClientAction(NamedTuple):
         return tuple(f"forge://run/{self.run}/{part}" for part in ("state", "artifacts", "log"))
 
 
-def next_for_client(run: Run, spot: RunLocation, shop: CheckWorktree, tell: Notify) -> ClientAction:
+def next_for_client(
+    run: Run, location: RunLocation, check_tree: CheckWorktree, tell: Notify
+) -> ClientAction:
     """Do what is our own process's, until something is the client's to do; its tree then holds
     nothing of ours uncommitted.
     """
-    host = _ClientHost(run, spot, shop, tell)
+    host = _ClientHost(run, location, check_tree, tell)
     _, action = drive_blocking(run.pipeline, run.state, host)
-    found = _handed_out(run, shop, action, host.step)
+    found = _handed_out(run, check_tree, action, host.step)
     run.keep_record()
     return found
 
@@ -126,10 +128,12 @@ class _ClientHost:
     left to the client.
     """
 
-    def __init__(self, run: Run, spot: RunLocation, shop: CheckWorktree, tell: Notify) -> None:
+    def __init__(
+        self, run: Run, location: RunLocation, check_tree: CheckWorktree, tell: Notify
+    ) -> None:
         self.run = run
-        self.spot = spot
-        self.shop = shop
+        self.location = location
+        self.check_tree = check_tree
         self.tell = tell
         self.step: PublishStep | None = None
         self._paths: tuple[str, ...] = ()
@@ -193,12 +197,14 @@ class _ClientHost:
         def run_commands(project: Project) -> TryOutcome:
             return EditTries(self.run, project, self.tell).patch(task)
 
-        return self.shop.with_project(self.run, self.spot, self.run.tree, self.tell, run_commands)
+        return self.check_tree.with_project(
+            self.run, self.location, self.run.tree, self.tell, run_commands
+        )
 
     def _beside(self, action: Exec, do: Callable[[Project], Report]) -> Report:
         label = self.run.pipeline.phase(action.phase).label
         self.tell(PhaseBegan(phase=action.phase, label=label))
-        return self.shop.beside(self.run, self.spot, self.tell, do)
+        return self.check_tree.beside(self.run, self.location, self.tell, do)
 
 
 # -- the client's
@@ -206,7 +212,7 @@ class _ClientHost:
 
 
 def _handed_out(
-    run: Run, shop: CheckWorktree, action: Action, step: PublishStep | None
+    run: Run, check_tree: CheckWorktree, action: Action, step: PublishStep | None
 ) -> ClientAction:
     """Return the client's action; `step` if that is a publication."""
     match action:
@@ -216,7 +222,7 @@ def _handed_out(
             return ClientAction(_exec(run, action, step), run.name)
         case SpawnAgent():
             dispatched(run, action)
-            return ClientAction(_spawn(run, shop, action), run.name)
+            return ClientAction(_spawn(run, check_tree, action), run.name)
         case WriteFile():
             dispatched(run, action)
             label = _titled(run, action.phase)
@@ -261,7 +267,7 @@ def _last(run: Run, kept: KeptRecord) -> str:
     return " ".join(said)
 
 
-def _spawn(run: Run, shop: CheckWorktree, action: SpawnAgent) -> SpawnAgentAction:
+def _spawn(run: Run, check_tree: CheckWorktree, action: SpawnAgent) -> SpawnAgentAction:
     tasks = action.parallel_task_ids
     several = tasks is not None and len(tasks) > 1
     about = f" (task {', '.join(tasks)})" if tasks else ""
@@ -269,7 +275,7 @@ def _spawn(run: Run, shop: CheckWorktree, action: SpawnAgent) -> SpawnAgentActio
     return SpawnAgentAction(
         action_id=action.action_id,
         agent=action.agent,
-        prompt=shop.prompting.prompt(run, action),
+        prompt=check_tree.prompting.prompt(run, action),
         model=MODELS[action.tier],
         phase=action.phase,
         input_files=action.input_files,

@@ -18,7 +18,7 @@ from forge_bot.mcp_server.service_calls import LazyService, in_thread
 
 
 def client_folders(
-    desk: LazyService,
+    service: LazyService,
 ) -> Callable[[Context[Any, Any], str], Awaitable[ListRootsResult | ListRoots]]:
     """Return a function that fills a tool's parameter with the client's folders: nobody is asked
     where a project is named, or one folder is served.
@@ -30,7 +30,7 @@ def client_folders(
             project
             or able is None
             or able.roots is None
-            or not await in_thread(lambda: desk().roots.undecided)
+            or not await in_thread(lambda: service().roots.undecided)
         ):
             return ListRootsResult(roots=[])
         return ListRoots()

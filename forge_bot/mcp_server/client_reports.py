@@ -237,13 +237,13 @@ def _fit(run: Run, action: SpawnAgent, dispatch: Dispatch, name: str) -> str:
         raise ArtifactUnfit(
             f"{where} is not UTF-8: {error.reason} at byte {error.start}."
         ) from error
-    landing = OutputApplier(run)
+    applier = OutputApplier(run)
     tasks = action.parallel_task_ids or ()
     named = [task for task in tasks if action.output_file.replace("{task}", task) == name]
-    left = said_left(landing.left_in_conflict(named, {}, run.tree))
+    left = said_left(applier.left_in_conflict(named, {}, run.tree))
     complaints = (*artifact_contract(run, action).complaints(text), *left)
     if not dispatch.refused:
-        complaints = (*complaints, *landing.doubts(action, text))
+        complaints = (*complaints, *applier.doubts(action, text))
     if complaints and dispatch.refused < _COMPLAINTS:
         note(run, dispatch.model_copy(update={"refused": dispatch.refused + 1}))
         raise ArtifactUnfit(f"{where} cannot be used as it is.", details=complaints)

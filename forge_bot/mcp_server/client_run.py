@@ -41,7 +41,7 @@ class Turns:
 
 
 @contextmanager
-def client_run(spot: RunLocation, turns: Turns, *, ending: bool = False) -> Generator[Run]:
+def client_run(location: RunLocation, turns: Turns, *, ending: bool = False) -> Generator[Run]:
     """The run, held for one call. Raises WrongBranch, RunBusy when another process keeps it, and
     what opening raises.
 
@@ -49,9 +49,9 @@ def client_run(spot: RunLocation, turns: Turns, *, ending: bool = False) -> Gene
 
     What goes wrong while it is held comes out as AtNode, with the error as its cause.
     """
-    with turns.turn(spot.key), ExitStack() as stack:
-        _on_branch(spot)
-        run = _held(spot, stack, ending=ending)
+    with turns.turn(location.key), ExitStack() as stack:
+        _on_branch(location)
+        run = _held(location, stack, ending=ending)
         try:
             yield run
         except ForgeError as error:
@@ -66,13 +66,15 @@ def _placed(run: Run) -> AtNode:
     return AtNode(action.phase if several else action.output_file, action.input_files)
 
 
-def _held(spot: RunLocation, stack: ExitStack, *, ending: bool) -> Run:
-    config = spot.root.config
+def _held(location: RunLocation, stack: ExitStack, *, ending: bool) -> Run:
+    config = location.root.config
     until = time.monotonic() + _PATIENCE
     while True:
         try:
             return stack.enter_context(
-                open_run(spot.root.repository, spot.info, config, theirs=True, ending=ending)
+                open_run(
+                    location.root.repository, location.info, config, theirs=True, ending=ending
+                )
             )
         except RunBusy:
             if time.monotonic() > until:
@@ -80,25 +82,25 @@ def _held(spot: RunLocation, stack: ExitStack, *, ending: bool) -> Run:
             time.sleep(_PAUSE)
 
 
-def _on_branch(spot: RunLocation) -> None:
+def _on_branch(location: RunLocation) -> None:
     """The run's branch is checked out; one that nobody has made yet is made, where the run
     began.
     """
-    repository, info = spot.root.repository, spot.info
+    repository, info = location.root.repository, location.info
     head = repository.head()
     if head.branch == info.branch:
         return
-    said = f"The run is on {info.branch}, but {head.branch} is checked out in {spot.root.path}."
+    said = f"The run is on {info.branch}, but {head.branch} is checked out in {location.root.path}."
     if repository.branch_exists(info.branch):
         raise WrongBranch(said, hint=f"git switch {info.branch}, then call again.")
     for known in runs(repository):
         # A record that no commit has belongs to a branch that nobody has made yet.
-        record = f"{Workspace(spot.root.path, info.name).relative}/{REPORTS}"
+        record = f"{Workspace(location.root.path, info.name).relative}/{REPORTS}"
         if known.name == info.name and known.renamed and repository.read(known.renamed, record):
             refuse_renamed(known)
-    first = Workspace(spot.root.path, info.name).reports()[0]
+    first = Workspace(location.root.path, info.name).reports()[0]
     base = first.base_commit if isinstance(first, RunStarted) else head.commit
-    if (operation := under_way(spot.root.path)) is not None:
+    if (operation := under_way(location.root.path)) is not None:
         raise WrongBranch(
             f"{said} A {operation.name} is under way, so the branch cannot be made.",
             hint=operation.way_out,

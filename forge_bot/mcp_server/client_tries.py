@@ -23,8 +23,8 @@ _LINK, _PROGRAM, _PLAIN = "120000", "100755", "100644"
 class ClientTries(NamedTuple):
     """The run and the tree in which the edits of a client's agents are tried."""
 
-    spot: RunLocation
-    shop: CheckWorktree
+    location: RunLocation
+    check_tree: CheckWorktree
     tell: Notify
 
     def tried(
@@ -65,7 +65,7 @@ class ClientTries(NamedTuple):
         outcome = (
             known.outcome.model_copy(update={"seconds": 0.0})
             if known is not None
-            else self.shop.with_project(run, self.spot, run.tree, self.tell, run_commands)
+            else self.check_tree.with_project(run, self.location, run.tree, self.tell, run_commands)
         )
         tries = (*dispatch.tries, EditsTried(digest=digest, outcome=outcome))
         return dispatch.model_copy(update={"tries": tries})

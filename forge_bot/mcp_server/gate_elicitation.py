@@ -42,7 +42,7 @@ _NOBODY = (
 
 async def next_or_question(
     ctx: Context[Any, Any],
-    desk: LazyService,
+    service: LazyService,
     listeners: Listeners,
     workspace: str,
     said: dict[str, Any],
@@ -52,11 +52,11 @@ async def next_or_question(
     earlier = brought(ctx) if asks else None
     answer = earlier.answer if earlier is not None else None
     if isinstance(answer, ElicitedAnswer):
-        found = await in_thread(partial(_went_on, desk, workspace, answer, voice))
+        found = await in_thread(partial(_went_on, service, workspace, answer, voice))
     else:
         # The arguments come again with each round of a call; what they report was recorded in the
         # first.
-        found = await _asked_for(ctx, desk, workspace, said if earlier is None else {}, voice)
+        found = await _asked_for(ctx, service, workspace, said if earlier is None else {}, voice)
     result = found.action.report_result
     if earlier is not None and earlier.kept:
         result = _read(earlier.kept)
@@ -70,14 +70,14 @@ async def next_or_question(
             return told
         answer = told
         if isinstance(told, ElicitedAnswer):
-            found = await in_thread(partial(_went_on, desk, workspace, told, voice))
+            found = await in_thread(partial(_went_on, service, workspace, told, voice))
             await announce(ctx, listeners, workspace)
     return _result(found, result, answer.why if isinstance(answer, NoAnswer) else "")
 
 
 async def controlled(
     ctx: Context[Any, Any],
-    desk: LazyService,
+    service: LazyService,
     workspace: str,
     operation: "Operation",
     phase: str,
@@ -95,7 +95,7 @@ async def controlled(
 
     async def done(confirmed: str) -> "Controlled | PastQuestion":
         return await in_thread(
-            lambda: desk().managing.control(workspace, wanted, client_name(ctx), confirmed)
+            lambda: service().managing.control(workspace, wanted, client_name(ctx), confirmed)
         )
 
     asks = can_ask(ctx)
@@ -123,25 +123,25 @@ async def controlled(
 
 async def _asked_for(
     ctx: Context[Any, Any],
-    desk: LazyService,
+    service: LazyService,
     workspace: str,
     said: dict[str, Any],
     voice: ProgressNotifier,
 ) -> "ClientAction":
-    standing = desk.asked_again(workspace, said)
+    standing = service.asked_again(workspace, said)
     if standing is not None:
         return standing
     return await in_thread(
-        lambda: desk().next_action(
+        lambda: service().next_action(
             workspace, said, client_name(ctx), voice, asks_itself=can_ask(ctx)
         )
     )
 
 
 def _went_on(
-    desk: LazyService, workspace: str, told: ElicitedAnswer, voice: ProgressNotifier
+    service: LazyService, workspace: str, told: ElicitedAnswer, voice: ProgressNotifier
 ) -> "ClientAction":
-    return desk().person_said(workspace, *told[:4], voice, cut=told.cut)
+    return service().person_said(workspace, *told[:4], voice, cut=told.cut)
 
 
 def _put(found: "ClientAction", times: int, result: "ReportResult | None") -> ElicitedQuestion:

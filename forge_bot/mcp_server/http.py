@@ -102,4 +102,4 @@ def listen(server: ForgeServer, token: str, opened: socket.socket) -> None:
         server_header=False,
         ws="none",
     )
-    _Server(config, server.desk.close).run(sockets=[opened])
+    _Server(config, server.service.close).run(sockets=[opened])

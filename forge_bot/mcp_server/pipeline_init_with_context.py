@@ -267,12 +267,12 @@ def _begun(root: ServedFolder, pipeline: Pipeline, told: _Told, chosen: Confirma
     )
 
 
-def _note(spots: RunPaths) -> None:
+def _note(places: RunPaths) -> None:
     """Write the files beside the run. Raises NoStateHome, before anything of the run is there."""
     try:
-        begun_here(spots)
+        begun_here(places)
     except WriteFailed as error:
-        raise NoStateHome(f"{spots.home} cannot be written to. {error.message}") from error
+        raise NoStateHome(f"{places.home} cannot be written to. {error.message}") from error
 
 
 def _beginning(root: ServedFolder, told: _Told, chosen: Confirmation) -> NewRun:

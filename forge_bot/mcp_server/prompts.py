@@ -41,7 +41,7 @@ _AUDIT = (
 )
 
 
-def add_prompts(server: ForgeServer, desk: LazyService) -> None:
+def add_prompts(server: ForgeServer, service: LazyService) -> None:
     """The two prompts."""
 
     async def contract(ctx: Context[Any, Any], wanted: Mapping[str, str]) -> str:
@@ -67,7 +67,7 @@ def add_prompts(server: ForgeServer, desk: LazyService) -> None:
         """The contract of a session in a project, with the project's context; without a path in the
         first that is served. dry_run=true hides what changes something.
         """
-        root, text, pipeline = await _asked(desk, project_path)
+        root, text, pipeline = await _asked(service, project_path)
         wanted = {"response_tier": response_tier, "dry_run": dry_run, "debug": debug}
         said = await contract(ctx, wanted)
         context = TextResourceContents(
@@ -90,7 +90,7 @@ def add_prompts(server: ForgeServer, desk: LazyService) -> None:
         """The contract of a session that only looks at a project and its runs; without a path at
         the first that is served.
         """
-        root, _, pipeline = await _asked(desk, project_path)
+        root, _, pipeline = await _asked(service, project_path)
         said = await contract(ctx, {"response_tier": "L1", "policy_mode": "read-only"})
         audited = "forge://pipeline/audit"
         return [
@@ -107,14 +107,18 @@ def add_prompts(server: ForgeServer, desk: LazyService) -> None:
         ]
 
 
-async def _asked(desk: LazyService, path: str) -> tuple[str, str, str]:
+async def _asked(service: LazyService, path: str) -> tuple[str, str, str]:
     """Id, context and pipeline address of a served project. Raises an error of the protocol, since
     prompts know no other.
     """
 
     def read() -> tuple[str, str, str]:
-        root = desk().roots.root(path)
-        return root.id, sendable(desk().looking.context(root.id)), desk().looking.pipeline_of(root)
+        root = service().roots.root(path)
+        return (
+            root.id,
+            sendable(service().looking.context(root.id)),
+            service().looking.pipeline_of(root),
+        )
 
     try:
         return await in_thread(read)

@@ -50,7 +50,7 @@ class ForgeServer(MCPServer[Any]):
     """An MCP server whose answers a model can repair its calls from."""
 
     def __init__(
-        self, desk: LazyService, *, version: str, instructions: str, debug: bool = False
+        self, service: LazyService, *, version: str, instructions: str, debug: bool = False
     ) -> None:
         seal = RequestStateSecurity.ephemeral(ttl=LONGEST_THOUGHT)
         super().__init__(
@@ -61,7 +61,7 @@ class ForgeServer(MCPServer[Any]):
             request_state_security=seal,
         )
         self.policies = SessionPolicies(debug=debug)
-        self.desk = desk
+        self.service = service
         self.listeners = Listeners()
         self._tools: dict[str, Tool] = {}
         # The SDK serves subscriptions of the newer protocol only.
@@ -105,7 +105,7 @@ class ForgeServer(MCPServer[Any]):
         ]
 
     def _shelf(self) -> tuple[tuple[str, str, str, str], ...]:
-        return self.desk().looking.shelf()
+        return self.service().looking.shelf()
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
@@ -171,7 +171,7 @@ class ForgeServer(MCPServer[Any]):
 
     async def run_stdio_async(self) -> None:
         """Serve one client over stdin and stdout."""
-        await StdioTransport(self._lowlevel_server, self.desk.close).serve()
+        await StdioTransport(self._lowlevel_server, self.service.close).serve()
 
 
 def _incomplete(roots: Resource, why: str) -> Resource:

@@ -54,24 +54,24 @@ class Queries:
         wanted = self.roots.wanted(project)
         roots, name = self.roots.named(workspace)
         found = [
-            spot
-            for spot in self.roots.runs([root for root in roots if root in wanted])
-            if spot.info.name == name
+            location
+            for location in self.roots.runs([root for root in roots if root in wanted])
+            if location.info.name == name
         ]
         if not found:
             raise UnknownRun(
                 f"There is no run {name!r} in the served folders.",
                 hint="forge://project/{id}/runs lists those there are.",
             )
-        here = [spot for spot in found if spot.here]
+        here = [location for location in found if location.here]
         if len(here) > 1:
             raise in_several(workspace)
         return (here or found)[0]
 
     def reading(self, workspace: str, project: str = "") -> RunSnapshot:
         """The run, folded from its reports."""
-        spot = self.run(workspace, project)
-        return run_snapshot(spot.root.repository, spot.info, spot.root.config)
+        location = self.run(workspace, project)
+        return run_snapshot(location.root.repository, location.info, location.root.config)
 
     def state(self, name: str) -> JsonValue:
         """state.json as it would be written now."""
@@ -106,8 +106,8 @@ class Queries:
 
     def request(self, name: str) -> str:
         """The request as an agent may read it."""
-        spot = self.run(name)
-        raw = raw_file(spot.root.repository, spot.info, "request.md") or b""
+        location = self.run(name)
+        raw = raw_file(location.root.repository, location.info, "request.md") or b""
         request = read_request(raw.decode("utf-8", "replace"))
         text = request.text if request.source.type == "text" else clean(request.text).text
         return f"# {request.title}\n\n{text}\n"
@@ -134,9 +134,9 @@ class Queries:
         root = self.roots.root(project)
         return [self.line(RunLocation(root, info)) for info in root.runs()]
 
-    def line(self, spot: RunLocation) -> dict[str, JsonValue]:
+    def line(self, location: RunLocation) -> dict[str, JsonValue]:
         """A run as a list shows it."""
-        return _line(spot.info, self.roots.workspace(spot.root, spot.info.name))
+        return _line(location.info, self.roots.workspace(location.root, location.info.name))
 
     def context(self, project: str) -> str:
         """Return the state of the repository and its runs, for the beginning of a session."""

@@ -19,90 +19,90 @@ MARKDOWN = "text/markdown"
 _FOR_MODELS = Annotations(audience=["assistant"], priority=0.5)
 
 
-def add_resources(server: ForgeServer, desk: LazyService) -> None:
+def add_resources(server: ForgeServer, service: LazyService) -> None:
     """All resources and templates."""
-    _about_projects(server, desk)
-    _about_graphs(server, desk)
-    _about_runs(server, desk)
-    _about_forge(server, desk)
+    _about_projects(server, service)
+    _about_graphs(server, service)
+    _about_runs(server, service)
+    _about_forge(server, service)
 
 
-def _about_projects(server: ForgeServer, desk: LazyService) -> None:
+def _about_projects(server: ForgeServer, service: LazyService) -> None:
     @server.resource("forge://project/{id}/context", mime_type=MARKDOWN, annotations=_FOR_MODELS)
     async def context(id: str) -> str:  # noqa: A002 - the name in the address
         """A repository: its commands, and the runs under way."""
-        return await _found(lambda: desk().looking.context(id))
+        return await _found(lambda: service().looking.context(id))
 
     @server.resource("forge://project/{id}/profile", mime_type=JSON)
     async def profile(id: str) -> str:  # noqa: A002 - the name in the address
         """Languages, commands and conventions of a repository."""
-        return await _json(lambda: desk().looking.profile(id))
+        return await _json(lambda: service().looking.profile(id))
 
     @server.resource("forge://project/{id}/capabilities", mime_type=JSON)
     async def capabilities(id: str) -> str:  # noqa: A002 - the name in the address
         """The MCP servers and skills that a repository configures, and their problems."""
-        return await _json(lambda: desk().looking.capabilities(id))
+        return await _json(lambda: service().looking.capabilities(id))
 
     @server.resource("forge://project/{id}/runs", mime_type=JSON)
     async def project_runs(id: str) -> str:  # noqa: A002 - the name in the address
         """The runs of a repository."""
-        return await _json(lambda: desk().looking.runs(id))
+        return await _json(lambda: service().looking.runs(id))
 
 
-def _about_graphs(server: ForgeServer, desk: LazyService) -> None:
+def _about_graphs(server: ForgeServer, service: LazyService) -> None:
     @server.resource("forge://project/{id}/manifest", mime_type=JSON)
     async def manifest(id: str) -> str:  # noqa: A002 - the name in the address
         """The nodes of a project with tiers and imports, and its rules."""
-        return await _json(lambda: desk().looking.graphs.manifest(id))
+        return await _json(lambda: service().looking.graphs.manifest(id))
 
     @server.resource("forge://project/{id}/annotations", mime_type=JSON)
     async def annotations(id: str) -> str:  # noqa: A002 - the name in the address
         """The findings in a project's graph as it is now."""
-        return await _json(lambda: desk().looking.graphs.annotations(id))
+        return await _json(lambda: service().looking.graphs.annotations(id))
 
     @server.resource("forge://project/{id}/node/{node}", mime_type=JSON)
     async def node(id: str, node: str) -> str:  # noqa: A002 - the name in the address
         """One node with its neighbours; slashes are written %2F."""
-        return await _json(lambda: desk().looking.graphs.node(id, node))
+        return await _json(lambda: service().looking.graphs.node(id, node))
 
     @server.resource("forge://glove/{kind}/{stack}", mime_type=JSON)
     async def glove(kind: str, stack: str) -> str:
         """What is read of one stack."""
-        return await _json(lambda: desk().looking.graphs.glove(kind, stack))
+        return await _json(lambda: service().looking.graphs.glove(kind, stack))
 
 
-def _about_runs(server: ForgeServer, desk: LazyService) -> None:
+def _about_runs(server: ForgeServer, service: LazyService) -> None:
     @server.resource("forge://run/{run}/state", mime_type=JSON)
     async def state(run: str) -> str:
         """A run's state.json."""
-        return await _json(lambda: desk().looking.state(run))
+        return await _json(lambda: service().looking.state(run))
 
     @server.resource("forge://run/{run}/artifacts", mime_type=JSON)
     async def artifacts(run: str) -> str:
         """A run's documents, with their verdicts."""
-        return await _json(lambda: desk().looking.artifacts(run))
+        return await _json(lambda: service().looking.artifacts(run))
 
     @server.resource("forge://run/{run}/artifact/{name}", mime_type=MARKDOWN)
     async def artifact(run: str, name: str) -> str:
         """A document of a run."""
-        return await _found(lambda: desk().looking.artifact(run, name))
+        return await _found(lambda: service().looking.artifact(run, name))
 
     @server.resource("forge://run/{run}/request", mime_type=MARKDOWN)
     async def request(run: str) -> str:
         """Return the request of a run, without hidden text."""
-        return await _found(lambda: desk().looking.request(run))
+        return await _found(lambda: service().looking.request(run))
 
     @server.resource("forge://run/{run}/log", mime_type=JSON)
     async def log(run: str) -> str:
         """Return the log of a run."""
-        return await _json(lambda: desk().looking.log(run))
+        return await _json(lambda: service().looking.log(run))
 
 
-def _about_forge(server: ForgeServer, desk: LazyService) -> None:
+def _about_forge(server: ForgeServer, service: LazyService) -> None:
     @server.resource("forge://pipeline/{id}", mime_type=JSON)
     async def pipeline(id: str) -> str:  # noqa: A002 - the name in the address
         """A pipeline: every phase, in order."""
-        return await _json(lambda: desk().looking.pipeline(id))
+        return await _json(lambda: service().looking.pipeline(id))
 
     for name, what in (
         ("state", "JSON Schema of state.json"),
@@ -122,7 +122,7 @@ def _about_forge(server: ForgeServer, desk: LazyService) -> None:
     @server.resource(ROOTS, mime_type=JSON)
     async def roots() -> str:
         """The folders this server serves."""
-        return await _json(partial(_roots, desk))
+        return await _json(partial(_roots, service))
 
     @server.resource("forge://mcp/surface", mime_type=JSON)
     async def surface() -> str:
@@ -130,8 +130,8 @@ def _about_forge(server: ForgeServer, desk: LazyService) -> None:
         return json.dumps(await described(server), ensure_ascii=False, indent=1)
 
 
-def _roots(desk: LazyService) -> JsonValue:
-    return desk().looking.roots_served()
+def _roots(service: LazyService) -> JsonValue:
+    return service().looking.roots_served()
 
 
 def _schema(name: str) -> Callable[[], Any]:

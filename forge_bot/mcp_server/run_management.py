@@ -54,11 +54,11 @@ class RunManagement:
     """Everything a client may do with runs beside working them off."""
 
     def __init__(
-        self, roots: ServedFolders, turns: Turns, workshop: CheckWorktree, looking: Queries
+        self, roots: ServedFolders, turns: Turns, check_tree: CheckWorktree, looking: Queries
     ) -> None:
         self.roots = roots
         self.turns = turns
-        self.workshop = workshop
+        self.check_tree = check_tree
         self.looking = looking
 
     def orient(self, tier: Literal["L0", "L1", "L2"], project: str) -> Orientation:
@@ -66,11 +66,11 @@ class RunManagement:
         the whole context along.
         """
         roots = self.roots.wanted(project)
-        alive = [spot for spot in self.roots.runs(roots) if not spot.info.ended]
+        alive = [location for location in self.roots.runs(roots) if not location.info.ended]
         link, *others = (f"forge://project/{root.id}/context" for root in roots)
         short = Orientation(
             runs=len(alive),
-            waiting=sum(spot.info.waiting for spot in alive),
+            waiting=sum(location.info.waiting for location in alive),
             next="pipeline_next_action" if alive else "pipeline_init",
             context_link=link,
             other_contexts=tuple(others),
@@ -81,7 +81,7 @@ class RunManagement:
             return short
         more: dict[str, Any] = {
             "branch": roots[0].branch,
-            "under_way": tuple(self.looking.line(spot) for spot in alive),
+            "under_way": tuple(self.looking.line(location) for location in alive),
         }
         if tier == "L2":
             more["context"] = "\n".join(self.looking.context(root.id) for root in roots)
@@ -91,8 +91,8 @@ class RunManagement:
         """Return the state of a run; one on a branch that is not checked out is named with the way
         to it.
         """
-        spot = self.looking.run(workspace)
-        root, info = spot.root, spot.info
+        location = self.looking.run(workspace)
+        root, info = location.root, location.info
         found = run_snapshot(root.repository, info, root.config)
         # Before its first commit a run lies in the work tree, and its branch may be nowhere.
         unborn = run_in(root.path, info.name) is not None and not root.repository.branch_exists(
@@ -105,7 +105,11 @@ class RunManagement:
         """The runs of all served folders, with those that are over if wanted."""
         found = self.roots.runs(self.roots.all)
         return RunList(
-            runs=tuple(self.looking.line(spot) for spot in found if ended or not spot.info.ended)
+            runs=tuple(
+                self.looking.line(location)
+                for location in found
+                if ended or not location.info.ended
+            )
         )
 
     def control(
@@ -117,10 +121,10 @@ class RunManagement:
         Past an open question a person decides: what they are to be asked comes back, and nothing is
         done. `confirmed` is the action id of the question that they let it pass.
         """
-        spot = self.roots.spot(workspace)
+        location = self.roots.location(workspace)
         if wanted.operation == "abandon":
-            self.workshop.call_off(spot)
-        with client_run(spot, self.turns, ending=wanted.operation == "abandon") as run:
+            self.check_tree.call_off(location)
+        with client_run(location, self.turns, ending=wanted.operation == "abandon") as run:
             target = (
                 phase_named(run.pipeline, wanted.phase) if wanted.phase else run.state.current_phase
             )
@@ -131,7 +135,7 @@ class RunManagement:
                 and wanted.operation != "update"
                 and confirmed != run.action.action_id
             ):
-                return past_question(run, wanted, target, str(spot.root.path))
+                return past_question(run, wanted, target, str(location.root.path))
             by, via = (
                 (local_user(), VIA_CLIENT)
                 if confirmed
@@ -141,7 +145,7 @@ class RunManagement:
                 run.tell(report)
             state = run.state
             return Controlled(
-                workspace=self.roots.workspace(spot.root, run.name),
+                workspace=self.roots.workspace(location.root, run.name),
                 operation=wanted.operation,
                 current_phase=state.current_phase,
                 status=state.current_phase_status.value,
@@ -173,13 +177,13 @@ class RunManagement:
 
     def validate(self, workspace: str, artifact: str) -> Validation:
         """Read a document as the report on it would, without reporting. Raises UnknownArtifact."""
-        spot = self.roots.spot(workspace)
-        found = run_snapshot(spot.root.repository, spot.info, spot.root.config)
+        location = self.roots.location(workspace)
+        found = run_snapshot(location.root.repository, location.info, location.root.config)
         name = artifact.strip().rpartition("/")[2]
         text = found.artifact(name)
         if text is None:
             raise UnknownArtifact(
-                f"There is no {name} in {SPECS}/{spot.info.name}.", hint="Write it there first."
+                f"There is no {name} in {SPECS}/{location.info.name}.", hint="Write it there first."
             )
         return _validated(found, name, text)
 

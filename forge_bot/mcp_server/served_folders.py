@@ -177,10 +177,12 @@ class ServedFolders:
         found: dict[tuple[Path, str], RunLocation] = {}
         for root in roots:
             for info in root.runs():
-                spot, key = RunLocation(root, info), (root.repository.common_dir, info.name)
-                if key not in found or spot.here:
-                    found[key] = spot
-        return tuple(sorted(found.values(), key=lambda spot: spot.info.updated_at, reverse=True))
+                location, key = RunLocation(root, info), (root.repository.common_dir, info.name)
+                if key not in found or location.here:
+                    found[key] = location
+        return tuple(
+            sorted(found.values(), key=lambda location: location.info.updated_at, reverse=True)
+        )
 
     def around(self, workspace: str) -> ServedFolder:
         """The root in which a workspace lies or is to lie: that of an absolute path, else the
@@ -188,7 +190,7 @@ class ServedFolders:
         """
         return self.named(workspace)[0][0]
 
-    def spot(self, workspace: str) -> RunLocation:
+    def location(self, workspace: str) -> RunLocation:
         """The run in a workspace, `.specs/NAME` or an absolute path. Raises NotServed,
         UnknownWorkspace, AmbiguousRun, WrongBranch.
         """

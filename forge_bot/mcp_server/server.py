@@ -16,16 +16,16 @@ INSTRUCTIONS = (
 )
 
 
-def make_server(desk: LazyService, *, debug: bool = False) -> ForgeServer:
-    """The server for a desk; with `debug` its errors have a context."""
-    server = ForgeServer(desk, version=__version__, instructions=INSTRUCTIONS, debug=debug)
-    add_beginning(server, desk)
-    add_loop(server, desk)
-    add_reporting(server, desk)
-    add_looking(server, desk)
-    add_history(server, desk)
-    add_steering(server, desk)
-    add_resources(server, desk)
-    add_prompts(server, desk)
-    add_completion(server, desk)
+def make_server(service: LazyService, *, debug: bool = False) -> ForgeServer:
+    """The server for a service; with `debug` its errors have a context."""
+    server = ForgeServer(service, version=__version__, instructions=INSTRUCTIONS, debug=debug)
+    add_beginning(server, service)
+    add_loop(server, service)
+    add_reporting(server, service)
+    add_looking(server, service)
+    add_history(server, service)
+    add_steering(server, service)
+    add_resources(server, service)
+    add_prompts(server, service)
+    add_completion(server, service)
     return server

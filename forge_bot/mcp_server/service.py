@@ -68,11 +68,11 @@ class Service:
         self.roots = ServedFolders(folders, named=named)
         self.environ = environ
         self.turns = Turns()
-        self.workshop = CheckWorktree()
+        self.check_tree = CheckWorktree()
         self.standing = ActionCache(moment)
         self.confirming = Confirmations()
         self.looking = Queries(self.roots)
-        self.managing = RunManagement(self.roots, self.turns, self.workshop, self.looking)
+        self.managing = RunManagement(self.roots, self.turns, self.check_tree, self.looking)
 
     # -- beginning
     # ----------------------------------------------------------------------------------------------
@@ -145,9 +145,9 @@ class Service:
         action comes back.
         """
         said = Previous.model_validate(given)
-        spot = self.roots.spot(workspace)
-        with client_run(spot, self.turns) as run:
-            told = self._told(run, spot, said, tell) if said.is_report else None
+        location = self.roots.location(workspace)
+        with client_run(location, self.turns) as run:
+            told = self._told(run, location, said, tell) if said.is_report else None
             warning = ""
             if said.user_response.strip():
                 if asks_itself and isinstance(run.action, Checkpoint | HumanGate):
@@ -156,7 +156,7 @@ class Service:
                         " on does not count."
                     )
                 warning = passed_on(run, said.user_response, said.digest, said.action_id, client)
-            found = self._next(run, spot, tell)
+            found = self._next(run, location, tell)
             self.standing.note(workspace, run, found)
             return _with_result(found, told, said, (*run.notices, *filter(None, (warning,))))
 
@@ -174,29 +174,29 @@ class Service:
         """The next action after an answer that the client asked its person for; it counts for the
         question that was put.
         """
-        spot = self.roots.spot(workspace)
-        with client_run(spot, self.turns) as run:
+        location = self.roots.location(workspace)
+        with client_run(location, self.turns) as run:
             warning = given_to_client(
                 run, action_id, PersonAnswer(answer=Answer(answer), notes=notes), digest, cut=cut
             )
             return _with_result(
-                self._next(run, spot, tell),
+                self._next(run, location, tell),
                 None,
                 Previous(),
                 (*run.notices, *filter(None, (warning,))),
             )
 
-    def _next(self, run: Run, spot: RunLocation, tell: Notify) -> ClientAction:
-        found = next_for_client(run, spot, self.workshop, tell)
-        return found if spot.root is self.roots.all[0] else placed(found, spot.root.path)
+    def _next(self, run: Run, location: RunLocation, tell: Notify) -> ClientAction:
+        found = next_for_client(run, location, self.check_tree, tell)
+        return found if location.root is self.roots.all[0] else placed(found, location.root.path)
 
     def report_result(self, workspace: str, phase: str, given: Mapping[str, Any]) -> PhaseReport:
         """`pipeline_report_result`: what was done is told, and the run stands at the next
         action.
         """
         said = Previous.model_validate(given)
-        spot = self.roots.spot(workspace)
-        with client_run(spot, self.turns) as run:
+        location = self.roots.location(workspace)
+        with client_run(location, self.turns) as run:
             action = run.action
             if action.phase != phase and not said.action_id:
                 if phase in run.state.completed_phases:
@@ -205,17 +205,17 @@ class Service:
                         warning=f"{phase} is complete already; {action.action_id} is outstanding",
                     )
                 raise WrongAction(f"{phase} was reported, but {action.action_id} is outstanding.")
-            told = self._told(run, spot, said, _show_nothing)
+            told = self._told(run, location, said, _show_nothing)
             return _phase_report(told)
 
     def _told(
-        self, run: Run, spot: RunLocation, said: Previous, tell: Notify
+        self, run: Run, location: RunLocation, said: Previous, tell: Notify
     ) -> ReportOutcome | None:
         if isinstance(run.action, Checkpoint | HumanGate) and not said.action_id:
             return None
         if said.action_id and is_answered(run, said.action_id):
             return None
-        return report(run, said, ClientTries(spot, self.workshop, tell))
+        return report(run, said, ClientTries(location, self.check_tree, tell))
 
 
 def _show_nothing(_notice: Notice) -> None:

@@ -1,6 +1,4 @@
-"""Calls of the desk from the event loop: made beside it, and the desk itself only when it is first
-needed.
-"""
+"""Calls of the service in a thread beside the event loop. It is made at the first call."""
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -19,13 +17,13 @@ Answer = TypeVar("Answer")
 
 _AT_ONCE = 64
 """Calls at work at the same time; further ones wait for their turn, and everything that needs no
-desk does not."""
+service does not."""
 
 _LIMIT: RunVar[anyio.CapacityLimiter] = RunVar("_LIMIT")
 
 
 class LazyService:
-    """The desk for some folders, made at its first call: the engine behind it takes as long to
+    """The service for some folders, made at its first call: the engine behind it takes as long to
     import as the protocol.
 
     Folders that nobody `named` give way to those that the client has open, if they are no
@@ -35,32 +33,32 @@ class LazyService:
     def __init__(self, folders: Sequence[Path], *, named: bool = True) -> None:
         self.folders = tuple(folders)
         self.named = named
-        self._desk: Service | None = None
+        self._service: Service | None = None
         self._making = threading.Lock()
 
     def __call__(self) -> "Service":
-        """The desk."""
+        """The service."""
         with self._making:
-            if self._desk is None:
+            if self._service is None:
                 from forge_bot.mcp_server.service import Service
 
-                self._desk = Service(self.folders, named=self.named)
-            return self._desk
+                self._service = Service(self.folders, named=self.named)
+            return self._service
 
     def asked_again(self, workspace: str, given: Mapping[str, Any]) -> "ClientAction | None":
         """The outstanding action of a workspace, where nothing was said and nothing has happened;
-        None also before the desk is made.
+        None also before the service is made.
         """
-        return self._desk.asked_again(workspace, given) if self._desk is not None else None
+        return self._service.asked_again(workspace, given) if self._service is not None else None
 
     def close(self) -> None:
         """End the project commands that are running; none starts any more."""
-        if self._desk is not None:
-            self._desk.workshop.close()
+        if self._service is not None:
+            self._service.check_tree.close()
 
 
 async def in_thread(call: Callable[[], Answer]) -> Answer:
-    """Run a call of the desk beside the event loop, to its end even if the client goes away:
+    """Run a call of the service beside the event loop, to its end even if the client goes away:
     nothing is left half recorded.
     """
     # Limits of our own: the SDK reads and writes its pipes under the usual one, and would have to

@@ -19,7 +19,7 @@ _ENDS = ToolAnnotations(
 )
 
 
-def add_looking(server: ForgeServer, desk: LazyService) -> None:
+def add_looking(server: ForgeServer, service: LazyService) -> None:
     """Tools that look at the present: the project, its graph, a run."""
 
     @server.tool(annotations=READS, structured_output=False)
@@ -31,7 +31,7 @@ def add_looking(server: ForgeServer, desk: LazyService) -> None:
         """Status in a few words; context_link has the rest."""
         policy = server.policies.of(ctx.session)
         tier = response_tier or policy.response_tier
-        found = await in_thread(lambda: desk().managing.orient(tier, project))
+        found = await in_thread(lambda: service().managing.orient(tier, project))
         name = "audit" if policy.only_looks else found.pipeline
         return answered(
             found,
@@ -65,7 +65,7 @@ def add_looking(server: ForgeServer, desk: LazyService) -> None:
         narrowed = {"name": name, "tier": tier, "kind": kind, "domain": domain}
         edges = {"of": of, "used_by": used_by, "touches": touches, "between": between}
         asked = {key: value for key, value in {**narrowed, **edges}.items() if value}
-        found = await in_thread(lambda: desk().looking.graphs.answer(operation, asked, project))
+        found = await in_thread(lambda: service().looking.graphs.answer(operation, asked, project))
         meta: dict[str, JsonValue] = {"resource_links": [*found.links]}
         if operation in {"verify", "scan"}:
             meta["annotations"] = {"findings": found.count}
@@ -74,7 +74,7 @@ def add_looking(server: ForgeServer, desk: LazyService) -> None:
     @server.tool(annotations=READS, structured_output=False)
     async def state_resume_info(workspace: str) -> CallToolResult:
         """Where a run stands, and how to go on with it."""
-        found = await in_thread(lambda: desk().managing.resume_info(workspace))
+        found = await in_thread(lambda: service().managing.resume_info(workspace))
         links = links_of(found.workspace)
         named = [(link.rpartition("/")[2], link) for link in links[:2]]
         return answered(
@@ -84,13 +84,13 @@ def add_looking(server: ForgeServer, desk: LazyService) -> None:
         )
 
 
-def add_history(server: ForgeServer, desk: LazyService) -> None:
+def add_history(server: ForgeServer, service: LazyService) -> None:
     """Tools that look at all runs, and at a document of one."""
 
     @server.tool(annotations=READS, structured_output=False)
     async def run_list(ended: bool = False) -> CallToolResult:
         """The runs under way, newest first; with ended, all."""
-        found = await in_thread(lambda: desk().managing.run_list(ended=ended))
+        found = await in_thread(lambda: service().managing.run_list(ended=ended))
         return answered(
             found,
             meta={
@@ -109,7 +109,7 @@ def add_history(server: ForgeServer, desk: LazyService) -> None:
     ) -> CallToolResult:
         """Past runs like a text, what reviews kept finding, or where runs got stuck."""
         return answered(
-            await in_thread(lambda: desk().managing.history(query, about, limit, project))
+            await in_thread(lambda: service().managing.history(query, about, limit, project))
         )
 
     @server.tool(annotations=READS, structured_output=False)
@@ -121,13 +121,13 @@ def add_history(server: ForgeServer, desk: LazyService) -> None:
     ) -> CallToolResult:
         """What a run took, what one of an effort will probably take, or all runs together."""
         return answered(
-            await in_thread(lambda: desk().managing.analytics(kind, workspace, effort, project))
+            await in_thread(lambda: service().managing.analytics(kind, workspace, effort, project))
         )
 
     @server.tool(annotations=READS, structured_output=False)
     async def validate_artifact(workspace: str, artifact: str) -> CallToolResult:
         """Check a document as its report would, without reporting."""
-        found = await in_thread(lambda: desk().managing.validate(workspace, artifact))
+        found = await in_thread(lambda: service().managing.validate(workspace, artifact))
         counts: dict[str, JsonValue] = {
             "findings": len(found.findings),
             "problems": len(found.problems),
@@ -139,7 +139,7 @@ def add_history(server: ForgeServer, desk: LazyService) -> None:
         return answered(found, meta=meta, links=[artifact_of(workspace, found.artifact)])
 
 
-def add_steering(server: ForgeServer, desk: LazyService) -> None:
+def add_steering(server: ForgeServer, service: LazyService) -> None:
     """Tools that change what a run, or the next one, does."""
 
     @server.tool(annotations=_ENDS, structured_output=False)
@@ -153,7 +153,7 @@ def add_steering(server: ForgeServer, desk: LazyService) -> None:
         """When the person wants it: end a run, send it back to a phase, or merge its base branch
         into one that is done.
         """
-        found = await controlled(ctx, desk, workspace, operation, phase, notes)
+        found = await controlled(ctx, service, workspace, operation, phase, notes)
         if isinstance(found, InputRequiredResult):
             return found
         await announce(ctx, server.listeners, workspace)
@@ -165,4 +165,4 @@ def add_steering(server: ForgeServer, desk: LazyService) -> None:
     @server.tool(annotations=WRITES, structured_output=False)
     async def preferences(set: Object | None = None, project: str = "") -> CallToolResult:  # noqa: A002 - what hosts write
         """Defaults for new runs; set replaces them: auto, nopr, debug, discuss, effort."""
-        return answered(await in_thread(lambda: desk().managing.preferences(set, project)))
+        return answered(await in_thread(lambda: service().managing.preferences(set, project)))

@@ -25,13 +25,13 @@ WRITES = ToolAnnotations(
 )
 
 
-def add_beginning(server: ForgeServer, desk: LazyService) -> None:
+def add_beginning(server: ForgeServer, service: LazyService) -> None:
     """The two tools before a run begins."""
 
     @server.tool(annotations=READS, structured_output=False)
     async def pipeline_init(
         arguments: str,
-        opened: Annotated[ListRootsResult, Resolve(client_folders(desk))],
+        opened: Annotated[ListRootsResult, Resolve(client_folders(service))],
         current_branch: str = "",
         project: str = "",
     ) -> CallToolResult:
@@ -39,7 +39,7 @@ def add_beginning(server: ForgeServer, desk: LazyService) -> None:
         --discuss --effort=S|M|L --budget=5 --pipeline=NAME.
         """
         found = await in_thread(
-            lambda: desk().init(arguments, current_branch, project, folders(opened))
+            lambda: service().init(arguments, current_branch, project, folders(opened))
         )
         known = getattr(found, "resume_mode", "") and getattr(found, "workspace", "")
         return answered(found, meta={"resource_links": [*links_of(known)]} if known else None)
@@ -73,7 +73,7 @@ def add_beginning(server: ForgeServer, desk: LazyService) -> None:
             "discussion_answers": discussion_answers,
         }
         said = {name: value for name, value in given.items() if value is not None}
-        answer = await in_thread(lambda: desk().init_with_context(said))
+        answer = await in_thread(lambda: service().init_with_context(said))
         if (question := getattr(answer, "question", "")) and can_ask(ctx):
             choice = await chosen(
                 ctx, question, answer.model_dump(mode="json")["needs_user_confirmation"]
@@ -82,16 +82,16 @@ def add_beginning(server: ForgeServer, desk: LazyService) -> None:
                 return choice
             if choice is not None:
                 answer = await in_thread(
-                    lambda: desk().init_with_context({**said, "user_confirmation": choice})
+                    lambda: service().init_with_context({**said, "user_confirmation": choice})
                 )
-        meta = desk().beforehand(answer)
+        meta = service().beforehand(answer)
         if begun := getattr(answer, "workspace", ""):
             await announce(ctx, server.listeners, begun, fresh=True)
             meta["resource_links"] = [*links_of(begun)]
         return answered(answer, meta=meta, links=[("state", links_of(begun)[0])] if begun else ())
 
 
-def add_loop(server: ForgeServer, desk: LazyService) -> None:
+def add_loop(server: ForgeServer, service: LazyService) -> None:
     """The tool that a host calls until nothing is left."""
 
     @server.tool(annotations=WRITES, structured_output=False)
@@ -124,10 +124,10 @@ def add_loop(server: ForgeServer, desk: LazyService) -> None:
             "user_response": user_response,
             "digest": digest,
         }
-        return await next_or_question(ctx, desk, server.listeners, workspace, said)
+        return await next_or_question(ctx, service, server.listeners, workspace, said)
 
 
-def add_reporting(server: ForgeServer, desk: LazyService) -> None:
+def add_reporting(server: ForgeServer, service: LazyService) -> None:
     """The tool for hosts that report and ask in two calls."""
 
     @server.tool(annotations=WRITES, structured_output=False)
@@ -150,7 +150,7 @@ def add_reporting(server: ForgeServer, desk: LazyService) -> None:
             "setup_only": setup_only,
             "action_id": action_id,
         }
-        told = await in_thread(partial(_reported, desk, workspace, phase, said))
+        told = await in_thread(partial(_reported, service, workspace, phase, said))
         await announce(ctx, server.listeners, workspace)
         meta: dict[str, JsonValue] = {
             "annotations": {"findings": len(told.findings)},
@@ -163,5 +163,5 @@ def add_reporting(server: ForgeServer, desk: LazyService) -> None:
         )
 
 
-def _reported(desk: LazyService, workspace: str, phase: str, said: dict[str, Any]) -> Any:
-    return desk().report_result(workspace, phase, said)
+def _reported(service: LazyService, workspace: str, phase: str, said: dict[str, Any]) -> Any:
+    return service().report_result(workspace, phase, said)

@@ -38,21 +38,21 @@ class AgentReports:
 
     run: Run
     journal: Journal
-    landing: OutputApplier
+    applier: OutputApplier
     tries: EditTries
     outside: OutsideCapabilities
 
     def landed(
-        self, action: SpawnAgent, task: TaskId | None, finished: WorkResult, spot: AgentWorktree
+        self, action: SpawnAgent, task: TaskId | None, finished: WorkResult, worktree: AgentWorktree
     ) -> Landed:
         """Apply the answer. Return the report on it, and the paths that were changed."""
-        report, paths = self._reported(action, task, finished, spot)
+        report, paths = self._reported(action, task, finished, worktree)
         self.journal.leave(prefix_of(action.action_id, task))
         uses = self.outside.uses(finished.observations)
         return (report.model_copy(update={"uses": uses}) if uses else report), paths
 
     def _reported(
-        self, action: SpawnAgent, task: TaskId | None, finished: WorkResult, spot: AgentWorktree
+        self, action: SpawnAgent, task: TaskId | None, finished: WorkResult, worktree: AgentWorktree
     ) -> Landed:
         if finished.calls:
             place = (action.phase, task)
@@ -67,8 +67,8 @@ class AgentReports:
                 ),
                 (),
             )
-        answer = self._with_tries(finished, task, spot)
-        if answer is None or self.landing.unplaceable(answer, spot.tree):
+        answer = self._with_tries(finished, task, worktree)
+        if answer is None or self.applier.unplaceable(answer, worktree.tree):
             reason = (
                 FailureReason.UNFIT
                 if answer is not None
@@ -76,7 +76,7 @@ class AgentReports:
             )
             return _failed(action, task, finished, reason, _why_not(finished)), ()
         try:
-            return self.landing.land(action, task, answer, finished.usage, spot.tree)
+            return self.applier.land(action, task, answer, finished.usage, worktree.tree)
         except MergeConflict as conflict:
             words = (
                 "Another task, done at the same time, changed the same place; start from the files"
@@ -85,7 +85,7 @@ class AgentReports:
             return _failed(action, task, finished, FailureReason.CONFLICT, words.strip()), ()
 
     def _with_tries(
-        self, finished: WorkResult, task: TaskId | None, spot: AgentWorktree
+        self, finished: WorkResult, task: TaskId | None, worktree: AgentWorktree
     ) -> Document | Change | None:
         """Return the answer, with what our own process saw of its edits in its document."""
         answer, tries = finished.answer or finished.rejected, finished.tries
@@ -93,8 +93,8 @@ class AgentReports:
             return answer
         if tries[-1].elsewhere and isinstance(answer, Change) and task is not None:
             with suppress(MergeConflict):
-                files = self.landing.merged(answer, spot.tree)
-                tries = (*tries[:-1], self.tries.beside_others(task, spot.commit, files, tries))
+                files = self.applier.merged(answer, worktree.tree)
+                tries = (*tries[:-1], self.tries.beside_others(task, worktree.commit, files, tries))
         text = with_tries(answer.artifact_markdown, tries)
         return answer.model_copy(update={"artifact_markdown": text})
 

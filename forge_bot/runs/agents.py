@@ -91,13 +91,13 @@ class Agents:
         self.delivered = delivered
         self.lane = BatchLane(self.journal, self._keep, now, self._without_batches)
         self.ledger = Ledger(run.state.budget)
-        self.landing = OutputApplier(run)
+        self.applier = OutputApplier(run)
         self.tries = EditTries(run, project, tell)
-        self.spots = AgentWorktrees(run, project, self._past_runs)
+        self.worktrees = AgentWorktrees(run, project, self._past_runs)
         self.outside = OutsideCapabilities(run, environ, tell)
-        self.reports = AgentReports(run, self.journal, self.landing, self.tries, self.outside)
+        self.reports = AgentReports(run, self.journal, self.applier, self.tries, self.outside)
         self._command_seconds = project.most_seconds()
-        self.briefing = PromptContext(run, project.profile, templates)
+        self.prompts = PromptContext(run, project.profile, templates)
         self.skills = SkillPerformer(
             run.config, project, self.outside, models, self.journal, self.ledger, templates
         )
@@ -117,10 +117,10 @@ class Agents:
             lane = self.lane if batched else None
             if lane is not None:
                 trees.enter_context(lane.at_work(prefix_of(action.action_id, t) for t in tasks))
-            spots = [await self._spot(action, task, trees) for task in tasks]
+            worktrees = [await self._worktree(action, task, trees) for task in tasks]
             agents = [
-                asyncio.create_task(self._work(action, task, spot, lane))
-                for task, spot in zip(tasks, spots, strict=True)
+                asyncio.create_task(self._work(action, task, worktree, lane))
+                for task, worktree in zip(tasks, worktrees, strict=True)
             ]
             trees.push_async_callback(_ended, agents)
             if lane is not None:
@@ -129,7 +129,7 @@ class Agents:
             failure: ModelUnavailable | None = None
             parked: BatchUnderWay | None = None
             paused: list[PausedBefore] = []
-            for task, spot, agent in zip(tasks, spots, agents, strict=True):
+            for task, worktree, agent in zip(tasks, worktrees, agents, strict=True):
                 try:
                     finished = await agent
                 except ModelUnavailable as error:
@@ -144,7 +144,9 @@ class Agents:
                     if paused or parked or not lands:
                         paused.append(PausedBefore(AgentStep.LANDING))
                         continue
-                    yield await asyncio.to_thread(self.reports.landed, action, task, finished, spot)
+                    yield await asyncio.to_thread(
+                        self.reports.landed, action, task, finished, worktree
+                    )
             if lane is not None:
                 await asyncio.to_thread(self._keep)
             _raise_why_stopped(failure, parked, paused)
@@ -167,7 +169,7 @@ class Agents:
                 round=1,
                 tier=Tier.STANDARD,
                 commit=self.run.ref,
-                providers=self.spots.own.context,
+                providers=self.worktrees.own.context,
                 result_chars=limit,
             )
             performed = self.skills.execute_skill(
@@ -188,37 +190,37 @@ class Agents:
         prompts of all agents.
         """
         await self.outside.discover()
-        self.briefing.capabilities = tuple(
+        self.prompts.capabilities = tuple(
             describe_capability(spec)
             for spec in self._specs
             if spec.name not in self.outside.undescribed
         )
-        self.briefing.menu_notes = self.outside.menu_notes
+        self.prompts.menu_notes = self.outside.menu_notes
 
     @property
     def _specs(self) -> tuple[CapabilitySpec, ...]:
-        return get_capability_specs(self.spots.catalogue().catalogue(), self.outside.catalogue)
+        return get_capability_specs(self.worktrees.catalogue().catalogue(), self.outside.catalogue)
 
-    async def _spot(
+    async def _worktree(
         self, action: SpawnAgent, task: TaskId | None, trees: AsyncExitStack
     ) -> AgentWorktree:
         """A tree apart for whoever changes files beside others, or goes on with a wave of which
         others have landed.
         """
         if task is None or not self.run.pipeline.implements(action.phase):
-            return self.spots.own
+            return self.worktrees.own
         base = await asyncio.to_thread(self.run.wave_base, action)
         alone = action.parallel_task_ids == (task,) and base == self.run.tree.head().commit
         return (
-            self.spots.own
+            self.worktrees.own
             if alone
-            else await trees.enter_async_context(self.spots.apart(task, base))
+            else await trees.enter_async_context(self.worktrees.apart(task, base))
         )
 
     def _began(self, action: SpawnAgent, tasks: tuple[TaskId | None, ...]) -> None:
         label = self.run.pipeline.phase(action.phase).label
         names = tuple(task for task in tasks if task is not None)
-        round_ = max(self.briefing.round(action, task) for task in tasks)
+        round_ = max(self.prompts.round(action, task) for task in tasks)
         self.tell(
             PhaseBegan(
                 phase=action.phase, label=label, agent=action.agent, tasks=names, round=round_
@@ -240,11 +242,11 @@ class Agents:
         self,
         action: SpawnAgent,
         task: TaskId | None,
-        spot: AgentWorktree,
+        worktree: AgentWorktree,
         lane: BatchLane | None,
     ) -> WorkResult:
         try:
-            return await self._worked(action, task, spot, lane)
+            return await self._worked(action, task, worktree, lane)
         except (ForgeError, PausedBefore):
             if lane is not None:
                 lane.leave(prefix_of(action.action_id, task))
@@ -254,20 +256,20 @@ class Agents:
         self,
         action: SpawnAgent,
         task: TaskId | None,
-        spot: AgentWorktree,
+        worktree: AgentWorktree,
         lane: BatchLane | None,
     ) -> WorkResult:
-        prompt, material = await self._prompt(action, task, spot)
+        prompt, material = await self._prompt(action, task, worktree)
         assignment = self._assignment(action, task, prompt, material)
         contract = answer_contract(self.run, action)
         finished = await work(
             assignment,
             model=self.models[action.tier],
-            context=self._context(assignment, spot, lane),
+            context=self._context(assignment, worktree, lane),
             journal=self.journal,
             ledger=self.ledger,
-            check=self.landing.check(action, task, contract, spot.tree),
-            run_commands=lambda effect: self._try(action, task, effect, spot),
+            check=self.applier.check(action, task, contract, worktree.tree),
+            run_commands=lambda effect: self._try(action, task, effect, worktree),
             notice=lambda notice: self._thinking(notice, task),
             now=time.monotonic,
             steps=OneStep(self.only),
@@ -282,12 +284,12 @@ class Agents:
         return finished
 
     async def _prompt(
-        self, action: SpawnAgent, task: TaskId | None, spot: AgentWorktree
+        self, action: SpawnAgent, task: TaskId | None, worktree: AgentWorktree
     ) -> tuple[Prompt, Material]:
         settings = self.run.config.agent
         turns = (settings.turns, settings.requests_per_turn)
         prompt, material = await asyncio.to_thread(
-            self.briefing.prompt, action, task, turns, settings.prompt_tokens, spot.commit
+            self.prompts.prompt, action, task, turns, settings.prompt_tokens, worktree.commit
         )
         self.tell(
             PromptSent(
@@ -301,7 +303,7 @@ class Agents:
         return prompt, material
 
     def _context(
-        self, assignment: Assignment, spot: AgentWorktree, lane: BatchLane | None
+        self, assignment: Assignment, worktree: AgentWorktree, lane: BatchLane | None
     ) -> ToolContext:
         """Return everything that the agent may ask for."""
         place = SkillPlace(
@@ -311,13 +313,13 @@ class Agents:
             task=assignment.task,
             round=assignment.round,
             tier=assignment.tier,
-            commit=spot.commit,
-            providers=spot.context,
+            commit=worktree.commit,
+            providers=worktree.context,
             result_chars=assignment.limits.result_chars,
             lane=lane,
         )
         return ToolContext(
-            spot.context,
+            worktree.context,
             self.outside.calls,
             lambda wanted: self.skills.execute_skill(
                 wanted, place, lambda notice: self._thinking(notice, assignment.task)
@@ -326,15 +328,15 @@ class Agents:
         )
 
     def _try(
-        self, action: SpawnAgent, task: TaskId | None, effect: Try, spot: AgentWorktree
+        self, action: SpawnAgent, task: TaskId | None, effect: Try, worktree: AgentWorktree
     ) -> TryOutcome:
         """Run the project's commands on the edits of a task, but for those that wait for a
         person.
         """
-        files = self.landing.planned(effect.answer, spot.tree)
-        if task is None or not files or self.landing.is_held(files, spot.tree):
+        files = self.applier.planned(effect.answer, worktree.tree)
+        if task is None or not files or self.applier.is_held(files, worktree.tree):
             return TryOutcome()
-        outcome = self.tries.edits((task,), spot.commit, files, effect.seconds)
+        outcome = self.tries.edits((task,), worktree.commit, files, effect.seconds)
         self.tries.say((task,), outcome, action.agent, last=effect.last)
         return outcome
 
@@ -388,7 +390,7 @@ class Agents:
         self.tell(Thinking(notice=notice, task=task))
 
     def _past_runs(self, query: str) -> str:
-        return self.briefing.past_runs(query)
+        return self.prompts.past_runs(query)
 
 
 def _raise_why_stopped(

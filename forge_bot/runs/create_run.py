@@ -292,25 +292,25 @@ def create_run(
     tips = repository.tips()
     beginning = beginning.model_copy(update={"recalls_from": newest_records(repository, tips)})
     name = free_run(repository, workspace_name(stamp.date(), draft.source.id, plan.slug), tips)
-    spots = run_paths(repository, name)
-    made = (repository.root / SPECS / name, spots.home) if theirs else ()
+    places = run_paths(repository, name)
+    made = (repository.root / SPECS / name, places.home) if theirs else ()
     with (
-        told_when_full(spots.written),
-        held(spots.lock, f"the run {name}", this_process()),
+        told_when_full(places.written),
+        held(places.lock, f"the run {name}", this_process()),
         atomic_folder(made),
     ):
         own_tree = not (plan.here or theirs)
-        where = spots.tree if own_tree else repository.root
+        where = places.tree if own_tree else repository.root
         with noted(
-            spots,
+            places,
             FailedStart(
                 run=name, branch=plan.branch, base=head.commit, tree=where, own_tree=own_tree
             ),
         ):
             if note is not None:
-                note(spots)
+                note(places)
             tree = (
-                repository.add_worktree(spots.tree, plan.branch, head.commit)
+                repository.add_worktree(places.tree, plan.branch, head.commit)
                 if own_tree
                 else Tree(repository.root)
             )

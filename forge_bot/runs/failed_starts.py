@@ -36,7 +36,7 @@ class FailedStart(Frozen):
 
 
 @contextmanager
-def noted(spots: RunPaths, start: FailedStart) -> Generator[None]:
+def noted(places: RunPaths, start: FailedStart) -> Generator[None]:
     """Keep a note of a start for the time of the block. It stays if the process is killed, or if
     the block fails.
 
@@ -44,9 +44,9 @@ def noted(spots: RunPaths, start: FailedStart) -> Generator[None]:
     names the way out.
     """
     with suppress(ForgeError, OSError):
-        write_whole(spots.starting, start.model_dump_json())
+        write_whole(places.starting, start.model_dump_json())
     yield
-    spots.starting.unlink(missing_ok=True)
+    places.starting.unlink(missing_ok=True)
 
 
 def remove_failed_starts(repository: Repository) -> None:
@@ -59,32 +59,32 @@ def remove_failed_starts(repository: Repository) -> None:
     """
     ending = run_paths(repository, "").home.name
     for home in state_home().glob(f"*{ending}"):
-        spots = run_paths(repository, home.name.removesuffix(ending))
-        if spots.starting.exists() or _is_empty(home):
+        places = run_paths(repository, home.name.removesuffix(ending))
+        if places.starting.exists() or _is_empty(home):
             # Another process may be starting that very run.
-            with suppress(RunBusy), held(spots.lock, f"the run {home.name}", this_process()):
-                _remove(repository, spots)
+            with suppress(RunBusy), held(places.lock, f"the run {home.name}", this_process()):
+                _remove(repository, places)
 
 
 def _is_empty(home: Path) -> bool:
     return all(fnmatchcase(file.name, LEFTOVER) for file in home.iterdir())
 
 
-def _remove(repository: Repository, spots: RunPaths) -> None:
+def _remove(repository: Repository, places: RunPaths) -> None:
     try:
-        start = FailedStart.model_validate_json(spots.starting.read_bytes())
+        start = FailedStart.model_validate_json(places.starting.read_bytes())
     except (OSError, ValidationError):
         start = None
     if start is None:
-        if _is_empty(spots.home):
-            shutil.rmtree(spots.home, ignore_errors=True)
+        if _is_empty(places.home):
+            shutil.rmtree(places.home, ignore_errors=True)
         return
     folder = start.tree / SPECS / start.run
     record = folder / REPORTS
     if record.is_file() and b"\n" in record.read_bytes():
-        spots.starting.unlink(missing_ok=True)
+        places.starting.unlink(missing_ok=True)
     elif _removed(repository, start, folder):
-        shutil.rmtree(spots.home, ignore_errors=True)
+        shutil.rmtree(places.home, ignore_errors=True)
 
 
 def _removed(repository: Repository, start: FailedStart, folder: Path) -> bool:

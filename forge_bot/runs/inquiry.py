@@ -114,9 +114,9 @@ async def look_into(
     Pass the result to `ended` once the report is recorded. Raises BadOption as `inquire` does.
     """
     text = _checked(question)
-    desk = _HelpDesk(run, how["profile"], how["templates"], how["tell"], _earlier(run))
-    how["tell"](PhaseBegan(phase=desk.place, label=_LABEL, agent=AGENT))
-    finished = await desk.answered(text, how["models"][Tier.STANDARD], how["environ"])
+    inquirer = _Inquirer(run, how["profile"], how["templates"], how["tell"], _earlier(run))
+    how["tell"](PhaseBegan(phase=inquirer.place, label=_LABEL, agent=AGENT))
+    finished = await inquirer.answered(text, how["models"][Tier.STANDARD], how["environ"])
     answer = finished.answer.artifact_markdown.strip() if finished.answer is not None else ""
     inquiry = Inquiry(
         question=text,
@@ -128,11 +128,11 @@ async def look_into(
     )
     if not (finished.usage.calls or finished.usage.cost):
         return inquiry, None
-    stamp, name = now(), key or desk.name
+    stamp, name = now(), key or inquirer.name
     return inquiry, Asked(
         key=name,
         at=stamp,
-        phase=desk.place,
+        phase=inquirer.place,
         question=text,
         answer=cut(answer, _ANSWER_KEPT),
         usage=finished.usage,
@@ -175,7 +175,7 @@ def _checked(question: str) -> str:
     return text
 
 
-class _HelpDesk:
+class _Inquirer:
     """The answers to questions about one run."""
 
     def __init__(
@@ -194,9 +194,9 @@ class _HelpDesk:
         self.place = _place(run)
         self.earlier = [report for report in asked if report.phase == self.place][-_EARLIER:]
         self.profile = profile
-        self.briefing = PromptContext(run, profile, templates)
+        self.prompts = PromptContext(run, profile, templates)
         self.context = ProviderContext(
-            run.tree.path, base=run.state.base_commit, past_runs=self.briefing.past_runs
+            run.tree.path, base=run.state.base_commit, past_runs=self.prompts.past_runs
         )
 
     async def answered(self, text: str, model: Model, environ: Mapping[str, str]) -> WorkResult:
@@ -254,7 +254,7 @@ class _HelpDesk:
             branch=state.branch,
             base=state.base_branch,
             inputs=self._inputs(),
-            decided=self.briefing.decided(set()),
+            decided=self.prompts.decided(set()),
             question=text,
             repository=layer_three(self.profile, ()),
             capabilities=tuple(
@@ -278,7 +278,7 @@ class _HelpDesk:
             if told
             else ()
         )
-        return (*(self.briefing.artifact(name) for name in documents), stands, *before)
+        return (*(self.prompts.artifact(name) for name in documents), stands, *before)
 
     def _documents(self) -> tuple[str, ...]:
         """The request and what the open gate shows; without a gate, or where it shows nothing,

@@ -76,7 +76,7 @@ class Project:
         self,
         repository: Repository,
         tree: Tree,
-        spots: RunPaths,
+        places: RunPaths,
         config: Config,
         profile: Profile,
         tell: Notify,
@@ -84,14 +84,14 @@ class Project:
     ) -> None:
         self.repository = repository
         self.tree = tree
-        self.spots = spots
+        self.places = places
         self.config = config
         self.profile = profile
         self.tell = tell
         self._backend: BackendName | None = None
         self._called_off = threading.Event()
         self._judging = threading.RLock()
-        self._installation = Installation(repository, spots, foundation)
+        self._installation = Installation(repository, places, foundation)
         self._nested = self._nested_by_hand()
         self._refused = set[tuple[str, ...]]()
         self._credentials = credentials(config, os.environ)
@@ -102,7 +102,7 @@ class Project:
         """The same project for a tree that stands beside the run's own for a while."""
         foundation = self._installation.foundation
         other = Project(
-            self.repository, tree, self.spots, self.config, self.profile, self.tell, foundation
+            self.repository, tree, self.places, self.config, self.profile, self.tell, foundation
         )
         other._backend, other._called_off, other._judging = (
             self._backend,
@@ -186,7 +186,7 @@ class Project:
             if results[-1].exit_code != 0:
                 return tuple(results)
         tree.remove_nested()
-        check_not_kept(self._credentials, (self.spots.environment, tree.path))
+        check_not_kept(self._credentials, (self.places.environment, tree.path))
         self._installation.keep(mark)
         return tuple(results)
 
@@ -205,7 +205,7 @@ class Project:
         if not self._credentials and not self._installation.foundation.approved():
             yield from (((command.argv, True), False) for command in commands)
             return
-        environment = self.spots.environment
+        environment = self.places.environment
         divided_ones = [divided(each.argv, tree.path, environment) for each in commands]
         yield from credentials_first(divided_ones, read)
 
@@ -382,7 +382,7 @@ class Project:
         seconds: float | None = None,
         secret: Mapping[str, str] | None = None,
     ) -> tuple[CommandResult, str]:
-        words = tuple(word.replace(ENV, str(self.spots.environment)) for word in argv)
+        words = tuple(word.replace(ENV, str(self.places.environment)) for word in argv)
         # The placeholder is what people and records see: the folder differs from machine to
         # machine.
         self.tell(CommandBegan(name=name, argv=argv))
@@ -399,10 +399,10 @@ class Project:
                 f" {outcome.cannot_judge}."
             )
         output = "\n".join(plain_lines(self._strike(outcome.output)))
-        output = output.replace(str(self.spots.environment), ENV)
+        output = output.replace(str(self.places.environment), ENV)
         for folder in (place.path, self.tree.path):
             output = output.replace(str(folder), ".")
-        written = (place.path, self.spots.environment, Path(tempfile.gettempdir()))
+        written = (place.path, self.places.environment, Path(tempfile.gettempdir()))
         if outcome.exit_code != 0 and any(without_room(folder) for folder in written):
             raise full(written, f"What `{' '.join(argv)}` says counts only with room to work in.")
         result = read_outcome(
@@ -413,7 +413,7 @@ class Project:
         return result, timeless(output)
 
     def _box(self, place: Tree, *, setting_up: bool, network: bool) -> Box:
-        environment = self.spots.environment
+        environment = self.places.environment
         environment.mkdir(parents=True, exist_ok=True)
         return Box(
             worktree=place.path,

@@ -47,7 +47,7 @@ def repair(repository: Repository, info: RunInfo, config: Config) -> Repaired:
     The branch gets one more commit. The cost of lost reports still counts. Raise ReportsDamaged if
     no commit has a record that can be read, and what opening a run raises.
     """
-    with held_tree(repository, info) as (spots, tree, _):
+    with held_tree(repository, info) as (places, tree, _):
         record = f"{SPECS}/{info.name}/{REPORTS}"
         damaged = _content(tree.path / record)
         head = tree.head()
@@ -58,8 +58,8 @@ def repair(repository: Repository, info: RunInfo, config: Config) -> Repaired:
         if _readable(repository, config, info.name, current):
             return Repaired()
         commit, restored = _newest_readable(repository, config, info.name, head.commit)
-        trail = LastKnownHead(spots.trail)
-        trail.begin()
+        known_head = LastKnownHead(places.known_head)
+        known_head.begin()
         rescued = tree.rescue(f"{info.name}-repair") or ""
         paths = _paths_of_run(tree, info.name, commit)
         tree.restore(commit, paths)
@@ -68,9 +68,9 @@ def repair(repository: Repository, info: RunInfo, config: Config) -> Repaired:
             [("Forge-Run", info.name)],
             paths,
         )
-        trail.leave(tree.head().commit, Content.of(restored))
+        known_head.leave(tree.head().commit, Content.of(restored))
         lost = tuple(_lost(damaged, restored))
-        journal = Journal(spots.journal, {})
+        journal = Journal(places.journal, {})
     told = tuple(map(_described, lost))
     with open_run(repository, info, config) as run:
         counted, known = _count(run, lost, journal)

@@ -49,7 +49,7 @@ class BaseTree:
         self.project = project
         self._run = run
         self._commit = commit or run.state.base_commit
-        self._path = project.spots.tasks / "base"
+        self._path = project.places.tasks / "base"
         self._tree: Tree | None = None
 
     def __enter__(self) -> Self:

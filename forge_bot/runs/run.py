@@ -85,7 +85,7 @@ class Run:
         tree: Tree,
         workspace: Workspace,
         config: Config,
-        trail: LastKnownHead,
+        known_head: LastKnownHead,
     ) -> None:
         self.repository = repository
         self.tree = tree
@@ -94,7 +94,7 @@ class Run:
         self.places: RunPaths = run_paths(repository, workspace.name)
         self.workspace = workspace
         self.notices: list[str] = []
-        self.trail = trail
+        self.known_head = known_head
         self._riding = False
         self._decided: tuple[State, Action] | None = None
         first = self.workspace.reports()[0]
@@ -149,7 +149,7 @@ class Run:
         and the given paths.
         """
         before = self.state
-        self.trail.begin()
+        self.known_head.begin()
         if paths:
             write_whole(
                 self.places.touched, _Touched(key=report.key, paths=paths).model_dump_json()
@@ -164,14 +164,14 @@ class Run:
         """Commit what was told and rides along with nothing yet: somebody may go on with the branch
         elsewhere.
         """
-        self.trail.begin()
+        self.known_head.begin()
         self.tree.commit(
             "forge-bot: keep the record", [("Forge-Run", self.name)], (self.workspace.relative,)
         )
 
     def move_forward(self, commit: str) -> None:
         """Let the run go on from a commit that has all of its commits. Raises GitFailed."""
-        self.trail.begin()
+        self.known_head.begin()
         self.tree.move_forward(commit)
 
     def keep_record(self) -> None:
@@ -179,7 +179,7 @@ class Run:
         tree should find it clean.
         """
         if self._riding:
-            self.trail.begin()
+            self.known_head.begin()
             record = (f"{self.workspace.relative}/{REPORTS}", f"{self.workspace.relative}/{STATE}")
             self.tree.commit("forge-bot: keep the record", [("Forge-Run", self.name)], record)
             self._riding = False
@@ -193,7 +193,7 @@ class Run:
         )
 
     def _commit(self, report: Report, before: State, paths: tuple[str, ...]) -> None:
-        self.trail.begin()
+        self.known_head.begin()
         text, said = subject(report, before, self.pipeline), trailers(report, before, self.pipeline)
         self.tree.commit(text, said, (self.workspace.relative, *paths), when=report.at.isoformat())
         # Nothing follows the last report of a process that would notice.
@@ -201,12 +201,13 @@ class Run:
 
     def let_go(self, stands: str) -> None:
         """Note how the run is left. `stands`: where its branch stood when the run was taken up."""
-        if not self.trail.begun and self.trail.left is not None and self.trail.left.head == stands:
+        left = self.known_head.left
+        if not self.known_head.begun and left is not None and left.head == stands:
             return
         # What cannot be noted counts as unfinished, so that nobody is accused of it.
         with suppress(ForgeError, OSError):
             head = self.repository.commit_id(self.ref)
-            self.trail.leave(head, self.workspace.content)
+            self.known_head.leave(head, self.workspace.content)
 
     # -- what happened while nobody held the run
     # ----------------------------------------------------------------------------------------------
@@ -373,15 +374,15 @@ def open_run(
     process's. What they committed by themselves is refused, with ForeignCommits, unless the run is
     to be ended; what they added to the record is taken away.
     """
-    with held_tree(repository, info) as (spots, tree, mended):
+    with held_tree(repository, info) as (places, tree, mended):
         stands = _stands(repository, tree, info.branch)
         committed = repository.read(stands, f"{SPECS}/{info.name}/{REPORTS}") or b""
-        trail = LastKnownHead(spots.trail)
-        left = trail.at_rest if theirs else None
+        known_head = LastKnownHead(places.known_head)
+        left = known_head.at_rest if theirs else None
         workspace = Workspace(tree.path, info.name)
         notices = mended + workspace.mend(committed)
         notices += _without_strangers_lines(workspace, committed, left) if left is not None else ()
-        run = Run(repository, tree, workspace, config, trail)
+        run = Run(repository, tree, workspace, config, known_head)
         if left is not None and left.head != stands and not ending:
             notices += check_foreign_commits(repository, tree, info.name, run.action, left.head)
         run.notices[:0] = notices
@@ -400,14 +401,14 @@ def held_tree(
     for that. Raise BranchRenamed.
     """
     refuse_renamed(info)
-    spots = run_paths(repository, info.name)
+    places = run_paths(repository, info.name)
     with (
-        told_when_full(spots.written),
-        held(spots.lock, f"the run {info.name}", this_process()),
+        told_when_full(places.written),
+        held(places.lock, f"the run {info.name}", this_process()),
         stop_on_signals(),
     ):
-        tree, notices = _tree(repository, info, spots.tree)
-        yield spots, tree, notices + _free(tree, spots.tree)
+        tree, notices = _tree(repository, info, places.tree)
+        yield places, tree, notices + _free(tree, places.tree)
 
 
 def refuse_renamed(info: RunInfo) -> None:

@@ -21,7 +21,7 @@ class RunPaths(Frozen):
     touched: Path
     starting: Path
     lock: Path
-    trail: Path
+    known_head: Path
     git: Path
 
     @property
@@ -55,6 +55,6 @@ def paths_in(home: Path, common: Path, run: str) -> RunPaths:
         touched=home / "touched.json",
         starting=home / "starting.json",
         lock=common / "forge-bot" / f"{run}.lock",
-        trail=common / "forge-bot" / f"{run}.trail",
+        known_head=common / "forge-bot" / f"{run}.trail",
         git=common,
     )

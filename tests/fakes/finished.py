@@ -45,13 +45,13 @@ class Finished(NamedTuple):
 
     repository: Repository
     base: str
-    briefing: PromptContext
+    prompts: PromptContext
     steps: tuple[Step, ...]
 
     def prompt(self, step: Step) -> tuple[Prompt, Material]:
         """The prompt of a step, made anew."""
-        self.briefing.run.state = step.state
-        return self.briefing.prompt(step.action, step.task, _TURNS, _TOKENS, step.state.branch)
+        self.prompts.run.state = step.state
+        return self.prompts.prompt(step.action, step.task, _TURNS, _TOKENS, step.state.branch)
 
 
 def demo(folder: Path) -> Repository:
@@ -112,9 +112,9 @@ def _opened(repository: Repository, tree: Path, name: str, base: str) -> Finishe
         tree, base=base, past_runs=lambda _query: "", run_tests=None, lint_check=None
     )
     profile = profile_at(repository, base, config)
-    briefing = PromptContext(run, profile, prompts_for(repository.root, run.pipeline))
-    briefing.capabilities = tuple(describe_capability(entry) for entry in context.catalogue())
-    return Finished(repository, base, briefing, tuple(_steps(run, base)))
+    prompts = PromptContext(run, profile, prompts_for(repository.root, run.pipeline))
+    prompts.capabilities = tuple(describe_capability(entry) for entry in context.catalogue())
+    return Finished(repository, base, prompts, tuple(_steps(run, base)))
 
 
 def _steps(run: Run, base: str) -> Iterator[Step]:
