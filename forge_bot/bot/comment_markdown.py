@@ -1,7 +1,7 @@
-"""Read a comment as Markdown: the lines on which its author speaks, and the commands on them.
+"""Read a comment as Markdown: its author's own lines, and the commands on them.
 
 The comment is rendered with a mark before each line, and the page is read as a browser reads it. A
-line speaks if its mark is text inside paragraphs and list items that Markdown made, and inside of
+line counts if its mark is text inside paragraphs and list items that Markdown made, and inside of
 nothing else: no quotation, code, heading, table, link, emphasis or element of HTML.
 """
 

@@ -1,6 +1,4 @@
-"""From what went wrong to what people read: one reply for each error, in thread, summary and log
-alike.
-"""
+"""Turn an error into the reply that people read: the same in thread, summary and log."""
 
 from forge_bot import errors
 from forge_bot.bot.comments import (

@@ -1,4 +1,4 @@
-"""Finds the run that an event is about: the one on the issue's branch, or a new one where somebody
+"""Find the run that an event is about: the one on the issue's branch, or a new one where somebody
 who may asked for it.
 """
 

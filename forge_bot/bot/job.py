@@ -1,5 +1,5 @@
-"""`forge-bot work`: one step of a workflow, from the gate's word to the exit code. State, comment,
-summary and exit code say the same.
+"""`forge-bot work`: one step of a workflow, from the gate's outputs to the exit code. State,
+comment, summary and exit code say the same.
 """
 
 import base64

@@ -1,9 +1,8 @@
-"""The wall between the machine with the token and the machine with the model: what is handed over,
-and what comes back.
+"""The data that pass between the job with the token and the job with the model.
 
-The supervisor writes `Handed`, and it travels as the output of a job. The worker's machine writes
-`Delivered` into a folder beside a bundle of commits; of that nothing is believed before it was
-looked at.
+The supervisor writes a `JobRequest`, which travels as the output of a job. The worker's job writes
+a `JobResult` into a folder, beside a bundle of commits. Nothing of that is trusted before it was
+inspected.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,6 +1,4 @@
-"""Publishes outside the branch: the pull request, kept up to date, and the last comment in
-the thread.
-"""
+"""Publish on GitHub: the pull request, kept up to date, and the last comment in the thread."""
 
 import re
 

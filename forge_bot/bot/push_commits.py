@@ -1,6 +1,4 @@
-"""Commits on their way out: those that were looked at, by their ids, and nothing that came after
-them.
-"""
+"""Push commits by their ids: those that were inspected, and nothing that came after them."""
 
 from collections.abc import Generator
 from contextlib import contextmanager, suppress

@@ -1,6 +1,4 @@
-"""A shift on a machine of its own, without a token that may write: what was handed over is done,
-and lies in a folder afterwards.
-"""
+"""Run the worker in a job of its own, without a token that may write. Its result is a folder."""
 
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,5 +1,5 @@
-"""The estimate of a run and the text removed from its request: shown in its comments, and
-worked out anew by each job.
+"""The estimate of a run and the text removed from its request, as its comments show them. Each job
+computes them anew.
 """
 
 from forge_bot.errors import ForgeError

@@ -1,6 +1,4 @@
-"""The worker's shift: a child process that performs, and every commit of it looked at before it
-counts.
-"""
+"""Run the worker as a child process, and inspect each of its commits before it is pushed."""
 
 import json
 from collections.abc import Callable, Mapping

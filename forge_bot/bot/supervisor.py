@@ -1,5 +1,6 @@
-"""The supervisor: holds the token, runs no model and no project command. It reads the thread, tells
-the run, lets a worker work, checks what came of it, pushes, and writes what people read.
+"""The supervisor: it holds the token, and runs no model and no project command. It reads the
+thread, reports to the run, lets a worker work, inspects the result, pushes, and writes the
+comments.
 """
 
 import os

@@ -1,8 +1,8 @@
-"""The comment that woke a job of which the gate could not tell whether it holds a command.
+"""Read the comment of which the gate could not tell whether it holds a command.
 
 The gate wrote nothing. Here the comment is read as Markdown, and what the gate does for a certain
 command is done now: the reaction, a correction, help, a refusal, the first line of the tracking
-comment. Where no command speaks, nothing is written and nothing else is done.
+comment. Without a command nothing is written.
 """
 
 from dataclasses import dataclass

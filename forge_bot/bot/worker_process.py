@@ -1,5 +1,5 @@
-"""The worker as a child process: started without the token, heard line by line, stopped gently and
-then for certain.
+"""The worker as a child process: started without the token, read line by line, asked to stop and
+then killed.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""The last words of an invocation: what came out, where it is, and the next lines to type."""
+"""Print the end of an invocation: the result, where it is, and the next commands to type."""
 
 import shlex
 from pathlib import Path

@@ -1,5 +1,5 @@
-"""The console every command prints on: what others wrote is shown and never obeyed, and a reader
-who leaves ends it quietly.
+"""The console that every command prints on. Text of others is shown and never interpreted; a reader
+that closes the pipe ends the output quietly.
 """
 
 from collections.abc import Iterable

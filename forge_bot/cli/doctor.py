@@ -1,4 +1,4 @@
-"""`forge-bot doctor`: everything that was looked at, with the next step for what is not good."""
+"""`forge-bot doctor`: the results of all checks, with the next step for each problem."""
 
 from pathlib import Path
 

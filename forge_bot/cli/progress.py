@@ -1,5 +1,5 @@
-"""Shows the progress of a run: one line for each thing done, one living line for what is
-under way.
+"""Show the progress of a run: one line for each thing done, and a last line that is rewritten while
+something is under way.
 """
 
 import threading

@@ -1,4 +1,4 @@
-"""A question to the person at the terminal; where nobody sits there, how to answer later."""
+"""Ask the person at the terminal; without a terminal, print how to answer later."""
 
 import os
 import shlex

@@ -1,4 +1,4 @@
-"""One wish at the gate: let in or refused, with a sign to the person who had it."""
+"""Admit or refuse one request at the gate, and tell the person who made it."""
 
 from forge_bot.gate import messages
 from forge_bot.gate.authorise import (

@@ -1,8 +1,9 @@
 """The lines of a comment that could be commands, found without reading Markdown.
 
-Too many are found rather than too few: a command in a quotation by HTML or in a code block is a
+Rather too many are found than too few: a command in a quotation by HTML or in a code block is a
 candidate too. The supervisor reads the comment as Markdown once forge-bot is installed, and drops
-those that do not speak. A candidate is certain where nothing around it could make Markdown of it.
+those that are no commands. A candidate is certain where nothing around it could make Markdown of
+it.
 """
 
 import re

@@ -1,5 +1,5 @@
-"""The step after an installation that failed: the thread hears of it, since nobody else on this
-machine can speak. A server that cannot be reached is told of in the same way.
+"""The step after a failed installation: it says so in the thread, since nothing else of this job
+can. A server that cannot be reached is reported in the same way.
 """
 
 import time

@@ -1,5 +1,5 @@
-"""Processes of git that go on between the questions: a repository that is asked again and again is
-asked through one for each kind of question.
+"""Processes of git that stay open between questions: one for each kind of question about a
+repository.
 """
 
 import atexit

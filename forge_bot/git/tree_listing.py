@@ -1,5 +1,5 @@
-"""What is in a tree: names, modes and ids. What an id names never changes, so each tree is read
-once.
+"""The entries of a tree: names, modes and ids. The content of an id never changes, so each tree is
+read once.
 """
 
 import os

@@ -1,6 +1,4 @@
-"""Boxes, parts that are closed until somebody opens them, and documents in them as far as there is
-room.
-"""
+"""Boxes and folded sections of a comment, and documents in them as far as there is room."""
 
 import html
 from collections.abc import Sequence

@@ -1,11 +1,10 @@
-"""An action that stands: asked for again, it comes back without git, as long as nothing that it
-rests on is another than it was.
+"""Cache the pending action until its inputs change, so that it is given again without git.
 
-Hosts ask again and again while a person thinks or an agent works. What a question or a prompt rests
-on are files: the record and the documents in the run's folder, the branch, and the configuration.
-They are told apart by what the file system says of them, as git's index does it; and as there
+Hosts ask again and again while a person thinks or an agent works. A question or a prompt depends on
+files: the record and the documents in the run's folder, the branch, and the configuration. They are
+compared by the file system's data, as git's index does it. As there
 (https://git-scm.com/docs/racy-git), a file that changed a moment ago proves nothing, because the
-next change may bear the same time.
+next change may have the same time.
 """
 
 import os

@@ -1,6 +1,4 @@
-"""The whole prompt of an action, for an agent of the client that reads and writes the files by
-itself.
-"""
+"""The whole prompt of an action, for a client's agent that reads and writes the files itself."""
 
 from typing import TypeVar
 

@@ -1,4 +1,4 @@
-"""Clients told that something they may have read is another now, in both eras of the protocol."""
+"""Notify clients that a resource has changed, in both versions of the protocol."""
 
 import contextlib
 from typing import Any

@@ -1,6 +1,4 @@
-"""The work tree of our own process: prompts, and the project's commands in a tree beside the
-client's.
-"""
+"""A work tree of our own beside the client's, in which the project's commands run."""
 
 import threading
 from collections.abc import Callable

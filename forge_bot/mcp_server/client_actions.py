@@ -1,6 +1,4 @@
-"""From what the engine asks for to what a client does: our own chores are done on the way, the rest
-goes over the wire.
-"""
+"""Turn the engine's action into what a client does. Our own process does its part on the way."""
 
 import asyncio
 import os

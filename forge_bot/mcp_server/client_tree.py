@@ -1,6 +1,4 @@
-"""The state of a client's tree when an action was handed out, so that a report can be held
-against what changed since.
-"""
+"""The state of a client's tree when an action was handed out; a report is compared with it."""
 
 import os
 

@@ -1,5 +1,5 @@
-"""A question asked through the client, in both eras of the protocol: pushed where there is a way
-back, else as a round of its own.
+"""Ask the client's person, in both versions of the protocol: in a request of ours where the client
+can be reached, else as the result of the call.
 
 Only `accept` with one of the offered answers is an answer.
 https://modelcontextprotocol.io/specification (elicitation, form mode)

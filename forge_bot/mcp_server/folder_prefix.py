@@ -1,6 +1,4 @@
-"""An action in another served folder than the default one: whoever does it may stand elsewhere, so
-it leads there by itself.
-"""
+"""Name the folder in an action of another served folder than the default one."""
 
 from pathlib import Path
 

@@ -1,5 +1,5 @@
-"""`pipeline_next_action` and `run_control` over the protocol: where the client can ask its person,
-a gate is put to them, and only that answer counts.
+"""`pipeline_next_action` and `run_control` over the protocol: a client that can ask its person is
+sent the question, and only the person's answer counts.
 """
 
 from functools import partial

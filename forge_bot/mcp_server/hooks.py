@@ -1,4 +1,4 @@
-"""Hooks of a host: what an agent must not do while a run is under way is stopped before it happens.
+"""Hooks of a host: stop an agent before it does what it must not do while a run is under way.
 
 The host sends JSON on stdin; exit 2 blocks, with the reason on stderr
 (https://code.claude.com/docs/en/hooks). The engine refuses the same things when they are reported:

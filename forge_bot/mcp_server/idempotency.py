@@ -1,4 +1,4 @@
-"""A confirmation that comes again, as after an answer that was lost: it means the run that it
+"""Recognise a confirmation that was sent again, as after a lost answer: it means the run that it
 began.
 """
 

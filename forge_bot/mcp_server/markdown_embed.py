@@ -1,5 +1,5 @@
-"""Documents of others as parts of a page of ours: none ends the page, hides what follows, or is
-taken for our own words.
+"""Embed documents of others in a page: none ends the page, hides what follows, or looks like our
+own words.
 """
 
 import re

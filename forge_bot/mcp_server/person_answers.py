@@ -1,5 +1,5 @@
-"""A person's answer as it comes through a client: read strictly, bound to what was shown, recorded
-with the way it came.
+"""Read a person's answer that comes through a client: bound to what was shown, and recorded with
+the way it came.
 """
 
 from typing import NamedTuple

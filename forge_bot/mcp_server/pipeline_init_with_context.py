@@ -1,5 +1,5 @@
-"""`pipeline_init_with_context`: effort guessed, questions asked, and with the person's choice the
-run begins.
+"""`pipeline_init_with_context`: guess the effort, ask the questions, and begin the run that the
+person chose.
 """
 
 from forge_bot.engine.pipeline import Pipeline

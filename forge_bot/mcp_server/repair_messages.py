@@ -1,5 +1,5 @@
-"""Lines from a client that are no messages: mended where that can be done, else answered, so that
-nobody waits for ever.
+"""Lines from a client that are no messages: repaired where that is possible, else answered with an
+error.
 """
 
 import json

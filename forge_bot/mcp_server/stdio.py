@@ -1,5 +1,5 @@
-"""One client over stdin and stdout: every line is answered, and whoever goes away or says stop is
-not waited for.
+"""Serve one client over stdin and stdout. Every line is answered; a client that left is not waited
+for.
 """
 
 import os

@@ -1,5 +1,5 @@
-"""A run takes in what came to its base branch since. One that is done goes back to its
-verification; one that is under way comes to it anyhow.
+"""Merge what came to the base branch into a run. One that is done goes back to its verification;
+one that is under way reaches it anyhow.
 """
 
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""The project's commands run once outside of a run, at the commit that is checked out: nothing is
+"""Run the project's commands once outside of a run, at the commit that is checked out. Nothing is
 recorded, and what they leave is removed.
 """
 

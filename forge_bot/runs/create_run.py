@@ -1,6 +1,4 @@
-"""From what a person asked to a run that has begun: request, effort, branch, work tree, first
-commit.
-"""
+"""Create a run from a request: effort, branch, work tree, first commit."""
 
 import os
 import re

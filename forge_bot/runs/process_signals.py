@@ -1,4 +1,4 @@
-"""This process: how it names itself to others, and how it stops when it is asked to."""
+"""Signals of this process, and its name for others."""
 
 import asyncio
 import os

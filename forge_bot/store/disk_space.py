@@ -1,4 +1,4 @@
-"""Room on the disks a run writes to: a full one is told as what it is, wherever it was noticed."""
+"""Room on the disks that a run writes to. A full disk is reported as such, wherever it is noticed."""
 
 import errno
 import shutil

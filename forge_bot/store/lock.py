@@ -1,4 +1,4 @@
-"""One writer a run."""
+"""Lock a run: one process writes at a time."""
 
 from collections.abc import Generator
 from contextlib import contextmanager

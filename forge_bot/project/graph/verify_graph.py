@@ -1,4 +1,4 @@
-"""What in a graph breaks its manifest or the rules on tiers: each violation with code and node."""
+"""Find what breaks a graph's manifest or the rules on tiers: each violation with code and node."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace

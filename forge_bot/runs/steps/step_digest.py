@@ -1,4 +1,4 @@
-"""What a person approved of a step that acts: a line of the question with a digest."""
+"""The line of a question with the digest of what an acting step would do."""
 
 import hashlib
 import json
