@@ -1,4 +1,4 @@
-"""Room on the disks that a run writes to. A full disk is reported as such, wherever it is noticed."""
+"""Room on the disks that a run writes to. A full disk is reported as such wherever it shows."""
 
 import errno
 import shutil
