@@ -41,6 +41,7 @@ from forge_bot.engine.state import Reason
 from forge_bot.errors import BranchMoved, GitFailed
 from forge_bot.gate.environment_variables import Inputs
 from forge_bot.git import Repository
+from forge_bot.git.signed_commits import find_key, try_key
 from forge_bot.github_api import GitHub
 from forge_bot.runs.ended_records import is_kept
 from forge_bot.runs.find_runs import RunInfo, resolve_run
@@ -244,8 +245,11 @@ class Supervisor:
 
     def _worked(self, info: RunInfo, questions: tuple[ThreadCommand, ...]) -> Ended | None:
         """Let a worker answer what was asked, or perform the run; None when the run can be looked
-        at again.
+        at again. Raises BadSigningKey before anything is paid for.
         """
+        key = find_key(self.repository.root, self.environ, wanted=self.config.sign)
+        if key is not None:
+            try_key(self.repository.root, key)
         if self.wall is not None:
             self.wall.hand_over(self.repository, info, questions)
             return Outcome.WAITING, (

@@ -19,23 +19,25 @@ from forge_bot.bot.worker_messages import (
     WorkerStopped,
     read_message,
 )
+from forge_bot.git.process import SIGNING_KEY
 
 _OURS = ("GITHUB_", "ACTIONS_", "RUNNER_", "INPUT_", "GH_", "GIT_CONFIG", "STATE_")
+_KEPT_BACK = frozenset({"FORGE_BOT_WAKE", SIGNING_KEY})
 _KEPT = ("RUNNER_TEMP", "RUNNER_OS", "RUNNER_ARCH", "RUNNER_TOOL_CACHE")
 _GENTLE_SECONDS = 4.0
 """Of the seven and a half that GitHub leaves a cancelled step before it is ended."""
 
 
 def without_token(environ: Mapping[str, str], token: str) -> dict[str, str]:
-    """The environment for the worker: without what belongs to the workflow, and without any
-    variable that has the token in it.
+    """The environment for the worker: without what belongs to the workflow, without the key that
+    signs, and without any variable that has the token in it.
     """
     return {
         name: value
         for name, value in environ.items()
         if (name in _KEPT or not name.startswith(_OURS))
         and not (token and token in value)
-        and name != "FORGE_BOT_WAKE"
+        and name not in _KEPT_BACK
     }
 
 

@@ -62,6 +62,16 @@ class CapabilityMissing(SetupError):
     )
 
 
+class BadSigningKey(SetupError):
+    """The key that commits for merge are to be signed with is missing, or cannot sign."""
+
+    code = "CONFIG-010"
+    hint = (
+        "FORGE_BOT_SIGNING_KEY, the input signing-key of the action, is an OpenSSH private key"
+        " without a passphrase: ssh-keygen -t ed25519 -N '' -C 'NAME <ADDRESS>' -f FILE makes one."
+    )
+
+
 class NoTestCommand(SetupError):
     """No way to test the repository was found, so nothing could be verified."""
 

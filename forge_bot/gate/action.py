@@ -73,6 +73,11 @@ INPUTS = (
         " DOCS_TOKEN`",
     ),
     ActionInput(
+        "signing-key",
+        "OpenSSH private key that signs the commits for merge; its comment says who commits, as"
+        " `NAME <ADDRESS>`",
+    ),
+    ActionInput(
         "temporal-address",
         "`host:port` of the Temporal server whose workers do the work; empty: this job does it",
         variable="TEMPORAL_ADDRESS",

@@ -24,6 +24,7 @@ from forge_bot.git.revisions import (
     ref_target,
     tree_id,
 )
+from forge_bot.git.signed_commits import SigningKey
 from forge_bot.git.snapshot import APPLY, quoted
 from forge_bot.git.tree_listing import GONE, ListedEntry, rows
 
@@ -241,15 +242,20 @@ def make_commit(
     message: str,
     trailers: Sequence[tuple[str, str]],
     signature: Signature,
+    key: SigningKey | None = None,
 ) -> str:
     """Return the id of a commit that is made from these parts alone, so that every machine makes
-    the same one. No branch moves.
+    the same one; with a key, every machine that has it. No branch moves.
     """
     options = [word for parent in parents for word in ("-p", parent)]
     settings = ("-c", "i18n.commitEncoding=UTF-8")
     text = message_text(message, trailers).encode(errors="replace")
-    env = signature.environment
-    return git(root, *settings, "commit-tree", tree, *options, stdin=text, env=env).line
+    words, env = ("commit-tree", tree, *options), signature.environment
+    if key is None:
+        return git(root, *settings, *words, stdin=text, env=env).line
+    with key.for_git() as signing:
+        env |= key.environment
+        return git(root, *settings, *signing, *words, "-S", stdin=text, env=env).line
 
 
 def commit_at(root: Path, commit: str) -> CommitInfo:

@@ -19,6 +19,8 @@ from forge_bot.remedies import Resume
 
 QUICK = 60.0
 LONG = 900.0
+SIGNING_KEY = "FORGE_BOT_SIGNING_KEY"
+"""The variable with the private key that commits are signed with. No git gets it."""
 
 # Options given with -c win over every configuration file and over GIT_CONFIG_COUNT.
 _SETTINGS = (
@@ -172,7 +174,8 @@ def _environment() -> dict[str, str]:
     kept = {
         k: v
         for k, v in os.environ.items()
-        if not k.startswith("GIT_") or k in _KEPT or k.startswith(_KEPT_STARTS)
+        if (not k.startswith("GIT_") or k in _KEPT or k.startswith(_KEPT_STARTS))
+        and k != SIGNING_KEY
     }
     # Literal pathspecs: a file may be called `*` or `:(top)`. No optional locks: looking at a tree
     # must not disturb its user.

@@ -32,8 +32,9 @@ _HINTS = {
     ),
 }
 _UNSIGNED = (
-    "The remote takes only signed commits there, and those of a run are not signed. Ask an owner to"
-    " leave the branches of runs out of that rule: a squash merge is signed by GitHub itself."
+    "The remote takes only signed commits there. A key signs those for merge (`sign: true` in"
+    " .forge/config.yml); ask an owner to leave feature/** and forge-bot/** out of that rule. A"
+    " squash merge is signed by GitHub itself."
 )
 # What git prints for each refusal. The first that is found counts.
 _SIGNS = (

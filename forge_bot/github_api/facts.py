@@ -1,5 +1,6 @@
 """Read the facts about a repository that doctor checks."""
 
+from collections.abc import Sequence
 from typing import TypeVar
 from urllib.parse import quote
 
@@ -19,7 +20,9 @@ from forge_bot.github_api.types import RepositoryFacts
 T = TypeVar("T")
 
 
-def facts(place: RepositoryRequests, workflow: str) -> RepositoryFacts:
+def facts(
+    place: RepositoryRequests, workflow: str, branches: Sequence[str] = ()
+) -> RepositoryFacts:
     """Implement GitHub.facts. Facts that the token may not see are left out and named."""
     errand = ApiRequest(f"{place.name} could not be looked at", "repository")
     about = place.ask(errand, "GET", "").read(RepositoryWire)
@@ -33,7 +36,11 @@ def facts(place: RepositoryRequests, workflow: str) -> RepositoryFacts:
             hidden.append(what)
             return None
 
-    rules = seen("rules", f"/rules/branches/{branch}", list[RuleWire]) or []
+    def rules_of(name: str) -> list[str]:
+        path = f"/rules/branches/{quote(name, safe='')}"
+        return [rule.type for rule in seen("rules", path, list[RuleWire]) or []]
+
+    rules = rules_of(about.default_branch)
     guarded = seen("branch", f"/branches/{branch}", BranchWire)
     actions = seen("what Actions may do", "/actions/permissions/workflow", ActionsWire)
     secrets = seen("names of secrets", "/actions/secrets?per_page=100", SecretsWire)
@@ -49,12 +56,13 @@ def facts(place: RepositoryRequests, workflow: str) -> RepositoryFacts:
             for each in page.read(list[LabelWire])
         ),
         protected=bool(rules) or (guarded is not None and guarded.protected),
-        rules=tuple(dict.fromkeys(rule.type for rule in rules)),
+        rules=tuple(dict.fromkeys(rules)),
+        signed=tuple(name for name in branches if "required_signatures" in rules_of(name)),
         workflow=_file(place, errand, workflow, about.default_branch),
         workflow_permissions=actions and actions.default_workflow_permissions,
         actions_may_open_pulls=actions and actions.can_approve_pull_request_reviews,
         secrets=secrets and tuple(secret.name for secret in secrets.secrets),
-        hidden=tuple(hidden),
+        hidden=tuple(dict.fromkeys(hidden)),
     )
 
 

@@ -1,6 +1,6 @@
 """The port to one GitHub repository: the interface that hosts use and tests implement."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
@@ -113,8 +113,10 @@ class GitHub(Protocol):
         """Return the failed checks at the head of a pull request, with the ends of their logs."""
         ...
 
-    def facts(self, workflow: str) -> RepositoryFacts:
-        """Return the facts that doctor checks. `workflow` is the path of the workflow file."""
+    def facts(self, workflow: str, branches: Sequence[str] = ()) -> RepositoryFacts:
+        """Return the facts that doctor checks. `workflow` is the path of the workflow file,
+        `branches` may be there or not: which of them take signed commits only is asked too.
+        """
         ...
 
     def dispatch(self, workflow: str, ref: str, inputs: Mapping[str, str]) -> None:

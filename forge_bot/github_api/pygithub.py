@@ -1,7 +1,7 @@
 """One repository on GitHub, accessed through PyGithub."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Self
 from urllib.parse import quote
@@ -309,8 +309,8 @@ class PyGitHub:
     # -- the repository
     # ----------------------------------------------------------------------------------------------
 
-    def facts(self, workflow: str) -> RepositoryFacts:
-        return facts(self._place, workflow)
+    def facts(self, workflow: str, branches: Sequence[str] = ()) -> RepositoryFacts:
+        return facts(self._place, workflow, branches)
 
     def dispatch(self, workflow: str, ref: str, inputs: Mapping[str, str]) -> None:
         errand = ApiRequest(

@@ -178,6 +178,9 @@ class RepositoryFacts(Frozen):
     rules: tuple[str, ...] = Field(
         description="kinds of rules that rule sets have for the default branch"
     )
+    signed: tuple[str, ...] = Field(
+        description="those of the branches asked about that rule sets keep for signed commits"
+    )
     workflow: str | None = Field(
         description="the text of the workflow file on the default branch; None where there is none"
     )

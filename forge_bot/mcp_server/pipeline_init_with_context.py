@@ -41,7 +41,8 @@ from forge_bot.mcp_server.tool_schemas import (
     Ready,
     SkippedPhase,
 )
-from forge_bot.runs.checks.configuration_checks import ignored_over_mcp
+from forge_bot.runs.checks import CheckReport, CheckSubject, RunIntent
+from forge_bot.runs.checks.configuration_checks import ignored_over_mcp, signing
 from forge_bot.runs.create_run import QUESTIONS, NewRun, RunPlan, create_run, plan_for
 from forge_bot.runs.estimate import Estimate, estimate, in_words
 from forge_bot.runs.find_runs import checked_out, named_in
@@ -334,8 +335,10 @@ def _planned(
 
 def _check_tree(root: ServedFolder, plan: RunPlan) -> None:
     """Refuse what would spoil a run in this tree. Raises NoCommits, DetachedHead, NotReady,
-    BadOption, BranchExists, DirtyTree.
+    BadOption, BadSigningKey, BranchExists, DirtyTree.
     """
+    subject = CheckSubject(root.repository, root.config, RunIntent(here=plan.here))
+    CheckReport(results=tuple(signing(subject))).require()
     branch = root.repository.head().branch
     if (operation := under_way(root.path)) is not None:
         raise NotReady(

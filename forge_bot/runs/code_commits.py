@@ -25,6 +25,7 @@ from forge_bot.git.commit_objects import (
 from forge_bot.git.diff import has_markers
 from forge_bot.git.files_at import raw
 from forge_bot.git.revisions import is_ancestor, tree_id
+from forge_bot.git.signed_commits import SigningKey
 from forge_bot.interaction.change_message import approvals, change_of, task_message
 from forge_bot.interaction.title_of_change import LONGEST_TITLE
 from forge_bot.prompts import escape
@@ -67,8 +68,10 @@ class CodeCommits:
         head: str,
         *,
         sign_off: bool = False,
+        key: SigningKey | None = None,
     ) -> None:
         self.sign_off = sign_off
+        self.key = key
         self.repository = repository
         self.root = repository.root
         self.pipeline = pipeline
@@ -196,13 +199,13 @@ class CodeCommits:
         source = theirs[0] if len(theirs) == 1 else commit
         trailers = self._trailers(state, commit, signs=source is commit)
         parents = (parent, *merged)
-        return make_commit(self.root, tree, parents, said, trailers, source.signature)
+        return make_commit(self.root, tree, parents, said, trailers, source.signature, self.key)
 
     def _commit(
         self, tree: str, parents: tuple[str, ...], said: str, state: State, commit: CommitInfo
     ) -> str:
         trailers = self._trailers(state, commit, signs=True)
-        return make_commit(self.root, tree, parents, said, trailers, commit.signature)
+        return make_commit(self.root, tree, parents, said, trailers, commit.signature, self.key)
 
     def _trailers(
         self, state: State, commit: CommitInfo, *, signs: bool

@@ -5,6 +5,7 @@ on is not moved, and neither is one whose commits contradict the run: it is said
 get there.
 """
 
+import os
 import shlex
 
 from forge_bot.engine.state import State
@@ -13,6 +14,7 @@ from forge_bot.git import Repository
 from forge_bot.git.commit_objects import advance_branch, count_commits, point
 from forge_bot.git.remotes import REMOTES, push_together
 from forge_bot.git.revisions import HEADS, is_ancestor, ref_target
+from forge_bot.git.signed_commits import find_key
 from forge_bot.interaction.change_message import change_of
 from forge_bot.runs.code_commits import CodeCommits, CodeSoFar
 from forge_bot.runs.ended_records import KeptRecord, keep_record
@@ -67,7 +69,7 @@ def offer(run: Run) -> Offer:
     """Make the commits that are missing, and move the branch to them. Raises GitFailed."""
     repository, state = run.repository, run.state
     head = run.tree.commit_id()
-    making = CodeCommits(repository, run.pipeline, state, head, sign_off=run.config.sign_off)
+    making = _making(run)
     wanted = _wanted(state, change_of(run.pipeline, state, making.documents(head)).type)
     name = state.pull_request_branch or _own(repository, making, wanted)
     code = making.made(_newest(repository, making, state.run, name))
@@ -93,13 +95,7 @@ def take_peoples_commits(run: Run) -> None:
     that begins now has it. What contradicts the run is left for the next offer to say.
     """
     if name := run.state.pull_request_branch:
-        making = CodeCommits(
-            run.repository,
-            run.pipeline,
-            run.state,
-            run.tree.commit_id(),
-            sign_off=run.config.sign_off,
-        )
+        making = _making(run)
         code = making.made(_newest(run.repository, making, run.name, name))
         _with_people(run, name, code, at_once=True)
 
@@ -120,11 +116,23 @@ def _with_people(
             since = run.tree.merge_base(code.tip, theirs)
             said = f"Merge what people added to {branch}"
             conflicts += merge_into_run(run, theirs, since, said)
-            head = run.tree.commit_id()
-            code = CodeCommits(
-                run.repository, run.pipeline, run.state, head, sign_off=run.config.sign_off
-            ).made(code)
+            code = _making(run).made(code)
     return code, tuple(dict.fromkeys(conflicts))
+
+
+def _making(run: Run) -> CodeCommits:
+    """The commits for merge of a run, as its configuration wants them and this machine can sign
+    them. Raises BadSigningKey.
+    """
+    config, repository = run.config, run.repository
+    return CodeCommits(
+        repository,
+        run.pipeline,
+        run.state,
+        run.tree.commit_id(),
+        sign_off=config.sign_off,
+        key=find_key(repository.root, os.environ, wanted=config.sign),
+    )
 
 
 def offered(run: Run) -> Offer:

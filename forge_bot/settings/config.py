@@ -179,6 +179,10 @@ class Config(Frozen):
         default=False,
         description="commits for merge end with Signed-off-by and the name of their author",
     )
+    sign: bool = Field(
+        default=False,
+        description="commits for merge are signed by $FORGE_BOT_SIGNING_KEY or git's own SSH key",
+    )
     sandbox: Annotated[Literal["auto", "bubblewrap", "landlock", "off"], BeforeValidator(_off)] = (
         "auto"
     )

@@ -52,6 +52,8 @@ class Parted(Stage):
             "FORGE_BOT_HANDED": handed,
         }
         work = self.folder / "work"
+        if words[0] == "work":
+            environ.pop("FORGE_BOT_SIGNING_KEY", None)
         if words[0] == "publish":
             environ = {
                 name: value

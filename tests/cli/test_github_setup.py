@@ -12,6 +12,7 @@ from forge_bot import __version__
 from forge_bot.runs.workflow_file import ACTION
 from tests.fakes.github import FakeGitHub, Repository, Role
 from tests.fakes.sample import Sample
+from tests.fakes.signing_keys import signing_key
 
 WORKFLOW = ".github/workflows/forge-bot.yml"
 
@@ -238,6 +239,34 @@ def test_doctor_is_content_with_a_repository_that_is_set_up(
     said = sample.forge("doctor", "--model", sample.model())
     assert said.code == 0
     assert "!" not in said.out.partition("GitHub")[2]
+
+
+def test_doctor_says_what_becomes_of_rules_that_demand_signed_commits(
+    repo: Repository,
+    github: FakeGitHub,
+    sample: Sample,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    admin(github, repo, monkeypatch)
+    for branch in ("main", "fix/1-example"):
+        github.protect(repo, branch, signatures=True)
+    said = sample.forge("doctor").out
+    assert "demanded for main and fix/1-example, and the commits of a run are not signed" in said
+    assert "signing-key" in said
+    assert "where a run keeps its record" not in said
+    monkeypatch.setenv("FORGE_BOT_SIGNING_KEY", signing_key(tmp_path / "keys").read_text())
+    signed = "demanded for main and fix/1-example, and commits for merge are signed"
+    assert signed in sample.forge("doctor").out
+    monkeypatch.delenv("FORGE_BOT_SIGNING_KEY")
+    workflow = "with:\n  signing-key: ${{ secrets.BOT }}\n"
+    github.commit(repo, "main", {WORKFLOW: workflow})
+    assert signed in sample.forge("doctor").out
+    for branch in ("feature/1-example", "forge-bot/records"):
+        github.protect(repo, branch, signatures=True)
+    said = sample.forge("doctor").out
+    for branch, pattern in {"feature/1": "feature/**", "forge-bot/": "forge-bot/records"}.items():
+        assert f"leave {pattern}" in said.partition(f"demanded for {branch}")[2]
 
 
 def test_doctor_tells_what_a_token_may_not_see_and_does_not_call_it_missing(

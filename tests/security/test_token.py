@@ -25,6 +25,7 @@ def test_a_worker_gets_nothing_that_has_the_token_in_it_whatever_it_is_called() 
         "ACTIONS_ID_TOKEN_REQUEST_TOKEN": "one more",
         "HOMEBREW_AUTH": f"Bearer {TOKEN}",
         "FORGE_BOT_WAKE": "{}",
+        "FORGE_BOT_SIGNING_KEY": "-----BEGIN OPENSSH PRIVATE KEY-----",
     }
     assert without_token(environ, TOKEN) == {
         "PATH": "/usr/bin",

@@ -158,8 +158,9 @@ def branch_protected(
     """A push was refused by a rule on the branch."""
     rules = f"[branch rules]({links.repository}/settings/rules)"
     way = (
-        f"My commits are not signed. A maintainer can leave {escape.code(branch)} out of that rule"
-        f" in the {rules}; the default branch can keep it, since GitHub signs what a squash merge"
+        "My commits for merge are signed where the workflow gives me a `signing-key`, those of a"
+        f" run never. Otherwise a maintainer can leave {escape.code(branch)} out of that rule in"
+        f" the {rules}; the default branch can keep it, since GitHub signs what a squash merge"
         " makes."
         if "signature" in said.lower()
         else f"A maintainer can let this workflow push to {escape.code(branch)} in the {rules}."

@@ -37,6 +37,7 @@ CHECKS = (
     Check("tests and programs", _RUN, configuration_checks.programs, reads_commit=True),
     Check("setup", _RUN, machine_checks.setup_network, reads_commit=True),
     Check("setup credentials", _RUN, configuration_checks.setup_credentials),
+    Check("signing", _RUN | Occasion.BEFORE_GOING_ON, configuration_checks.signing),
     Check("disk space", _RUN | Occasion.BEFORE_GOING_ON, machine_checks.disk_space),
     Check("clock", _RUN, machine_checks.clock, reads_commit=True),
     Check("services", _RUN, machine_checks.services, reads_commit=True),

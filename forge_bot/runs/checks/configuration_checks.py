@@ -5,8 +5,15 @@ import shutil
 from collections.abc import Collection, Iterator, Mapping
 from fnmatch import fnmatchcase
 
-from forge_bot.errors import BadCapabilities, BadConfig, ForgeError, NoTestCommand
+from forge_bot.errors import (
+    BadCapabilities,
+    BadConfig,
+    BadSigningKey,
+    ForgeError,
+    NoTestCommand,
+)
 from forge_bot.git import Repository
+from forge_bot.git.signed_commits import find_key, try_key
 from forge_bot.interaction.remedy_words import advice_at_terminal
 from forge_bot.knowledge import ENV
 from forge_bot.runs.capability_setup import capability_setup
@@ -19,6 +26,7 @@ from forge_bot.settings import load_pipeline
 from forge_bot.settings.capability_file import CAPABILITY_FILE
 from forge_bot.settings.instructions import INSTRUCTIONS
 from forge_bot.settings.load_pipeline import PIPELINES, load_descriptor
+from forge_bot.values import RecordsPolicy
 from forge_bot.wording import several
 
 _SKILLS, _OLD_PIPELINES = ".forge/skills/*/SKILL.md", ".forge/pipelines/*.yml"
@@ -65,6 +73,23 @@ def setup_credentials(subject: CheckSubject) -> Iterator[CheckResult]:
     for variable in not_given(subject.config, os.environ):
         sentence = f"{variable} is not set, and setup_credentials in the configuration asks for it."
         yield warn("setup credentials", sentence, f"Set {variable}, or take the name out.")
+
+
+def signing(subject: CheckSubject) -> Iterator[CheckResult]:
+    """Yield the key that commits for merge are signed with, if they are; a refusal where they would
+    have the record in them. Raises BadSigningKey.
+    """
+    root, config = subject.repository.root, subject.config
+    key = find_key(root, subject.environ, wanted=config.sign)
+    if key is None:
+        return
+    fingerprint = try_key(root, key)
+    if subject.intent.here or config.records is RecordsPolicy.IN_BRANCH:
+        sentence = "Only commits without the run's record can be signed."
+        way_out = "Leave out --here and `records: in-branch`, or the key and `sign: true`."
+        yield refuse("signing", sentence, way_out, BadSigningKey.code)
+    else:
+        yield note("signing", f"Commits for merge are signed by {fingerprint}.")
 
 
 def _is_of_steps(subject: CheckSubject) -> bool:

@@ -3,14 +3,21 @@
 import json
 from collections.abc import Iterator, Sequence
 
-from forge_bot.errors import ForgeError
+from forge_bot.errors import BadSigningKey, ForgeError
+from forge_bot.git.process import SIGNING_KEY
+from forge_bot.git.signed_commits import find_key
 from forge_bot.github_api import RepositoryAddress, RepositoryFacts, parse_remote
 from forge_bot.interaction.remedy_words import advice_at_terminal
 from forge_bot.runs.checks.check import CheckResult, CheckSubject, note, warn
 from forge_bot.runs.ci_workflows import check_workflows, unheard
 from forge_bot.runs.workflow_file import LABELS, WORKFLOW, key_name
+from forge_bot.store import RECORD_BRANCHES
 
 _START = LABELS[0].name
+_OFFERED, _OWN = "fix/1-example", "feature/1-example"
+"""Names such as branches of a run have: rule sets name branches by patterns."""
+
+_LEFT_OUT = {_OWN: "feature/**", RECORD_BRANCHES[0]: f"{RECORD_BRANCHES[0]}*"}
 
 
 def github(subject: CheckSubject) -> Iterator[CheckResult]:
@@ -28,11 +35,12 @@ def github(subject: CheckSubject) -> Iterator[CheckResult]:
     try:
         # No pauses: a person waits at the terminal.
         with PyGitHub(place.name, token, place.api, patience=0) as client:
-            facts = client.facts(WORKFLOW)
+            facts = client.facts(WORKFLOW, (_OFFERED, *_LEFT_OUT))
     except ForgeError as error:
         yield warn("GitHub", error.message, advice_at_terminal(error))
         return
     yield from _repository(place, facts)
+    yield from _signatures(place, facts, signs=_signs(subject, facts.workflow or ""))
     yield from _actions(place, facts)
     yield from _listening(facts, check_workflows(subject.repository, WORKFLOW))
     yield _label(place, facts)
@@ -52,17 +60,12 @@ def _repository(place: RepositoryAddress, facts: RepositoryFacts) -> list[CheckR
         if not facts.has_issues
         else ""
     )
-    unsigned = "required_signatures" in facts.rules
     rules = (
-        f"{facts.default_branch} takes signed commits only, and the bot's are not signed"
-        if unsigned
-        else ""
+        ""
+        if facts.protected
+        else f"nothing guards {facts.default_branch}: whoever may write may push to it without a"
+        " review"
     )
-    if not facts.protected:
-        rules = (
-            f"nothing guards {facts.default_branch}: whoever may write may push to it without a"
-            " review"
-        )
     guard = f"{settings}/rules"
     return [
         _check(
@@ -73,6 +76,42 @@ def _repository(place: RepositoryAddress, facts: RepositoryFacts) -> list[CheckR
         ),
         _check("branch rules", rules, f"{facts.default_branch} is guarded", guard),
     ]
+
+
+def _signs(subject: CheckSubject, workflow: str) -> bool:
+    """Return whether commits for merge are signed, here or by the workflow on GitHub."""
+    try:
+        here = find_key(subject.repository.root, subject.environ, wanted=subject.config.sign)
+    except BadSigningKey:
+        # The check of the key says so.
+        here = None
+    return here is not None or "signing-key:" in workflow or SIGNING_KEY in workflow
+
+
+def _signatures(
+    place: RepositoryAddress, facts: RepositoryFacts, *, signs: bool
+) -> Iterator[CheckResult]:
+    """Yield what becomes of the branches of a run where rule sets demand signed commits."""
+    default = (facts.default_branch,) if "required_signatures" in facts.rules else ()
+    demanding = (*default, *(name for name in facts.signed if name == _OFFERED))
+    if demanding:
+        places = " and ".join(demanding)
+        yield _check(
+            "signed commits",
+            ""
+            if signs
+            else f"demanded for {places}, and the commits of a run are not signed; GitHub itself"
+            " signs what it squashes",
+            f"demanded for {places}, and commits for merge are signed",
+            "give the workflow a signing-key: docs/configuration.md, “Signed commits”",
+        )
+    for name in facts.signed:
+        if pattern := _LEFT_OUT.get(name):
+            yield warn(
+                "signed commits",
+                f"demanded for {name}, where a run keeps its record, which nothing signs",
+                f"leave {pattern} out of that rule: {place.page}/settings/rules",
+            )
 
 
 def _actions(place: RepositoryAddress, facts: RepositoryFacts) -> list[CheckResult]:
