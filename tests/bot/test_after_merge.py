@@ -77,12 +77,11 @@ def _digest_of_what_is_kept(clone: Repository, state: Mapping[str, Any], gate: s
     return digest(phase.id, 1, state["requestHash"], state["baseCommit"], tuple(files), "")
 
 
-@pytest.mark.xdist_group("over")
 @pytest.mark.parametrize("way", WAYS)
 def test_a_merged_run_is_found_recalled_and_done_from_a_fresh_clone(
-    over: Kept, sample: Sample, tmp_path: Path, way: str
+    landed: Kept, sample: Sample, tmp_path: Path, way: str
 ) -> None:
-    stage = over.again(tmp_path)
+    stage = landed.again(tmp_path)
     texts = [stage.pull.body or "", *stage.said(), *stage.said(on=stage.pull)]
     state = stage.state
     name = state["run"]

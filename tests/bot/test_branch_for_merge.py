@@ -2,6 +2,7 @@
 first.
 """
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from forge_bot.store import RECORD_BRANCHES
 from tests.bot.kept import Kept
 from tests.bot.stage import Stage, heard
 from tests.fakes import script
+from tests.fakes.signing_keys import COMMITTER, signing_key, verified
 
 RECORDS = RECORD_BRANCHES[0]
 ANN = "ann <ann@x.example>"
@@ -32,11 +34,10 @@ def test_with_records_in_branch_the_pull_request_comes_from_the_branch_of_the_ru
     assert any(name.startswith(".specs/") for name in _code(stage))
 
 
-@pytest.mark.xdist_group("over")
 def test_one_commit_a_task_names_the_commit_of_the_run_and_the_record_has_both(
-    over: Kept, tmp_path: Path
+    landed: Kept, tmp_path: Path
 ) -> None:
-    stage = over.again(tmp_path)
+    stage = landed.again(tmp_path)
     bare = stage.repo.bare
     assert bare.git("rev-list", "--count", f"main..{stage.offered}").strip() == "1"
     form = "--format=%(trailers:key=Forge-Landed,valueonly)"
@@ -64,6 +65,54 @@ def test_what_failed_checks_lead_to_is_a_further_commit_of_the_same_branch(
     assert not [name for name in _code(stage) if name.startswith(".specs/")]
     parents = stage.repo.bare.git("log", "-1", "--format=%P", RECORDS).split()
     assert parents[1:] == [stage.repo.bare.head(stage.branch), stage.repo.bare.head(stage.offered)]
+
+
+@pytest.mark.xdist_group("walled")
+def test_commits_for_merge_are_signed_by_the_jobs_that_write_and_who_works_has_no_key(
+    walled: Kept, tmp_path: Path
+) -> None:
+    stage, text = walled.again(tmp_path), walled.stage.environ.get("FORGE_BOT_SIGNING_KEY", "")
+    if not text:
+        pytest.skip("ssh-keygen is not installed")
+    key = tmp_path / "id"
+    key.touch(0o600)
+    key.write_text(text)
+    public = subprocess.run(["ssh-keygen", "-y", "-f", str(key)], capture_output=True, check=True)
+    key.with_suffix(".pub").write_bytes(public.stdout)
+    bare = stage.repo.bare
+    assert verified(bare.path, key, stage.offered) == f"G signer {COMMITTER}"
+    for branch in (stage.branch, RECORDS):
+        assert verified(bare.path, key, branch, "%G?") == "N"
+
+
+def test_where_a_rule_demands_signed_commits_a_key_opens_the_pull_request(
+    waiting: Stage, tmp_path: Path
+) -> None:
+    name = waiting.branch.replace("feature/", "chore/", 1)
+    waiting.hub.protect(waiting.repo, name, signatures=True)
+    key = signing_key(tmp_path / "keys")
+    text = waiting.environ["FORGE_BOT_SIGNING_KEY"] = key.read_text()
+    job = heard(waiting.say("/approve"))
+    assert (job.code, waiting.offered) == (0, name), job.log
+    assert verified(waiting.repo.bare.path, key, name) == f"G signer {COMMITTER}"
+    secret = text.splitlines()[2]
+    assert secret not in job.log + job.summary + "".join(waiting.said())
+
+
+def test_a_key_that_cannot_sign_is_said_before_a_worker_is_paid(
+    waiting: Stage, tmp_path: Path
+) -> None:
+    key = signing_key(tmp_path / "keys", comment="me@laptop")
+    waiting.environ["FORGE_BOT_SIGNING_KEY"] = key.read_text()
+    before = waiting.state["budget"]
+    job = heard(waiting.say("/approve"))
+    assert job.code == 5, job.log
+    said = "".join(waiting.said("tracking"))
+    assert ("CONFIG-010" in said, "NAME" in said) == (True, True), said
+    assert waiting.state["budget"] == before
+    del waiting.environ["FORGE_BOT_SIGNING_KEY"]
+    assert heard(waiting.say("/retry")).code == 0
+    assert waiting.state["currentPhaseStatus"] == "completed"
 
 
 @pytest.mark.parametrize("rule", ["protection", "ruleset", "signatures"])
@@ -121,12 +170,11 @@ def test_a_records_branch_of_somebody_else_is_left_alone_and_that_is_said(waitin
     assert waiting.branch in said
 
 
-@pytest.mark.xdist_group("over")
 @pytest.mark.parametrize("same", [False, True])
 def test_what_people_push_to_the_pull_request_is_merged_or_left_with_a_way_to_join_both(
-    over: Kept, tmp_path: Path, *, same: bool
+    landed: Kept, tmp_path: Path, *, same: bool
 ) -> None:
-    stage = over.again(tmp_path)
+    stage = landed.again(tmp_path)
     bare, offered = stage.repo.bare, stage.offered
     other = "same.txt" if same else "theirs.txt"
     theirs = bare.commit(offered, {other: "theirs\n"}, "Theirs", ANN, stage.hub.clock.tick())
@@ -161,11 +209,10 @@ def test_the_template_of_the_repository_is_filled_in_the_pull_request(stage: Sta
     assert "### How it was checked" in lines
 
 
-@pytest.mark.xdist_group("over")
 def test_update_merges_the_base_verifies_and_pushes_and_the_approval_stands(
-    over: Kept, tmp_path: Path
+    landed: Kept, tmp_path: Path
 ) -> None:
-    stage = over.again(tmp_path)
+    stage = landed.again(tmp_path)
     bare, offered, decided = stage.repo.bare, stage.offered, stage.state["decisions"]
     assert heard(stage.say("/update", by="stranger")).result != "proceed"
     assert heard(stage.say("/update")).code == 0
