@@ -70,7 +70,7 @@ def update(
         found = merge_base_into_run(run, base, newest, mark=_may_solve(run))
         if found.conflicts:
             raise _contradicted(run, base, found.conflicts)
-    elif not done or len(commit_at(root, head).parents) == 1:
+    elif not _in_conflict(run) and (not done or len(commit_at(root, head).parents) == 1):
         raise CannotUpdate(f"The run has all of {base} already.", hint="There is nothing to do.")
     if paths := _in_conflict(run):
         name = f"{CONFLICTS}-{state.rounds.get(CONFLICTS, 0) + 1}.md"

@@ -251,15 +251,39 @@ async def test_a_run_that_is_done_takes_in_its_base_and_is_verified_again(sample
         wanted = {"workspace": host.workspace, "operation": "update"}
         with pytest.raises(Refusal, match="has all of main already"):
             await host.call("run_control", **wanted)
-        branch = host.git("branch", "--show-current")
-        host.git("switch", "-q", "main")
-        (sample.path / "news").write_text("news\n", encoding="utf-8")
-        host.git("add", "news")
-        host.git("-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qm", "News")
-        host.git("switch", "-q", branch)
+        _news(host)
         told = await host.call("run_control", **wanted)
         assert told["current_phase"] == "final-verification"
         last = await host.drive(await host.next())
         assert last["type"] == "done"
         assert host.git("show", f"{sample.offered}:news") == "news"
         assert host.git("status", "--porcelain") == ""
+
+
+def _news(host: Host) -> None:
+    """Somebody commits on the base; the run's branch is checked out again."""
+    branch = host.git("branch", "--show-current")
+    host.git("switch", "-q", "main")
+    (host.path / "news").write_text("news\n", encoding="utf-8")
+    host.git("add", "news")
+    host.git("-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qm", "News")
+    host.git("switch", "-q", branch)
+
+
+@pytest.mark.promise("cli-update")
+async def test_an_update_at_an_open_question_leaves_it_as_it_was_shown(sample: Sample) -> None:
+    async with hosting(sample) as host:
+        await host.begin(f"{TASK} --nopr")
+        asked = await host.drive(await host.next())
+        assert asked["type"] == "checkpoint"
+        _news(host)
+        told = await host.call("run_control", workspace=host.workspace, operation="update")
+        assert told["instruction"] == "call pipeline_next_action"
+        assert host.git("show", "HEAD:news") == "news"
+        again = await host.next()
+        assert (again["type"], again["name"]) == ("checkpoint", asked["name"])
+        assert again["action_id"] == asked["action_id"]
+        end = await host.drive(await host.next(user_response="approve"))
+        assert end["type"] == "done"
+        assert host.git("show", f"{sample.offered}:news") == "news"
+        assert host.git("diff", "--name-only", f"main...{sample.offered}", "--", "news") == ""

@@ -51,12 +51,17 @@ def undisturbed(world: World, script: Sequence[Part]) -> list[Undisturbed]:
     parts: list[Undisturbed] = []
     for number, part in enumerate(script):
         world.save(str(number))
-        world.play.fresh()
-        code, counts = _counted(world, part.words)
-        assert code == part.code, world.printed
-        parts.append(Undisturbed(number, part, world.standing(), Counter(world.play.asked), counts))
+        parts.append(performed(world, number, part))
     world.save("end")
     return parts
+
+
+def performed(world: World, number: int, part: Part) -> Undisturbed:
+    """Perform one part from where the world stands."""
+    world.play.fresh()
+    code, counts = _counted(world, part.words)
+    assert code == part.code, world.printed
+    return Undisturbed(number, part, world.standing(), Counter(world.play.asked), counts)
 
 
 def survives(world: World, whole: Undisturbed, boundaries: Sequence[Boundary]) -> int:
@@ -76,7 +81,7 @@ def survives(world: World, whole: Undisturbed, boundaries: Sequence[Boundary]) -
         words = _next_words(world, whole)
     over = code == REFUSED and "RUN-002" in world.printed
     assert over or code == whole.part.code, world.printed
-    _compare(world, whole)
+    compare(world, whole)
     return reached
 
 
@@ -88,7 +93,8 @@ def _next_words(world: World, whole: Undisturbed) -> tuple[str, ...]:
     return ("resume", *MODEL) if recorded else whole.part.words
 
 
-def _compare(world: World, whole: Undisturbed) -> None:
+def compare(world: World, whole: Undisturbed) -> None:
+    """Hold what a run has brought about against the same without a disturbance."""
     now, then = world.standing(), whole.standing
     assert now.code == then.code
     # Killed before anything of the run was on disk, it was begun anew under the same name.

@@ -21,9 +21,9 @@ from tests.recovery.scripts import MODEL
 
 WAITING = 3
 _DURATION = re.compile(r"\d+(\.\d+)? ?(ms|s)\b|\| \d+\.\d+ \|")
-_RANDOM_KEY = re.compile(r"^(start|answer|shown|retry)-[0-9a-f]{32}$")
+_RANDOM_KEY = re.compile(r"^(start|answer|shown|retry|update)-[0-9a-f]{32}$")
 
-_WORKING = {"run", "resume", "approve", "reject", "done", "skip", "retry", "continue"}
+_WORKING = {"run", "resume", "approve", "reject", "done", "skip", "retry", "continue", "update"}
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,11 @@ from typing import Any
 
 import pytest
 
+from forge_bot.git import Repository
+from forge_bot.runs.find_runs import runs
+from forge_bot.runs.merge_into_run import merge_base_into_run
+from forge_bot.runs.run import open_run
+from forge_bot.settings import load_config
 from tests.fakes import script
 from tests.fakes.sample import Said, Sample
 
@@ -119,24 +124,23 @@ def _state(sample: Sample) -> dict[str, Any]:
     return json.loads(sample.git("show", f"{sample.branch}:{place}"))
 
 
-def _changed(done: Sample) -> tuple[str, str]:
-    """The file of the program that the run changed, and a line that the base and the run have and
-    that the run took out or changed.
-    """
+def _changed(done: Sample, branch: str) -> tuple[str, str]:
+    """The file of the program that the run changed, and its text on the base."""
     (path,) = [
         name
-        for name in done.git("diff", "--name-only", f"main...{done.offered}").splitlines()
-        if not name.startswith("tests/")
+        for name in done.git("diff", "--name-only", f"main...{branch}").splitlines()
+        if not name.startswith(("tests/", ".specs/"))
     ]
     return path, (done.path / path).read_text()
 
 
-def _conflict(done: Sample) -> tuple[str, str, str]:
+def _conflict(done: Sample, branch: str = "") -> tuple[str, str, str]:
     """Somebody appends to the base where the run's change stands: the file, and its text on both
     sides.
     """
-    path, before = _changed(done)
-    ours = done.git("show", f"{done.offered}:{path}") + "\n"
+    branch = branch or done.offered
+    path, before = _changed(done, branch)
+    ours = done.git("show", f"{branch}:{path}") + "\n"
     gone = next(
         number
         for number, (old, new) in enumerate(
@@ -196,7 +200,7 @@ def test_what_no_task_can_solve_is_left_to_a_person_whose_merge_the_run_takes_an
     done: Sample,
 ) -> None:
     offered, branch = done.offered, done.branch
-    changed, _ = _changed(done)
+    changed, _ = _changed(done, offered)
     before = done.git("rev-parse", branch)
     done.git("rm", "-q", changed)
     done.git("commit", "-qm", "Theirs")
@@ -216,3 +220,23 @@ def test_what_no_task_can_solve_is_left_to_a_person_whose_merge_the_run_takes_an
     assert done.git("rev-parse", offered) == joined
     assert done.git_code("merge-base", "--is-ancestor", joined, branch) == 0
     assert _reports(done, '"commands_ran"', branch) == 2
+
+
+def test_an_update_that_was_killed_after_its_merge_still_makes_a_task_of_the_conflict(
+    sample: Sample,
+) -> None:
+    words = ("run", TASK, "--effort", "S", "--auto", "--until", "phase-5")
+    assert sample.forge(*words, "--model", sample.model()).code == 3
+    repository = Repository.find(sample.path)
+    (info,) = runs(repository)
+    changed, ours, _ = _conflict(sample, info.branch)
+    with open_run(repository, info, load_config(repository.text_here)) as run:
+        found = merge_base_into_run(run, "main", sample.git("rev-parse", "main"), mark=True)
+    assert found.marked == (changed,)
+    both = {"path": changed, "operation": "write", "old": "", "new": ours}
+    said = sample.forge(
+        "update", "--model", sample.model({("implementer", "*", "*"): script.change(both)})
+    )
+    assert said.code == 0, said.out + said.err
+    assert "<<<<<<<" not in sample.git("show", f"{sample.offered}:{changed}")
+    assert [each["origin"] for each in _state(sample)["tasks"]][-1] == "conflicts-1.md"
