@@ -20,6 +20,19 @@ def listed(names: Sequence[str], conjunction: str = "and", most: int | None = No
     return f" {conjunction} ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
 
 
+def gist(text: str, most: int) -> str:
+    """The beginning of a text in one line: its whole sentences, or the first one's parts up to a
+    comma or semicolon, or its words, as many as `most` characters hold, and an ellipsis.
+    """
+    line = " ".join(text.split())
+    if len(line) <= most:
+        return line
+    room = line[: most - 2]
+    ends = (max(room.rfind(sign) for sign in signs) for signs in ((". ",), ("; ", ", "), (" ",)))
+    end = next((at for at in ends if at > most // 3), len(room))
+    return f"{room[:end]}{'.' if room[end : end + 1] == '.' else ''} …"
+
+
 def cut(text: str, most: int) -> str:
     """The text, or its first characters and an ellipsis."""
     return text if len(text) <= most else f"{text[:most]}…"

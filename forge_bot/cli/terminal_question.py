@@ -5,7 +5,6 @@ import shlex
 import subprocess
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from textwrap import shorten
 
 from rich.markdown import Markdown
 from rich.markup import escape
@@ -35,7 +34,7 @@ from forge_bot.runs.question_overview import (
 )
 from forge_bot.runs.session import Asker, PersonAnswer, PersonEdit, PersonQuestion
 from forge_bot.runs.typed_answer import person_answer
-from forge_bot.wording import listed, several
+from forge_bot.wording import gist, listed, several
 
 _WONDER = "the model answers; nothing changes"
 _LOOKING = "view all of the text · what changed since it was last shown · edit"
@@ -149,7 +148,7 @@ def _plan(overview: Overview, console: Console) -> None:
     """
     outline = overview.outline
     if outline.approach:
-        approach = shorten(" ".join(outline.approach.split()), LONGEST_APPROACH, placeholder=" …")
+        approach = gist(outline.approach, LONGEST_APPROACH)
         console.print(escape(approach), highlight=False)
     if not outline.files:
         return
@@ -227,12 +226,11 @@ def _answers(question: Question, console: Console) -> None:
         _commands(question, console)
         return
     console.print("[bold]Type one of these[/], your words behind it:", highlight=False)
-    then = question.data.overview.then
+    until = question.data.overview.until
     for choice in question.actions:
         answer, effect = choice.answer, choice.effect
-        if answer == "approve" and then:
-            until = f"up to and including “{then[-1]}”"
-            effect += f"; then it goes on without asking, {until}; merging is yours"
+        if answer == "approve" and until:
+            effect += f"; then it goes on without asking until {until}; merging is yours"
         words = " and your notes" if answer == "reject" else ""
         key = answer if answer == "abandon" else f"{answer[0]}, {answer}"
         _key(f"{key}{words}", effect, console)

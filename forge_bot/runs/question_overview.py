@@ -46,7 +46,7 @@ class Overview(Frozen):
     reach: str = ""
     reviews: tuple[ReviewOutcome, ...] = ()
     edits: tuple[HandEdit, ...] = ()
-    then: tuple[str, ...] = ()
+    until: str = ""
     spent: str = ""
     to_go: str = ""
 
@@ -97,7 +97,7 @@ def overview_of(
         ).strip(),
         reviews=_reviews(state, names, reports, edits),
         edits=edits,
-        then=_then(pipeline, state, asked.name),
+        until=_until(pipeline, state, asked.name),
         spent=_spent(state),
         to_go=still_to_come(estimate, state.usage) if estimate is not None else "",
     )
@@ -145,19 +145,20 @@ def _reviews(
     )
 
 
-def _then(pipeline: Pipeline, state: State, gate: PhaseId) -> tuple[str, ...]:
-    """Return the labels of the phases after a gate, up to the next gate or publication."""
-    labels: list[str] = []
+def _until(pipeline: Pipeline, state: State, gate: PhaseId) -> str:
+    """Return where a run stops or shows itself next after a gate: at another gate, or with its pull
+    request.
+    """
     after = False
     for row in rows(pipeline, state):
         phase = pipeline.phase(row.phase)
-        if row.phase == gate:
-            after = True
-        elif after and row.standing == "open":
-            labels.append(row.label)
+        if after and row.standing == "open":
+            if isinstance(phase, PublishPhase) and phase.operation == "pull-request":
+                return "the pull request is open"
             if isinstance(phase, GatePhase | PublishPhase):
-                break
-    return tuple(labels)
+                return f"“{row.label}”"
+        after = after or row.phase == gate
+    return ""
 
 
 def _spent(state: State) -> str:

@@ -201,13 +201,8 @@ def _answer(view: RunView, question: Question, gate: OpenGate) -> str:
     effect, _, besides = effects[first].partition("; ")
     beside = f" ({escape.line(besides)})" if besides else ""
     when = "when it is done" if first == "done" else f"to {escape.line(effect)}{beside}"
-    then = question.data.overview.then
-    last = escape.plain(then[-1]) if then else ""
-    until = (
-        f". Then I go on without asking, up to and including “{last}”; merging is yours"
-        if last
-        else ""
-    )
+    last = escape.plain(question.data.overview.until)
+    until = f". Then I go on without asking until {last}; merging is yours" if last else ""
     return (
         f"**Answer** with this line {when}{until}:\n\n"
         f"```text\n{_said(view, first, gate)}\n```\n\n{others}"

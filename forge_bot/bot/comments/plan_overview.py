@@ -15,14 +15,14 @@ from forge_bot.runs.question_overview import (
     MOST_INTERFACES,
     Overview,
 )
-from forge_bot.wording import listed, several
+from forge_bot.wording import gist, listed, several
 
 
 def plan(overview: Overview) -> Flexible:
     """The design in a few lines; nothing where no design is shown."""
     outline = overview.outline
     files = outline.files
-    approach = escape.line(shorten(outline.approach, LONGEST_APPROACH, placeholder=" …"))
+    approach = escape.line(gist(outline.approach, LONGEST_APPROACH))
     before = "\n\n".join(
         [
             *([approach] if approach else []),
