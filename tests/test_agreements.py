@@ -16,8 +16,7 @@ from forge_bot.engine.phases import AnsweringPhase, DecisionPhase, GatePhase
 from forge_bot.engine.step_phases import AGENT as STEP_WRITER
 from forge_bot.prompts.environment import Environment
 from forge_bot.resources import templates
-from forge_bot.runs.inquiry import AGENT
-from forge_bot.runs.skill_performance import PERFORMER
+from forge_bot.runs.run_prompts import INQUIRY, PERFORMER
 from forge_bot.settings import Config
 from forge_bot.settings.config import AgentSettings, CommandSettings
 from forge_bot.values import Effort
@@ -54,7 +53,7 @@ def test_the_wheel_carries_every_template_and_nothing_else(tmp_path: Path) -> No
 
 @pytest.mark.promise("lesson-27")
 def test_every_agent_has_a_template_and_every_template_an_agent() -> None:
-    agents = {*SHIPPED.agents, AGENT, PERFORMER, STEP_WRITER}
+    agents = {*SHIPPED.agents, INQUIRY, PERFORMER, STEP_WRITER}
     assert {
         path.name.removesuffix(".md.j2") for path in (templates() / "prompts").glob("[!_]*.j2")
     } == agents

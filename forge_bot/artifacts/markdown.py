@@ -3,20 +3,24 @@
 import re
 from collections.abc import Iterator, Sequence
 from enum import Enum
-from functools import lru_cache
-
-from markdown_it import MarkdownIt
-from markdown_it.rules_core import StateCore
-from markdown_it.token import Token
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING
 
 from forge_bot.values import Frozen
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.rules_core import StateCore
+    from markdown_it.token import Token
 
 # Inline markup is parsed only in blocks of a size that people write: the time for a hostile line of
 # brackets grows with the square of its length.
 _LONGEST_INLINE = 8_000
 
 
-def _inline(state: StateCore) -> None:
+def _inline(state: "StateCore") -> None:
+    from markdown_it.token import Token
+
     for token in state.tokens:
         if token.type == "inline" and len(token.content) > _LONGEST_INLINE:
             token.children = [Token("text", "", 0, content=token.content)]
@@ -25,12 +29,15 @@ def _inline(state: StateCore) -> None:
             state.md.inline.parse(token.content, state.md, state.env, token.children)
 
 
-def _parser() -> MarkdownIt:
+@cache
+def _parser() -> "MarkdownIt":
     """Return a parser for CommonMark with tables and struck-out words, without two rules.
 
     A text line above `---` stays a text line: models put rules under paragraphs without a blank
     line and do not mean a heading. `[MAJOR]: leak` is a finding, not the definition of a link.
     """
+    from markdown_it import MarkdownIt
+
     parser = (
         MarkdownIt("commonmark")
         .enable(["table", "strikethrough"])
@@ -40,7 +47,6 @@ def _parser() -> MarkdownIt:
     return parser
 
 
-_PARSER = _parser()
 _BREAKS = {"softbreak", "hardbreak"}
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _TAG = re.compile(r"<[^<>]*>")
@@ -121,7 +127,7 @@ def read_blocks(markdown: str) -> tuple[Block, ...]:
     Source: https://spec.commonmark.org/0.31.2/. Struck-out words, comments and pictures are left
     out of the text; code spans are text.
     """
-    return tuple(_blocks(_PARSER.parse(markdown.translate(dict.fromkeys(map(ord, MARKS))))))
+    return tuple(_blocks(_parser().parse(markdown.translate(dict.fromkeys(map(ord, MARKS))))))
 
 
 def one_line(text: str) -> str:
@@ -134,7 +140,7 @@ def _marked(span: InlineSpan) -> str:
     return BOLD + text.replace("\n", f"{PLAIN}\n{BOLD}") + PLAIN if span.strong else text
 
 
-def _blocks(tokens: Sequence[Token]) -> Iterator[Block]:
+def _blocks(tokens: "Sequence[Token]") -> Iterator[Block]:
     quotes = depth = 0
     fresh = False
     for place, token in enumerate(tokens):
@@ -155,7 +161,7 @@ def _blocks(tokens: Sequence[Token]) -> Iterator[Block]:
             fresh = False
 
 
-def _leaf(token: Token, tokens: Sequence[Token], after: int) -> Block | None:
+def _leaf(token: "Token", tokens: "Sequence[Token]", after: int) -> Block | None:
     """Return the block that begins with this token, if one does."""
     match token.type:
         case "heading_open":
@@ -187,7 +193,7 @@ def _leaf(token: Token, tokens: Sequence[Token], after: int) -> Block | None:
             return None
 
 
-def _row(tokens: Sequence[Token], start: int) -> Iterator[Token]:
+def _row(tokens: "Sequence[Token]", start: int) -> "Iterator[Token]":
     place = start
     while tokens[place].type != "tr_close":
         if tokens[place].type == "inline":
@@ -195,7 +201,7 @@ def _row(tokens: Sequence[Token], start: int) -> Iterator[Token]:
         place += 1
 
 
-def _spans(inline: Token) -> tuple[InlineSpan, ...]:
+def _spans(inline: "Token") -> tuple[InlineSpan, ...]:
     spans: list[InlineSpan] = []
     strong = struck = 0
     for child in inline.children or ():
@@ -207,7 +213,7 @@ def _spans(inline: Token) -> tuple[InlineSpan, ...]:
     return tuple(spans)
 
 
-def _text(child: Token) -> str:
+def _text(child: "Token") -> str:
     """Return the visible text of an inline token; tags and pictures have none."""
     if child.type in _BREAKS or (
         child.type == "html_inline" and child.content.lower().startswith("<br")

@@ -39,7 +39,7 @@ from forge_bot.runs.parked_batches import end_batches, leaves_batches
 from forge_bot.runs.project import Project
 from forge_bot.runs.run import Run, open_run
 from forge_bot.runs.run_clock import RunClock
-from forge_bot.runs.session import prompts_for
+from forge_bot.runs.run_prompts import prompts_for
 from forge_bot.runs.tier_models import models_for
 from forge_bot.settings import Config, load_config
 from forge_bot.values import Frozen, Tier

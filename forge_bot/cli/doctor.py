@@ -9,7 +9,6 @@ from forge_bot.git import Repository
 from forge_bot.runs.checks import CheckSubject, Occasion, run_checks
 from forge_bot.runs.tier_models import models_for
 from forge_bot.settings import load_config
-from forge_bot.values import Tier
 
 _MARKS = {"note": "[green]✓[/]", "warn": "[yellow]![/]", "refuse": "[red]✗[/]"}
 _REFUSED = 5
@@ -25,7 +24,7 @@ def doctor(folder: Path, model: str | None, *, ask: bool) -> int:
         repository,
         config,
         models=models_for(config, model, None),
-        strongest=model or config.model_for(Tier.STRONG),
+        model=model,
         ask_models=ask,
     )
     console = Console(soft_wrap=True)

@@ -40,9 +40,10 @@ from forge_bot.runs.notifications import Message
 from forge_bot.runs.open_pull_request import opener
 from forge_bot.runs.outcome import Outcome
 from forge_bot.runs.phase_names import phase_named
-from forge_bot.runs.project import check_testable
+from forge_bot.runs.run_needs import check_testable
+from forge_bot.runs.run_prompts import prompts_for
 from forge_bot.runs.scope import scope_folder
-from forge_bot.runs.session import Session, prompts_for
+from forge_bot.runs.session import Session
 from forge_bot.runs.steps.step_values import inputs_of
 from forge_bot.runs.tier_models import models_for
 from forge_bot.settings import Config, load_pipeline

@@ -8,7 +8,7 @@ from forge_bot.prompts.environment import Environment
 from forge_bot.runs.kept_profiles import profile_at
 from forge_bot.runs.prompt_context import PromptContext
 from forge_bot.runs.run import Run
-from forge_bot.runs.session import own_prompts
+from forge_bot.runs.run_prompts import own_prompts
 
 _WHICH = (
     "You do exactly one of the tasks below, the one whose id you were given: {ids}. What stands"

@@ -48,7 +48,7 @@ from forge_bot.runs.estimate import Estimate, estimate, in_words
 from forge_bot.runs.find_runs import checked_out, named_in
 from forge_bot.runs.kept_profiles import profile_at
 from forge_bot.runs.local_user import local_user
-from forge_bot.runs.project import check_testable
+from forge_bot.runs.run_needs import check_testable
 from forge_bot.runs.run_paths import RunPaths
 from forge_bot.runs.scope import scope_folder
 from forge_bot.runs.snapshot_of_run import raw_file

@@ -3,11 +3,11 @@
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from forge_bot.agent.tools.placeholders import SERVER_VARIABLES
 from forge_bot.agent.tools.setup import CapabilitySetup
 from forge_bot.git import Repository
-from forge_bot.runs.run import Run
 from forge_bot.runs.run_paths import run_paths
 from forge_bot.settings import Config
 from forge_bot.settings.capability_file import (
@@ -18,6 +18,9 @@ from forge_bot.settings.capability_file import (
 )
 from forge_bot.store import write_whole
 from forge_bot.values import Frozen
+
+if TYPE_CHECKING:
+    from forge_bot.runs.run import Run
 
 _FILE = "capability-options.json"
 
@@ -38,7 +41,7 @@ def keep_options(repository: Repository, run: str, options: CapabilityOptions) -
         write_whole(run_paths(repository, run).home / _FILE, options.model_dump_json())
 
 
-def setup_of(run: Run, environ: Mapping[str, str] = os.environ) -> CapabilitySetup:
+def setup_of(run: "Run", environ: Mapping[str, str] = os.environ) -> CapabilitySetup:
     """Return what is configured for a run. Raises BadCapabilities."""
     try:
         kept = (run.places.home / _FILE).read_text(encoding="utf-8")

@@ -41,11 +41,9 @@ from forge_bot.runs.process_signals import until_stopped
 from forge_bot.runs.prompt_context import PromptContext, layer_three
 from forge_bot.runs.question import open_question
 from forge_bot.runs.run import Run
+from forge_bot.runs.run_prompts import INQUIRY
 from forge_bot.values import Frozen, PhaseId, Tier, Usage
 from forge_bot.wording import cut
-
-AGENT = "inquiry"
-"""Name of the template, in records and scripts too. No pipeline has this agent."""
 
 _LABEL = "Your question"
 _LONGEST = 20_000
@@ -115,7 +113,7 @@ async def look_into(
     """
     text = _checked(question)
     inquirer = _Inquirer(run, how["profile"], how["templates"], how["tell"], _earlier(run))
-    how["tell"](PhaseBegan(phase=inquirer.place, label=_LABEL, agent=AGENT))
+    how["tell"](PhaseBegan(phase=inquirer.place, label=_LABEL, agent=INQUIRY))
     finished = await inquirer.answered(text, how["models"][Tier.STANDARD], how["environ"])
     answer = finished.answer.artifact_markdown.strip() if finished.answer is not None else ""
     inquiry = Inquiry(
@@ -226,7 +224,7 @@ class _Inquirer:
         )
         return Assignment(
             action_id=self.name,
-            agent=AGENT,
+            agent=INQUIRY,
             phase=self.place,
             round=self.number,
             system=prompt.system,
@@ -245,7 +243,7 @@ class _Inquirer:
     def _material(self, text: str, turns: tuple[int, int]) -> Material:
         state = self.run.state
         return Material(
-            agent=AGENT,
+            agent=INQUIRY,
             phase=self.place,
             label="Answer the question",
             delivery="answer",

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from forge_bot.agent.redaction import redactor_of
-from forge_bot.errors import CannotJudge, NoTestCommand, SetupNotWalled
+from forge_bot.errors import CannotJudge, SetupNotWalled
 from forge_bot.git import Repository, Tree
 from forge_bot.knowledge import ENV, Command, Profile
 from forge_bot.runs.installation import Foundation, Installation
@@ -23,6 +23,7 @@ from forge_bot.runs.registry_credentials import (
     credentials_first,
     secrets_in,
 )
+from forge_bot.runs.run_needs import SETUP_NOT_WALLED, waits_for_consent
 from forge_bot.runs.run_paths import RunPaths
 from forge_bot.runs.setup_steps import divided, runs_nothing
 from forge_bot.sandbox import (
@@ -45,23 +46,6 @@ from forge_bot.verification.unusable import is_usage_error
 _DURATION = re.compile(r"\b\d+(?:\.\d+)? ?(ms|s|secs?|seconds)\b")
 _TESTS_SHOWN = 12_000
 """Characters of a test run that a model is shown."""
-SETUP_NOT_WALLED = (
-    "Setup needs the network, and this machine has no network namespace to hold it to the proxy: it"
-    " could call any address at one port."
-)
-
-
-def waits_for_consent(backend: BackendName, config: Config) -> bool:
-    """Return whether setup could pass the proxy in this sandbox, and nobody allowed that."""
-    return backend is BackendName.LANDLOCK and not config.setup_without_namespace
-
-
-def check_testable(profile: Profile, config: Config) -> None:
-    """Raise NoTestCommand if nothing could be verified and nobody said that this is wanted."""
-    if not profile.commands.test and config.commands.test is None:
-        raise NoTestCommand(
-            "No way to run tests was found in this repository.", details=profile.notes
-        )
 
 
 class Project:

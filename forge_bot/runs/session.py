@@ -21,15 +21,13 @@ from forge_bot.engine import (
     WorkAction,
     drive,
 )
-from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.reports import Abandoned, Answer, Answered, Asked, Report
 from forge_bot.engine.state import Reason
 from forge_bot.errors import ForgeError, GitFailed, StaleApproval
 from forge_bot.git import Repository
 from forge_bot.interaction.remedy_words import advice_at_terminal
-from forge_bot.prompts.environment import Environment
 from forge_bot.runs.find_runs import RunInfo
-from forge_bot.runs.inquiry import AGENT, Inquiry, InquiryArguments, ended, inquire, look_into
+from forge_bot.runs.inquiry import Inquiry, InquiryArguments, ended, inquire, look_into
 from forge_bot.runs.installation import foundation
 from forge_bot.runs.kept_profiles import profile_at
 from forge_bot.runs.local_host import LocalHost, Recorded
@@ -46,7 +44,7 @@ from forge_bot.runs.pull_request_branch import keep_run, offered, push_run
 from forge_bot.runs.question import Question, gate_shown, open_question
 from forge_bot.runs.run import Run, open_run
 from forge_bot.runs.run_clock import RunClock
-from forge_bot.runs.skill_performance import PERFORMER
+from forge_bot.runs.run_prompts import prompts_for
 from forge_bot.settings import Config, load_config
 from forge_bot.values import Frozen, PhaseId, Tier
 
@@ -397,31 +395,3 @@ def answer(
         via=via,
         action_id=action.action_id,
     )
-
-
-def prompts_for(root: Path, pipeline: Pipeline) -> Environment:
-    """The prompts of a repository. Raises BadTemplate if one is missing or broken, before any model
-    is asked.
-    """
-    known = (*pipeline.agents, AGENT, PERFORMER)
-    files = {f"{agent}.md.j2" for agent in known}
-    overrides = {
-        name: text
-        for name, text in own_prompts(root).items()
-        # Agents of the other pipelines have templates too.
-        if pipeline.steps is None or name in files or name.startswith("_")
-    }
-    environment = Environment(overrides=overrides)
-    environment.check(known)
-    return environment
-
-
-def own_prompts(root: Path) -> dict[str, str]:
-    """The repository's own prompt templates, by name."""
-    folder = root / ".forge" / "prompts"
-    if not folder.is_dir():
-        return {}
-    return {
-        path.name: path.read_text(encoding="utf-8", errors="replace")
-        for path in sorted(folder.glob("*.j2"))
-    }

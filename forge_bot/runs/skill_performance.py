@@ -31,12 +31,10 @@ from forge_bot.prompts.environment import Environment
 from forge_bot.prompts.material import InputFile, Material, Prompt
 from forge_bot.runs.capability_descriptions import describe_capability
 from forge_bot.runs.project import Project
+from forge_bot.runs.run_prompts import PERFORMER
 from forge_bot.sandbox import CommandOutcome
 from forge_bot.settings import Config
 from forge_bot.values import PhaseId, TaskId, Tier
-
-PERFORMER = "skill"
-"""Name of the template, in records and scripts too. No pipeline has this agent."""
 
 _TURNS = 12
 _RAN = frozenset({ResultStatus.OK, ResultStatus.TOOL_ERROR, ResultStatus.TIMEOUT})

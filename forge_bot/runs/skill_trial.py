@@ -25,7 +25,7 @@ from forge_bot.runs.kept_profiles import profile_at
 from forge_bot.runs.process_signals import until_stopped
 from forge_bot.runs.project import Project
 from forge_bot.runs.run_paths import run_paths
-from forge_bot.runs.session import prompts_for
+from forge_bot.runs.run_prompts import prompts_for
 from forge_bot.runs.skill_performance import SkillBranch, SkillPerformer, SkillPlace
 from forge_bot.settings import Config
 from forge_bot.settings.load_pipeline import load_pipeline

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from forge_bot.agent.models.provider_keys import missing_key
 from forge_bot.settings import Config
 from forge_bot.values import Tier
 
@@ -20,6 +21,11 @@ def models_for(
     opened: dict[Tier, Model] = {}
 
     def open_them() -> "Mapping[Tier, Model]":
+        specs = {tier: model or config.model_for(tier) for tier in Tier}
+        # To say so takes nothing of what opens a model.
+        for spec in dict.fromkeys(specs.values()):
+            if (missing := missing_key(spec)) is not None:
+                raise missing
         from forge_bot.agent.models.open_model import open_tiers
         from forge_bot.agent.models.provider import ProviderSettings
 
@@ -29,7 +35,6 @@ def models_for(
                 retries=config.model_retries,
                 output=config.model_output,
             )
-            specs = {tier: model or config.model_for(tier) for tier in Tier}
             opened.update(open_tiers(specs, settings, record=record))
         return opened
 

@@ -65,6 +65,20 @@ def test_a_run_without_a_key_says_so_before_it_reads_what_works(
     assert {"pydantic_ai", "jinja2", "forge_bot.runs.session"}.isdisjoint(read)
 
 
+@pytest.mark.parametrize("key", ["", "of-somebody"])
+def test_doctor_reads_no_part_that_works_and_opens_no_model_unless_asked_to(
+    sample: Sample, monkeypatch: pytest.MonkeyPatch, key: str
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", key)
+    said = sample.forge("doctor")
+    assert ("ready to be asked" in said.out) == bool(key), said.out
+    read = modules("doctor")
+    assert len(read) < 560
+    unread = _WORKING - {"filelock", "forge_bot.knowledge", "forge_bot.project", "jinja2"}
+    unread -= {"forge_bot.prompts", "forge_bot.sandbox", "forge_bot.artifacts.markdown"}
+    assert {*unread, "anthropic", "github"} & {*read} == set()
+
+
 def test_a_command_that_only_looks_reads_few_modules_and_none_that_works(sample: Sample) -> None:
     sample.forge("run", "Say who is next", "--effort", "S", "--yes", "--model", sample.model())
     read = {words: modules(*words) for words in _MOST}

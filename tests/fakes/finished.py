@@ -20,7 +20,7 @@ from forge_bot.runs.kept_profiles import profile_at
 from forge_bot.runs.last_known_head import LastKnownHead
 from forge_bot.runs.prompt_context import PromptContext
 from forge_bot.runs.run import Run
-from forge_bot.runs.session import prompts_for
+from forge_bot.runs.run_prompts import prompts_for
 from forge_bot.settings import Config
 from forge_bot.store import SPECS, Workspace
 from forge_bot.values import TaskId

@@ -12,8 +12,7 @@ from forge_bot.engine import Descriptor, Pipeline
 from forge_bot.engine.phases import AgentPhase, AnsweringPhase, ReviewPhase, TaskReviewPhase
 from forge_bot.prompts.material import Capability, InputFile, Line, Material
 from forge_bot.resources import templates
-from forge_bot.runs.inquiry import AGENT
-from forge_bot.runs.skill_performance import PERFORMER
+from forge_bot.runs.run_prompts import INQUIRY, PERFORMER
 from forge_bot.values import Frozen
 
 READ_FILE = Capability(
@@ -98,7 +97,7 @@ def parts() -> tuple[Part, ...]:
     )
     return (
         *speaking,
-        Part(agent=AGENT, phase="checkpoint-a", writes="answer.md", headings=()),
+        Part(agent=INQUIRY, phase="checkpoint-a", writes="answer.md", headings=()),
         Part(agent=PERFORMER, phase="phase-1", writes="result.md", headings=()),
     )
 

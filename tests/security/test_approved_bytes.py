@@ -20,7 +20,7 @@ from forge_bot.runs.kept_profiles import profile_at
 from forge_bot.runs.local_host import LocalHost
 from forge_bot.runs.project import Project
 from forge_bot.runs.run import Run, open_run
-from forge_bot.runs.session import prompts_for
+from forge_bot.runs.run_prompts import prompts_for
 from forge_bot.settings import load_config
 from forge_bot.values import PhaseId, TaskId, Tier
 from tests.fakes import script

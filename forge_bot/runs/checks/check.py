@@ -103,10 +103,15 @@ class CheckSubject:
     """The run that goes on, if one does."""
     least_free: int = LEAST_FREE
     models: "Callable[[], Mapping[Tier, Model]] | None" = None
-    strongest: str = ""
-    """Name of the model for the hardest work."""
+    model: str | None = None
+    """The model that was given for all work, if one was."""
     ask_models: bool = False
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
+
+    @property
+    def model_names(self) -> dict[Tier, str]:
+        """The name of the model for each tier of work."""
+        return {tier: self.model or self.config.model_for(tier) for tier in Tier}
 
     @cached_property
     def base(self) -> str:

@@ -16,11 +16,10 @@ from forge_bot.git import Repository
 from forge_bot.git.signed_commits import find_key, try_key
 from forge_bot.interaction.remedy_words import advice_at_terminal
 from forge_bot.knowledge import ENV
-from forge_bot.runs.capability_setup import capability_setup
 from forge_bot.runs.checks.check import CheckResult, CheckSubject, note, refuse, warn
-from forge_bot.runs.project import check_testable
 from forge_bot.runs.registry_credentials import not_given
-from forge_bot.runs.session import prompts_for
+from forge_bot.runs.run_needs import check_testable
+from forge_bot.runs.run_prompts import prompts_for
 from forge_bot.runs.standing_rules import rules_at
 from forge_bot.settings import load_pipeline
 from forge_bot.settings.capability_file import CAPABILITY_FILE
@@ -171,6 +170,8 @@ def capabilities(subject: CheckSubject) -> Iterator[CheckResult]:
     """Yield a refusal where servers of the repository cannot be read, or how many servers and
     skills there are; none is started.
     """
+    from forge_bot.runs.capability_setup import capability_setup
+
     what = "tools and skills"
     try:
         setup = capability_setup(subject.repository.root, subject.config)

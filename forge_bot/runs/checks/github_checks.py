@@ -2,16 +2,20 @@
 
 import json
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from forge_bot.errors import BadSigningKey, ForgeError
 from forge_bot.git.process import SIGNING_KEY
 from forge_bot.git.signed_commits import find_key
-from forge_bot.github_api import RepositoryAddress, RepositoryFacts, parse_remote
 from forge_bot.interaction.remedy_words import advice_at_terminal
 from forge_bot.runs.checks.check import CheckResult, CheckSubject, note, warn
 from forge_bot.runs.ci_workflows import check_workflows, unheard
 from forge_bot.runs.workflow_file import LABELS, WORKFLOW, key_name
 from forge_bot.store import RECORD_BRANCHES
+from forge_bot.values import Tier
+
+if TYPE_CHECKING:
+    from forge_bot.github_api import RepositoryAddress, RepositoryFacts
 
 _START = LABELS[0].name
 _OFFERED, _OWN = "fix/1-example", "feature/1-example"
@@ -22,9 +26,12 @@ _LEFT_OUT = {_OWN: "feature/**", RECORD_BRANCHES[0]: f"{RECORD_BRANCHES[0]}*"}
 
 def github(subject: CheckSubject) -> Iterator[CheckResult]:
     """Yield what the bot needs on GitHub. Without a token, only how to get one."""
-    from forge_bot.github_api import PyGitHub
+    url = subject.repository.remote_url()
+    if url is None:
+        return
+    from forge_bot.github_api import PyGitHub, parse_remote
 
-    place = parse_remote(subject.repository.remote_url(), subject.environ)
+    place = parse_remote(url, subject.environ)
     if place is None:
         return
     token = subject.environ.get("GITHUB_TOKEN") or subject.environ.get("GH_TOKEN")
@@ -44,14 +51,14 @@ def github(subject: CheckSubject) -> Iterator[CheckResult]:
     yield from _actions(place, facts)
     yield from _listening(facts, check_workflows(subject.repository, WORKFLOW))
     yield _label(place, facts)
-    yield _key(place, facts, key_name(subject.strongest))
+    yield _key(place, facts, key_name(subject.model_names[Tier.STRONG]))
 
 
 def _check(what: str, problem: str, good: str, step: str) -> CheckResult:
     return warn(what, problem, step) if problem else note(what, good)
 
 
-def _repository(place: RepositoryAddress, facts: RepositoryFacts) -> list[CheckResult]:
+def _repository(place: "RepositoryAddress", facts: "RepositoryFacts") -> list[CheckResult]:
     settings = f"{place.page}/settings"
     off = (
         "is archived"
@@ -89,7 +96,7 @@ def _signs(subject: CheckSubject, workflow: str) -> bool:
 
 
 def _signatures(
-    place: RepositoryAddress, facts: RepositoryFacts, *, signs: bool
+    place: "RepositoryAddress", facts: "RepositoryFacts", *, signs: bool
 ) -> Iterator[CheckResult]:
     """Yield what becomes of the branches of a run where rule sets demand signed commits."""
     default = (facts.default_branch,) if "required_signatures" in facts.rules else ()
@@ -114,7 +121,7 @@ def _signatures(
             )
 
 
-def _actions(place: RepositoryAddress, facts: RepositoryFacts) -> list[CheckResult]:
+def _actions(place: "RepositoryAddress", facts: "RepositoryFacts") -> list[CheckResult]:
     clicks = f"{place.page}/settings/actions"
     workflow = facts.workflow
     missing = (
@@ -166,7 +173,7 @@ def _actions(place: RepositoryAddress, facts: RepositoryFacts) -> list[CheckResu
     ]
 
 
-def _listening(facts: RepositoryFacts, checks: Sequence[str]) -> list[CheckResult]:
+def _listening(facts: "RepositoryFacts", checks: Sequence[str]) -> list[CheckResult]:
     if facts.workflow is None or not checks:
         return []
     deaf = unheard(facts.workflow, checks)
@@ -184,7 +191,7 @@ def _listening(facts: RepositoryFacts, checks: Sequence[str]) -> list[CheckResul
     ]
 
 
-def _label(place: RepositoryAddress, facts: RepositoryFacts) -> CheckResult:
+def _label(place: "RepositoryAddress", facts: "RepositoryFacts") -> CheckResult:
     there = {name.casefold() for name in facts.labels}
     missing = [label.name for label in LABELS if label.name.casefold() not in there]
     step = f"forge-bot init --labels, or by hand: {place.page}/labels"
@@ -193,7 +200,7 @@ def _label(place: RepositoryAddress, facts: RepositoryFacts) -> CheckResult:
     return note("label", ", ".join(label.name for label in LABELS if label.name not in missing))
 
 
-def _key(place: RepositoryAddress, facts: RepositoryFacts, key: str) -> CheckResult:
+def _key(place: "RepositoryAddress", facts: "RepositoryFacts", key: str) -> CheckResult:
     page = f"{place.page}/settings/secrets/actions"
     if facts.secrets is None:
         found = (

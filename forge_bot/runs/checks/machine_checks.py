@@ -1,21 +1,23 @@
 """Checks of the machine: room on the disk, the clock, the sandbox, the models."""
 
-import asyncio
 import shutil
 import socket
 from collections.abc import Iterator
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
-from forge_bot.agent.model_answers import AnswerKind
-from forge_bot.agent.models.base import ChatMessage, MessageRole, Model, ModelCall, ReplayKey
+from forge_bot.agent.models.provider_keys import has_key
 from forge_bot.errors import CannotJudge, ForgeError, NoModelKey, NoSandbox, SetupNotWalled
 from forge_bot.interaction.remedy_words import advice_at_terminal
 from forge_bot.runs.checks.check import CheckResult, CheckSubject, note, refuse, warn
 from forge_bot.runs.clock import now
 from forge_bot.runs.models_here import models_here
-from forge_bot.runs.project import SETUP_NOT_WALLED, waits_for_consent
+from forge_bot.runs.run_needs import SETUP_NOT_WALLED, waits_for_consent
 from forge_bot.sandbox import BackendName, cannot_judge, choose, failure_reason
 from forge_bot.values import Tier
+
+if TYPE_CHECKING:
+    from forge_bot.agent.models.base import Model
 
 _FAR = timedelta(days=1)
 _MEGABYTE = 1_000_000
@@ -136,6 +138,12 @@ def models(subject: CheckSubject) -> Iterator[CheckResult]:
     """Yield each model that will be asked. With `ask_models` each is asked one short question."""
     if subject.models is None:
         return
+    names = tuple(dict.fromkeys(subject.model_names.values()))
+    if not subject.ask_models and all(map(has_key, names)):
+        # To open one takes a library that takes seconds to import.
+        for name in names:
+            yield _ready(name)
+        return
     try:
         opened = subject.models()
     except NoModelKey as error:
@@ -146,7 +154,11 @@ def models(subject: CheckSubject) -> Iterator[CheckResult]:
         if subject.ask_models:
             yield _answer_of(model)
         else:
-            yield note(f"model {name}", "ready to be asked; --ask tries it")
+            yield _ready(name)
+
+
+def _ready(name: str) -> CheckResult:
+    return note(f"model {name}", "ready to be asked; --ask tries it")
 
 
 def _other_models(subject: CheckSubject) -> Iterator[CheckResult]:
@@ -157,7 +169,12 @@ def _other_models(subject: CheckSubject) -> Iterator[CheckResult]:
         yield warn("model", f"{found.because}.", way_out)
 
 
-def _answer_of(model: Model) -> CheckResult:
+def _answer_of(model: "Model") -> CheckResult:
+    import asyncio
+
+    from forge_bot.agent.model_answers import AnswerKind
+    from forge_bot.agent.models.base import ChatMessage, MessageRole, ModelCall, ReplayKey
+
     call = ModelCall(
         key=ReplayKey("doctor", "doctor", "1.1", AnswerKind.DOCUMENT.value),
         messages=(

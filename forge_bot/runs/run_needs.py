@@ -1,0 +1,26 @@
+"""The needs of a run that are told before it begins: a way to test, and consent to a setup that
+nothing holds to the proxy.
+"""
+
+from forge_bot.errors import NoTestCommand
+from forge_bot.knowledge import Profile
+from forge_bot.sandbox import BackendName
+from forge_bot.settings import Config
+
+SETUP_NOT_WALLED = (
+    "Setup needs the network, and this machine has no network namespace to hold it to the proxy: it"
+    " could call any address at one port."
+)
+
+
+def waits_for_consent(backend: BackendName, config: Config) -> bool:
+    """Return whether setup could pass the proxy in this sandbox, and nobody allowed that."""
+    return backend is BackendName.LANDLOCK and not config.setup_without_namespace
+
+
+def check_testable(profile: Profile, config: Config) -> None:
+    """Raise NoTestCommand if nothing could be verified and nobody said that this is wanted."""
+    if not profile.commands.test and config.commands.test is None:
+        raise NoTestCommand(
+            "No way to run tests was found in this repository.", details=profile.notes
+        )

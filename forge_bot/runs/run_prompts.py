@@ -1,0 +1,40 @@
+"""The prompts of a run: the shipped templates, and the repository's own before them."""
+
+from pathlib import Path
+
+from forge_bot.engine.pipeline import Pipeline
+from forge_bot.prompts.environment import Environment
+
+INQUIRY = "inquiry"
+"""Name of the template that answers a person's question. No pipeline has this agent."""
+
+PERFORMER = "skill"
+"""Name of the template, in records and scripts too. No pipeline has this agent."""
+
+
+def prompts_for(root: Path, pipeline: Pipeline) -> Environment:
+    """The prompts of a repository. Raises BadTemplate if one is missing or broken, before any model
+    is asked.
+    """
+    known = (*pipeline.agents, INQUIRY, PERFORMER)
+    files = {f"{agent}.md.j2" for agent in known}
+    overrides = {
+        name: text
+        for name, text in own_prompts(root).items()
+        # Agents of the other pipelines have templates too.
+        if pipeline.steps is None or name in files or name.startswith("_")
+    }
+    environment = Environment(overrides=overrides)
+    environment.check(known)
+    return environment
+
+
+def own_prompts(root: Path) -> dict[str, str]:
+    """The repository's own prompt templates, by name."""
+    folder = root / ".forge" / "prompts"
+    if not folder.is_dir():
+        return {}
+    return {
+        path.name: path.read_text(encoding="utf-8", errors="replace")
+        for path in sorted(folder.glob("*.j2"))
+    }
