@@ -6,11 +6,14 @@ import re
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import dropwhile, takewhile
 from pathlib import Path
 
 from forge_bot.errors import GitFailed
+from forge_bot.git.object_reader import ObjectReader
 from forge_bot.git.process import LONG, git
-from forge_bot.git.revisions import commit_id, head, tree_id
+from forge_bot.git.revisions import commit_id, head, is_rewritten, own_folders, tree_id
 from forge_bot.git.tree_listing import find
 
 Trailers = tuple[tuple[str, str], ...]
@@ -37,7 +40,11 @@ _LOG_FORM = (
     "--encoding=UTF-8",
     "--format=tformat:%H%x00%s%x00%B",
 )
+_MOST_WALKED = 1_000
+"""Commits that are read one after the other; of more, git lists all at once."""
+
 _SPARSE = "outside of your sparse-checkout definition"
+_PARENTS = re.compile(rb"^parent (\w+)$", re.MULTILINE)
 _BETWEEN = re.compile(r"\n[ \t]*\n")
 
 _nameless: set[Path] = set()
@@ -98,11 +105,56 @@ def log(folder: Path, since: str | None) -> tuple[Commit, ...]:
     """Commits reachable from HEAD and not from `since`, newest first, a child always before its
     parents.
     """
-    limits = () if since is None else (f"^{commit_id(folder, since)}",)
+    if since is None:
+        return _listed(folder)
+    first = commit_id(folder, since)
+    found = _in_a_line(folder, commit_id(folder, "HEAD"), first)
+    return found if found is not None else _listed(folder, f"^{first}")
+
+
+def _listed(folder: Path, *limits: str) -> tuple[Commit, ...]:
     answer = git(folder, "-c", "log.showSignature=false", "log", *_LOG_FORM, "HEAD", *limits, "--")
     fields = answer.out.decode(errors="replace").split("\0")
     triples = zip(fields[0::3], fields[1::3], fields[2::3], strict=False)
     return tuple(Commit(oid, subject, read_trailers(body), body) for oid, subject, body in triples)
+
+
+def _in_a_line(folder: Path, tip: str, first: str) -> tuple[Commit, ...] | None:
+    """Return the commits after `first` up to `tip`, read one after the other without a process of
+    their own; None where one of them has not exactly one parent.
+    """
+    try:
+        common = own_folders(folder)[1].resolve(strict=True)
+    except OSError:
+        return None
+    if is_rewritten(common):
+        return None
+    found: list[Commit] = []
+    while tip != first:
+        step = _step(common, tip) if len(found) < _MOST_WALKED else None
+        if step is None:
+            return None
+        found.append(step[0])
+        tip = step[1]
+    return tuple(found)
+
+
+@lru_cache(maxsize=2 * _MOST_WALKED)
+def _step(common: Path, oid: str) -> tuple[Commit, str] | None:
+    """Return a commit and its parent; None where it has none or several, or is not plain UTF-8."""
+    known = ObjectReader(common).one(oid)
+    above, _, message = known.data.partition(b"\n\n") if known is not None else (b"", b"", b"")
+    parents: list[bytes] = _PARENTS.findall(above)
+    if len(parents) != 1 or b"\nencoding " in above or b"\0" in message:
+        return None
+    body = message.decode(errors="replace")
+    return Commit(oid, _subject(body), read_trailers(body), body), parents[0].decode()
+
+
+def _subject(body: str) -> str:
+    """Return the first paragraph of a message as one line, as git's %s does."""
+    lines = (line.rstrip(" \t\r") for line in body.split("\n"))
+    return " ".join(takewhile(bool, dropwhile(lambda line: not line, lines)))
 
 
 def last_author(folder: Path, path: str) -> str:

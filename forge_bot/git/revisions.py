@@ -308,12 +308,17 @@ def _tree_in_files(folder: Path, revision: str) -> str:
     return found["tree"].decode() if found is not None else ""
 
 
+def is_rewritten(common: Path) -> bool:
+    """Return whether git may read other parents or another tree than a commit itself names."""
+    return any((common / name).exists() for name in ("refs/replace", "shallow", "info/grafts"))
+
+
 def _commit_in_files(folder: Path, revision: str) -> re.Match[bytes] | None:
     if not is_full_id(revision):
         return None
     try:
         common = own_folders(folder)[1]
-        if any((common / name).exists() for name in ("refs/replace", "shallow", "info/grafts")):
+        if is_rewritten(common):
             return None
         with (common / "objects" / revision[:2] / revision[2:]).open("rb") as file:
             start = zlib.decompressobj().decompress(file.read(_START), _START)

@@ -7,6 +7,7 @@ import shutil
 import pytest
 
 from forge_bot.errors import GitFailed
+from forge_bot.git import Commit
 from forge_bot.git.revisions import ref_target
 from tests.fakes.processes import started_by
 from tests.git.git_scene import Scene
@@ -150,3 +151,47 @@ def test_work_trees_are_asked_for_again_only_when_one_has_changed(scene: Scene) 
     )
     shutil.rmtree(scene.beside / "more")
     assert [info.prunable for info in repository.worktrees()] == [False, True, False]
+
+
+def test_the_commits_of_a_run_are_read_without_a_process_and_as_git_lists_them(
+    scene: Scene,
+) -> None:
+    start = scene.tree.head().commit
+    messages = (
+        "one line",
+        "a subject  \n  on two lines\n\nand more\n\nForge-Run: 1\nForge-Task: 2",
+        "\n \n\tindented\r\n\r\ngröße 日本",
+        "",
+    )
+    for message in messages:
+        scene.write("n", message)
+        scene.git("add", "--all")
+        options = ("--quiet", "--no-gpg-sign", "--cleanup=verbatim", "--allow-empty-message")
+        scene.git("commit", *options, "--file=-", stdin=message.encode())
+    found: list[Commit] = []
+    scene.repository.commit_id(start)
+    calls = gits(started_by(lambda: found.extend(scene.tree.commits(start))))
+    assert for_one(calls) == []
+    listed = scene.tree.commits()[:-1]
+    assert [(each.subject, each.message) for each in found] == [
+        (each.subject, each.message) for each in listed
+    ]
+    assert tuple(found) == listed
+
+
+def test_commits_that_are_no_plain_line_are_those_that_git_lists(scene: Scene) -> None:
+    start = scene.tree.head().commit
+    side = scene.worktree("side")
+    scene.commit({"side.txt": "1"}, at=side.path)
+    scene.commit({"main.txt": "1"})
+    scene.git("merge", "--quiet", "--no-edit", "side")
+    scene.config("i18n.commitEncoding=ISO-8859-1")
+    scene.write("last.txt", "1")
+    scene.git("add", "--all")
+    scene.git("commit", "--quiet", "--no-gpg-sign", "--file=-", stdin="größe".encode("latin-1"))
+    found = scene.tree.commits(start)
+    assert found == scene.tree.commits()[:-1]
+    assert (found[0].subject, len(found)) == ("größe", 4)
+    assert scene.tree.commits(scene.git("rev-parse", "side")) == tuple(
+        each for each in found if each.id != scene.git("rev-parse", "side")
+    )
