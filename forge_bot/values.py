@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from decimal import Decimal
 from enum import StrEnum
-from typing import NewType
+from typing import Literal, NewType
 
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
@@ -32,6 +32,24 @@ class Recorded(Frozen):
 def is_empty(value: object) -> bool:
     """Return whether a field says nothing, so that a record need not name it."""
     return not value
+
+
+class Source(Frozen):
+    """The origin of the request."""
+
+    type: Literal["text", "github_issue", "jira_issue", "linear_issue", "workspace"] = "text"
+    id: str = ""
+    url: str = ""
+    author: str = ""
+
+
+class RunStatus(StrEnum):
+    """The status of the current phase."""
+
+    IN_PROGRESS = "in_progress"
+    AWAITING_HUMAN = "awaiting_human"
+    COMPLETED = "completed"
+    ABANDONED = "abandoned"
 
 
 class Effort(StrEnum):

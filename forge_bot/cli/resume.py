@@ -14,7 +14,6 @@ from forge_bot.cli.progress import Progress
 from forge_bot.cli.session_setup import check_person, load_setup, session, way_of_answer
 from forge_bot.cli.temporal_commands import led_by
 from forge_bot.engine.reports import Answer, BudgetRaised, Report, RetryAsked
-from forge_bot.engine.state import RunStatus
 from forge_bot.errors import RunEnded, TaskTooLarge
 from forge_bot.git import Repository
 from forge_bot.runs.base_update import fetch_for_update, update
@@ -30,6 +29,7 @@ from forge_bot.runs.run import Run
 from forge_bot.runs.session import PersonAnswer
 from forge_bot.runs.session import answer as given
 from forge_bot.runs.tier_models import models_for
+from forge_bot.values import RunStatus
 
 NOTHING_MORE = Ending()
 WHERE_IT_IS = HostChoice()

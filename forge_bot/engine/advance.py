@@ -41,14 +41,13 @@ from forge_bot.engine.retry import handle_retry
 from forge_bot.engine.state import (
     ArtifactRecord,
     Reason,
-    RunStatus,
     Showing,
     State,
     TaskState,
     TaskStatus,
 )
 from forge_bot.errors import NoGateOpen, NotStarted, ReportRejected, RunEnded, StaleApproval
-from forge_bot.values import PhaseId, Usage
+from forge_bot.values import PhaseId, RunStatus, Usage
 
 
 def start(pipeline: Pipeline, report: RunStarted) -> State:

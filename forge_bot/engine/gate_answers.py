@@ -12,15 +12,7 @@ from forge_bot.engine.next_action import action_id
 from forge_bot.engine.phases import GatePhase, PublishPhase
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.reports import Answer, Answered
-from forge_bot.engine.state import (
-    CallStatus,
-    OpenGate,
-    Reason,
-    RunStatus,
-    State,
-    TaskState,
-    TaskStatus,
-)
+from forge_bot.engine.state import CallStatus, OpenGate, Reason, State, TaskState, TaskStatus
 from forge_bot.engine.task_reports import task_after_work
 from forge_bot.engine.transitions import (
     PROCESS,
@@ -31,7 +23,7 @@ from forge_bot.engine.transitions import (
     go_back,
     hand_out,
 )
-from forge_bot.values import Finding, Severity
+from forge_bot.values import Finding, RunStatus, Severity
 
 
 def handle_answer(pipeline: Pipeline, state: State, answer: Answered) -> State:

@@ -11,10 +11,10 @@ from datetime import datetime
 from forge_bot.engine.phases import GatePhase
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.reports import Answer, Answered, ArtifactWritten
-from forge_bot.engine.state import Decision, OpenGate, Reason, RunStatus, ShownVersion, State
+from forge_bot.engine.state import Decision, OpenGate, Reason, ShownVersion, State
 from forge_bot.errors import AnswerNotOffered, NoGateOpen, NotesRequired, StaleApproval, WrongAction
 from forge_bot.gate.arguments import SHOWN_DIGEST, names_version
-from forge_bot.values import Finding, PhaseId, Severity, TaskId, Verdict
+from forge_bot.values import Finding, PhaseId, RunStatus, Severity, TaskId, Verdict
 
 BOUND = frozenset({Answer.APPROVE, Answer.POST})
 """Answers that count only for the version that was shown."""

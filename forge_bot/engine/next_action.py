@@ -29,8 +29,8 @@ from forge_bot.engine.phases import (
 )
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.process_documents import is_by_process, process_document
-from forge_bot.engine.state import OpenGate, RunStatus, State, TaskState, TaskStatus, Wave
-from forge_bot.values import PhaseId, TaskId, Tier
+from forge_bot.engine.state import OpenGate, State, TaskState, TaskStatus, Wave
+from forge_bot.values import PhaseId, RunStatus, TaskId, Tier
 
 
 def action_id(state: State, phase: PhaseId | None = None) -> str:

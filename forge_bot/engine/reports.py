@@ -20,6 +20,7 @@ from forge_bot.values import (
     RecordsPolicy,
     RedBeforeGreen,
     RequirementCheck,
+    Source,
     TaskId,
     Usage,
     is_empty,
@@ -32,15 +33,6 @@ class _Report(Frozen):
         min_length=1, description="a report with a key that was seen before changes nothing"
     )
     at: AwareDatetime
-
-
-class Source(Frozen):
-    """The origin of the request."""
-
-    type: Literal["text", "github_issue", "jira_issue", "linear_issue", "workspace"] = "text"
-    id: str = ""
-    url: str = ""
-    author: str = ""
 
 
 class RunFlags(Frozen):

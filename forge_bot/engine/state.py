@@ -8,7 +8,7 @@ from typing import Any, Self
 from pydantic import Field, field_serializer
 
 from forge_bot.engine.budget import Budget
-from forge_bot.engine.reports import ArtifactWritten, RequestedCall, RunFlags, Source
+from forge_bot.engine.reports import ArtifactWritten, RequestedCall, RunFlags
 from forge_bot.values import (
     CapabilityUse,
     CommandResult,
@@ -20,6 +20,8 @@ from forge_bot.values import (
     RecordsPolicy,
     RedBeforeGreen,
     RequirementCheck,
+    RunStatus,
+    Source,
     TaskId,
     TaskSpec,
     Usage,
@@ -29,15 +31,6 @@ from forge_bot.values import (
 from forge_bot.verification.unusable import UnusableCommand
 
 SCHEMA_VERSION = 1
-
-
-class RunStatus(StrEnum):
-    """The status of the current phase."""
-
-    IN_PROGRESS = "in_progress"
-    AWAITING_HUMAN = "awaiting_human"
-    COMPLETED = "completed"
-    ABANDONED = "abandoned"
 
 
 class TaskStatus(StrEnum):

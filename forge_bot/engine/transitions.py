@@ -23,16 +23,8 @@ from forge_bot.engine.phases import (
     TasksPhase,
 )
 from forge_bot.engine.pipeline import Pipeline
-from forge_bot.engine.state import (
-    CallStatus,
-    Note,
-    RunStatus,
-    State,
-    TaskState,
-    TaskStatus,
-    Wave,
-)
-from forge_bot.values import Finding, PhaseId, Severity, TaskId, TaskMode, TaskSpec
+from forge_bot.engine.state import CallStatus, Note, State, TaskState, TaskStatus, Wave
+from forge_bot.values import Finding, PhaseId, RunStatus, Severity, TaskId, TaskMode, TaskSpec
 
 PROCESS = "forge-bot"
 """The author of a note that our own process made."""

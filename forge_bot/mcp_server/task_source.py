@@ -10,11 +10,10 @@ import os
 import re
 from collections.abc import Mapping
 
-from forge_bot.engine.reports import Source
 from forge_bot.github_api import parse_issue_url
 from forge_bot.mcp_server.tool_schemas import FetchNeeded, SourceType
 from forge_bot.store import SPECS
-from forge_bot.values import Frozen
+from forge_bot.values import Frozen, Source
 
 HOSTS = "FORGE_BOT_GITHUB_HOSTS"
 """Variable with more hosts of GitHub Enterprise Server, separated by commas or blanks. GH_HOST

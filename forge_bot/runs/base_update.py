@@ -7,7 +7,6 @@ from datetime import datetime
 from forge_bot.engine.external_events import CONFLICTS
 from forge_bot.engine.phases import VerifyPhase
 from forge_bot.engine.reports import BaseConflicted, RetryAsked
-from forge_bot.engine.state import RunStatus
 from forge_bot.errors import CannotUpdate
 from forge_bot.git import blob_id
 from forge_bot.git.commit_objects import commit_at
@@ -19,7 +18,7 @@ from forge_bot.runs.code_commits import CONFLICT
 from forge_bot.runs.merge_into_run import merge_base_into_run
 from forge_bot.runs.pull_request_branch import take_peoples_commits
 from forge_bot.runs.run import Run
-from forge_bot.values import PhaseId
+from forge_bot.values import PhaseId, RunStatus
 
 _SHOWN = 5
 

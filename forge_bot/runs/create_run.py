@@ -10,7 +10,7 @@ from pydantic import Field
 
 from forge_bot.engine import Pipeline, start
 from forge_bot.engine.effort import EffortGuess, guess_effort
-from forge_bot.engine.reports import RunFlags, RunStarted, Source
+from forge_bot.engine.reports import RunFlags, RunStarted
 from forge_bot.errors import BadOption, DirtyTree, EmptyTask, IssueUnavailable, TaskTooLarge
 from forge_bot.gate.arguments import NO_LIMIT, Amount
 from forge_bot.git import Head, Repository, Tree, blob_id
@@ -35,7 +35,7 @@ from forge_bot.store import (
     workspace_name,
     write_whole,
 )
-from forge_bot.values import Effort, Frozen, RecordsPolicy
+from forge_bot.values import Effort, Frozen, RecordsPolicy, Source
 
 LONGEST_TASK = 100_000
 """Characters of a request. What is longer belongs into a file of the repository."""

@@ -5,9 +5,8 @@ from functools import lru_cache
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
-from forge_bot.engine.reports import Source
 from forge_bot.errors import ReportsDamaged
-from forge_bot.values import Effort, Frozen
+from forge_bot.values import Effort, Frozen, Source
 
 _RESTORE = "Restore the file from the run's branch: git checkout BRANCH -- .specs/…/request.md."
 _FENCE = "---"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from forge_bot.bot.comments import CommandNames, CommentReply, Links, RunView
 from forge_bot.engine import Checkpoint, HumanGate
-from forge_bot.engine.reports import Answer, FailureReason, Source
+from forge_bot.engine.reports import Answer, FailureReason
 from forge_bot.engine.state import Reason, State
 from forge_bot.runs.estimate import Estimate, Spread
 from forge_bot.runs.question import Choice, Question, QuestionData, ShownDocument
@@ -19,6 +19,7 @@ from forge_bot.values import (
     Effort,
     Finding,
     Severity,
+    Source,
     TaskId,
     TaskMode,
     TaskSpec,

@@ -6,13 +6,12 @@ import pytest
 from hypothesis import given, settings
 
 from forge_bot.bot.comments import Links, RunView, read_marker
-from forge_bot.engine.reports import Source
 from forge_bot.engine.state import State
 from forge_bot.interaction.fit_comment import LIMIT, size
 from forge_bot.interaction.pull_request import PullRequestText, pull_request
 from forge_bot.interaction.run_facts import RunFacts
 from forge_bot.store import Request, render_request
-from forge_bot.values import Effort
+from forge_bot.values import Effort, Source
 from tests.bot import scene
 from tests.bot.reading import acts, elements, everything, shown
 from tests.prompts.test_escape import HOSTILE

@@ -17,10 +17,10 @@ from forge_bot.bot.comments import (
     summary,
     tracking,
 )
-from forge_bot.engine.state import RunStatus, TaskState, TaskStatus
+from forge_bot.engine.state import TaskState, TaskStatus
 from forge_bot.interaction.fit_comment import LIMIT, size
 from forge_bot.runs.outcome import Outcome
-from forge_bot.values import Effort, TaskId, TaskSpec
+from forge_bot.values import Effort, RunStatus, TaskId, TaskSpec
 from tests.bot import scene
 from tests.bot.reading import acts, elements, everything, shown
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from forge_bot.engine.budget import Budget, Reservation
-from forge_bot.engine.reports import RunFlags, Source
+from forge_bot.engine.reports import RunFlags
 from forge_bot.engine.state import (
     ArtifactRecord,
     Decision,
@@ -29,7 +29,7 @@ from forge_bot.engine.state import (
 )
 from forge_bot.runs.batch_wait import BatchWait
 from forge_bot.runs.estimate import Estimate
-from forge_bot.values import CommandResult, Finding, Frozen, TaskSpec, Usage
+from forge_bot.values import CommandResult, Finding, Frozen, Source, TaskSpec, Usage
 from tests.fakes.sample import Sample
 from tests.fakes.warm_python import warm_python
 

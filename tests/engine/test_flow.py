@@ -16,9 +16,8 @@ from forge_bot.engine.reports import (
     PublicationAsked,
     RetryAsked,
     RunFlags,
-    Source,
 )
-from forge_bot.engine.state import Reason, RunStatus, TaskStatus
+from forge_bot.engine.state import Reason, TaskStatus
 from forge_bot.errors import (
     AnswerNotOffered,
     NotesRequired,
@@ -33,6 +32,8 @@ from forge_bot.values import (
     CommandName,
     Effort,
     PhaseId,
+    RunStatus,
+    Source,
     TaskId,
     TaskMode,
     TaskSpec,

@@ -5,16 +5,10 @@ checks that failed.
 import pytest
 
 from forge_bot.engine import Checkpoint, Done, Exec, SpawnAgent
-from forge_bot.engine.reports import (
-    ApprovalDoubted,
-    ChecksFailed,
-    EffortChanged,
-    RequestRefreshed,
-    Source,
-)
+from forge_bot.engine.reports import ApprovalDoubted, ChecksFailed, EffortChanged, RequestRefreshed
 from forge_bot.engine.state import Reason, TaskStatus
 from forge_bot.errors import ReportRejected
-from forge_bot.values import Effort, PhaseId, TaskId
+from forge_bot.values import Effort, PhaseId, Source, TaskId
 from tests.fakes.bench import Bench, blob
 
 ISSUE = Source(type="github_issue", id="42", url="https://github.com/acme/widget/issues/42")

@@ -30,9 +30,18 @@ from forge_bot.engine.reports import (
     RetryAsked,
     RunFlags,
 )
-from forge_bot.engine.state import RunStatus, State
+from forge_bot.engine.state import State
 from forge_bot.errors import ForgeError
-from forge_bot.values import CommandName, Effort, PhaseId, TaskId, TaskMode, TaskSpec, Verdict
+from forge_bot.values import (
+    CommandName,
+    Effort,
+    PhaseId,
+    RunStatus,
+    TaskId,
+    TaskMode,
+    TaskSpec,
+    Verdict,
+)
 from tests.fakes.bench import BROKEN, DEVELOP, GREEN, MAJOR, MISSING, RED, Bench, blob
 
 TASKS = (

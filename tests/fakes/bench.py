@@ -33,7 +33,6 @@ from forge_bot.engine.reports import (
     Report,
     RunFlags,
     RunStarted,
-    Source,
 )
 from forge_bot.engine.state import State
 from forge_bot.settings import load_pipeline
@@ -46,6 +45,7 @@ from forge_bot.values import (
     PhaseId,
     Problem,
     Severity,
+    Source,
     TaskId,
     TaskSpec,
     Usage,

@@ -7,10 +7,9 @@ from pathlib import Path
 
 from forge_bot.engine import REPORT, State, start
 from forge_bot.engine.reports import RunStarted
-from forge_bot.engine.state import RunStatus
 from forge_bot.git import Repository
 from forge_bot.store import SPECS
-from forge_bot.values import Effort
+from forge_bot.values import Effort, RunStatus
 from tests.fakes.bench import DEVELOP, START
 
 _FIRST = 1_700_000_000

@@ -2,9 +2,8 @@
 
 import yaml
 
-from forge_bot.engine.reports import Source
 from forge_bot.store import Request, read_request, render_request
-from forge_bot.values import Effort
+from forge_bot.values import Effort, Source
 
 REQUEST = Request(
     title="Nobody before the start",

@@ -7,10 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forge_bot.engine import REPORT, fold
-from forge_bot.engine.reports import Source
 from forge_bot.errors import OtherSchema, ReportsDamaged
 from forge_bot.store import Request, Workspace, read_request, render_request
-from forge_bot.values import Effort
+from forge_bot.values import Effort, Source
 from tests.fakes.bench import DEVELOP, Bench
 
 ON_DISK = settings(max_examples=60, deadline=None)

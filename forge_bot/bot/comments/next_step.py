@@ -5,12 +5,12 @@ from forge_bot.bot.comments.run_view import RunView
 from forge_bot.engine.budget import Budget
 from forge_bot.engine.phases import GatePhase, PublishPhase, TaskReviewPhase, TasksPhase
 from forge_bot.engine.process_documents import UNNEEDED
-from forge_bot.engine.state import OpenGate, Reason, RunStatus
+from forge_bot.engine.state import OpenGate, Reason
 from forge_bot.interaction.commit_links import short
 from forge_bot.interaction.number_format import money
 from forge_bot.prompts import escape
 from forge_bot.runs.outcome import Outcome
-from forge_bot.values import NothingToDo
+from forge_bot.values import NothingToDo, RunStatus
 from forge_bot.wording import several
 
 
