@@ -9,13 +9,13 @@ from typing import NamedTuple
 
 from pydantic import Field
 
-from forge_bot.engine.reports import RunStarted
 from forge_bot.errors import AmbiguousRun, ForgeError, UnknownRun
 from forge_bot.git import BranchTips, Repository, Tracking
 from forge_bot.git.revisions import HEADS, head
 from forge_bot.remedies import StartRun
 from forge_bot.runs.record_heads import (
     CommittedRuns,
+    FirstReport,
     RunFolder,
     Standing,
     names_on_disk,
@@ -222,7 +222,7 @@ class _Orphan(NamedTuple):
     """A run that lies on a branch that is not its own; without a folder, in its work tree."""
 
     branch: str
-    started: RunStarted
+    started: FirstReport
     folder: RunFolder | None
 
 
@@ -388,7 +388,7 @@ def _alike(name: str, branch: str) -> bool:
     return name.partition("-")[2] == branch.rpartition("/")[2]
 
 
-def _info(started: RunStarted, tree: Path | None, standing: Standing | None) -> RunInfo:
+def _info(started: FirstReport, tree: Path | None, standing: Standing | None) -> RunInfo:
     plain = RunInfo(
         name=started.run,
         branch=started.branch,

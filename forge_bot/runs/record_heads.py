@@ -8,16 +8,15 @@ from collections.abc import Collection, Iterable
 from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import Literal, NamedTuple, TypeVar
 
-from pydantic import ValidationError
+from pydantic import AwareDatetime, ConfigDict, ValidationError
 
-from forge_bot.engine import REPORT, State
-from forge_bot.engine.reports import RunStarted
 from forge_bot.git import BranchTips, GitObject, ObjectReader, TreeEntry, tree_entries
 from forge_bot.git.revisions import HEADS
 from forge_bot.store import RECORD_BRANCHES, SPECS
 from forge_bot.store.run_folder import REPORTS, STATE
+from forge_bot.values import Effort, Recorded, RunStatus
 
 LOOKED_AT = 50
 """Workspaces per branch that are looked at, newest first: merged branches bring those of older runs
@@ -26,6 +25,38 @@ along."""
 _MOST_KNOWN = 4_096
 _MOST_COMMITS = 32_768
 _LONGEST_LINE = 1_000_000
+
+
+_SOME_FIELDS = ConfigDict(extra="ignore")
+"""A list needs few fields of what it reads, and reads no part of the engine for the others."""
+
+
+class FirstReport(Recorded):
+    """The part of a run's first report that a list shows."""
+
+    model_config = _SOME_FIELDS
+
+    type: Literal["run_started"]
+    at: AwareDatetime
+    run: str
+    title: str
+    branch: str
+
+
+class _Gate(Recorded):
+    model_config = _SOME_FIELDS
+
+    name: str
+
+
+class _State(Recorded):
+    model_config = _SOME_FIELDS
+
+    current_phase: str
+    current_phase_status: RunStatus
+    effort: Effort
+    gate: _Gate | None = None
+    updated_at: datetime
 
 
 class Standing(NamedTuple):
@@ -54,7 +85,7 @@ class _CommitHead(NamedTuple):
 _commits: dict[str, _CommitHead] = {}
 _specs: dict[str, str] = {}
 _newest: dict[tuple[str, str], tuple[RunFolder, ...]] = {}
-_started: dict[str, RunStarted | None] = {}
+_started: dict[str, FirstReport | None] = {}
 _standings: dict[str, Standing | None] = {}
 
 
@@ -164,7 +195,7 @@ class CommittedRuns:
         oid = next(found, None)
         return oid is None or self._reader.one(oid.hex()) is not None
 
-    def started(self, folder: RunFolder) -> RunStarted | None:
+    def started(self, folder: RunFolder) -> FirstReport | None:
         """Return the first report of a run; None if it is not here, not readable, or another
         run's.
         """
@@ -235,7 +266,7 @@ def names_on_disk(tree: Path) -> list[str]:
     return names[:LOOKED_AT]
 
 
-def started_on_disk(tree: Path, name: str) -> RunStarted | None:
+def started_on_disk(tree: Path, name: str) -> FirstReport | None:
     """Return the first report of the run in a folder of a work tree; None if there is none of that
     name.
     """
@@ -266,7 +297,7 @@ def _standing_in(file: Path, *_seen: int) -> Standing | None:
         return None
 
 
-def first_report(raw: bytes) -> RunStarted | None:
+def first_report(raw: bytes) -> FirstReport | None:
     """Return the first report in the bytes of a file of reports; None if that is not a run's
     start.
     """
@@ -276,17 +307,16 @@ def first_report(raw: bytes) -> RunStarted | None:
 
 # The same bytes say the same: a server is asked about the same run again and again.
 @lru_cache(maxsize=1_024)
-def _first(line: bytes) -> RunStarted | None:
+def _first(line: bytes) -> FirstReport | None:
     try:
-        report = REPORT.validate_json(line)
+        return FirstReport.model_validate_json(line)
     except ValidationError:
         return None
-    return report if isinstance(report, RunStarted) else None
 
 
 def _standing(raw: bytes) -> Standing | None:
     try:
-        state = State.model_validate_json(raw)
+        state = _State.model_validate_json(raw)
     except ValidationError:
         return None
     gate = state.gate.name if state.gate is not None else ""

@@ -3,21 +3,19 @@
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from pydantic import ConfigDict, TypeAdapter
+from pydantic import TypeAdapter
 
-from forge_bot.engine.pipeline import Descriptor, Pipeline, StepPipeline
 from forge_bot.errors import BadConfig, BadPipeline
 from forge_bot.resources import templates
 from forge_bot.settings.config import load_config
 
+if TYPE_CHECKING:
+    from forge_bot.engine.pipeline import Pipeline, StepPipeline
+
 PIPELINES = ".forge/pipelines"
 """The folder of a repository's own pipelines."""
-
-_DESCRIPTOR: TypeAdapter[Pipeline | StepPipeline] = TypeAdapter(
-    Descriptor, config=ConfigDict(defer_build=True)
-)
-
 
 RESERVED = ("S", "M", "L", "auto", "batch")
 """Names that labels of a run have already; no pipeline is named so."""
@@ -30,15 +28,24 @@ def pipeline_names(root: Path) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=16)
-def _parsed(text: str, place: str) -> Pipeline | StepPipeline:
+def _parsed(text: str, place: str) -> "Pipeline | StepPipeline":
     # A server reads the same text at every call; YAML takes longer to read than all else that a
     # call does.
     from forge_bot.settings.yaml_file import read_yaml
 
-    return read_yaml(text, place, _DESCRIPTOR, BadPipeline, check=_problems)
+    return read_yaml(text, place, _descriptor(), BadPipeline, check=_problems)
 
 
-def _problems(descriptor: Pipeline | StepPipeline) -> list[tuple[tuple[str | int, ...], str]]:
+@lru_cache(maxsize=1)
+def _descriptor() -> "TypeAdapter[Pipeline | StepPipeline]":
+    from forge_bot.engine.pipeline import Descriptor
+
+    return TypeAdapter(Descriptor)
+
+
+def _problems(descriptor: "Pipeline | StepPipeline") -> list[tuple[tuple[str | int, ...], str]]:
+    from forge_bot.engine.pipeline import Pipeline
+
     if isinstance(descriptor, Pipeline):
         return []
     from forge_bot.engine.step_checks import problems_of
@@ -46,12 +53,14 @@ def _problems(descriptor: Pipeline | StepPipeline) -> list[tuple[tuple[str | int
     return problems_of(descriptor)
 
 
-def load_pipeline(name: str, read: Callable[[str], str | None]) -> Pipeline:
+def load_pipeline(name: str, read: Callable[[str], str | None]) -> "Pipeline":
     """Return the pipeline of that name; `read` gives a repository's file by its path, or None.
 
     With `documents_by_model` in its configuration a model writes every document. A pipeline of
     steps is made into one of phases. Raises BadPipeline with all problems and their lines.
     """
+    from forge_bot.engine.pipeline import StepPipeline
+
     descriptor = load_descriptor(name, read)
     if isinstance(descriptor, StepPipeline):
         return _of_steps(descriptor.model_dump_json())
@@ -59,14 +68,15 @@ def load_pipeline(name: str, read: Callable[[str], str | None]) -> Pipeline:
 
 
 @lru_cache(maxsize=16)
-def _of_steps(descriptor: str) -> Pipeline:
+def _of_steps(descriptor: str) -> "Pipeline":
+    from forge_bot.engine.pipeline import StepPipeline
     from forge_bot.engine.step_phases import phases_of
 
     return phases_of(StepPipeline.model_validate_json(descriptor))
 
 
 @lru_cache(maxsize=16)
-def _by_model(pipeline: Pipeline) -> Pipeline:
+def _by_model(pipeline: "Pipeline") -> "Pipeline":
     return pipeline.by_model()
 
 
@@ -81,10 +91,12 @@ def _wants_models(read: Callable[[str], str | None]) -> bool:
         return False
 
 
-def load_descriptor(name: str, read: Callable[[str], str | None]) -> Pipeline | StepPipeline:
+def load_descriptor(name: str, read: Callable[[str], str | None]) -> "Pipeline | StepPipeline":
     """Return the pipeline of that name, of either kind. Raises BadPipeline with all problems and
     their lines.
     """
+    from forge_bot.engine.pipeline import StepPipeline
+
     if not name.replace("-", "").replace("_", "").isalnum():
         raise BadPipeline(
             f"{name!r} is no name of a pipeline.", details=("letters, digits, - and _ only",)

@@ -1,13 +1,14 @@
 """A run's folder: reports.jsonl is the truth, state.json its fold, the rest are artifacts."""
 
 import re
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
-from forge_bot.engine import REPORT, SCHEMA_VERSION, Pipeline, Report, State, fold
 from forge_bot.errors import (
     OtherSchema,
     RecordChanged,
@@ -18,7 +19,10 @@ from forge_bot.errors import (
 )
 from forge_bot.store.atomic_files import LEFTOVER, Content, append_line, inside, write_whole
 from forge_bot.store.names_of_runs import SPECS
-from forge_bot.values import Frozen
+
+if TYPE_CHECKING:
+    # A list of runs needs the names of these files only.
+    from forge_bot.engine import Pipeline, Report, State
 
 REPORTS = "reports.jsonl"
 STATE = "state.json"
@@ -28,10 +32,11 @@ CARRIED = "batches.jsonl"
 _SCHEMA = re.compile(r'"schemaVersion":\s*([0-9]{1,9})\b')
 
 
-class Loaded(Frozen):
+@dataclass(frozen=True, slots=True)
+class Loaded:
     """A run as read from disk, and whether state.json had to be made anew."""
 
-    state: State
+    state: "State"
     refolded: str = ""
 
 
@@ -54,13 +59,13 @@ class Workspace:
     # -- the truth and its fold
     # ----------------------------------------------------------------------------------------------
 
-    def reports(self) -> tuple[Report, ...]:
+    def reports(self) -> "tuple[Report, ...]":
         """All reports in order. A last line without its end, left by a crash, was never recorded:
         the next one takes its place.
         """
         return read_reports(self._recorded(), f"{self.relative}/{REPORTS}")
 
-    def load(self, pipeline: Pipeline) -> Loaded:
+    def load(self, pipeline: "Pipeline") -> Loaded:
         """The state, folded from the reports; says so when state.json was broken, missing or
         behind.
         """
@@ -79,12 +84,14 @@ class Workspace:
             raise ReportsDamaged(f"{self.relative}/{REPORTS} is missing.")
         return path.read_bytes()
 
-    def record(self, report: Report, state: State) -> None:
+    def record(self, report: "Report", state: "State") -> None:
         """Append a report to the file of reports, then write state.json.
 
         Raise RecordChanged, with nothing written, if the file is not the one that this process has
         read.
         """
+        from forge_bot.engine import REPORT
+
         line = REPORT.dump_json(report, exclude_defaults=False).decode()
         self.content = append_line(self.path / REPORTS, line, self.content)
         self.save(state)
@@ -97,7 +104,7 @@ class Workspace:
         if not path.is_file() or Content.of(path.read_bytes()) != self.content:
             raise RecordChanged(f"{path} was changed by another program while this process worked.")
 
-    def save(self, state: State) -> None:
+    def save(self, state: "State") -> None:
         """Write state.json."""
         write_whole(self.path / STATE, state.model_dump_json(indent=2) + "\n")
 
@@ -147,10 +154,12 @@ class Workspace:
 
 
 @lru_cache(maxsize=8)
-def read_reports(raw: bytes, name: str) -> tuple[Report, ...]:
+def read_reports(raw: bytes, name: str) -> "tuple[Report, ...]":
     """Return the reports in the bytes of a file, without a partial last line. Raise ReportsDamaged,
     which names the file and line.
     """
+    from forge_bot.engine import REPORT
+
     *lines, _torn = raw.split(b"\n")
     reports: list[Report] = []
     for number, line in enumerate(lines, 1):
@@ -164,21 +173,25 @@ def read_reports(raw: bytes, name: str) -> tuple[Report, ...]:
 
 
 @lru_cache(maxsize=8)
-def _loaded(pipeline: Pipeline, raw: bytes, state: bytes | None, where: str) -> Loaded:
+def _loaded(pipeline: "Pipeline", raw: bytes, state: bytes | None, where: str) -> Loaded:
     folded = read_state(pipeline, raw, f"{where}/{REPORTS}")
     return Loaded(state=folded, refolded=_stale(state, folded, where))
 
 
 @lru_cache(maxsize=8)
-def read_state(pipeline: Pipeline, raw: bytes, name: str) -> State:
+def read_state(pipeline: "Pipeline", raw: bytes, name: str) -> "State":
     """Return the state that the reports in the bytes of a file lead to. Raise ReportsDamaged."""
+    from forge_bot.engine import fold
+
     try:
         return fold(pipeline, read_reports(raw, name))
     except (ReportRejected, RunEnded) as error:
         raise ReportsDamaged(f"{name} contradicts itself: {error.message}") from error
 
 
-def _stale(raw: bytes | None, state: State, where: str) -> str:
+def _stale(raw: bytes | None, state: "State", where: str) -> str:
+    from forge_bot.engine import State
+
     if raw is None:
         return f"{STATE} was missing and has been made anew from {REPORTS}"
     text = raw.decode("utf-8", "replace")
@@ -195,6 +208,8 @@ def _whole(data: bytes) -> bytes:
 
 
 def _refuse_other_schema(text: str, where: str) -> None:
+    from forge_bot.engine import SCHEMA_VERSION
+
     found = _SCHEMA.search(text)
     if found and int(found[1]) != SCHEMA_VERSION:
         raise OtherSchema(
