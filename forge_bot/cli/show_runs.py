@@ -10,6 +10,7 @@ from rich.markup import escape
 from forge_bot.cli.console import Console
 from forge_bot.errors import UnknownArtifact
 from forge_bot.git import Repository
+from forge_bot.runs.files_of_run import artifact_text
 from forge_bot.runs.find_runs import RunInfo, resolve_run, runs
 
 if TYPE_CHECKING:
@@ -64,15 +65,13 @@ def _json(found: "RunSnapshot") -> str:
 
 def show(folder: Path, name: str | None, artifact: str) -> int:
     """An artifact: rendered for a terminal, as it is for a pipe."""
-    found = _read(folder, name)
-    text = found.artifact(artifact) or found.artifact(f"{artifact}.md")
+    repository = Repository.find(folder)
+    info = resolve_run(repository, name)
+    # What a file says needs no state, and is there to read where the reports are broken.
+    shown = (artifact_text(repository, info, each) for each in (artifact, f"{artifact}.md"))
+    text = next((each for each in shown if each is not None), None)
     if text is None:
-        known = ", ".join(
-            ("request.md", *(name for name in found.state.artifacts if name != "request.md"))
-        )
-        raise UnknownArtifact(
-            f"The run {found.info.name} has no {artifact}.", hint=f"It has: {known}."
-        )
+        raise _unknown(_snapshot(repository, info), artifact)
     if not sys.stdout.isatty():
         sys.stdout.write(text)
     elif artifact.endswith(".patch"):
@@ -82,6 +81,15 @@ def show(folder: Path, name: str | None, artifact: str) -> int:
 
         Console().print(Markdown(text, hyperlinks=False))
     return 0
+
+
+def _unknown(found: "RunSnapshot", artifact: str) -> UnknownArtifact:
+    known = ", ".join(
+        ("request.md", *(name for name in found.state.artifacts if name != "request.md"))
+    )
+    return UnknownArtifact(
+        f"The run {found.info.name} has no {artifact}.", hint=f"It has: {known}."
+    )
 
 
 def list_runs(folder: Path) -> int:
@@ -131,12 +139,15 @@ def _branch(info: RunInfo) -> str:
 
 
 def _read(folder: Path, name: str | None) -> "RunSnapshot":
+    repository = Repository.find(folder)
+    return _snapshot(repository, resolve_run(repository, name))
+
+
+def _snapshot(repository: Repository, info: RunInfo) -> "RunSnapshot":
     # A list needs neither these nor what they read.
     from forge_bot.runs.snapshot_of_run import run_snapshot
     from forge_bot.settings import load_config
 
-    repository = Repository.find(folder)
-    info: RunInfo = resolve_run(repository, name)
     return run_snapshot(repository, info, load_config(repository.text_here))
 
 

@@ -18,9 +18,10 @@ from forge_bot.mcp_server.tool_results import in_one_line
 from forge_bot.mcp_server.tool_schemas import WireAction
 from forge_bot.mcp_server.ui_component import ui_schema
 from forge_bot.prompts.untrusted import clean
+from forge_bot.runs.files_of_run import raw_file
 from forge_bot.runs.find_runs import RunInfo
 from forge_bot.runs.kept_profiles import profile_at
-from forge_bot.runs.snapshot_of_run import RunSnapshot, raw_file, run_snapshot
+from forge_bot.runs.snapshot_of_run import RunSnapshot, run_snapshot
 from forge_bot.store import read_request
 
 if TYPE_CHECKING:

@@ -12,8 +12,9 @@ from forge_bot.knowledge.past_runs import REPORTS, ReviewReports, read_reported
 from forge_bot.mcp_server.served_folders import ServedFolder
 from forge_bot.runs.ended_records import newest_records
 from forge_bot.runs.estimate import estimate
+from forge_bot.runs.files_of_run import raw_file
 from forge_bot.runs.past_run_index import history_at
-from forge_bot.runs.snapshot_of_run import RunSnapshot, raw_file
+from forge_bot.runs.snapshot_of_run import RunSnapshot
 from forge_bot.settings import load_pipeline
 from forge_bot.values import Effort, Severity, Tier
 

@@ -3,6 +3,7 @@
 from forge_bot.engine import Pipeline, State
 from forge_bot.engine.reports import RunStarted
 from forge_bot.git import Repository
+from forge_bot.runs.files_of_run import artifact_text, raw_file
 from forge_bot.runs.find_runs import RunInfo
 from forge_bot.settings import Config, load_pipeline
 from forge_bot.store import SPECS
@@ -22,19 +23,7 @@ class RunSnapshot:
 
     def artifact(self, name: str) -> str | None:
         """The text of an artifact, or None."""
-        if "/" in name or name.startswith("."):
-            return None
-        raw = raw_file(self.repository, self.info, name)
-        return raw.decode("utf-8", "replace") if raw is not None else None
-
-
-def raw_file(repository: Repository, info: RunInfo, name: str) -> bytes | None:
-    """A file of the run's folder: from its work tree if there is one, else from its branch."""
-    path = f"{SPECS}/{info.name}/{name}"
-    if info.tree is None:
-        return repository.read(info.ref, path)
-    file = info.tree / path
-    return file.read_bytes() if file.is_file() else None
+        return artifact_text(self.repository, self.info, name)
 
 
 def run_snapshot(repository: Repository, info: RunInfo, config: Config) -> RunSnapshot:

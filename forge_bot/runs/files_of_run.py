@@ -1,0 +1,22 @@
+"""The files of a run's folder as they are now, whatever the reports among them say."""
+
+from forge_bot.git import Repository
+from forge_bot.runs.find_runs import RunInfo
+from forge_bot.store import SPECS
+
+
+def raw_file(repository: Repository, info: RunInfo, name: str) -> bytes | None:
+    """A file of the run's folder: from its work tree if there is one, else from its branch."""
+    path = f"{SPECS}/{info.name}/{name}"
+    if info.tree is None:
+        return repository.read(info.ref, path)
+    file = info.tree / path
+    return file.read_bytes() if file.is_file() else None
+
+
+def artifact_text(repository: Repository, info: RunInfo, name: str) -> str | None:
+    """The text of an artifact of the run, or None."""
+    if "/" in name or name.startswith("."):
+        return None
+    raw = raw_file(repository, info, name)
+    return raw.decode("utf-8", "replace") if raw is not None else None
