@@ -11,7 +11,8 @@ from pathlib import Path
 
 from forge_bot.errors import BranchExists, ForgeError, GitFailed
 from forge_bot.git import changes, commits, diff, remotes, revisions, snapshot
-from forge_bot.git.process import LONG, git, unlock
+from forge_bot.git.lock_files import unlock
+from forge_bot.git.process import LONG, git
 from forge_bot.git.revisions import HEADS, branch_ref, commit_id, head, ref_target
 
 MAX_DIFF = 200_000

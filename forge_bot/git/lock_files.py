@@ -1,0 +1,95 @@
+"""The lock files that git processes leave behind when they are killed."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from forge_bot.git.process import git
+
+_PROC = Path("/proc")
+_LOOK_SECONDS = 0.02
+
+
+def unlock(folder: Path, *, seconds: float) -> tuple[str, ...]:
+    """Wait for git processes still at work in the tree, at most so long; then take away the locks
+    of those that died: their names.
+
+    For a tree that only its run writes to. A process that is killed leaves the git it had started
+    behind, which goes on for a moment; a machine that loses its power leaves git's lock files,
+    which stop every git that comes after. Where it cannot be seen whether a git is at work (another
+    user's, or a system without /proc) nothing is taken away: git's own words and their hint say
+    what to do.
+    """
+    until, here = time.monotonic() + seconds, folder.resolve()
+    while here in (places := _places_of_git(here)) and time.monotonic() < until:
+        time.sleep(_LOOK_SECONDS)
+    if places or not _PROC.is_dir():
+        return ()
+    found = [lock for lock in _locks(folder) if lock.exists()]
+    for lock in found:
+        lock.unlink(missing_ok=True)
+    return tuple(lock.name for lock in found)
+
+
+def unlock_ref(folder: Path, ref: str) -> bool:
+    """Remove the lock that a killed git left on a ref. Return whether there was one.
+
+    Nothing is removed while a git process is at work in the folder, or where that cannot be seen.
+    """
+    if not _PROC.is_dir() or _places_of_git(folder.resolve()):
+        return False
+    lock = folder / git(folder, "rev-parse", "--git-common-dir").line / f"{ref}.lock"
+    if not lock.is_file():
+        return False
+    lock.unlink(missing_ok=True)
+    return True
+
+
+def _places_of_git(folder: Path) -> set[Path | None]:
+    """`folder` if a git process stands in it or below; None if there is one of which nobody can see
+    where it stands.
+    """
+    found: set[Path | None] = set()
+    for entry in _PROC.glob("[0-9]*"):
+        try:
+            if not (entry / "comm").read_text(encoding="utf-8", errors="replace").startswith("git"):
+                continue
+            place = (entry / "cwd").readlink()
+            if place == folder or folder in place.parents:
+                found.add(folder)
+        except PermissionError:
+            found.add(None)
+        except OSError:
+            # It has ended meanwhile.
+            continue
+    return found
+
+
+def _locks(folder: Path) -> Iterator[Path]:
+    """The lock files that a commit takes (git-commit(1): index, HEAD, the branch), and its index
+    for named files.
+    """
+    own, common, ref = _places_of_locks(folder)
+    yield own / "index.lock"
+    yield own / "HEAD.lock"
+    yield from own.glob("next-index-*.lock")
+    if ref:
+        yield common / f"{ref}.lock"
+
+
+def _places_of_locks(folder: Path) -> tuple[Path, Path, str]:
+    """The tree's own folder in git's, git's folder, and the full ref that is checked out; empty
+    without a branch.
+    """
+    asked = ("--git-dir", "--git-common-dir", "--symbolic-full-name", "HEAD")
+    match git(folder, "rev-parse", *asked, ok=(0, 128)).line.split("\n"):
+        case [own, common, ref] if ref.startswith("refs/"):
+            return folder / own, folder / common, ref
+        case _:
+            # No commit yet, no branch, or a line end in a name.
+            ref = git(folder, "symbolic-ref", "--quiet", "HEAD", ok=(0, 1)).line
+            return (
+                folder / git(folder, "rev-parse", "--git-dir").line,
+                folder / git(folder, "rev-parse", "--git-common-dir").line,
+                ref,
+            )
