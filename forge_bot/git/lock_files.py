@@ -1,10 +1,11 @@
 """The lock files that git processes leave behind when they are killed."""
 
+import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from forge_bot.git.process import git
+from forge_bot.git.revisions import own_folders
 
 _PROC = Path("/proc")
 _LOOK_SECONDS = 0.02
@@ -38,7 +39,7 @@ def unlock_ref(folder: Path, ref: str) -> bool:
     """
     if not _PROC.is_dir() or _places_of_git(folder.resolve()):
         return False
-    lock = folder / git(folder, "rev-parse", "--git-common-dir").line / f"{ref}.lock"
+    lock = own_folders(folder)[1] / f"{ref}.lock"
     if not lock.is_file():
         return False
     lock.unlink(missing_ok=True)
@@ -69,27 +70,14 @@ def _locks(folder: Path) -> Iterator[Path]:
     """The lock files that a commit takes (git-commit(1): index, HEAD, the branch), and its index
     for named files.
     """
-    own, common, ref = _places_of_locks(folder)
+    try:
+        own, common = own_folders(folder)
+        ref = os.fsdecode((own / "HEAD").read_bytes()).rstrip("\n").removeprefix("ref: ")
+    except OSError:
+        # No git could work there either.
+        return
     yield own / "index.lock"
     yield own / "HEAD.lock"
     yield from own.glob("next-index-*.lock")
-    if ref:
+    if ref.startswith("refs/") and ".." not in ref:
         yield common / f"{ref}.lock"
-
-
-def _places_of_locks(folder: Path) -> tuple[Path, Path, str]:
-    """The tree's own folder in git's, git's folder, and the full ref that is checked out; empty
-    without a branch.
-    """
-    asked = ("--git-dir", "--git-common-dir", "--symbolic-full-name", "HEAD")
-    match git(folder, "rev-parse", *asked, ok=(0, 128)).line.split("\n"):
-        case [own, common, ref] if ref.startswith("refs/"):
-            return folder / own, folder / common, ref
-        case _:
-            # No commit yet, no branch, or a line end in a name.
-            ref = git(folder, "symbolic-ref", "--quiet", "HEAD", ok=(0, 1)).line
-            return (
-                folder / git(folder, "rev-parse", "--git-dir").line,
-                folder / git(folder, "rev-parse", "--git-common-dir").line,
-                ref,
-            )

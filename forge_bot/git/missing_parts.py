@@ -3,18 +3,20 @@ is changed or fetched.
 """
 
 import os
+import re
 import shutil
 import tempfile
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from forge_bot.git.files_at import list_files, read
+from forge_bot.git.files_at import blobs, list_files, raw, read
 from forge_bot.git.process import git
-from forge_bot.git.revisions import Operation, commit_id, tree_id, under_way
+from forge_bot.git.revisions import Operation, commit_id, is_shallow, tree_id, under_way
 
 _SUBMODULE = "160000"
 _EVERYTHING, _NO_FOLDER = "/*", "!/*/"
+_MADE = re.compile(rb"^committer .*> (\d+) ", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,14 +72,17 @@ def condition(root: Path, commit: str) -> Condition:
         commits_here=_commits_here(root, commit),
         sparse=_sparse(root),
         submodules=_submodules(root, commit),
-        committed_at=datetime.fromtimestamp(
-            int(git(root, "show", "--no-patch", "--format=%ct", commit_id(root, commit)).line), UTC
-        ),
+        committed_at=_committed_at(root, commit_id(root, commit)),
     )
 
 
+def _committed_at(root: Path, commit: str) -> datetime:
+    found = _MADE.search(raw(root, (commit,), "commit")[commit])
+    return datetime.fromtimestamp(int(found[1]) if found is not None else 0, UTC)
+
+
 def _commits_here(root: Path, commit: str) -> int | None:
-    if git(root, "rev-parse", "--is-shallow-repository").line != "true":
+    if not is_shallow(root):
         return None
     return int(git(root, "rev-list", "--count", commit_id(root, commit)).line)
 
@@ -95,11 +100,7 @@ def _sparse(root: Path) -> Sparse | None:
 
 
 def _submodules(root: Path, commit: str) -> tuple[Submodule, ...]:
-    rows = (
-        row.partition("\t")
-        for row in git(root, "ls-tree", "-r", "-z", "--full-tree", tree_id(root, commit)).names
-    )
-    paths = [name for about, _, name in rows if about.startswith(_SUBMODULE)]
+    paths = [path for path, (mode, _) in blobs(root, commit).items() if mode == _SUBMODULE]
     return tuple(Submodule(path, (root / path / ".git").exists()) for path in paths)
 
 

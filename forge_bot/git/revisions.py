@@ -190,7 +190,7 @@ class Operation:
 
 def under_way(folder: Path) -> Operation | None:
     """Return the operation under way in this work tree; each work tree has its own."""
-    own = Path(git(folder, "rev-parse", "--absolute-git-dir").line)
+    own = own_folders(folder)[0]
     found = next((name for sign, name in _SIGNS if (own / sign).exists()), None)
     if found is None and (own / _TODO).is_file():
         # Between two commits of a series the sign of the single one is gone.
@@ -229,6 +229,12 @@ def _in_files(folder: Path) -> Head | None:
     except OSError:
         return None
     return Head(ref.removeprefix(HEADS), commit) if commit else None
+
+
+def is_shallow(folder: Path) -> bool:
+    """Return whether this clone lacks old commits (gitrepository-layout(5), shallow)."""
+    file = own_folders(folder)[1] / "shallow"
+    return file.is_file() and file.stat().st_size > 0
 
 
 def _detached_in_files(folder: Path) -> str:
