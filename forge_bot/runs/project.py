@@ -38,7 +38,7 @@ from forge_bot.sandbox import (
 from forge_bot.settings import Config
 from forge_bot.store import full, without_room
 from forge_bot.values import CommandName, CommandResult
-from forge_bot.verification.judgement import read_outcome
+from forge_bot.verification.command_outcome import read_outcome
 from forge_bot.verification.plain_output import plain_lines
 from forge_bot.verification.shown_output import shown_output
 from forge_bot.verification.unusable import is_usage_error

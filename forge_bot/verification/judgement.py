@@ -4,23 +4,9 @@ The judgement compares their output with that of the run before the change.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from forge_bot.values import CommandName, CommandResult, Frozen
-from forge_bot.verification.diagnostics import read_diagnostics
-from forge_bot.verification.output_compiled import read_cargo, read_go
-from forge_bot.verification.output_javascript import (
-    read_bun,
-    read_jest,
-    read_mocha,
-    read_node,
-    read_vitest,
-)
-from forge_bot.verification.output_python import read_pytest, read_unittest
-from forge_bot.verification.output_ruby import read_minitest, read_rspec, read_test_unit
-from forge_bot.verification.plain_output import plain_lines
-from forge_bot.verification.runner_result import RunnerResult
-from forge_bot.verification.shown_output import TAIL_CHARACTERS, TAIL_LINES, shown_output
 from forge_bot.verification.unusable import (
     NOT_FOUND,
     NOT_STARTED,
@@ -38,20 +24,6 @@ file had the same one before.
 """
 _AS_BEFORE, _SAME_COMPLAINT = 2, 3
 
-_READERS = (
-    read_pytest,
-    read_unittest,
-    read_go,
-    read_cargo,
-    read_node,
-    read_jest,
-    read_vitest,
-    read_mocha,
-    read_bun,
-    read_rspec,
-    read_minitest,
-    read_test_unit,
-)
 _MOST_NAMED = 10
 
 
@@ -64,39 +36,6 @@ class Judgement(Frozen):
     red: bool
     reasons: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-
-
-def read_outcome(
-    name: CommandName,
-    argv: Sequence[str],
-    exit_code: int,
-    output: str,
-    duration_ms: int,
-    timed_out: bool = False,
-) -> CommandResult:
-    """Return the result of a command from its exit code and its whole output.
-
-    The output holds standard output and standard error in the order they were written. `failures`
-    end with `UNNAMED` if more tests failed than the output names, or if the runner stopped early.
-    """
-    lines = plain_lines(output)
-    tests, failures, whole = None, [], True
-    if name is CommandName.TEST:
-        runs = [ran for reader in _READERS if (ran := reader(lines)) is not None]
-        tests, failures, whole = _together(runs)
-    elif exit_code != 0 and name in {CommandName.BUILD, CommandName.LINT}:
-        complaints = read_diagnostics(lines)
-        failures, whole = [*complaints.items], complaints.whole
-    return CommandResult(
-        name=name,
-        argv=tuple(argv),
-        exit_code=exit_code,
-        duration_ms=duration_ms,
-        timed_out=timed_out,
-        tests=tests,
-        failures=(*sorted(failures), *([UNNAMED] if failures and not whole else [])),
-        tail=shown_output(lines, TAIL_CHARACTERS, TAIL_LINES),
-    )
 
 
 def judge(
@@ -328,19 +267,3 @@ def _naming(items: Sequence[str]) -> str:
         return ""
     more = f" and {len(items) - _MOST_NAMED} more" if len(items) > _MOST_NAMED else ""
     return f": {', '.join(items[:_MOST_NAMED])}{more}"
-
-
-def _together(runs: Iterable[RunnerResult]) -> tuple[int | None, list[str], bool]:
-    """Combine several runners. If one count is unknown, the sum is unknown."""
-    accounts = [*runs]
-    counts = [ran.tests for ran in accounts]
-    total = (
-        sum(count for count in counts if count is not None)
-        if accounts and None not in counts
-        else None
-    )
-    return (
-        total,
-        [item for ran in accounts for item in ran.failing],
-        all(ran.whole for ran in accounts),
-    )

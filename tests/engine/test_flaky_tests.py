@@ -15,6 +15,7 @@ from random import Random
 import pytest
 
 from forge_bot.values import CommandName, CommandResult
+from forge_bot.verification.command_outcome import read_outcome
 from forge_bot.verification.flaky_tests import (
     MOST_RERUN,
     RERUNS,
@@ -23,7 +24,7 @@ from forge_bot.verification.flaky_tests import (
     flaky_tests,
     newly_red,
 )
-from forge_bot.verification.judgement import UNNAMED, judge, read_outcome
+from forge_bot.verification.judgement import UNNAMED, judge
 from forge_bot.verification.selected_tests import Selection, select_tests, uncached
 
 PYTEST, MAKE = ("pytest", "-q"), ("make", "test")

@@ -11,7 +11,8 @@ from time import process_time
 import pytest
 
 from forge_bot.values import CommandName, CommandResult
-from forge_bot.verification.judgement import UNNAMED, Judgement, judge, newly_failing, read_outcome
+from forge_bot.verification.command_outcome import read_outcome
+from forge_bot.verification.judgement import UNNAMED, Judgement, judge, newly_failing
 from forge_bot.verification.shown_output import TAIL_CHARACTERS, TAIL_LINES
 
 OUTPUTS = Path(__file__).parent.parent / "fixtures" / "outputs"
