@@ -1,4 +1,4 @@
-"""Prepares a process, so that a command that only reads starts quickly."""
+"""Prepares a process, so that a command that only reads starts and ends quickly."""
 
 import gc
 import sys
@@ -13,6 +13,13 @@ def start_quickly() -> None:
     """Let imports go on undisturbed. For the beginning of a process, before pydantic is there."""
     gc.set_threshold(_NEW_OBJECTS)
     _without_plugins()
+
+
+def end_quickly() -> None:
+    """Leave to the system what is still held. For the end of a process: the interpreter would look
+    through all that was imported for garbage, a fifth of the time of a `status`.
+    """
+    gc.freeze()
 
 
 def _without_plugins() -> None:

@@ -3,6 +3,7 @@ needs it.
 """
 
 import sys
+from copy import copy
 from pathlib import Path
 from typing import Annotated
 
@@ -345,10 +346,28 @@ def demo(
     return show_it(folder, yes=yes)
 
 
+def _called(word: str) -> typer.Typer:
+    """Return the app with the command that is called, so that only its options are made ready; with
+    all of them if none is called so.
+    """
+    commands = [
+        each
+        for each in app.registered_commands
+        if each.callback is not None and word == (each.name or each.callback.__name__)
+    ]
+    groups = [each for each in app.registered_groups if each.name == word]
+    if not (commands or groups):
+        return app
+    alone = copy(app)
+    alone.registered_commands, alone.registered_groups = commands, groups
+    return alone
+
+
 def run(arguments: list[str] | None = None) -> int:
     """Run the command line; the exit code. The one door at which every error is told."""
+    given = sys.argv[1:] if arguments is None else arguments
     try:
-        code: object = app(args=arguments, standalone_mode=False)
+        code: object = _called(given[0] if given else "")(args=arguments, standalone_mode=False)
         flushed()
     except (KeyboardInterrupt, EOFError, typer.Abort):
         code = _BY_HAND
@@ -358,7 +377,7 @@ def run(arguments: list[str] | None = None) -> int:
 
         told = print_error(error)
         # For `graph` 2 says that rules are broken (sysexits.h calls 64 wrong usage).
-        graph = (sys.argv[1:] if arguments is None else arguments)[:1] == ["graph"]
+        graph = given[:1] == ["graph"]
         return WRONG_USE if graph and told == USAGE else told
     if code == _BY_HAND:
         from forge_bot.cli.error_output import interrupted

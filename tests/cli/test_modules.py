@@ -13,12 +13,12 @@ from tests.fakes.sample import Sample
 
 _READ = "import time:"
 _MOST = {
-    ("--help",): 165,
-    ("--version",): 165,
-    ("list",): 362,
-    ("status",): 391,
-    ("show", "request.md"): 383,
-    ("status", "--json"): 384,
+    ("--help",): 162,
+    ("--version",): 162,
+    ("list",): 335,
+    ("status",): 390,
+    ("show", "request.md"): 335,
+    ("status", "--json"): 383,
 }
 _WORKING = {
     "asyncio",

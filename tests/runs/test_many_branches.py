@@ -18,13 +18,13 @@ from tests.fakes.processes import CountedGit, started_by
 from tests.fakes.sample import Sample
 
 MOST_FOR_LIST = 5
-MOST_FOR_STATUS = 8
+MOST_FOR_STATUS = 6
 MOST_ASKED_AGAIN = 3
-MOST_FOR_A_RUN = 86
+MOST_FOR_A_RUN = 83
 """Of a demo with its three branches; more than a third of them are its 18 commits."""
 
-MOST_TO_BEGIN = 34
-MOST_TO_APPROVE = 60
+MOST_TO_BEGIN = 29
+MOST_TO_APPROVE = 56
 
 Counted = Callable[..., tuple[list[str], str]]
 
