@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from forge_bot.values import CommandName, CommandResult
+from forge_bot.verification.command_outcome import read_outcome
 from forge_bot.verification.flaky_tests import Moment, flaky_tests, newly_red
-from forge_bot.verification.judgement import judge, read_outcome
+from forge_bot.verification.judgement import judge
 from forge_bot.verification.selected_tests import select_tests
 
 _ARGV = ("python3", "-m", "unittest", "-v", "test_it")

@@ -16,9 +16,9 @@ _MOST = {
     ("--help",): 162,
     ("--version",): 162,
     ("list",): 335,
-    ("status",): 390,
+    ("status",): 393,
     ("show", "request.md"): 335,
-    ("status", "--json"): 383,
+    ("status", "--json"): 386,
 }
 _WORKING = {
     "asyncio",
