@@ -51,18 +51,18 @@ def _each(run: Finished) -> Figure:
 
 
 def _alone(run: Finished) -> Figure:
-    history = history_at(run.repository, run.base, DocumentNames.of(run.briefing.run.pipeline))
+    history = history_at(run.repository, run.base, DocumentNames.of(run.prompts.run.pipeline))
     made = [(run.prompt(step)[1], step.task) for step in run.steps]
-    request, environment = run.briefing.run.request, run.briefing.environment
+    request, environment = run.prompts.run.request, run.prompts.environment
     text = f"{request.title}\n{request.text}"
 
     def again() -> None:
         for material, task in made:
-            phase = run.briefing.run.pipeline.phase(PhaseId(material.phase))
+            phase = run.prompts.run.pipeline.phase(PhaseId(material.phase))
             parts = phase.recalls if isinstance(phase, AnsweringPhase) else ()
             history.recall(
                 text if task is None else f"{task}\n{text}",
-                exclude=run.briefing.run.name,
+                exclude=run.prompts.run.name,
                 parts=parts,
             )
             assemble(material, environment)
@@ -72,7 +72,7 @@ def _alone(run: Finished) -> Figure:
 
 def _reading(run: Finished, said: str) -> Iterator[Row]:
     """The past runs of a commit when nobody has seen them before, and when they are remembered."""
-    documents = DocumentNames.of(run.briefing.run.pipeline)
+    documents = DocumentNames.of(run.prompts.run.pipeline)
     yield Row(
         "past runs, read the first time",
         said,
@@ -83,7 +83,7 @@ def _reading(run: Finished, said: str) -> Iterator[Row]:
     yield Row("past runs, remembered", said, 3, again)
     size = memory(run.repository).stat().st_size / 1e6
     yield Row("past runs, size of the memory", said, 1, Figure(size, size, size, "MB"))
-    title = run.briefing.run.request.title
+    title = run.prompts.run.request.title
 
     def first() -> object:
         history_at.cache_clear()

@@ -67,7 +67,7 @@ def commit(
     folder: Path,
     message: str,
     trailers: Sequence[tuple[str, str]],
-    paths: Sequence[str] | None,
+    paths: Sequence[str] | None = None,
     *,
     when: str | None = None,
 ) -> str | None:
@@ -101,7 +101,7 @@ def commit(
     return head(folder).commit
 
 
-def log(folder: Path, since: str | None) -> tuple[Commit, ...]:
+def log(folder: Path, since: str | None = None) -> tuple[Commit, ...]:
     """Commits reachable from HEAD and not from `since`, newest first, a child always before its
     parents.
     """

@@ -13,6 +13,8 @@ from forge_bot.git.tree_listing import differences
 
 # `diff-tree` and not `diff`: it does not read the diff.* settings that change the form of a diff
 # (noprefix, external, colour, …).
+MAX_DIFF = 200_000
+
 _PLAIN = (
     "diff-tree",
     "-r",
@@ -24,7 +26,13 @@ _PLAIN = (
 
 
 def diff(
-    folder: Path, base: str, other: str, paths: Sequence[str], *, stat: bool, max_bytes: int
+    folder: Path,
+    base: str,
+    other: str = "HEAD",
+    paths: Sequence[str] = (),
+    *,
+    stat: bool = False,
+    max_bytes: int = MAX_DIFF,
 ) -> str:
     """Return the difference between `base` and `other`, as a unified diff or as a table
     of changed lines per file.
@@ -40,13 +48,13 @@ def diff(
     )
 
 
-def changed(folder: Path, base: str, other: str) -> tuple[str, ...]:
+def changed(folder: Path, base: str, other: str = "HEAD") -> tuple[str, ...]:
     """Names of the files that differ; a renamed file stands there with both names."""
     trees = (tree_id(folder, base), tree_id(folder, other))
     return tuple(path for path, _ in differences(folder, *trees))
 
 
-def modes(folder: Path, base: str, other: str) -> dict[str, str]:
+def modes(folder: Path, base: str, other: str = "HEAD") -> dict[str, str]:
     """The mode of each file that differs, in `other` (git-diff-tree(1), "Raw output format");
     000000 for one that is not there.
     """

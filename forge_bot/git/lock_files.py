@@ -11,7 +11,7 @@ _PROC = Path("/proc")
 _LOOK_SECONDS = 0.02
 
 
-def unlock(folder: Path, *, seconds: float) -> tuple[str, ...]:
+def unlock(folder: Path, *, seconds: float = 10.0) -> tuple[str, ...]:
     """Wait for git processes still at work in the tree, at most so long; then take away the locks
     of those that died: their names.
 

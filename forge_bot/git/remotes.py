@@ -57,7 +57,7 @@ _REFUSED = re.compile(r"rejected\]\s+\S+ -> (?P<branch>\S+) \((?!atomic)")
 _REJECTED = re.compile(r"\[remote rejected\][^()]*\((?P<why>.+)\)")
 
 
-def remote_url(folder: Path, name: str) -> str | None:
+def remote_url(folder: Path, name: str = "origin") -> str | None:
     """Address of a remote, after url.insteadOf and without credentials. None when there is no such
     remote.
     """
@@ -67,7 +67,7 @@ def remote_url(folder: Path, name: str) -> str | None:
     return without_credentials(answer.line) if answer.code == 0 else None
 
 
-def push(folder: Path, remote: str, commit: str | None = None) -> None:
+def push(folder: Path, remote: str = "origin", commit: str | None = None) -> None:
     """Push the checked out branch to the branch of the same name and remember that as its upstream.
 
     With `commit`, that one and its ancestors go out, whatever the branch names by then; no upstream
@@ -177,7 +177,7 @@ def _words_of_remote(output: str) -> str:
 _LOST = "refs/forge-bot/lost/"
 
 
-def unpushed(folder: Path, remote: str) -> bool:
+def unpushed(folder: Path, remote: str = "origin") -> bool:
     """Return whether the checked out branch has commits that the remote's did not have when it was
     last heard of.
     """
@@ -188,7 +188,7 @@ def unpushed(folder: Path, remote: str) -> bool:
     return git(folder, "merge-base", "--is-ancestor", here.commit, theirs, ok=(0, 1)).code != 0
 
 
-def take_over(folder: Path, branch: str, remote: str) -> None:
+def take_over(folder: Path, branch: str, remote: str = "origin") -> None:
     """Make a local branch of one that only the remote has, or move one that is wholly contained in
     the remote's; else leave it.
     """
@@ -203,7 +203,7 @@ def take_over(folder: Path, branch: str, remote: str) -> None:
         git(folder, "update-ref", HEADS + branch, theirs, ours or "0" * len(theirs))
 
 
-def give_way(folder: Path, remote: str) -> str:
+def give_way(folder: Path, remote: str = "origin") -> str:
     """Put the checked out branch and its files where the remote's is; the ref under which our own
     commits are kept.
 

@@ -4,18 +4,17 @@ cloned.
 
 import os
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
 from forge_bot.errors import BranchExists, GitFailed, GitMissing, NotARepository
 from forge_bot.git import commits, files_at, missing_parts, remotes, revisions, worktree
-from forge_bot.git.branch_tips import BranchTips, branch_tips
-from forge_bot.git.missing_parts import Lfs
+from forge_bot.git.branch_tips import branch_tips
+from forge_bot.git.folder_methods import of_folder
 from forge_bot.git.object_reader import ObjectReader
 from forge_bot.git.process import LONG, git
-from forge_bot.git.worktree import Tree
 
 _OLDEST = (2, 30)
 _ORIGIN_HEAD = "refs/remotes/origin/"
@@ -33,6 +32,50 @@ class Repository:
     root: Path
     common_dir: Path
 
+    @property
+    def folder(self) -> Path:
+        """The top of the work tree, by the name that all folders of git have here."""
+        return self.root
+
+    # Branches, remotes, and what they name.
+    head = of_folder(revisions.head)
+    tips = of_folder(branch_tips)
+    commit_id = of_folder(revisions.commit_id)
+    tree_id = of_folder(revisions.tree_id)
+    remote_url = of_folder(remotes.remote_url)
+    take_over = of_folder(remotes.take_over)
+    make_bundle = of_folder(remotes.make_bundle)
+    open_bundle = of_folder(remotes.open_bundle)
+    signature = of_folder(commits.identity)
+
+    # Files at a commit.
+    read = of_folder(files_at.read)
+    read_many = of_folder(files_at.read_many)
+    versions = of_folder(files_at.versions)
+    objects = of_folder(files_at.objects)
+    blobs_at = of_folder(files_at.blobs)
+    blobs_here = of_folder(files_at.blobs_here)
+    blob = of_folder(files_at.blob)
+    read_blob = of_folder(files_at.read_blob)
+    sizes = of_folder(files_at.sizes)
+    list_files = of_folder(files_at.list_files)
+    list_folders = of_folder(files_at.list_folders)
+    entries = of_folder(files_at.entries)
+
+    # What is unfinished or missing here.
+    condition = of_folder(missing_parts.condition)
+    lfs = of_folder(missing_parts.lfs)
+
+    # Work trees.
+    worktrees = of_folder(worktree.listed)
+    add_worktree = of_folder(worktree.add)
+    detached_tree = of_folder(worktree.detached)
+    show_commit = of_folder(worktree.show)
+    remove_tree = of_folder(worktree.remove)
+    remove_unused = of_folder(worktree.remove_unused)
+    mend_worktree = of_folder(worktree.mend)
+    tree_of = of_folder(worktree.tree_of)
+
     @staticmethod
     def find(path: Path) -> "Repository":
         """The repository around a folder or file. Raises NotARepository, also for a bare one, and
@@ -46,10 +89,6 @@ class Repository:
                 return Repository(Path(top).resolve(), Path(start, common_dir).resolve())
             case _:
                 return _find_with_care(start, path)
-
-    def head(self) -> revisions.Head:
-        """Branch and newest commit of the work tree. Raises DetachedHead or NoCommits."""
-        return revisions.head(self.root)
 
     def default_branch(self) -> str | None:
         """Return origin's default branch; without one, the first of init.defaultBranch, main
@@ -67,12 +106,6 @@ class Repository:
         """Names of the local branches, in git's order of refs."""
         refs = git(self.root, "for-each-ref", "--format=%(refname)", revisions.HEADS).line
         return tuple(ref.removeprefix(revisions.HEADS) for ref in refs.split("\n") if ref)
-
-    def tips(self) -> BranchTips:
-        """Return the tips of all branches, those of remotes as the last fetch saw them; one
-        process.
-        """
-        return branch_tips(self.root)
 
     def objects_by_id(self) -> ObjectReader:
         """A reader of any number of objects that fetches nothing."""
@@ -129,10 +162,6 @@ class Repository:
         """
         return revisions.is_ancestor(self.root, other, commit)
 
-    def remote_url(self, name: str = "origin") -> str | None:
-        """Address of a remote, without credentials. None when there is no such remote."""
-        return remotes.remote_url(self.root, name)
-
     def fetch(self, remote: str = "origin") -> None:
         """Learn what the remote's branches are now. Raises GitFailed."""
         refs = f"+{revisions.HEADS}*:{remotes.REMOTES}{remote}/*"
@@ -146,12 +175,6 @@ class Repository:
         return tuple(
             name for ref in refs.split("\n") if ref and (name := ref.removeprefix(start)) != "HEAD"
         )
-
-    def take_over(self, branch: str, remote: str = "origin") -> None:
-        """A local branch for one that the remote has, or the local one moved forward to it; one
-        with commits of its own stays.
-        """
-        remotes.take_over(self.root, branch, remote)
 
     def tag_elsewhere(self, address: str, tag: str) -> str | None:
         """The commit of a tag in another repository; None if there is none, or nobody answers
@@ -178,12 +201,6 @@ class Repository:
         # The tag of an annotated one is an object of its own; what it stands for comes with ^{}.
         return found.get(f"{wanted}^{{}}") or found.get(wanted)
 
-    def signature(self) -> dict[str, str]:
-        """Environment in which forge-bot commits as itself; empty where the user has said a name
-        and an address.
-        """
-        return commits.identity(self.root)
-
     def identity(self) -> str | None:
         """Name and address that git knows for the user, None when commits would be forge-bot's
         own.
@@ -196,53 +213,11 @@ class Repository:
             .rpartition(" ")[0]
         )
 
-    def read(self, ref: str, path: str) -> bytes | None:
-        """Bytes of a file as committed at `ref`, None when there is none. Raises GitFailed for an
-        unknown ref.
-        """
-        return files_at.read(self.root, ref, path)
-
-    def versions(self, ref: str, path: str) -> tuple[str, ...]:
-        """Return the ids of the commits up to `ref` that changed a file, newest first. Raise
-        GitFailed for an unknown ref.
-        """
-        return files_at.versions(self.root, ref, path)
-
-    def read_many(self, ref: str, paths: Collection[str]) -> dict[str, bytes]:
-        """Bytes of those of the files that are committed at `ref`; as many calls of git for a
-        thousand as for one.
-        """
-        return files_at.read_many(self.root, ref, paths)
-
-    def objects(self, ref: str, paths: Collection[str]) -> dict[str, str]:
-        """Return mode and object id of those of the paths that are committed at `ref`."""
-        return files_at.objects(self.root, ref, paths)
-
-    def blobs_at(self, ref: str) -> dict[str, tuple[str, str]]:
-        """Return mode and object id of every file committed at `ref`. Raises GitFailed when it
-        names nothing.
-        """
-        return files_at.blobs(self.root, ref)
-
-    def blobs_here(self) -> tuple[dict[str, tuple[str, str]], tuple[str, ...]]:
-        """Return mode and object id of every file in the index, and the paths that are different,
-        new or gone in the work tree, without those that git ignores.
-        """
-        return files_at.blobs_here(self.root)
-
     def raw_commits(self, ids: Sequence[str]) -> dict[str, bytes]:
         """Return commits by their ids as git keeps them: the lines of their heads, and their
         messages.
         """
         return files_at.raw(self.root, ids, "commit")
-
-    def blob(self, oid: str) -> bytes | None:
-        """Return the bytes of a file by its object id, None if this repository does not have it."""
-        return files_at.blob(self.root, oid)
-
-    def sizes(self, ref: str, paths: Collection[str]) -> dict[str, int]:
-        """Bytes of those of the files that are committed at `ref`, without reading them."""
-        return files_at.sizes(self.root, ref, paths)
 
     def text_here(self, path: str) -> str | None:
         """Text of a file as it stands in the work tree the user is in, committed or not. None when
@@ -251,116 +226,11 @@ class Repository:
         file = self.root / path
         return file.read_text(encoding="utf-8", errors="replace") if file.is_file() else None
 
-    def list_files(self, ref: str, under: str = "") -> tuple[str, ...]:
-        """Names of the files committed at `ref`, or of those in one folder. Raises GitFailed for an
-        unknown ref.
-        """
-        return files_at.list_files(self.root, ref, under)
-
-    def condition(self, commit: str) -> missing_parts.Condition:
-        """Return the unfinished or missing parts, for work that begins at a commit. Raises
-        GitFailed for an unknown one.
-        """
-        return missing_parts.condition(self.root, commit)
-
-    def lfs(self, commit: str) -> Lfs | None:
-        """Return the files that a commit keeps in Git LFS and their state here; None when it keeps
-        nothing there.
-        """
-        return missing_parts.lfs(self.root, commit)
-
-    def list_folders(self, ref: str, under: str) -> dict[str, str]:
-        """The folders directly in one folder at `ref`, with an id each that changes with anything
-        in them.
-        """
-        return files_at.list_folders(self.root, ref, under)
-
-    def commit_id(self, ref: str) -> str:
-        """Id of the commit a branch or tag names now. Raises GitFailed."""
-        return revisions.commit_id(self.root, ref)
-
-    def tree_id(self, ref: str) -> str:
-        """Id of the folder tree at `ref`: equal ids, equal files. Raises GitFailed."""
-        return revisions.tree_id(self.root, ref)
-
-    def entries(self, ref: str, folder: str) -> dict[str, str]:
-        """Names in a folder at `ref`, each with the id of what it is; empty if there is no such
-        folder. GitFailed for an unknown ref.
-        """
-        return files_at.entries(self.root, ref, folder)
-
-    def worktrees(self) -> tuple[worktree.WorktreeInfo, ...]:
-        """All work trees of the repository, the main one first."""
-        return worktree.listed(self.root)
-
-    def add_worktree(self, path: Path, branch: str, base: str | None) -> Tree:
-        """A new work tree: on a new branch that begins at `base`, or on an existing branch when
-        `base` is None.
-
-        Raises BranchExists, BadOption and GitFailed; a failed try leaves nothing behind.
-        """
-        return worktree.add(self.root, path, branch, base)
-
-    def detached_tree(self, path: Path, commit: str) -> Tree:
-        """A work tree that stands at a commit and on no branch; one that was left at `path` is made
-        anew. Raises GitFailed.
-        """
-        return worktree.detached(self.root, path, commit)
-
-    def show_commit(self, path: Path, commit: str) -> Tree:
-        """Return the detached work tree at `path` with the files of a commit; untracked files stay.
-        Raises GitFailed.
-        """
-        return worktree.show(self.root, path, commit)
-
-    def read_blob(self, blob: str) -> bytes:
-        """Return the bytes of a blob by its id. Raises GitFailed when the repository does not have
-        it.
-        """
-        return files_at.read_blob(self.root, blob)
-
-    def remove_tree(self, path: Path) -> None:
-        """Take away the work tree at `path` with all that is in it, if there is one."""
-        worktree.remove(self.root, path)
-
-    def remove_unused(self, path: Path, branch: str, start: str, written: str) -> bool:
-        """Remove a work tree and its branch if nobody has used them since they were made at the
-        commit `start`; return whether.
-
-        Files below `written` are no use. A branch without a work tree, as `git worktree add` leaves
-        when it is killed, counts too.
-        """
-        return worktree.remove_unused(self.root, path, branch, start, written)
-
-    def mend_worktree(self, path: Path) -> None:
-        """Link a work tree to this repository anew, if the repository was moved since it was
-        made.
-        """
-        worktree.mend(self.root, path)
-
     def put_aside(self, path: Path) -> Path | None:
         """Rename a folder that was the work tree of a repository which is gone; its new place, None
         for any other folder.
         """
         return worktree.put_aside(path)
-
-    def tree_of(self, branch: str) -> Tree | None:
-        """The work tree in which this branch is checked out, None when there is none or its folder
-        is gone.
-        """
-        return worktree.tree_of(self.root, branch)
-
-    def make_bundle(self, file: Path, base: str, tip: str) -> None:
-        """Write the commits between two into a file. Raises GitFailed, also where there are
-        none.
-        """
-        remotes.make_bundle(self.root, file, base, tip)
-
-    def open_bundle(self, file: Path) -> str:
-        """Take in the commits that a file holds, without moving a branch; the newest. Raises
-        GitFailed.
-        """
-        return remotes.open_bundle(self.root, file)
 
     def exclude(self, pattern: str) -> None:
         """Ignore a pattern in this clone only, once (info/exclude, gitignore(5)). ValueError for

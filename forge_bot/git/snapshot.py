@@ -14,7 +14,7 @@ from pathlib import Path
 from forge_bot.errors import BadOption, GitFailed, NotARepository
 from forge_bot.git.changes import status, untracked_repositories
 from forge_bot.git.commits import identity
-from forge_bot.git.diff import between, patch_bytes
+from forge_bot.git.diff import MAX_DIFF, between, patch_bytes
 from forge_bot.git.process import LONG, GitResult, git
 from forge_bot.git.revisions import commit_id, is_ref, ref_target, tree_id
 
@@ -103,7 +103,7 @@ def add_by_force(copy: Scratch, names: Sequence[str]) -> None:
     git(copy.folder, "add", *options, stdin=listing, env=copy.env, seconds=LONG)
 
 
-def working_diff(folder: Path, max_bytes: int) -> str:
+def working_diff(folder: Path, max_bytes: int = MAX_DIFF) -> str:
     """Return the changes since the last commit, new files included, as a unified
     diff.
     """

@@ -5,17 +5,17 @@ import itertools
 import os
 import re
 import shutil
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from forge_bot.errors import BranchExists, ForgeError, GitFailed
-from forge_bot.git import changes, commits, diff, remotes, revisions, snapshot
-from forge_bot.git.lock_files import unlock
+from forge_bot.git import changes, lock_files, remotes, revisions, snapshot
+from forge_bot.git import commits as made_commits
+from forge_bot.git import diff as differences
+from forge_bot.git.folder_methods import of_folder
 from forge_bot.git.process import LONG, git
 from forge_bot.git.revisions import HEADS, branch_ref, commit_id, head, ref_target
-
-MAX_DIFF = 200_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,166 +24,47 @@ class Tree:
 
     path: Path
 
-    def head(self) -> revisions.Head:
-        """Branch and newest commit. Raises DetachedHead or NoCommits."""
-        return revisions.head(self.path)
+    @property
+    def folder(self) -> Path:
+        """The top of the work tree, by the name that all folders of git have here."""
+        return self.path
 
-    def status(self) -> tuple[changes.StatusEntry, ...]:
-        """Uncommitted changes, untracked files included, ignored ones not."""
-        return changes.status(self.path)
+    # What is there.
+    head = of_folder(revisions.head)
+    status = of_folder(changes.status)
+    untracked = of_folder(changes.untracked)
+    nested = of_folder(changes.nested)
+    commits = of_folder(made_commits.log)
+    last_author = of_folder(made_commits.last_author)
+
+    # Differences between commits, and patches.
+    changed = of_folder(differences.changed)
+    modes = of_folder(differences.modes)
+    merge_base = of_folder(differences.merge_base)
+    diff = of_folder(differences.diff)
+    working_diff = of_folder(snapshot.working_diff)
+    patch = of_folder(snapshot.patch)
+    patched = of_folder(snapshot.patched)
+    apply = of_folder(snapshot.apply)
+
+    # Changes of the files and the branch.
+    commit = of_folder(made_commits.commit)
+    rescue = of_folder(snapshot.rescue)
+    discard = of_folder(changes.discard)
+    restore = of_folder(changes.restore)
+    remove_nested = of_folder(changes.remove_nested)
+    unlock = of_folder(lock_files.unlock)
+    push = of_folder(remotes.push)
+    unpushed = of_folder(remotes.unpushed)
+    give_way = of_folder(remotes.give_way)
 
     def commit_id(self) -> str:
         """Return the id of the commit that is checked out, on a branch or detached."""
         return revisions.commit_id(self.path, "HEAD")
 
-    def untracked(self) -> tuple[str, ...]:
-        """Return what is not tracked, ignored files included; a folder without tracked files is one
-        entry that ends in a slash.
-        """
-        return changes.untracked(self.path)
-
     def is_clean(self) -> bool:
         """Return whether `status` is empty."""
         return not self.status()
-
-    def commit(
-        self,
-        message: str,
-        trailers: Sequence[tuple[str, str]],
-        paths: Sequence[str] | None = None,
-        *,
-        when: str | None = None,
-    ) -> str | None:
-        """Commit all changes, or exactly those of the named files and folders (even ignored ones).
-        None when there are none.
-
-        The author is the user, or forge-bot where git knows no name and address. Hooks do not run;
-        nothing is signed. `when` is an ISO 8601 time. Raises DetachedHead, NoCommits, GitFailed;
-        ValueError for no message or a bad key.
-        """
-        return commits.commit(self.path, message, trailers, paths, when=when)
-
-    def commits(self, since: str | None = None) -> tuple[commits.Commit, ...]:
-        """Commits of the branch, or those that came after `since`, newest first."""
-        return commits.log(self.path, since)
-
-    def last_author(self, path: str) -> str:
-        """Return the author's name of the last commit that changed a file; empty without one."""
-        return commits.last_author(self.path, path)
-
-    def rescue(self, name: str) -> str | None:
-        """Put uncommitted work aside under refs/forge-bot/rescued/<name> and clean the tree; the
-        ref, or None if it was clean.
-        """
-        return snapshot.rescue(self.path, name)
-
-    def diff(
-        self,
-        base: str,
-        head: str = "HEAD",
-        paths: Sequence[str] = (),
-        *,
-        stat: bool = False,
-        max_bytes: int = MAX_DIFF,
-    ) -> str:
-        """Unified diff (or table of changed lines) from one commit to another; give `merge_base` as
-        base for what a branch did.
-
-        Text for reading: longer than `max_bytes` it is cut, and a last line says so.
-        """
-        return diff.diff(self.path, base, head, paths, stat=stat, max_bytes=max_bytes)
-
-    def changed(self, base: str, head: str = "HEAD") -> tuple[str, ...]:
-        """Names of the files in which two commits differ."""
-        return diff.changed(self.path, base, head)
-
-    def working_diff(self, max_bytes: int = MAX_DIFF) -> str:
-        """Uncommitted changes as a diff for reading, new files included; cut like `diff`."""
-        return snapshot.working_diff(self.path, max_bytes)
-
-    def patch(self, paths: Sequence[str] = ()) -> str:
-        """Uncommitted changes, or those of named files, as a whole patch for `apply` in another
-        tree at the same commit.
-        """
-        return snapshot.patch(self.path, paths)
-
-    def apply(self, patch: str, *, without: Sequence[str] = (), only: Sequence[str] = ()) -> None:
-        """Change the files as a patch says, all or none, but for those that `without` names. Raises
-        GitFailed when it does not fit.
-
-        With `only`, change only the files that one of its wildcards names.
-        """
-        snapshot.apply(self.path, patch, without=without, only=only)
-
-    def patched(self, commit: str, patch: bytes, paths: Sequence[str]) -> dict[str, str] | None:
-        """Return mode and id of the paths as a patch would make them at a commit; None if it does
-        not fit. Nothing changes.
-        """
-        return snapshot.patched(self.path, commit, patch, paths)
-
-    def push(self, remote: str = "origin", *, commit: str | None = None) -> None:
-        """Push the branch, never by force, and set its upstream; with `commit` no more than that
-        one, wherever the branch is by then.
-
-        Raises GitFailed, whose hint says what to do.
-        """
-        remotes.push(self.path, remote, commit)
-
-    def modes(self, base: str, head: str = "HEAD") -> dict[str, str]:
-        """The file modes after a change by the names of the files that differ, as git writes them;
-        000000 for those that went.
-        """
-        return diff.modes(self.path, base, head)
-
-    def unpushed(self, remote: str = "origin") -> bool:
-        """Return whether the branch has commits that the remote's did not have when it was last
-        heard of.
-        """
-        return remotes.unpushed(self.path, remote)
-
-    def give_way(self, remote: str = "origin") -> str:
-        """Put branch and files where the remote's branch is; the ref under which commits that are
-        here only are kept.
-        """
-        return remotes.give_way(self.path, remote)
-
-    def merge_base(self, a: str, b: str) -> str:
-        """Id of the commit where two branches parted. Raises GitFailed when they have none in
-        common.
-        """
-        return diff.merge_base(self.path, a, b)
-
-    def discard(self, paths: Sequence[str]) -> None:
-        """Put named files back to the last commit; those it does not have are removed. What they
-        held is gone.
-        """
-        changes.discard(self.path, paths)
-
-    def nested(self) -> frozenset[str]:
-        """Return the folders that hold files of the last commit and are repositories of their own
-        all the same.
-        """
-        return changes.nested(self.path)
-
-    def remove_nested(self, keep: Collection[str] = (), *, untracked: bool = False) -> None:
-        """Take git's own folder out of them, but for those to be kept; with `untracked`, also out
-        of repositories in folders that git does not know.
-        """
-        changes.remove_nested(self.path, keep, untracked=untracked)
-
-    def restore(self, commit: str, paths: Sequence[str]) -> None:
-        """Make named files what they are at a commit; those that it does not have are removed.
-        Raise GitFailed.
-        """
-        changes.restore(self.path, commit, paths)
-
-    def unlock(self, *, seconds: float = 10.0) -> tuple[str, ...]:
-        """Wait at most so long for git processes that outlived whoever started them, then take away
-        locks of dead ones; their names.
-
-        Only for a tree in which nobody but its run works.
-        """
-        return unlock(self.path, seconds=seconds)
 
     def move_forward(self, commit: str) -> None:
         """Move the branch and the files to a commit that came after. Raise GitFailed, and leave all
@@ -369,7 +250,7 @@ def remove_unused(root: Path, path: Path, branch: str, start: str, written: str)
 def _is_used(path: Path, branch: str, written: str) -> bool:
     try:
         # A git that outlived the process which had started it may still be writing.
-        unlock(path, seconds=_PATIENCE)
+        lock_files.unlock(path, seconds=_PATIENCE)
         return head(path).branch != branch or any(
             not change.path.startswith(written) for change in changes.status(path)
         )

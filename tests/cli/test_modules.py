@@ -15,10 +15,10 @@ _READ = "import time:"
 _MOST = {
     ("--help",): 162,
     ("--version",): 162,
-    ("list",): 335,
-    ("status",): 393,
-    ("show", "request.md"): 335,
-    ("status", "--json"): 386,
+    ("list",): 336,
+    ("status",): 394,
+    ("show", "request.md"): 336,
+    ("status", "--json"): 387,
 }
 _WORKING = {
     "asyncio",
