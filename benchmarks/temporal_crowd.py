@@ -21,7 +21,8 @@ from forge_bot.runs.create_run import NewRun, create_run, draft_from_words, plan
 from forge_bot.runs.find_runs import RunInfo, run_named
 from forge_bot.runs.run import open_run
 from forge_bot.runs.session import PersonAnswer, answer
-from forge_bot.settings import Config, load_config, load_pipeline
+from forge_bot.settings import Config, load_config
+from forge_bot.settings.load_pipeline import load_pipeline
 from forge_bot.temporal.payloads import RunBegin, RunStanding
 from forge_bot.temporal.run_place import queue_of, workflow_id
 from forge_bot.temporal.run_workflow import ForgeRunWorkflow

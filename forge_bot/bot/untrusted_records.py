@@ -22,7 +22,7 @@ from forge_bot.engine.reports import (
 from forge_bot.engine.state import Reason
 from forge_bot.errors import CommitsRefused, ForgeError
 from forge_bot.git import Repository
-from forge_bot.settings import load_pipeline
+from forge_bot.settings.load_pipeline import load_pipeline
 from forge_bot.store import SPECS
 from forge_bot.values import TaskId
 

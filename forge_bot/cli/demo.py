@@ -29,8 +29,8 @@ from forge_bot.runs.outcome import Outcome
 from forge_bot.runs.question import Question
 from forge_bot.runs.session import Asker, PersonAnswer, PersonEdit, PersonQuestion, Session
 from forge_bot.runs.tier_models import models_for
-from forge_bot.settings import Config, load_pipeline
-from forge_bot.settings.load_pipeline import PIPELINES
+from forge_bot.settings import Config
+from forge_bot.settings.load_pipeline import PIPELINES, load_pipeline
 from forge_bot.values import Effort, Tier
 
 RECORD = "record.jsonl"

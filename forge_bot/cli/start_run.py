@@ -46,7 +46,8 @@ from forge_bot.runs.scope import scope_folder
 from forge_bot.runs.session import Session
 from forge_bot.runs.steps.step_values import inputs_of
 from forge_bot.runs.tier_models import models_for
-from forge_bot.settings import Config, load_pipeline
+from forge_bot.settings import Config
+from forge_bot.settings.load_pipeline import load_pipeline
 from forge_bot.store import SPECS
 from forge_bot.temporal.run_place import TemporalPlace
 from forge_bot.values import Effort, RecordsPolicy, Tier

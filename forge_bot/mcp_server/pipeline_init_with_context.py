@@ -54,7 +54,7 @@ from forge_bot.runs.run_paths import RunPaths
 from forge_bot.runs.scope import scope_folder
 from forge_bot.runs.standing_rules import rules_at
 from forge_bot.runs.steps.step_values import inputs_of
-from forge_bot.settings import load_pipeline
+from forge_bot.settings.load_pipeline import load_pipeline
 from forge_bot.store import SPECS
 from forge_bot.values import Effort, Frozen, RecordsPolicy, Tier
 

@@ -15,7 +15,7 @@ from forge_bot.runs.estimate import estimate
 from forge_bot.runs.files_of_run import raw_file
 from forge_bot.runs.past_run_index import history_at
 from forge_bot.runs.snapshot_of_run import RunSnapshot
-from forge_bot.settings import load_pipeline
+from forge_bot.settings.load_pipeline import load_pipeline
 from forge_bot.values import Effort, Severity, Tier
 
 About = Literal["runs", "patterns", "friction"]

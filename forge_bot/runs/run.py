@@ -45,8 +45,9 @@ from forge_bot.runs.local_user import local_user
 from forge_bot.runs.process_signals import stop_on_signals, this_process
 from forge_bot.runs.run_paths import RunPaths, run_paths
 from forge_bot.runs.standing_rules import rules_at
-from forge_bot.settings import Config, load_pipeline
+from forge_bot.settings import Config
 from forge_bot.settings.instructions import Rules
+from forge_bot.settings.load_pipeline import load_pipeline
 from forge_bot.store import (
     RECORD_BRANCHES,
     SPECS,

@@ -5,7 +5,8 @@ from forge_bot.engine.reports import RunStarted
 from forge_bot.git import Repository
 from forge_bot.runs.files_of_run import artifact_text, raw_file
 from forge_bot.runs.find_runs import RunInfo
-from forge_bot.settings import Config, load_pipeline
+from forge_bot.settings import Config
+from forge_bot.settings.load_pipeline import load_pipeline
 from forge_bot.store import SPECS
 from forge_bot.store.run_folder import REPORTS, read_reports, read_state
 

@@ -13,7 +13,7 @@ from forge_bot.engine import SpawnAgent, WriteFile
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.reports import ArtifactWritten, Report, RunFlags
 from forge_bot.engine.state import State
-from forge_bot.settings import load_pipeline
+from forge_bot.settings.load_pipeline import load_pipeline
 from forge_bot.values import Effort, Inspection, TaskId, TaskSpec, Verdict
 from tests.fakes.bench import DEVELOP, MAJOR, MISSING, RED, Bench
 

@@ -35,7 +35,7 @@ from forge_bot.engine.reports import (
     RunStarted,
 )
 from forge_bot.engine.state import State
-from forge_bot.settings import load_pipeline
+from forge_bot.settings.load_pipeline import load_pipeline
 from forge_bot.values import (
     CommandName,
     CommandResult,

@@ -15,7 +15,8 @@ from forge_bot.git import Repository
 from forge_bot.runs.find_runs import resolve_run
 from forge_bot.runs.run import open_run
 from forge_bot.runs.snapshot_of_run import run_snapshot
-from forge_bot.settings import Config, load_pipeline
+from forge_bot.settings import Config
+from forge_bot.settings.load_pipeline import load_pipeline
 from tests.recovery.conftest import Told
 from tests.recovery.world import World
 

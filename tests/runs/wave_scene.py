@@ -19,7 +19,8 @@ from forge_bot.runs.notifications import Notice
 from forge_bot.runs.outcome import Outcome
 from forge_bot.runs.run import Run
 from forge_bot.runs.session import Session
-from forge_bot.settings import Config, load_pipeline
+from forge_bot.settings import Config
+from forge_bot.settings.load_pipeline import load_pipeline
 from forge_bot.values import Tier, Usage
 from tests.fakes.script import HEADINGS
 

@@ -11,7 +11,7 @@ from forge_bot.git import Repository, Tree
 from forge_bot.resources import templates
 from forge_bot.runs.create_run import NewRun, RequestDraft, create_run, plan_for
 from forge_bot.runs.find_runs import RunInfo
-from forge_bot.settings import load_pipeline
+from forge_bot.settings.load_pipeline import load_pipeline
 
 KEY = "sk-live-4f9a8c7b6d5e4f3a2b1c"
 

@@ -13,7 +13,7 @@ from forge_bot.errors import BranchMoved, CommitsRefused
 from forge_bot.knowledge import DocumentNames
 from forge_bot.runs.create_run import NewRun, RequestDraft, create_run, plan_for
 from forge_bot.runs.past_run_index import history_at
-from forge_bot.settings import load_pipeline
+from forge_bot.settings.load_pipeline import load_pipeline
 from forge_bot.values import PhaseId
 from tests.security.scene import KEY, Scene, begun, git
 

@@ -7,7 +7,8 @@ import time
 import pytest
 
 from forge_bot.errors import BadConfig, BadPipeline
-from forge_bot.settings import load_config, load_pipeline
+from forge_bot.settings import load_config
+from forge_bot.settings.load_pipeline import load_pipeline
 
 LAUGHS = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
     f"{chr(98 + i)}: &{chr(98 + i)} [{', '.join(['*' + chr(97 + i)] * 9)}]\n" for i in range(9)

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from forge_bot.errors import BadConfig, BadPipeline
-from forge_bot.settings import Config, load_config, load_pipeline, state_home
+from forge_bot.settings import Config, load_config, state_home
 from forge_bot.settings.config import DEFAULT_MODEL
+from forge_bot.settings.load_pipeline import load_pipeline
 from forge_bot.values import Tier
 
 

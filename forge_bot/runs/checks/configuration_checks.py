@@ -21,10 +21,9 @@ from forge_bot.runs.registry_credentials import not_given
 from forge_bot.runs.run_needs import check_testable
 from forge_bot.runs.run_prompts import prompts_for
 from forge_bot.runs.standing_rules import rules_at
-from forge_bot.settings import load_pipeline
 from forge_bot.settings.capability_file import CAPABILITY_FILE
 from forge_bot.settings.instructions import INSTRUCTIONS
-from forge_bot.settings.load_pipeline import PIPELINES, load_descriptor
+from forge_bot.settings.load_pipeline import PIPELINES, load_descriptor, load_pipeline
 from forge_bot.values import RecordsPolicy
 from forge_bot.wording import several
 
