@@ -128,15 +128,30 @@ def blobs(folder: Path, ref: str) -> dict[str, tuple[str, str]]:
     return {path: (entry.mode, entry.oid) for path, entry in found}
 
 
+_NEW = "?"
+_DIFFERENT = "RCK"
+"""Letters of git for what is gone, changed, or in the way of what is in the index."""
+
+
 def blobs_here(folder: Path) -> tuple[dict[str, tuple[str, str]], tuple[str, ...]]:
     """Return mode and object id of every file in the index, and the paths that are different, new
     or gone in the work tree.
     """
-    staged = git(folder, "ls-files", "-z", "--stage").names
-    rows = ((path, about.split(" ")) for about, _, path in (row.partition("\t") for row in staged))
-    options = ("--modified", "--deleted", "--others", "--exclude-standard")
-    changed = git(folder, "ls-files", "-z", *options).names
-    return {path: (mode, oid) for path, (mode, oid, _stage) in rows}, tuple(dict.fromkeys(changed))
+    options = ("--cached", "--modified", "--deleted", "--others", "--exclude-standard")
+    known: dict[str, tuple[str, str]] = {}
+    changed: dict[str, None] = {}
+    for row in git(folder, "ls-files", "-z", "-t", "--stage", *options).names:
+        # A letter, and of what is in the index its mode, id, stage and, after a tab, its path.
+        if row[0] == _NEW:
+            changed[row[2:]] = None
+            continue
+        about, _, path = row.partition("\t")
+        if row[0] in _DIFFERENT:
+            changed[path] = None
+        else:
+            _, mode, oid, _ = about.split(" ")
+            known[path] = (mode, oid)
+    return known, tuple(changed)
 
 
 def blob(folder: Path, oid: str) -> bytes | None:

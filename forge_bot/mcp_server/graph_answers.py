@@ -20,7 +20,7 @@ from forge_bot.project.graph.graph_documents import (
     violations,
 )
 from forge_bot.project.graph.graph_query import GraphQuestion, ask_graph
-from forge_bot.project.graph.manifest import declared, matching
+from forge_bot.project.graph.manifest import Manifest, declared, matching
 from forge_bot.project.graph.project_graph import ProjectGraph
 from forge_bot.project.graph.read_graph import GraphReader
 from forge_bot.project.graph.repo_map import repo_map
@@ -42,12 +42,13 @@ class GraphAnswers:
     def __init__(self, roots: ServedFolders) -> None:
         self._roots = roots
         self._readers: dict[Path, GraphReader] = {}
+        self._declared: dict[Path, tuple[ProjectGraph, tuple[ProjectGraph, Manifest]]] = {}
         self._one = threading.Lock()
 
     def answer(self, operation: Operation, asked: Mapping[str, Any], project: str) -> GraphResult:
         """Answer one call of `forge_graph`. Raises BadArguments, BadOption, BadManifest."""
         root = self._roots.root(project)
-        graph, _ = declared(self._graph(root))
+        graph, _ = self._with_manifest(root)
         manifest = f"forge://project/{root.id}/manifest"
         if operation in {"verify", "scan"}:
             found = scan(graph) if operation == "scan" else violations(graph)
@@ -75,11 +76,11 @@ class GraphAnswers:
 
     def manifest(self, project: str) -> JsonValue:
         """Return the nodes of code with tier and imports, and the rules that are declared."""
-        return manifest_document(*declared(self._graph(self._roots.root(project))))
+        return manifest_document(*self._with_manifest(self._roots.root(project)))
 
     def node(self, project: str, node_id: str) -> JsonValue:
         """Return one node with its neighbours. Raises UnknownNode."""
-        graph, _ = declared(self._graph(self._roots.root(project)))
+        graph, _ = self._with_manifest(self._roots.root(project))
         found = graph.node(unquote(node_id))
         if found is None:
             raise UnknownNode(f"The graph has no node {unquote(node_id)!r}.")
@@ -103,7 +104,7 @@ class GraphAnswers:
 
     def annotations(self, project: str) -> JsonValue:
         """Return what is found in the graph as it is now, and the kept annotations."""
-        return annotations_document(declared(self._graph(self._roots.root(project)))[0])
+        return annotations_document(self._with_manifest(self._roots.root(project))[0])
 
     def summary(self, root: ServedFolder) -> str:
         """Return what the graph says of a repository in a few lines; empty while reading it would
@@ -126,6 +127,15 @@ class GraphAnswers:
             ),
         ]
         return "\n".join([*lines, "", repo_map(graph, _CONTEXT_TOKENS).rstrip()])
+
+    def _with_manifest(self, root: ServedFolder) -> tuple[ProjectGraph, Manifest]:
+        """Return the graph with what its manifest says; the same one while no file changes."""
+        graph = self._graph(root)
+        known = self._declared.get(root.path)
+        if known is None or known[0] is not graph:
+            known = (graph, declared(graph))
+            self._declared[root.path] = known
+        return known[1]
 
     def _graph(self, root: ServedFolder) -> ProjectGraph:
         with self._one:

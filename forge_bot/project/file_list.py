@@ -37,7 +37,8 @@ class Listing:
     def __init__(self, files: Sequence[str], read: Callable[[str], str | None]) -> None:
         self.files = tuple(sorted({path.removeprefix("./") for path in files if path}))
         self._known = frozenset(self.files)
-        self._folders = frozenset(folder for path in self.files for folder in above(path))
+        holders = {path.rpartition("/")[0] for path in self.files}
+        self._folders = frozenset(each for folder in holders for each in above(f"{folder}/"))
         self._read = read
         self._texts: dict[str, str] = {}
         self._own: dict[str, tuple[str, ...]] = {}
@@ -106,5 +107,11 @@ def join(folder: str, name: str) -> str:
 
 def above(path: str) -> tuple[str, ...]:
     """Return all folders above a path, without the root."""
-    parts = path.split("/")[:-1]
+    folder, slash, _ = path.rpartition("/")
+    return _with_above(folder) if slash else ()
+
+
+@lru_cache(maxsize=10_000)
+def _with_above(folder: str) -> tuple[str, ...]:
+    parts = folder.split("/")
     return tuple("/".join(parts[: depth + 1]) for depth in range(len(parts)))

@@ -32,3 +32,9 @@ def imports(found: ProjectGraph) -> dict[str, set[str]]:
 def clone(source: Path, folder: Path) -> Repository:
     subprocess.run(["git", "clone", "-q", str(source), str(folder)], check=True)
     return Repository.find(folder)
+
+
+def git(folder: Path, *words: str) -> int:
+    """Run git as somebody, and return how it ended."""
+    somebody = ("-c", "user.name=a", "-c", "user.email=a@b.c")
+    return subprocess.run(["git", "-C", str(folder), *somebody, *words], check=False).returncode

@@ -7,7 +7,7 @@ import pytest
 from forge_bot.git import Repository
 from forge_bot.project.graph.node_types import NodeKind, NodeTier
 from forge_bot.project.graph.read_graph import GraphReader
-from tests.project.graph_scene import graph, repository, write
+from tests.project.graph_scene import git, graph, repository, write
 
 
 def kept_in(found: Repository) -> Path:
@@ -156,6 +156,35 @@ def test_a_reader_reads_changed_and_new_files_and_forgets_those_that_are_gone(
     assert list(reader.at("HEAD").files) == ["a.py", "b.py", "c.py"]
 
 
+def test_names_that_look_like_what_git_says_about_files_are_names(tmp_path: Path) -> None:
+    odd = f"H 100644 {'a' * 40} 0\todd.py"
+    made = repository(tmp_path, {odd: "import b\n", "b.py": "", "line\nbreak.py": "import b\n"})
+    new = f"C 100644 {'b' * 40} 0\tnew.py"
+    write(tmp_path, {new: "import b\n", "? b.py": "import b\n", odd: "\nimport b\n"})
+    found = GraphReader(made).here()
+    assert {path: node.imports["b.py"] for path, node in found.files.items() if node.imports} == {
+        odd: 2,
+        new: 1,
+        "? b.py": 1,
+        "line\nbreak.py": 1,
+    }
+
+
+def test_files_in_conflict_are_read_as_they_lie_there(tmp_path: Path) -> None:
+    made = repository(tmp_path, {"a.py": "x = 1\n", "b.py": ""})
+    start = made.commit_id("HEAD")
+    for branch, text in (("one", "import b\n"), ("two", "x = 2\n")):
+        assert git(tmp_path, "switch", "-q", "-c", branch, start) == 0
+        write(tmp_path, {"a.py": text})
+        assert git(tmp_path, "commit", "-qam", branch) == 0
+    assert git(tmp_path, "merge", "one") == 1
+    found = GraphReader(made).here()
+    assert found.files["a.py"].imports == {"b.py": 4}
+    assert found.files["a.py"].problem == "line 1 cannot be parsed"
+    (tmp_path / "a.py").unlink()
+    assert list(GraphReader(made).here().files) == ["b.py"]
+
+
 def test_the_cache_may_be_gone_or_broken_and_the_graph_is_the_same(tmp_path: Path) -> None:
     made = repository(tmp_path, {"a.py": "import b\nclass A: ...\n", "b.py": ""})
     first = GraphReader(made).here()
@@ -281,9 +310,14 @@ def test_a_reader_that_begins_with_a_kept_graph_gives_what_one_gives_that_reads_
     }
     made = repository(tmp_path, files)
     GraphReader(made).here()
+    goes_on = GraphReader(made)
+    goes_on.here()
     write(tmp_path, CHANGES[name])
     began = GraphReader(made).here()
     assert began.files == GraphReader(made).here().files
+    later = goes_on.here()
+    assert (later.files, later.commands, later.notes) == (began.files, began.commands, began.notes)
+    assert goes_on.here() is later, "while nothing changes it is not made again"
     kept_in(made).unlink()
     whole = GraphReader(made).here()
     assert (began.files, began.commands, began.notes) == (whole.files, whole.commands, whole.notes)

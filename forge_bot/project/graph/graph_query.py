@@ -1,8 +1,10 @@
 """Questions to the graph: nodes, their neighbours, the way between two, what a change reaches."""
 
+import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from fnmatch import fnmatchcase
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from fnmatch import translate
+from functools import lru_cache
 from heapq import nsmallest
 
 from pydantic import Field
@@ -136,14 +138,14 @@ def _found(
         NodeKind.SYMBOL,
         NodeKind.PHASE,
     }
-    return _Counted("1 node", "{} nodes"), [(node, "") for node in graph.nodes(symbols=symbols)]
+    nodes = graph.nodes(symbols=symbols, named=_naming(asked.name))
+    return _Counted("1 node", "{} nodes"), [(node, "") for node in nodes]
 
 
 def _fits(node: GraphNode, asked: GraphQuestion) -> bool:
-    if asked.name and not _is_named(node.id, asked.name):
-        return False
     return (
-        (asked.kind is None or node.kind is asked.kind)
+        (not asked.name or _naming(asked.name)(node.id))
+        and (asked.kind is None or node.kind is asked.kind)
         and (asked.tier is None or (node.tier is not None and node.tier.within(asked.tier)))
         and (not asked.domain or node.domain == asked.domain)
         and (asked.criticality is None or node.criticality.weight >= asked.criticality.weight)
@@ -155,10 +157,14 @@ def _place(found: tuple[GraphNode, str]) -> tuple[int, str]:
     return -found[0].criticality.weight, found[0].id
 
 
-def _is_named(name: str, wanted: str) -> bool:
+@lru_cache(maxsize=8)
+def _naming(wanted: str) -> Callable[[str], bool]:
+    """Return what says whether an id is named as wanted: by a glob, or a part in any case."""
     if "*" in wanted:
-        return fnmatchcase(name, wanted)
-    return wanted.lower() in name.lower()
+        glob = re.compile(translate(wanted))
+        return lambda name: glob.match(name) is not None
+    part = wanted.lower()
+    return lambda name: part in name.lower()
 
 
 def named_node(graph: ProjectGraph, name: str) -> GraphNode:

@@ -10,8 +10,9 @@ from forge_bot.project.graph.project_files import ProjectFiles
 from forge_bot.project.graph.project_graph import FileNode, GraphCommand, ProjectGraph
 from forge_bot.values import CommandName
 
-PROBLEM = 5
-"""The place of the problem in a kept node."""
+_KINDS = {str(kind): kind for kind in NodeKind}
+TESTS, PROBLEM = 4, 5
+"""The places of the tests and of the problem in a kept node."""
 
 
 def kept_form(files: ProjectFiles, graph: ProjectGraph, read: Mapping[str, str]) -> bytes:
@@ -61,19 +62,16 @@ def commands_from(
 
 
 def node_from(row: list[object], paths: list[str]) -> FileNode:
-    """Return a kept node. Raises ValueError, TypeError, IndexError for one that does not fit."""
+    """Return a kept node. Raises ValueError, TypeError, LookupError for one that does not fit."""
     kind, imports, outside, missing, tests, problem, generated, writes = row
+    # Thousands are read at once, and most parts of most of them are empty.
     return FileNode(
-        NodeKind(str(kind)),
-        _lines_at(imports, paths),
-        dict(cast("list[tuple[str, int]]", outside)),
+        _KINDS[cast("str", kind)],
+        {paths[at]: line for at, line in cast("list[tuple[int, int]]", imports)},
+        dict(cast("list[tuple[str, int]]", outside)) if outside else {},
         tuple((module, line) for module, line in cast("list[tuple[str, int]]", missing)),
-        tuple(paths[target] for target in cast("list[int]", tests)),
-        str(problem),
-        bool(generated),
-        _lines_at(writes, paths),
+        tuple([paths[at] for at in cast("list[int]", tests)]) if tests else (),
+        cast("str", problem),
+        cast("bool", generated),
+        {paths[at]: line for at, line in cast("list[tuple[int, int]]", writes)} if writes else {},
     )
-
-
-def _lines_at(rows: object, paths: list[str]) -> dict[str, int]:
-    return {paths[target]: line for target, line in cast("list[tuple[int, int]]", rows)}

@@ -94,10 +94,10 @@ class Manifest(Frozen):
 
 def read_manifest(text: str) -> Manifest:
     """Return what a manifest says. Raises BadManifest with each problem and its line."""
-    from forge_bot.settings.yaml_file import read_yaml
-
     if not text.strip():
         return Manifest()
+    from forge_bot.settings.yaml_file import read_yaml
+
     return read_yaml(text, MANIFEST, _adapter(), BadManifest, _KEYS)
 
 

@@ -16,6 +16,11 @@ from forge_bot.project.file_list import Listing
 
 LINK = "120000"
 SUBMODULE = "160000"
+MANIFESTS = frozenset(
+    {"pyproject.toml", "setup.cfg", "package.json", "tsconfig.json", "jsconfig.json", "go.mod"}
+)
+"""Names of files that say what imports mean."""
+_SPECIAL = frozenset({LINK, SUBMODULE})
 _LARGEST = 20_000_000
 """Bytes of a changed file that is hashed; of a larger one size and time stand for its contents."""
 
@@ -78,6 +83,16 @@ class ProjectFiles:
         for path, entry in self.entries.items():
             digest.update(f"{entry.mode} {entry.blob} {path}\0".encode(errors="surrogateescape"))
         return digest.hexdigest()
+
+    @cached_property
+    def structure(self) -> str:
+        """A text that changes with what imports can mean: names, links and manifests."""
+        return "\0".join(
+            f"{path}{entry.mode}{entry.blob}"
+            if entry.mode in _SPECIAL or path.rpartition("/")[2] in MANIFESTS
+            else path
+            for path, entry in self.entries.items()
+        )
 
     def blob(self, path: str) -> str:
         """Return git's id of a file's contents; empty when there is none."""

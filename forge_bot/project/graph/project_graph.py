@@ -95,6 +95,10 @@ class Overrides(NamedTuple):
     contracts: tuple[str, ...] = ()
 
 
+def _any_name(_: str) -> bool:
+    return True
+
+
 @dataclass(frozen=True)
 class ProjectGraph:
     """All nodes and edges. What the manifest says is laid over the kinds when a node is asked for.
@@ -106,7 +110,6 @@ class ProjectGraph:
     files: Mapping[str, FileNode]
     commands: tuple[GraphCommand, ...]
     notes: tuple[str, ...]
-    fingerprint: str
     facts: Callable[[Iterable[str]], Mapping[str, FileFacts]] = field(repr=False)
     text: Callable[[str], str] = field(repr=False)
     blob: Callable[[str], str] = field(repr=False)
@@ -157,30 +160,25 @@ class ProjectGraph:
 
     def contained(self, path: str) -> tuple[GraphNode, ...]:
         """Return what a file contains: definitions, or the phases of a pipeline."""
-        outer = self.file_node(path)
         facts = self.facts((path,)).get(path, FileFacts())
-        return tuple(
-            GraphNode(
-                f"{path}{SEPARATOR}{symbol.name}",
-                NodeKind.PHASE if symbol.kind == "phase" else NodeKind.SYMBOL,
-                outer.tier,
-                outer.domain,
-                outer.criticality,
-                line=symbol.line,
-                text=symbol.text,
-            )
-            for symbol in facts.symbols
-        )
+        return tuple(_inside(self.file_node(path), facts, _any_name))
 
-    def nodes(self, *, symbols: bool = False) -> Iterator[GraphNode]:
-        """Yield the nodes of all files and commands, and of what files contain if that is asked."""
+    def nodes(
+        self, *, symbols: bool = False, named: Callable[[str], bool] = _any_name
+    ) -> Iterator[GraphNode]:
+        """Yield the nodes of all files and commands, and of what files contain if that is asked:
+        those whose id is `named` so.
+        """
+        facts = self.facts(self.files if symbols else ())
         for node in self._file_nodes:
-            yield node
-            if symbols:
-                yield from self.contained(node.path)
+            if named(node.id):
+                yield node
+            if node.id in facts:
+                yield from _inside(node, facts[node.id], named)
         for command in self.commands:
             kind = NodeKind.COMMAND
-            yield GraphNode(command.id, kind, kind.tier, text=command.reason)
+            if named(command.id):
+                yield GraphNode(command.id, kind, kind.tier, text=command.reason)
 
     def node(self, name: str) -> GraphNode | None:
         """Return the node of an id; None if there is none."""
@@ -256,6 +254,24 @@ class ProjectGraph:
                     came[target] = path
                     queue.append(target)
         return ()
+
+
+def _inside(
+    outer: GraphNode, facts: FileFacts, named: Callable[[str], bool]
+) -> Iterator[GraphNode]:
+    """Yield the nodes of what a file contains, as far as their ids are `named` so."""
+    for symbol in facts.symbols:
+        name = f"{outer.id}{SEPARATOR}{symbol.name}"
+        if named(name):
+            yield GraphNode(
+                name,
+                NodeKind.PHASE if symbol.kind == "phase" else NodeKind.SYMBOL,
+                outer.tier,
+                outer.domain,
+                outer.criticality,
+                line=symbol.line,
+                text=symbol.text,
+            )
 
 
 def _reversed(

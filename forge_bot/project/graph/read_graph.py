@@ -7,6 +7,7 @@ comes from the cache.
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from posixpath import basename, dirname, join, normpath
 from typing import cast
 
@@ -20,10 +21,11 @@ from forge_bot.project.graph.command_files import command_files
 from forge_bot.project.graph.config_problems import config_problem
 from forge_bot.project.graph.file_facts import FileFacts
 from forge_bot.project.graph.graph_cache import GraphCache
-from forge_bot.project.graph.kept_graph import PROBLEM, commands_from, kept_form, node_from
+from forge_bot.project.graph.kept_graph import PROBLEM, TESTS, commands_from, kept_form, node_from
 from forge_bot.project.graph.node_types import NodeKind
 from forge_bot.project.graph.project_files import (
     LINK,
+    MANIFESTS,
     SUBMODULE,
     FileEntry,
     ProjectFiles,
@@ -42,9 +44,6 @@ from forge_bot.wording import several
 
 _FORM = 6
 """The number of the form of a kept graph. It grows when graphs are made differently."""
-_MANIFESTS = frozenset(
-    {"pyproject.toml", "setup.cfg", "package.json", "tsconfig.json", "jsconfig.json", "go.mod"}
-)
 _PARTS = 2_000
 _QUICK = 400
 _FEW = 50
@@ -58,13 +57,14 @@ class GraphReader:
         self._repository = repository
         self._cache = GraphCache(repository.common_dir / "forge-bot" / "graph.sqlite")
         self._facts: dict[str, FileFacts] = {}
-        self._nodes: dict[tuple[str, str], FileNode] = {}
+        self._nodes: dict[str, tuple[str, FileNode]] = {}
+        self._notes: tuple[str, ...] = ()
         self._structure = ""
         self._stacks, self._unfit = BUILT_IN, dict[str, str]()
         self._declared: Mapping[str, str] = {}
         self._unheeded: Mapping[str, str] = {}
         self._make: Callable[[str, FileFacts], FileNode] | None = None
-        self._known: ProjectGraph | None = None
+        self._known: tuple[ProjectFiles, ProjectGraph] | None = None
         self._found: tuple[tuple[str, ...], dict[str, str], tuple[GraphCommand, ...]]
         self._found = ((), {}, ())
 
@@ -98,22 +98,28 @@ class GraphReader:
 
     def _graph(self, files: ProjectFiles) -> ProjectGraph:
         changed = self._look_at_stacks(files)
-        if not changed and self._known is not None and self._known.fingerprint == files.fingerprint:
-            return self._known
-        forms = "".join(f" {stack.name}.{stack.form}" for stack in self._stacks.own)
-        alike = f"{__version__}.{_FORM}{forms} {_digest(_structure(files))} "
-        key = alike + files.fingerprint
-        kept = None if self._structure else self._cache.graph(key)
+        if not changed and self._known is not None and self._known[0].entries == files.entries:
+            return self._known[1]
         with collecting_paused():
-            graph = self._restored(files, kept) if kept is not None else None
-        if graph is None:
-            with collecting_paused():
-                new = self._known is None and self._read_most(files, alike)
-                graph = self._read(files)
-            if new:
-                # Later ones differ by a few files, which the next process reads quickly.
-                self._cache.keep_graph(key, kept_form(files, graph, self._found[1]))
-        self._known = graph
+            graph = self._read(files) if self._structure else self._read_first(files)
+        self._known = (files, graph)
+        return graph
+
+    def _read_first(self, files: ProjectFiles) -> ProjectGraph:
+        """Return a graph for which this process has read nothing yet: as it is kept, or with as
+        much as can be taken from a kept one.
+        """
+        forms = "".join(f" {stack.name}.{stack.form}" for stack in self._stacks.own)
+        alike = f"{__version__}.{_FORM}{forms} {_digest(files.structure)} "
+        key = alike + files.fingerprint
+        kept = self._cache.graph(key)
+        if kept is not None and (graph := self._restored(files, kept)) is not None:
+            return graph
+        new = self._read_most(files, alike)
+        graph = self._read(files)
+        if new:
+            # Later ones differ by a few files, which the next process reads quickly.
+            self._cache.keep_graph(key, kept_form(files, graph, self._found[1]))
         return graph
 
     def _look_at_stacks(self, files: ProjectFiles) -> bool:
@@ -159,8 +165,9 @@ class GraphReader:
             rows = zip(paths, cast("list[str]", found["blobs"]), found["files"], strict=True)
             for path, blob, row in rows:
                 # Problems go away by what lies elsewhere, such as contents that come into a clone.
-                if blob == files.blob(path) and not row[PROBLEM]:
-                    self._nodes[path, blob] = node_from(row, paths)._replace(tests=())
+                if blob == files.entries[path].blob and not row[PROBLEM]:
+                    row[TESTS] = None
+                    self._nodes[path] = blob, node_from(row, paths)
             self._found = (tuple(paths), *commands_from(found))
         except (ValueError, KeyError, TypeError, IndexError):
             self._nodes = {}
@@ -168,39 +175,36 @@ class GraphReader:
 
     def _prepare(self, files: ProjectFiles) -> None:
         """Make ready for files with these names and manifests, unless that was done."""
-        structure = _structure(files)
-        if structure == self._structure and self._make is not None:
+        if files.structure == self._structure and self._make is not None:
             return
         listing = files.listing()
-        self._structure, self._nodes = structure, {}
+        self._structure, self._nodes = files.structure, {}
+        read = (path for path in files.entries if self._is_read(files, path))
+        self._notes = tuple(_promises(read, self._stacks))
         self._make = _maker(listing, self._stacks)
         self._unheeded = {
             path: problem
             for path in files.entries
-            if basename(path) in _MANIFESTS and (problem := config_problem(listing, path))
+            if basename(path) in MANIFESTS and (problem := config_problem(listing, path))
         }
 
     def _read(self, files: ProjectFiles) -> ProjectGraph:
         self._prepare(files)
         make = cast("Callable[[str, FileFacts], FileNode]", self._make)
-        read = [path for path in files.entries if self._is_read(files, path)]
-        new = [path for path in read if (path, files.blob(path)) not in self._nodes]
-        facts = self._facts_of(files, new)
-        nodes: dict[str, FileNode] = {}
-        for path, entry in files.entries.items():
-            known = (path, entry.blob)
-            if known not in self._nodes:
-                made = make(path, facts.get(path, FileFacts()))
-                if problem := self._unfit.get(path) or self._unheeded.get(path):
-                    made = made._replace(problem=problem)
-                self._nodes[known] = _with_mode(made, path, entry, files)
-            nodes[path] = self._nodes[known]
-        self._nodes = {(path, files.entries[path].blob): node for path, node in nodes.items()}
+        known, entries = self._nodes, files.entries
+        same = {path for path, (blob, _) in known.items() if entries[path].blob == blob}
+        new = [path for path in entries if path not in same]
+        facts = self._facts_of(files, [path for path in new if self._is_read(files, path)])
+        for path in new:
+            made = make(path, facts.get(path, FileFacts()))
+            if problem := self._unfit.get(path) or self._unheeded.get(path):
+                made = made._replace(problem=problem)
+            known[path] = entries[path].blob, _with_mode(made, path, entries[path], files)
+        nodes = {path: known[path][1] for path in entries}
         return ProjectGraph(
             with_tests(nodes, lambda paths: self._facts_of(files, paths)),
             self._commands(files),
-            tuple(_promises(read, self._stacks)),
-            files.fingerprint,
+            self._notes,
             self._lazily(files),
             files.text,
             files.blob,
@@ -272,7 +276,6 @@ class GraphReader:
                 },
                 commands_from(found)[1],
                 tuple(map(str, found["notes"])),
-                files.fingerprint,
                 self._lazily(files),
                 files.text,
                 files.blob,
@@ -286,27 +289,20 @@ def _digest(text: str) -> str:
     return hashlib.sha256(text.encode(errors="surrogateescape")).hexdigest()[:32]
 
 
-def _structure(files: ProjectFiles) -> str:
-    """Return a text that changes with what imports can mean: names, links and manifests."""
-    return "\0".join(
-        path + entry.blob if path.rpartition("/")[2] in _MANIFESTS or entry.mode == LINK else path
-        for path, entry in files.entries.items()
-    )
-
-
 def _maker(listing: Listing, stacks: StackTable) -> Callable[[str, FileFacts], FileNode]:
     """Return the function that makes a node of a file's facts."""
     entries = entry_points(listing)
-    resolvers: dict[str, Resolve] = {
-        stack.name: stack.resolver(listing) for stack in stacks.stacks if stack.resolver is not None
-    }
+
+    @cache
+    def resolver(stack: Stack) -> Resolve | None:
+        return stack.resolver(listing) if stack.resolver is not None else None
 
     def make(path: str, facts: FileFacts) -> FileNode:
         stack = stacks.stack_for(path)
         kind = kind_of(path, entries, code=stack in stacks.own)
         if kind is NodeKind.MODULE and "main" in facts.marks:
             kind = NodeKind.ENTRY
-        resolve = resolvers.get(stack.name) if stack is not None else None
+        resolve = resolver(stack) if stack is not None else None
         imports: dict[str, int] = {}
         outside: dict[str, int] = {}
         missing: dict[str, int] = {}

@@ -16,6 +16,7 @@ from forge_bot.project.graph.stacks.stack import Resolution, Resolve
 from forge_bot.project.lenient_config import ini, items, string, strings, table, toml
 
 _PROJECTS = ("pyproject.toml", "setup.py", "setup.cfg")
+_PACKAGE_ENDINGS = ("__init__.py", "__init__.pyi")
 _FORMS = ("/__init__.py", ".py", "/__init__.pyi", ".pyi")
 
 
@@ -28,18 +29,24 @@ class _PythonRoots:
     def __init__(self, listing: Listing) -> None:
         self._files = frozenset(path for path in listing.files if path.endswith((".py", ".pyi")))
         self._packages = {
-            dirname(path) for path in self._files if basename(path).startswith("__init__.py")
+            dirname(path)
+            for path in self._files
+            if path.endswith(_PACKAGE_ENDINGS) and basename(path).startswith("__init__.py")
         }
-        self._folders = {folder for path in self._files for folder in above(path)}
+        self._holders: dict[str, list[str]] = defaultdict(list)
+        for path in self._files:
+            folder, _, name = path.rpartition("/")
+            self._holders[folder].append(name)
+        self._folders = {each for folder in self._holders for each in above(f"{folder}/")}
         own = frozenset(listing.own())
         self._declared = {"", *_declared(listing)} | (
             {"src"} if "src" not in self._packages else set[str]()
         )
         self._root_of = {folder: self._root(folder) for folder in self._folders | {""}}
         self._visible = self._declared | {
-            self._root_of[dirname(path)]
-            for path in self._files & own
-            if TEST_FOLDERS.isdisjoint(path.split("/"))
+            self._root_of[folder]
+            for folder in {dirname(path) for path in self._files & own}
+            if TEST_FOLDERS.isdisjoint(folder.split("/"))
         }
         self._tops = self._top_names()
         self._known: dict[tuple[str, str], str | None] = {}
@@ -141,12 +148,13 @@ class _PythonRoots:
         """Return the roots by the top names that they hold."""
         roots = set(self._root_of.values()) | self._declared
         tops: dict[str, set[str]] = defaultdict(set)
-        for path in self._files:
-            for root in ("", *above(path)):
+        for folder, names in self._holders.items():
+            for root in ("", *above(folder)) if folder else ():
                 if root in roots:
-                    rest = path[len(root) + 1 :] if root else path
-                    first = rest.partition("/")[0]
-                    tops[first.removesuffix(".py").removesuffix(".pyi")].add(root)
+                    rest = folder[len(root) + 1 :] if root else folder
+                    tops[rest.partition("/")[0]].add(root)
+            for name in names if folder in roots else ():
+                tops[name.removesuffix(".py").removesuffix(".pyi")].add(folder)
         return {name: frozenset(found) for name, found in tops.items()}
 
 
