@@ -17,6 +17,9 @@ SETUP_PREFIX = "FORGE_SETUP_"
 # Shorter values would redact ordinary words.
 _SHORTEST = 8
 _SHORTEST_LINE = 16
+# Lines of keys that are no secret: marks, and what every OpenSSH key without a passphrase begins
+# with.
+_NO_SECRET = ("-----", base64.b64encode(b"openssh-key-v1").decode()[:18])
 # RFC 3986, 2.2 and 2.3: characters that some programs do not encode.
 _ESCAPE = re.compile("%[0-9A-F]{2}")
 _UNRESERVED = "!*'();:@&=+$,/?#[]"
@@ -72,7 +75,7 @@ def encoded_forms(value: str) -> tuple[str, ...]:
 def _lines(value: str) -> list[str]:
     lines = [line.strip() for line in value.splitlines()]
     return (
-        [line for line in lines if len(line) >= _SHORTEST_LINE and not line.startswith("-----")]
+        [line for line in lines if len(line) >= _SHORTEST_LINE and not line.startswith(_NO_SECRET)]
         if len(lines) > 1
         else []
     )

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from forge_bot.agent.redaction import redactor
 from tests.fakes.sample import Sample
 from tests.fakes.signing_keys import COMMITTER, signing_key, verified
 
@@ -189,6 +190,14 @@ def test_a_configuration_that_cannot_be_held_is_refused_before_a_run_begins(
     done = sample.forge("run", TASK, "--effort", "S", "--model", sample.model())
     assert (done.code, said in done.err) == (5, True), done.err
     assert sample.git("branch", "--list", "feature*") == ""
+
+
+def test_the_key_is_struck_line_by_line_and_another_key_is_not(tmp_path: Path) -> None:
+    ours, another = (signing_key(tmp_path / name).read_text() for name in ("ours", "another"))
+    strike = redactor({KEY: ours})
+    assert strike(another) == another
+    for line in ours.splitlines()[2:-1]:
+        assert strike(f"a log: {line}") == f"a log: [{KEY}]"
 
 
 def test_doctor_names_the_key_that_signs(sample: Sample, key: Path) -> None:

@@ -115,6 +115,7 @@ CLASSES: dict[str, Class] = {
             "tests/security/test_threads.py::test_a_project_command_reads_no_secret_from_environment_processes_or_files",
             "tests/security/test_token.py::test_a_supervisor_closes_its_memory_and_environment_to_other_processes_of_its_user",
             "tests/sandbox/test_environment.py::test_nothing_of_our_environment_is_passed_on",
+            "tests/runs/test_signed_offers.py::test_the_key_is_lent_to_git_in_a_file_of_this_user_that_goes_and_stands_nowhere_else",
         ),
         "root keeps nothing from root: outside the sandbox only the three jobs of the reusable"
         " workflow are a wall",
