@@ -220,7 +220,7 @@ class SessionOnlyLooks(ReportRejected):
 
 
 class Interrupted(RunError):
-    """The server was told to stop while it worked; nothing of that was recorded."""
+    """The work was ended while it was under way; nothing of that was recorded."""
 
     code = "MCP-012"
     hint = "Start it again and ask for the next action: it begins anew where the run stands."

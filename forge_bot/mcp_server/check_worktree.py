@@ -81,9 +81,6 @@ class CheckWorktree:
             with self._lock:
                 self._running.remove((location, project))
         self._check_open()
-        # What a command that was called off returned says nothing about the project.
-        if project.called_off:
-            raise Interrupted("The run was ended while the project's commands ran.")
         return result
 
     def _check_open(self) -> None:

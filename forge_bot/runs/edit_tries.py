@@ -13,7 +13,7 @@ from functools import cached_property
 from forge_bot.agent.model_feedback import fenced
 from forge_bot.agent.tries import TryOutcome, named
 from forge_bot.engine.next_action import held_patch_name
-from forge_bot.errors import CannotJudge, Interrupted
+from forge_bot.errors import CannotJudge
 from forge_bot.git import Tree
 from forge_bot.git.commit_objects import commit_of_patch, commit_on
 from forge_bot.knowledge.affected_tests import (
@@ -153,8 +153,6 @@ class EditTries:
                 found += [self._surely(red, tasks, base, edits) for red in whole if red is not None]
         except CannotJudge as error:
             return TryOutcome(untold=error.message)
-        if self.project.called_off:
-            raise Interrupted("The commands were ended while they ran on a task's edits.")
         pending = PendingTasks(self.run.state, tasks, paths, edits.texts)
         theirs = [
             item

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from forge_bot.agent.redaction import redactor_of
-from forge_bot.errors import CannotJudge, SetupNotWalled
+from forge_bot.errors import CannotJudge, Interrupted, SetupNotWalled
 from forge_bot.git import Repository, Tree
 from forge_bot.knowledge import ENV, Command, Profile
 from forge_bot.runs.installation import Foundation, Installation
@@ -46,6 +46,10 @@ from forge_bot.verification.unusable import is_usage_error
 _DURATION = re.compile(r"\b\d+(?:\.\d+)? ?(ms|s|secs?|seconds)\b")
 _TESTS_SHOWN = 12_000
 """Characters of a test run that a model is shown."""
+
+
+class _SetupKilled(Exception):
+    """A signal ended a command of setup."""
 
 
 class Project:
@@ -110,13 +114,6 @@ class Project:
         self._called_off.set()
 
     @property
-    def called_off(self) -> bool:
-        """Return whether somebody ended the commands: what they returned then says nothing about
-        the project.
-        """
-        return self._called_off.is_set()
-
-    @property
     def backend(self) -> BackendName:
         """Return the sandbox of commands; raises NoSandbox where nothing works and nobody switched
         it off.
@@ -157,6 +154,16 @@ class Project:
         if self._installation.is_ready(mark):
             return ()
         self._require_namespace()
+        try:
+            return self._installed(commands, mark)
+        except _SetupKilled as killed:
+            self.tell(Message(text=str(killed), kind="warning"))
+            return self._installed(commands, mark, first=False)
+
+    def _installed(
+        self, commands: Sequence[Command], mark: str, *, first: bool = True
+    ) -> tuple[CommandResult, ...]:
+        """Run the setup commands into an empty environment. Raises _SetupKilled."""
         tree = self._installation.begin()
         results: list[CommandResult] = []
         for (argv, network), trusted in self._steps(commands, tree):
@@ -164,9 +171,10 @@ class Project:
             if self._credentials and network and not trusted and not runs_nothing(argv):
                 text = f"`{' '.join(argv)}` may run code of the project and gets no credentials."
                 self.tell(Message(text=text))
-            results.append(
-                self._one(CommandName.SETUP, argv, tree, network=network, secret=secret)[0]
+            result, _ = self._one(
+                CommandName.SETUP, argv, tree, network=network, secret=secret, first=first
             )
+            results.append(result)
             if results[-1].exit_code != 0:
                 return tuple(results)
         tree.remove_nested()
@@ -274,7 +282,7 @@ class Project:
                     "limits": ResourceLimits(seconds=min(seconds, self.config.command_seconds)),
                 }
             )
-            outcome = run(self.backend, box, argv, called_off=self._called_off)
+            outcome = self._outcome(box, argv)
         return outcome.model_copy(update={"output": "\n".join(plain_lines(outcome.output))})
 
     # -- for a model that asks
@@ -365,18 +373,31 @@ class Project:
         network: bool = False,
         seconds: float | None = None,
         secret: Mapping[str, str] | None = None,
+        first: bool = True,
     ) -> tuple[CommandResult, str]:
+        """Run a command once more where a signal ended it: somebody may have sent it from outside,
+        and twice is the project's own. Of setup nothing half made is kept: that raises _SetupKilled
+        at the `first` try. Raises Interrupted.
+        """
         words = tuple(word.replace(ENV, str(self.places.environment)) for word in argv)
         # The placeholder is what people and records see: the folder differs from machine to
         # machine.
         self.tell(CommandBegan(name=name, argv=argv))
-        box = self._box(place, setting_up=name is CommandName.SETUP, network=network)
+        setting_up = name is CommandName.SETUP
+        box = self._box(place, setting_up=setting_up, network=network)
         if secret:
             box = box.model_copy(update={"secret_env": secret})
         if seconds is not None:
             limits = ResourceLimits(seconds=min(seconds, self.config.command_seconds))
             box = box.model_copy(update={"limits": limits})
-        outcome = run(self.backend, box, words, called_off=self._called_off)
+        outcome = self._outcome(box, words)
+        if outcome.killed and setting_up and first:
+            raise _SetupKilled(f"`{' '.join(argv)}` was ended by a signal. Setup begins anew.")
+        if outcome.killed and not setting_up:
+            text = f"`{' '.join(argv)}` was ended by a signal, and runs once more."
+            self.tell(Message(text=text, kind="warning"))
+            self.tidy(place)
+            outcome = self._outcome(box, words)
         if outcome.exit_code != 0 and outcome.cannot_judge:
             raise CannotJudge(
                 f"`{' '.join(argv)}` failed, and this sandbox cannot judge it:"
@@ -395,6 +416,15 @@ class Project:
         result = result.model_copy(update={"tail": timeless(result.tail)})
         self.tell(CommandEnded(result=result))
         return result, timeless(output)
+
+    def _outcome(self, box: Box, words: Sequence[str]) -> CommandOutcome:
+        """Return what came of a command. Raises Interrupted where somebody ended the commands: what
+        it said then says nothing about the project.
+        """
+        outcome = run(self.backend, box, words, called_off=self._called_off)
+        if self._called_off.is_set():
+            raise Interrupted("The work was ended while the project's commands ran.")
+        return outcome
 
     def _box(self, place: Tree, *, setting_up: bool, network: bool) -> Box:
         environment = self.places.environment

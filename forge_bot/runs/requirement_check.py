@@ -212,7 +212,7 @@ class _Runs:
         return not result.exit_code
 
     def _run(self, words: tuple[str, ...]) -> CommandResult | None:
-        if self._left <= 0 or self.project.called_off:
+        if self._left <= 0:
             return None
         result = self.project.run_again(words)
         self._left -= result.duration_ms

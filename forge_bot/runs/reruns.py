@@ -79,7 +79,7 @@ class _Runs:
         """Run the tests of these names alone, or all; None where the time is used up."""
         selection = select_tests(self.argv, names)
         argv = selection.argv if selection is not None else uncached(self.argv)
-        if self._left <= 0 or self.project.called_off:
+        if self._left <= 0:
             return None
         project = self.project if moment is Moment.AFTER else self.base.at_base()
         result = project.run_again(argv)

@@ -1,5 +1,6 @@
 """Find the backends that work on this machine, choose one, and run a command with it."""
 
+import signal
 import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -17,6 +18,10 @@ from forge_bot.sandbox.watch_process import ExceededLimit, ProcessReport
 Wanted = Literal["auto", "bubblewrap", "landlock", "off"]
 
 _TIMED_OUT, _INTERRUPTED, _KILLED = 124, 130, 137
+_ENDED_BY = frozenset(
+    128 + each for each in (signal.SIGHUP, signal.SIGINT, signal.SIGKILL, signal.SIGTERM)
+)
+"""Exit codes of a command that somebody ended, or the kernel for want of memory."""
 _LACKS = {
     "tcp": "it opens a TCP socket, and under Landlock there is no 127.0.0.1",
     "unix": (
@@ -145,6 +150,7 @@ def _outcome(
         truncated=seen.kept.truncated,
         duration_ms=round(seen.seconds * 1000),
         backend=backend,
+        killed=seen.overrun is None and code in _ENDED_BY,
         cannot_judge="; ".join(_LACKS[each] for each in sorted(seen.asked)),
     )
 

@@ -12,19 +12,21 @@ import select
 import shutil
 import signal
 import socket
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Event
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from forge_bot.errors import SandboxFailed
 from forge_bot.sandbox import seccomp, setup_network
 from forge_bot.sandbox.box import Box, ResourceLimits
 from forge_bot.sandbox.connections import ServicePort, listen_inside
+from forge_bot.sandbox.keeper_process import KILLED
 from forge_bot.sandbox.lifeline import KeeperHandle, under_keeper
 from forge_bot.sandbox.mounts import TEMPORARY, environment, mounts
+from forge_bot.sandbox.output import BoundedOutput
 from forge_bot.sandbox.programs import CannotStart, cannot_start, program
 from forge_bot.sandbox.protected_places import protected_mounts, remove_new_files
 from forge_bot.sandbox.visible_files import visible_files
@@ -44,6 +46,8 @@ ENDS_WITH_US = ("--die-with-parent", "--new-session", "--hostname", "sandbox", "
 THREADS_EACH = 8
 _GONE_SECONDS = 10
 _EXEC_FAILED = "bwrap: execvp "
+_BY_SIGNAL = 128
+"""Exit codes above this one are 128 + n for signal n."""
 
 
 def binaries() -> Iterator[str]:
@@ -65,6 +69,23 @@ def run(
     binary: str, box: Box, argv: Sequence[str], called_off: Event | None = None
 ) -> tuple[int, ProcessReport | CannotStart]:
     """Run a command in namespaces; return its exit code and the observations about it."""
+    try:
+        return _run(binary, box, argv, called_off)
+    except _KilledBefore as killed:
+        return killed.code, ProcessReport(BoundedOutput(box.limits.output_bytes), None, 0.0)
+
+
+class _KilledBefore(Exception):
+    """A signal ended bwrap before the command began."""
+
+    def __init__(self, code: int) -> None:
+        super().__init__(code)
+        self.code = code
+
+
+def _run(
+    binary: str, box: Box, argv: Sequence[str], called_off: Event | None
+) -> tuple[int, ProcessReport | CannotStart]:
     with ExitStack() as prepared:
         seen = prepared.enter_context(visible_files(box, TEMPORARY))
         found = program(argv[0], seen.env, seen.worktree)
@@ -214,19 +235,23 @@ def _first_process(keeping: KeeperHandle, status: BinaryIO, ours: ExitStack) -> 
     """
     line = status.readline()
     if not line:
-        raise SandboxFailed(_words(keeping))
+        raise _not_begun(keeping)
     inside = int(json.loads(line)["child-pid"])
     try:
         guard = os.pidfd_open(inside)
     except ProcessLookupError as error:
-        raise SandboxFailed(_words(keeping)) from error
+        raise _not_begun(keeping) from error
     ours.callback(os.close, guard)
     return inside, guard
 
 
-def _words(keeping: KeeperHandle) -> str:
+def _not_begun(keeping: KeeperHandle) -> SandboxFailed | _KilledBefore:
     said = os.read(keeping.output, 4096).decode(errors="replace").strip()
-    return said or keeping.report().get("words") or "bwrap ended without a word."
+    report = keeping.report()
+    code = _own_code(report)
+    if code > _BY_SIGNAL:
+        return _KilledBefore(code)
+    return SandboxFailed(said or report.get("words") or "bwrap ended without a word.")
 
 
 def _limit(pid: int, limits: ResourceLimits) -> None:
@@ -248,18 +273,26 @@ def _limit(pid: int, limits: ResourceLimits) -> None:
         Path(f"/proc/{pid}/oom_score_adj").write_text("1000", encoding="ascii")
 
 
+def _own_code(report: Mapping[str, Any]) -> int:
+    """Return the exit code of bwrap itself. Where its keeper was killed, it was as well."""
+    return int(report.get("exit_code", 0)) if report else KILLED
+
+
 def _ending(
     started: _Started, name: str, watched: ProcessReport
 ) -> tuple[int, ProcessReport | CannotStart]:
     """Return the command's own exit code.
 
-    bwrap writes one only if the command was started; otherwise its output says why not.
+    bwrap writes one only if the command was started; otherwise its output says why not. Where bwrap
+    itself was ended by a signal, that is how the command ended.
     """
-    started.keeping.report()
+    outer = _own_code(started.keeping.report())
     reports = [json.loads(line) for line in started.status]
     code = next((int(report["exit-code"]) for report in reports if "exit-code" in report), None)
     if code is not None or watched.overrun is not None:
         return code if code is not None else 128 + signal.SIGKILL, watched
+    if outer > _BY_SIGNAL:
+        return outer, watched
     said = watched.kept.text().strip()
     if said.startswith(_EXEC_FAILED):
         missing = said.endswith(os.strerror(errno.ENOENT))

@@ -45,6 +45,7 @@ _CONNECT = {"x86_64": 42, "aarch64": 203}
 _UNIX_FAMILY, _ADDRESS_BYTES = 1, 110
 _O_PATH = 0o10000000
 _TROUBLE, KILLED = 125, 137
+_FOR_ALL = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
 
 
 def descendants(above: int) -> list[int]:
@@ -194,8 +195,8 @@ def _become(order: dict[str, Any], trouble: int, line: socket.socket | None) -> 
     number, words, stage = errno.EPERM, "", "walls"
     try:
         os.setsid()
-        # Python ignores these two signals, and exec keeps ignored signals ignored.
-        for ignored in (signal.SIGPIPE, signal.SIGXFSZ):
+        # Python ignores the first two signals, and exec keeps ignored signals ignored.
+        for ignored in (signal.SIGPIPE, signal.SIGXFSZ, *_FOR_ALL):
             signal.signal(ignored, signal.SIG_DFL)
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         _limit(order["limits"])
@@ -369,6 +370,10 @@ def main() -> None:
     order = json.loads(line)
     with contextlib.suppress(AttributeError):
         _libc().prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    # Who stops a service or hangs up sends these to all of its processes. This one ends when the
+    # one above it does, and says until then how the command ended.
+    for each in _FOR_ALL:
+        signal.signal(each, signal.SIG_IGN)
     news, bell = os.pipe()
     os.set_blocking(news, False)
     os.set_blocking(bell, False)

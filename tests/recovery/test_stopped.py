@@ -6,7 +6,8 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Container
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -99,6 +100,35 @@ def test_stopped_while_a_project_command_runs_it_ends_the_command_and_goes_on(
     config.unlink()
     assert world.forge("resume", *MODEL)[0] == 3, world.printed
     assert world.leftovers() == []
+    assert "baseline.md" not in world.standing().artifacts
+
+
+WAIT_FOR_FILE = """
+import pathlib, time  # wait for ever
+while not pathlib.Path({file!r}).exists(): time.sleep(0.05)
+"""
+
+
+@pytest.mark.parametrize("often", [1, 2])
+def test_a_command_that_a_signal_from_outside_ends_runs_once_more_and_twice_is_its_own_doing(
+    world: World, often: int
+) -> None:
+    file = world.path / ".git" / "go on"
+    configured(world, WAIT_FOR_FILE.format(file=str(file)))
+    pid, ended = world.start(SHORT[0].words), set[int]()
+    for number in range(often):
+        while number and "runs once more" not in world.printed:
+            assert _words(pid), world.printed
+        waiting_command(pid, ended)
+        for each in below(pid):
+            if any(word in _words(each) for word in (b"wait for ever", b"keeper_process")):
+                ended.add(each)
+                with suppress(ProcessLookupError):
+                    os.kill(each, signal.SIGTERM)
+    file.touch()
+    assert world.nursery.wait(pid) == 3, world.printed
+    assert world.printed.count("ended by a signal, and runs once more") == 1
+    assert ("baseline.md" in world.standing().artifacts) == (often > 1)
 
 
 LEAVE = """
@@ -143,10 +173,10 @@ def configured(world: World, words: str) -> Path:
     return config
 
 
-def waiting_command(pid: int) -> None:
-    """Wait until a command below a process waits for ever."""
-    while not any(b"wait for ever" in _words(each) for each in below(pid)):
-        pass
+def waiting_command(pid: int, but: Container[int] = ()) -> None:
+    """Wait until a command below a process waits for ever; `but` are those that have waited."""
+    while not any(b"wait for ever" in _words(each) for each in below(pid) if each not in but):
+        assert _words(pid), "it ended before that"
 
 
 def test_in_the_background_of_a_script_where_ctrl_c_is_ignored_sigterm_stops_all_the_same(

@@ -3,10 +3,12 @@ stays behind.
 """
 
 import os
+import signal
 import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from time import monotonic
@@ -15,6 +17,7 @@ import pytest
 
 from forge_bot.errors import SandboxFailed
 from forge_bot.sandbox import BackendName, Box, CommandOutcome, ResourceLimits, run
+from tests.recovery.boundaries import below
 from tests.sandbox.scene import Attempt
 
 MANY = """
@@ -98,6 +101,37 @@ def test_a_command_can_be_called_off_from_another_thread(
     assert [(outcome.exit_code, outcome.timed_out, outcome.output) for outcome in outcomes] == [
         (130, False, "\n[called off]\n")
     ]
+    assert alive(marker) == []
+
+
+@pytest.mark.parametrize(
+    ("number", "ended"), [(1, True), (2, True), (9, True), (15, True), (10, False), (0, False)]
+)
+def test_a_command_that_is_ended_by_a_signal_says_so(
+    chosen: BackendName, worktree: Path, number: int, ended: bool
+) -> None:
+    outcome = shell(chosen, worktree, f"echo begun; kill -{number} $$; exit 3")
+    assert (outcome.exit_code, outcome.killed) == (128 + number if number else 3, ended)
+    assert not shell(chosen, worktree, "sleep 9", seconds=0.2).killed
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_a_signal_to_all_processes_of_a_box_is_told_of_and_leaves_none(
+    backend: BackendName, worktree: Path, number: signal.Signals
+) -> None:
+    marker, outcomes = f"61.{os.getpid()}{number:d}", list[CommandOutcome]()
+    script = f"touch src/begun; exec sleep {marker}"
+    thread = threading.Thread(target=lambda: outcomes.append(shell(backend, worktree, script)))
+    thread.start()
+    wait_until(lambda: not thread.is_alive() or (worktree / "src" / "begun").exists())
+    for each in below(os.getpid()):
+        words = _command_line(Path(f"/proc/{each}"))
+        if marker in words or "keeper_process" in words:
+            with suppress(ProcessLookupError):
+                os.kill(each, number)
+    thread.join(30)
+    (outcome,) = outcomes
+    assert (outcome.exit_code, outcome.killed) == (128 + number, True)
     assert alive(marker) == []
 
 
