@@ -20,6 +20,8 @@ import yaml
 from tests.fakes.sample import Sample
 from tests.mcp_server.programs import ROOT, programs
 
+pytestmark = pytest.mark.npm_clients
+
 REVISIONS = ("2025-11-25", "2026-07-28")
 ALSO = {
     "2025-11-25": ("server-session-lifecycle", "json-schema-2020-12"),
