@@ -1,6 +1,7 @@
 """What many tests stand on."""
 
 import argparse
+import gc
 import shutil
 import subprocess
 import zlib
@@ -53,6 +54,18 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     chosen = set(kept)
     config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
     items[:] = kept
+
+
+def pytest_collection() -> None:
+    """Collect tests without looking for garbage: nearly all that is made stays to the end, and was
+    looked through again and again.
+    """
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
+    gc.enable()
 
 
 def _group(item: pytest.Item) -> str:
