@@ -116,7 +116,9 @@ def test_a_merged_run_is_found_recalled_and_done_from_a_fresh_clone(
     assert sorted(stage.branches()) == [RECORD_BRANCHES[0], "main"]
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(
+    "way", [pytest.param(way, marks=() if way == "squash" else pytest.mark.slow) for way in WAYS]
+)
 def test_with_records_in_branch_a_merged_run_is_recalled_from_the_base(
     stage: Stage, tmp_path: Path, way: str
 ) -> None:

@@ -115,7 +115,9 @@ def test_a_key_that_cannot_sign_is_said_before_a_worker_is_paid(
     assert waiting.state["currentPhaseStatus"] == "completed"
 
 
-@pytest.mark.parametrize("rule", ["protection", "ruleset", "signatures"])
+@pytest.mark.parametrize(
+    "rule", [pytest.param("protection", marks=pytest.mark.slow), "ruleset", "signatures"]
+)
 def test_a_protected_branch_for_merge_is_named_and_neither_branch_moves(
     waiting: Stage, rule: str
 ) -> None:

@@ -23,6 +23,9 @@ from tests.fakes.tool_servers import skill
 
 MODELS = pytest.mark.parametrize("model", ["anthropic:claude-sonnet-5-5", "openai:gpt-6-luna"])
 ANTHROPIC = "anthropic:claude-sonnet-5-5"
+ONE_MODEL = pytest.mark.parametrize(
+    "model", [ANTHROPIC, pytest.param("openai:gpt-6-luna", marks=pytest.mark.slow)]
+)
 RUN = ("run", "Say who is next", "--effort", "S", "--yes")
 WAITS = "MODEL-009"
 
@@ -136,7 +139,7 @@ def test_status_and_list_say_what_a_run_waits_for_and_how_long(
     assert not waits.search(sample.forge("list").out)
 
 
-@MODELS
+@ONE_MODEL
 def test_a_process_killed_while_it_hands_in_a_batch_does_not_make_it_happen_twice(
     sample: Sample, provider: BatchServer, model: str
 ) -> None:
@@ -148,7 +151,7 @@ def test_a_process_killed_while_it_hands_in_a_batch_does_not_make_it_happen_twic
     assert set(Counter(provider.handed_in).values()) == {1}
 
 
-@MODELS
+@ONE_MODEL
 def test_another_machine_with_another_key_of_the_account_collects_the_batch(
     sample: Sample,
     provider: BatchServer,
@@ -190,7 +193,7 @@ def test_a_key_of_another_account_is_told_so_and_hands_nothing_in(
     assert set(Counter(provider.handed_in).values()) == {1}
 
 
-@MODELS
+@ONE_MODEL
 def test_a_batch_that_expires_is_handed_in_again_three_times_at_most(
     sample: Sample, provider: BatchServer, model: str
 ) -> None:
@@ -209,7 +212,7 @@ def test_a_batch_that_expires_is_handed_in_again_three_times_at_most(
     assert asked.code == 3, asked.err
 
 
-@MODELS
+@ONE_MODEL
 def test_an_answer_that_a_batch_lacks_is_asked_for_again_and_a_refused_question_is_not(
     sample: Sample, provider: BatchServer, model: str
 ) -> None:

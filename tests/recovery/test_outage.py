@@ -4,10 +4,13 @@ without an outage.
 
 from collections import Counter
 
+import pytest
+
 from tests.recovery.conftest import Told
 from tests.recovery.scripts import LONG
 
 
+@pytest.mark.slow
 def test_after_an_outage_in_a_wave_every_later_prompt_is_the_same(long: Told) -> None:
     world, parts = long
     world.back("3")

@@ -18,7 +18,11 @@ def records(world: World) -> list[dict[str, object]]:
 
 @pytest.mark.parametrize(
     ("answer", "number"),
-    [(("approve",), 1), (("approve",), 3), (("reject", "Say what happens to swaps"), 1)],
+    [
+        (("approve",), 1),
+        pytest.param(("approve",), 3, marks=pytest.mark.slow),
+        pytest.param(("reject", "Say what happens to swaps"), 1, marks=pytest.mark.slow),
+    ],
 )
 def test_a_branch_that_is_reset_while_a_process_works_stops_the_process_and_the_run_goes_on(
     short: Told, answer: Sequence[str], number: int
@@ -105,7 +109,14 @@ def test_a_record_that_can_be_read_is_not_changed_by_a_repair(short: Told) -> No
     ) == before
 
 
-@pytest.mark.parametrize("text", ["{ broken\n", "\x00\x00\n", '{"type": "answered"}\n'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{ broken\n",
+        pytest.param("\x00\x00\n", marks=pytest.mark.slow),
+        pytest.param('{"type": "answered"}\n', marks=pytest.mark.slow),
+    ],
+)
 def test_lines_that_cannot_be_read_are_repaired_too(short: Told, text: str) -> None:
     world, parts = short
     world.back("1")

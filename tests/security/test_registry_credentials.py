@@ -144,12 +144,22 @@ def committed(folder: Path, files: dict[str, str]) -> Repository:
     return Repository.find(folder)
 
 
-@pytest.fixture(params=["bubblewrap", "landlock", "off"])
+TROUBLES = dict(available())
+WORKING = next(name for name in BackendName if not TROUBLES[name])
+WALLS = [
+    pytest.param(str(name), marks=() if name == WORKING else pytest.mark.slow)
+    for name in BackendName
+]
+"""What is the same behind every wall is tried behind one in each check, and behind all with the
+slow tests."""
+
+
+@pytest.fixture(params=WALLS)
 def demo(
     request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Repository:
     """A project of Python whose build writes down its environment."""
-    if trouble := dict(available())[BackendName(request.param)]:
+    if trouble := TROUBLES[BackendName(request.param)]:
         pytest.skip(trouble)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     files = {
