@@ -23,7 +23,7 @@ from benchmarks.measuring import (
 )
 from forge_bot.git import Repository
 from forge_bot.runs.find_runs import run_named
-from forge_bot.runs.run import open_run
+from forge_bot.runs.open_run import open_run
 from forge_bot.settings import load_config
 from forge_bot.temporal.run_place import workflow_id
 from forge_bot.temporal.run_workflow import ForgeRunWorkflow

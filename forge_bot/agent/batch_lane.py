@@ -11,7 +11,8 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 from uuid import uuid4
 
-from forge_bot.agent.journal import Journal, Parked
+from forge_bot.agent.journal import Journal
+from forge_bot.agent.journal_entries import Parked
 from forge_bot.agent.models.base import ChatMessage, ModelCall, ModelReply, PossiblyCharged
 from forge_bot.agent.models.batch_api import (
     BatchApi,

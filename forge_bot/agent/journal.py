@@ -13,127 +13,30 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
-from typing import Annotated, Literal
 
-from pydantic import AwareDatetime, Field, TypeAdapter, ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult
-from forge_bot.agent.models.base import ChatMessage, FinishReason, ModelReply
+from forge_bot.agent.journal_entries import (
+    AnyEntry,
+    Begun,
+    Ended,
+    Entry,
+    Failed,
+    Observed,
+    Parked,
+    Started,
+    Submitted,
+    Submitting,
+    Tried,
+    Withdrawn,
+)
+from forge_bot.agent.models.base import ChatMessage, ModelReply
 from forge_bot.agent.models.batch_api import BatchTicket
 from forge_bot.agent.redaction import redactor
 from forge_bot.agent.tries import TryOutcome
 from forge_bot.store import full, without_room, write_whole
-from forge_bot.values import Frozen, Usage
 
-
-class Started(Frozen):
-    """A question is sent. `messages` are those that no earlier line of this conversation has."""
-
-    entry: Literal["started"] = "started"
-    key: str
-    prompt: str
-    model: str
-    reserved: Decimal
-    messages: tuple[ChatMessage, ...] = ()
-
-
-class Ended(Frozen):
-    """The reply, as the model wrote it."""
-
-    entry: Literal["finished"] = "finished"
-    key: str
-    prompt: str
-    text: str
-    finish: FinishReason
-    usage: Usage
-
-
-class Failed(Frozen):
-    """The call failed. `paid` if the provider may have worked for it nevertheless."""
-
-    entry: Literal["failed"] = "failed"
-    key: str
-    prompt: str
-    why: str
-    paid: bool
-
-
-class Observed(Frozen):
-    """A lookup ended. `key` combines those of the conversation and the request."""
-
-    entry: Literal["observed"] = "observed"
-    key: str
-    observation: CapabilityResult
-
-
-class Submitting(Frozen):
-    """A question is about to be handed in with a batch. `question` is its id there."""
-
-    entry: Literal["submitting"] = "submitting"
-    key: str
-    prompt: str
-    model: str
-    question: str
-    at: AwareDatetime
-    attempt: int
-    messages: tuple[ChatMessage, ...] = ()
-
-
-class Submitted(Frozen):
-    """The provider took a question in."""
-
-    entry: Literal["submitted"] = "submitted"
-    key: str
-    prompt: str
-    question: str
-    ticket: BatchTicket
-
-
-class Withdrawn(Frozen):
-    """A question lies in no batch any more, and was not answered."""
-
-    entry: Literal["withdrawn"] = "withdrawn"
-    key: str
-    prompt: str
-    question: str
-    why: str
-
-
-class Parked(Frozen):
-    """A question that waits for a batch; without a ticket it is not known whether it was taken
-    in.
-    """
-
-    key: str
-    model: str
-    question: str
-    at: AwareDatetime
-    attempt: int
-    ticket: BatchTicket | None = None
-
-
-class Begun(Frozen):
-    """A request that runs commands is about to start.
-
-    Without a following `observed`, its process died meanwhile.
-    """
-
-    entry: Literal["begun"] = "begun"
-    key: str
-    capability: str
-    params: str
-
-
-class Tried(Frozen):
-    """The project's commands ran on an answer's edits."""
-
-    entry: Literal["tried"] = "tried"
-    key: str
-    outcome: TryOutcome
-
-
-AnyEntry = Started | Ended | Failed | Submitting | Submitted | Withdrawn | Begun | Observed | Tried
-Entry = Annotated[AnyEntry, Field(discriminator="entry")]
 _ENTRY: TypeAdapter[AnyEntry] = TypeAdapter(Entry)
 
 

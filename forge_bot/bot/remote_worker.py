@@ -10,7 +10,7 @@ from forge_bot.bot.worker_messages import WorkerStopped, stopped_by
 from forge_bot.errors import BranchMoved, ForgeError
 from forge_bot.git import Repository
 from forge_bot.runs.find_runs import RunInfo, resolve_run
-from forge_bot.runs.run import open_run
+from forge_bot.runs.open_run import open_run
 from forge_bot.settings import load_config
 
 

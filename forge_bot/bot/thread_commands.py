@@ -21,7 +21,7 @@ from forge_bot.gate import grammar as said
 from forge_bot.git import blob_id
 from forge_bot.github_api import PullState
 from forge_bot.runs.base_update import update
-from forge_bot.runs.create_run import RequestDraft
+from forge_bot.runs.request_draft import RequestDraft
 from forge_bot.runs.run import Run
 from forge_bot.store import render_request
 

@@ -35,9 +35,10 @@ from forge_bot.runs.inquiry import inquire
 from forge_bot.runs.installation import foundation
 from forge_bot.runs.kept_profiles import profile_at
 from forge_bot.runs.local_host import LocalHost
+from forge_bot.runs.open_run import open_run
 from forge_bot.runs.parked_batches import end_batches, leaves_batches
 from forge_bot.runs.project import Project
-from forge_bot.runs.run import Run, open_run
+from forge_bot.runs.run import Run
 from forge_bot.runs.run_clock import RunClock
 from forge_bot.runs.run_prompts import prompts_for
 from forge_bot.runs.tier_models import models_for

@@ -23,10 +23,11 @@ from forge_bot.engine.reports import Answer
 from forge_bot.errors import BadOption
 from forge_bot.git import make_repository
 from forge_bot.resources import templates
-from forge_bot.runs.create_run import NewRun, create_run, draft_from_words, plan_for
+from forge_bot.runs.create_run import NewRun, create_run, plan_for
 from forge_bot.runs.local_user import local_user
 from forge_bot.runs.outcome import Outcome
 from forge_bot.runs.question import Question
+from forge_bot.runs.request_draft import draft_from_words
 from forge_bot.runs.session import Asker, PersonAnswer, PersonEdit, PersonQuestion, Session
 from forge_bot.runs.tier_models import models_for
 from forge_bot.settings import Config

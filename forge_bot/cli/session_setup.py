@@ -17,10 +17,10 @@ from forge_bot.cli.terminal_question import (
 from forge_bot.errors import NeedsTerminal
 from forge_bot.git import Repository
 from forge_bot.runs.capability_setup import CapabilityOptions
-from forge_bot.runs.create_run import post_to
 from forge_bot.runs.open_pull_request import opener
 from forge_bot.runs.publish_result import Post
 from forge_bot.runs.question import Question
+from forge_bot.runs.request_draft import post_to
 from forge_bot.runs.session import VIA, VIA_SCRIPT, Asker, Session
 from forge_bot.settings import Config, load_config
 from forge_bot.values import Tier

@@ -21,7 +21,8 @@ from forge_bot.mcp_server.client_tree import (
 from forge_bot.mcp_server.client_tries import ClientTries, sent_back
 from forge_bot.mcp_server.publish_steps import done_by_client, is_pushed
 from forge_bot.mcp_server.tool_schemas import Hint, Previous, ReportedFinding
-from forge_bot.runs.apply_output import OutputApplier, artifact_contract, said_left
+from forge_bot.runs.apply_output import OutputApplier, said_left
+from forge_bot.runs.artifact_contract import artifact_contract
 from forge_bot.runs.builtin_actions import written
 from forge_bot.runs.clock import now
 from forge_bot.runs.publish_result import PULL_REQUEST

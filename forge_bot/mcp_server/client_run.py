@@ -14,7 +14,8 @@ from forge_bot.git.revisions import under_way
 from forge_bot.mcp_server.error_nodes import AtNode
 from forge_bot.mcp_server.served_folders import RunLocation
 from forge_bot.runs.find_runs import runs
-from forge_bot.runs.run import Run, open_run, refuse_renamed
+from forge_bot.runs.open_run import open_run, refuse_renamed
+from forge_bot.runs.run import Run
 from forge_bot.store import Workspace
 from forge_bot.store.run_folder import REPORTS
 

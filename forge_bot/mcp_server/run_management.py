@@ -35,7 +35,7 @@ from forge_bot.mcp_server.side_tool_results import (
     SavedPreferences,
     Validation,
 )
-from forge_bot.runs.apply_output import ArtifactContract
+from forge_bot.runs.artifact_contract import ArtifactContract
 from forge_bot.runs.base_update import fetch_for_update, update
 from forge_bot.runs.clock import now
 from forge_bot.runs.find_runs import run_in

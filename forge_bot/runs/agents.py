@@ -42,7 +42,8 @@ from forge_bot.prompts.environment import Environment
 from forge_bot.prompts.material import Material, Prompt
 from forge_bot.runs.agent_reports import AgentReports, Landed
 from forge_bot.runs.agent_worktree import AgentWorktree, AgentWorktrees
-from forge_bot.runs.apply_output import OutputApplier, answer_contract
+from forge_bot.runs.apply_output import OutputApplier
+from forge_bot.runs.artifact_contract import answer_contract
 from forge_bot.runs.capability_descriptions import describe_capability
 from forge_bot.runs.clock import now
 from forge_bot.runs.edit_tries import EditTries

@@ -8,9 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from forge_bot.agent.edits import EditPlan, Folder, plan_edits
 from forge_bot.agent.model_answers import Change, Document
 from forge_bot.agent.protected_changes import Versions, protected_changes
-from forge_bot.artifacts.inspection import inspect
-from forge_bot.artifacts.nothing_to_do import read_nothing_to_do
-from forge_bot.artifacts.plans import document_facts
 from forge_bot.artifacts.sections import split_documents
 from forge_bot.engine import SpawnAgent
 from forge_bot.engine.capability_uses import HEADING, uses_section
@@ -18,10 +15,7 @@ from forge_bot.engine.external_events import CONFLICTS
 from forge_bot.engine.next_action import held_patch_name
 from forge_bot.engine.phases import (
     AgentPhase,
-    AnsweringPhase,
     AnyPhase,
-    ReviewPhase,
-    TaskReviewPhase,
     VerifyPhase,
 )
 from forge_bot.engine.reports import ArtifactWritten
@@ -30,88 +24,17 @@ from forge_bot.errors import PathEscapes
 from forge_bot.git import MergeConflict, Tree, blob_id, merge
 from forge_bot.git.diff import has_markers
 from forge_bot.project.scoped_commands import is_inside
-from forge_bot.prompts.untrusted import what_is_hidden
+from forge_bot.runs.artifact_contract import ArtifactContract, answer_contract, artifact_contract
 from forge_bot.runs.base_graph import with_graph
 from forge_bot.runs.clock import now
 from forge_bot.runs.risk_signs import design_risks
 from forge_bot.runs.run import Run
 from forge_bot.runs.unknown_names import said_unknown, unknown_names
-from forge_bot.settings.instructions import Rules
 from forge_bot.store import inside, write_whole
-from forge_bot.values import Frozen, Inspection, Problem, TaskId, Usage, Verdict
-
-_HIDDEN = (
-    "it holds what a reader is not shown: {what}; take it out, or put it into backticks or a code"
-    " block so that it is seen"
-)
+from forge_bot.values import Inspection, Problem, TaskId, Usage
 
 Files = tuple[tuple[str, bytes | None], ...]
 """Files by name as they are to be; None for those that go."""
-
-
-class ArtifactContract(Frozen):
-    """The requirements of an artifact that the engine can use."""
-
-    headings: tuple[str, ...]
-    verdicts: tuple[Verdict, ...] = ()
-    tasks: bool = False
-    rules: Rules = Rules()
-    plans: bool = False
-    carries: tuple[str, ...] = ()
-    may_end_run: bool = False
-    next_document: "ArtifactContract | None" = None
-
-    def split(self, text: str) -> tuple[str, str]:
-        """Return this document and the next one of an answer; "" if it has no other."""
-        if self.next_document is None or read_nothing_to_do(text)[0] is not None:
-            return text, ""
-        return split_documents(text)
-
-    def inspect(self, text: str) -> Inspection:
-        """Return the values read from the artifact, and its problems.
-
-        Text that is not shown is wrong: a later model would read what nobody who approves has seen.
-        """
-        own, following = self.split(text)
-        found = self._inspected(own)
-        if self.next_document is None or not following:
-            return found
-        problems = (*found.problems, *self.next_document.inspect(following).problems)
-        return found.model_copy(update={"next_document": following, "problems": problems})
-
-    def _inspected(self, text: str) -> Inspection:
-        found = inspect(text, headings=self.headings, verdicts=self.verdicts, tasks=self.tasks)
-        found = (
-            found.model_copy(update={"tasks": self.rules.applied(found.tasks)})
-            if found.tasks
-            else found
-        )
-        found = found.model_copy(
-            update=document_facts(text, plans=self.plans, carries=self.carries)
-        )
-        if self.may_end_run:
-            unneeded, lacking = read_nothing_to_do(text)
-            changes = {"nothing_to_do": unneeded, "problems": (*found.problems, *lacking)}
-            found = found.model_copy(update=changes)
-        unseen = (
-            what_is_hidden(text) if not any(problem.fatal for problem in found.problems) else ""
-        )
-        if not unseen:
-            return found
-        problem = Problem(place="", message=_HIDDEN.format(what=unseen), fatal=False)
-        return found.model_copy(update={"problems": (*found.problems, problem)})
-
-    def complaints(self, text: str) -> tuple[str, ...]:
-        """Why the artifact has to go back to whoever wrote it; empty if it can be taken."""
-        inspection = self.inspect(text)
-        found = [str(problem) for problem in inspection.problems]
-        if inspection.verdict is Verdict.UNREADABLE:
-            allowed = ", ".join(verdict.value for verdict in self.verdicts)
-            found.append(
-                f"there must be exactly one verdict out of {allowed}, and it must agree with the"
-                " findings"
-            )
-        return tuple(found)
 
 
 def _with_left(inspection: Inspection, left: Sequence[str]) -> Inspection:
@@ -120,34 +43,6 @@ def _with_left(inspection: Inspection, left: Sequence[str]) -> Inspection:
     """
     found = tuple(Problem(place="", message=said, fatal=True) for said in said_left(left))
     return inspection.model_copy(update={"problems": (*inspection.problems, *found)})
-
-
-def artifact_contract(run: Run, action: SpawnAgent) -> ArtifactContract:
-    """The contract of the artifact that an action asks for."""
-    return contract_of(run, run.pipeline.phase(action.phase), action.headings)
-
-
-def answer_contract(run: Run, action: SpawnAgent) -> ArtifactContract:
-    """The contract of an answer, which may hold the document of a later phase too."""
-    own = artifact_contract(run, action)
-    later = run.pipeline.also_written(action.phase, run.state.effort)
-    if later is None:
-        return own
-    return own.model_copy(update={"next_document": contract_of(run, later, later.headings)})
-
-
-def contract_of(run: Run, phase: AnyPhase, headings: tuple[str, ...]) -> ArtifactContract:
-    """Return the contract of a phase's artifact."""
-    plan = run.pipeline.approved_first
-    return ArtifactContract(
-        headings=headings,
-        verdicts=phase.verdicts if isinstance(phase, ReviewPhase | TaskReviewPhase) else (),
-        tasks=isinstance(phase, AgentPhase) and phase.tasks,
-        rules=run.rules if isinstance(phase, AgentPhase) and phase.tasks else Rules(),
-        plans=plan is not None and phase.id == plan.id,
-        carries=phase.carries if isinstance(phase, AnsweringPhase) else (),
-        may_end_run=isinstance(phase, AgentPhase) and phase.may_end_run,
-    )
 
 
 def inspected_with_graph(

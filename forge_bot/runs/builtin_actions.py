@@ -12,12 +12,8 @@ from forge_bot.engine.reports import ActionFailed, ArtifactWritten, CommandsRan,
 from forge_bot.engine.verification_report import section
 from forge_bot.errors import ForgeError, GitFailed
 from forge_bot.git import blob_id
-from forge_bot.runs.apply_output import (
-    OutputApplier,
-    contract_of,
-    inspected_with_graph,
-    signs_of_risk,
-)
+from forge_bot.runs.apply_output import OutputApplier, inspected_with_graph, signs_of_risk
+from forge_bot.runs.artifact_contract import contract_of
 from forge_bot.runs.base_graph import broken_rules
 from forge_bot.runs.baseline_document import BASELINE, baseline_document
 from forge_bot.runs.capability_setup import setup_of

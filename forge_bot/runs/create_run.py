@@ -1,7 +1,5 @@
 """Create a run from a request: effort, branch, work tree, first commit."""
 
-import os
-import re
 from collections.abc import Callable
 from datetime import datetime
 from uuid import uuid4
@@ -11,7 +9,7 @@ from pydantic import Field
 from forge_bot.engine import Pipeline, start
 from forge_bot.engine.effort import EffortGuess, guess_effort
 from forge_bot.engine.reports import RunFlags, RunStarted
-from forge_bot.errors import BadOption, DirtyTree, EmptyTask, IssueUnavailable, TaskTooLarge
+from forge_bot.errors import BadOption, DirtyTree
 from forge_bot.gate.arguments import NO_LIMIT, Amount
 from forge_bot.git import Head, Repository, Tree, blob_id
 from forge_bot.runs.atomic_folder import atomic_folder
@@ -22,6 +20,7 @@ from forge_bot.runs.failed_starts import FailedStart, noted, remove_failed_start
 from forge_bot.runs.find_runs import RunInfo
 from forge_bot.runs.free_names import check_free, free_branch, free_run
 from forge_bot.runs.process_signals import this_process
+from forge_bot.runs.request_draft import RequestDraft
 from forge_bot.runs.run_paths import RunPaths, run_paths
 from forge_bot.store import (
     SPECS,
@@ -35,13 +34,7 @@ from forge_bot.store import (
     workspace_name,
     write_whole,
 )
-from forge_bot.values import Effort, Frozen, RecordsPolicy, Source
-
-LONGEST_TASK = 100_000
-"""Characters of a request. What is longer belongs into a file of the repository."""
-
-LONGEST_TITLE = 80
-
+from forge_bot.values import Effort, Frozen, RecordsPolicy
 
 _FOLDED = "* linguist-generated gitlab-generated\n"
 """Attributes by which GitHub and GitLab fold files in a diff."""
@@ -52,16 +45,6 @@ QUESTIONS = (
     "How will you know that it is done?",
 )
 """What `--discuss` asks before a run begins."""
-
-
-class RequestDraft(Frozen):
-    """A request, before anything is decided about it."""
-
-    title: str
-    text: str
-    source: Source = Source()
-    labels: tuple[str, ...] = ()
-    issue_type: str = Field(default="", description="the tracker's type of the issue, as `Bug`")
 
 
 class RunPlan(Frozen):
@@ -100,120 +83,6 @@ class NewRun(Frozen):
     recalls_from: str = Field(
         default="", description="commit with records of ended runs, found when the run is made"
     )
-
-
-def draft_from_words(task: str, *, token: str | None, api_url: str | None) -> RequestDraft:
-    """The draft for a task in words, or for an issue by its URL. Raises EmptyTask,
-    IssueUnavailable, TaskTooLarge, IssueUnavailable.
-    """
-    if (
-        task.strip().startswith(("http://", "https://"))
-        and (draft := _of_issue(task.strip(), token, api_url)) is not None
-    ):
-        return checked(draft)
-    text = task.replace("\r\n", "\n").replace("\0", "").strip()
-    if len(re.sub(r"\W", "", text)) < len("fix"):
-        raise EmptyTask("The task is empty, or too short to mean anything.")
-    return checked(RequestDraft(title=_title(text), text=text))
-
-
-def draft_from(
-    title: str, text: str, source: Source, labels: tuple[str, ...], issue_type: str = ""
-) -> RequestDraft:
-    """The draft for an issue that somebody else has read. Raises EmptyTask, TaskTooLarge."""
-    words = text.replace("\r\n", "\n").replace("\0", "").strip()
-    if not title.strip() and not words:
-        raise EmptyTask("The issue has neither a title nor a text.")
-    return checked(
-        RequestDraft(
-            title=title.strip() or _title(words),
-            text=words,
-            source=source,
-            labels=labels,
-            issue_type=issue_type.strip(),
-        )
-    )
-
-
-def _of_issue(url: str, token: str | None, api_url: str | None) -> RequestDraft | None:
-    from forge_bot.github_api import fetch_issue, parse_issue_url
-
-    ref = parse_issue_url(url, _hosts())
-    if ref is None and not re.search(r"\s", url):
-        raise _no_issue(url)
-    if ref is None:
-        return None
-    issue = fetch_issue(ref, token, api_url)
-    source = Source(
-        type="github_issue", id=str(issue.number), url=issue.url, author=issue.author.login
-    )
-    return RequestDraft(
-        title=issue.title.strip() or f"Issue {issue.number}",
-        text=issue.body,
-        source=source,
-        labels=issue.labels,
-        issue_type=issue.type,
-    )
-
-
-def post_to(url: str, text: str, token: str, api_url: str | None) -> str:
-    """Post a comment to the issue at an address, and return the comment's address. Raises
-    IssueUnavailable, GitHubError.
-    """
-    from forge_bot.github_api import comment_on, parse_issue_url
-
-    ref = parse_issue_url(url, _hosts())
-    if ref is None:
-        raise _no_issue(url)
-    return comment_on(ref, text, token, api_url)
-
-
-def _hosts() -> tuple[str, ...]:
-    """Return the hosts that a token may be sent to: only those that the user's own environment
-    names.
-    """
-    return tuple(host for host in ("github.com", os.environ.get("GH_HOST", "")) if host)
-
-
-def _no_issue(url: str) -> IssueUnavailable:
-    if re.search(r"/pull/\d+", url):
-        return IssueUnavailable(
-            f"{url} is a pull request, not an issue.",
-            hint="Name an issue, or say in words what is to be done.",
-        )
-    return IssueUnavailable(
-        f"{url} is no issue of github.com.",
-        hint=(
-            "Paste the text of the issue as the task. For an issue on GitHub Enterprise set GH_HOST"
-            " to its host."
-        ),
-    )
-
-
-def checked(draft: RequestDraft) -> RequestDraft:
-    """The draft, made storable, if it is not too long. Raises TaskTooLarge."""
-    draft = draft.model_copy(
-        update={"title": _storable(draft.title), "text": _storable(draft.text)}
-    )
-    if len(draft.text) > LONGEST_TASK:
-        raise TaskTooLarge(
-            f"The task has {len(draft.text):,} characters; {LONGEST_TASK:,} are the most."
-        )
-    return draft
-
-
-def _storable(text: str) -> str:
-    """The text without what no file can hold: JSON, in which issues come, can spell NUL and halves
-    of characters.
-    """
-    return re.sub("[\ud800-\udfff]", "\ufffd", text.replace("\0", ""))
-
-
-def _title(text: str) -> str:
-    line = next(line.strip("# ").strip() for line in text.splitlines() if line.strip("# ").strip())
-    if len(line) <= LONGEST_TITLE:
-        return line
-    return line[:LONGEST_TITLE].rsplit(" ", 1)[0].rstrip(",;:") + " …"
 
 
 def plan_for(

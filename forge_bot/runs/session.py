@@ -27,6 +27,7 @@ from forge_bot.errors import ForgeError, GitFailed, StaleApproval
 from forge_bot.git import Repository
 from forge_bot.interaction.remedy_words import advice_at_terminal
 from forge_bot.runs.find_runs import RunInfo
+from forge_bot.runs.hand_edits import hand_edits
 from forge_bot.runs.inquiry import Inquiry, InquiryArguments, ended, inquire, look_into
 from forge_bot.runs.installation import foundation
 from forge_bot.runs.kept_profiles import profile_at
@@ -34,6 +35,7 @@ from forge_bot.runs.local_host import LocalHost, Recorded
 from forge_bot.runs.local_user import local_user
 from forge_bot.runs.notifications import Explained, Message, Notify, StoppedBefore
 from forge_bot.runs.open_pull_request import OpenPullRequest
+from forge_bot.runs.open_run import open_run
 from forge_bot.runs.outcome import Outcome
 from forge_bot.runs.parked_batches import end_batches, leaves_batches
 from forge_bot.runs.phase_names import StopAtLine, never_stop, phase_named, stop_after
@@ -42,7 +44,7 @@ from forge_bot.runs.project import Project
 from forge_bot.runs.publish_result import Post
 from forge_bot.runs.pull_request_branch import keep_run, offered, push_run
 from forge_bot.runs.question import Question, gate_shown, open_question
-from forge_bot.runs.run import Run, open_run
+from forge_bot.runs.run import Run
 from forge_bot.runs.run_clock import RunClock
 from forge_bot.runs.run_prompts import prompts_for
 from forge_bot.settings import Config, load_config
@@ -319,7 +321,7 @@ class TerminalHost:
                     yield report
         elif self.session.edit is not None:
             self.session.edit(self.run.workspace.path / reply.document)
-            for report in self.run.hand_edits():
+            for report in hand_edits(self.run):
                 yield report
             action = self.run.action
             if isinstance(action, Checkpoint | HumanGate) and (

@@ -34,7 +34,8 @@ from forge_bot.runs.find_runs import RunInfo, run_named
 from forge_bot.runs.local_host import LocalHost
 from forge_bot.runs.notifications import Notice, Notify, PhaseBegan, PromptSent, Thinking
 from forge_bot.runs.open_pull_request import opener
-from forge_bot.runs.run import Run, open_run
+from forge_bot.runs.open_run import open_run
+from forge_bot.runs.run import Run
 from forge_bot.runs.session import Session
 from forge_bot.runs.tier_models import models_for
 from forge_bot.settings import load_config

@@ -27,7 +27,7 @@ from forge_bot.errors import (
 from forge_bot.gate.action import AT_THE_GATE
 from forge_bot.git import Repository
 from forge_bot.runs.find_runs import resolve_run
-from forge_bot.runs.run import open_run
+from forge_bot.runs.open_run import open_run
 from forge_bot.settings import load_config
 from forge_bot.store.run_folder import CARRIED
 from forge_bot.temporal.payloads import as_failure

@@ -9,8 +9,9 @@ from forge_bot.bot.inspect_commits import CommitInspector
 from forge_bot.engine.reports import Report
 from forge_bot.git import Repository, Tree
 from forge_bot.resources import templates
-from forge_bot.runs.create_run import NewRun, RequestDraft, create_run, plan_for
+from forge_bot.runs.create_run import NewRun, create_run, plan_for
 from forge_bot.runs.find_runs import RunInfo
+from forge_bot.runs.request_draft import RequestDraft
 from forge_bot.settings.load_pipeline import load_pipeline
 
 KEY = "sk-live-4f9a8c7b6d5e4f3a2b1c"

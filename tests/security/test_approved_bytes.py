@@ -18,8 +18,9 @@ from forge_bot.git import blob_id
 from forge_bot.runs.installation import foundation
 from forge_bot.runs.kept_profiles import profile_at
 from forge_bot.runs.local_host import LocalHost
+from forge_bot.runs.open_run import open_run
 from forge_bot.runs.project import Project
-from forge_bot.runs.run import Run, open_run
+from forge_bot.runs.run import Run
 from forge_bot.runs.run_prompts import prompts_for
 from forge_bot.settings import load_config
 from forge_bot.values import PhaseId, TaskId, Tier

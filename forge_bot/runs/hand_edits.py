@@ -1,0 +1,111 @@
+"""Documents that people changed by hand while nobody held the run."""
+
+from collections.abc import Iterator
+
+from forge_bot.artifacts.inspection import inspect
+from forge_bot.artifacts.plans import document_facts
+from forge_bot.engine import (
+    Exec,
+    SpawnAgent,
+    WriteFile,
+)
+from forge_bot.engine.phases import AgentPhase, AnsweringPhase
+from forge_bot.engine.reports import (
+    ArtifactChanged,
+)
+from forge_bot.git import blob_id
+from forge_bot.prompts.untrusted import what_is_hidden
+from forge_bot.runs.local_user import local_user
+from forge_bot.runs.run import Run
+from forge_bot.values import Inspection
+
+
+def hand_edits(run: Run) -> Iterator[ArtifactChanged]:
+    """Yield a report for each document that a person changed by hand while a question is open.
+
+    A document that was changed while none is open gets its recorded version back.
+    """
+    being_written = _being_written(run)
+    for name, record in tuple(run.state.artifacts.items()):
+        raw = run.workspace.read_bytes(name)
+        if name in being_written or (raw is not None and blob_id(raw) == record.blob):
+            continue
+        if raw is None or run.state.gate is None or name == "request.md":
+            raw = _restored(run, name)
+        if raw is not None and blob_id(raw) != record.blob and run.state.gate is not None:
+            yield _changed_by_hand(run, name, raw)
+
+
+def _being_written(run: Run) -> set[str]:
+    match run.action:
+        case SpawnAgent(parallel_task_ids=tasks, output_file=name):
+            return {name.replace("{task}", task) for task in tasks} if tasks else {name}
+        case WriteFile(path=name):
+            return {name}
+        case Exec(operation="verify", artifact=name) if name is not None:
+            return {name}
+        case _:
+            return set()
+
+
+def _restored(run: Run, name: str) -> bytes | None:
+    old = run.repository.read(run.ref, f"{run.workspace.relative}/{name}")
+    if old is not None and old != run.workspace.read_bytes(name):
+        run.workspace.write(name, old)
+        run.notices.append(
+            f"{name} was changed while no question was open; the recorded version is back"
+        )
+    return old
+
+
+def _editor(run: Run, name: str, raw: bytes) -> str:
+    """Return who made an edit: the author of its commit, or the user of this process."""
+    path = f"{run.workspace.relative}/{name}"
+    committed = run.repository.read(run.ref, path) == raw
+    return (committed and run.tree.last_author(path)) or local_user()
+
+
+def _changed_by_hand(run: Run, name: str, raw: bytes) -> ArtifactChanged:
+    writer = next(
+        (
+            phase
+            for phase in run.pipeline.phases
+            if isinstance(phase, AnsweringPhase) and phase.writes == name
+        ),
+        None,
+    )
+    text = raw.decode("utf-8", "replace")
+    inspection = Inspection()
+    if isinstance(writer, AgentPhase) and writer.tasks:
+        inspection = inspect(text, headings=(), tasks=True)
+        inspection = inspection.model_copy(update={"tasks": run.rules.applied(inspection.tasks)})
+    if writer is not None:
+        # Reads Markdown, which most of what is done with a run needs not.
+        from forge_bot.runs.base_graph import with_graph
+
+        plan = run.pipeline.approved_first
+        plans = plan is not None and writer.id == plan.id
+        facts = document_facts(text, plans=plans, carries=writer.carries)
+        inspection = with_graph(
+            run.repository,
+            run.state.base_commit,
+            inspection.model_copy(update=facts),
+            text,
+            plans=plans,
+        )
+    stamp = run.now()
+    report = ArtifactChanged(
+        key=f"{name}@{blob_id(raw)}@{stamp.isoformat()}",
+        at=stamp,
+        artifact=name,
+        blob=blob_id(raw),
+        inspection=inspection,
+        by=_editor(run, name, raw),
+    )
+    run.notices.append(f"{name} was changed by hand; the question is asked anew for this version")
+    if unseen := what_is_hidden(text):
+        run.notices.append(
+            f"{name} now holds what a reader is not shown: {unseen}; the question shows it as"
+            " it is written"
+        )
+    return report

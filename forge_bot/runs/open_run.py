@@ -1,0 +1,163 @@
+"""Open a run: lock it for this process, find its work tree, and settle what happened since."""
+
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from forge_bot.errors import BranchRenamed, ForgeError, NothingToRetry
+from forge_bot.git import Repository, Tree
+from forge_bot.git.commit_objects import advance_branch
+from forge_bot.remedies import GiveBranchBack
+from forge_bot.runs.ended_records import head_of_record
+from forge_bot.runs.find_runs import RunInfo
+from forge_bot.runs.foreign_commits import check_foreign_commits
+from forge_bot.runs.hand_edits import hand_edits
+from forge_bot.runs.last_known_head import KnownState, LastKnownHead, own_record
+from forge_bot.runs.process_signals import stop_on_signals, this_process
+from forge_bot.runs.run import Run
+from forge_bot.runs.run_paths import RunPaths, run_paths
+from forge_bot.settings import Config
+from forge_bot.store import (
+    RECORD_BRANCHES,
+    SPECS,
+    Workspace,
+    held,
+    told_when_full,
+    write_whole,
+)
+from forge_bot.store.run_folder import REPORTS
+
+
+def settle(run: Run, committed: bytes, *, theirs: bool = False) -> None:
+    """Bring disk, state and branch into agreement after a crash, or after a person edited
+    artifacts by hand.
+
+    `committed`: the reports in the branch's last commit. `theirs`: somebody else works in the
+    tree while no process holds the run, so what is unfinished there stays.
+    """
+    run.commit_pending(committed, theirs=theirs)
+    for report in hand_edits(run):
+        run.tell(report)
+    if not theirs and run.outside():
+        run.keep()
+        # A command that was killed may have left repositories, in which git would hide files.
+        run.tree.remove_nested(untracked=True)
+        saved = run.tree.rescue(f"{run.name}-{run.state.step}")
+        run.notices.append(f"unfinished changes were put aside at {saved}")
+
+
+@contextmanager
+def open_run(
+    repository: Repository,
+    info: RunInfo,
+    config: Config,
+    *,
+    theirs: bool = False,
+    ending: bool = False,
+) -> Generator[Run]:
+    """The run, locked for this process and settled. A work tree that is gone is made anew from the
+    branch.
+
+    With `theirs`, unfinished work in the tree is left where it is: the agents are not this
+    process's. What they committed by themselves is refused, with ForeignCommits, unless the run is
+    to be ended; what they added to the record is taken away.
+    """
+    with held_tree(repository, info) as (places, tree, mended):
+        stands = _stands(repository, tree, info.branch)
+        committed = repository.read(stands, f"{SPECS}/{info.name}/{REPORTS}") or b""
+        known_head = LastKnownHead(places.known_head)
+        left = known_head.at_rest if theirs else None
+        workspace = Workspace(tree.path, info.name)
+        notices = mended + workspace.mend(committed)
+        notices += _without_strangers_lines(workspace, committed, left) if left is not None else ()
+        run = Run(repository, tree, workspace, config, known_head)
+        if left is not None and left.head != stands and not ending:
+            notices += check_foreign_commits(repository, tree, info.name, run.action, left.head)
+        run.notices[:0] = notices
+        try:
+            settle(run, committed, theirs=theirs)
+            yield run
+        finally:
+            run.let_go(stands)
+
+
+@contextmanager
+def held_tree(
+    repository: Repository, info: RunInfo
+) -> Generator[tuple[RunPaths, Tree, tuple[str, ...]]]:
+    """Lock a run for this process: its places, its work tree, and notices of what had to be done
+    for that. Raise BranchRenamed.
+    """
+    refuse_renamed(info)
+    places = run_paths(repository, info.name)
+    with (
+        told_when_full(places.written),
+        held(places.lock, f"the run {info.name}", this_process()),
+        stop_on_signals(),
+    ):
+        tree, notices = _tree(repository, info, places.tree)
+        yield places, tree, notices + _free(tree, places.tree)
+
+
+def refuse_renamed(info: RunInfo) -> None:
+    """Raise BranchRenamed where another branch has the run's record."""
+    if info.renamed:
+        raise BranchRenamed(
+            f"The run {info.name} belongs to the branch {info.branch}, which is called"
+            f" {info.renamed} now.",
+            remedy=GiveBranchBack(info.renamed, info.branch),
+        )
+
+
+def _tree(repository: Repository, info: RunInfo, place: Path) -> tuple[Tree, tuple[str, ...]]:
+    """The run's work tree, made anew from its branch, or from a remote's, if there is none; what
+    had to be done for that.
+    """
+    if info.tree is not None:
+        repository.mend_worktree(info.tree)
+        return Tree(info.tree), ()
+    if info.remote:
+        repository.take(info.tracking)
+    if info.kept and not info.kept_on.endswith(RECORD_BRANCHES):
+        raise NothingToRetry(
+            f"The run {info.name} was merged into {info.kept_on}, and its branch {info.branch} is"
+            " gone.",
+            hint="forge-bot show reads its documents; for more work, begin a new run.",
+        )
+    if info.kept:
+        advance_branch(repository.root, info.branch, head_of_record(repository, info.name))
+    aside = repository.put_aside(place)
+    notices = (
+        (f"a work tree of a repository that is gone was put aside at {aside}",)
+        if aside is not None
+        else ()
+    )
+    return repository.add_worktree(place, info.branch, None), notices
+
+
+def _stands(repository: Repository, tree: Tree, branch: str) -> str:
+    """The newest commit of the branch, which the tree shows nearly always."""
+    with suppress(ForgeError):
+        here = tree.head()
+        if here.branch == branch:
+            return here.commit
+    return repository.commit_id(f"refs/heads/{branch}")
+
+
+def _without_strangers_lines(
+    workspace: Workspace, committed: bytes, left: KnownState
+) -> tuple[str, ...]:
+    path = workspace.path / REPORTS
+    there = path.read_bytes() if path.is_file() else b""
+    own = own_record(left, there, committed)
+    if own == there:
+        return ()
+    write_whole(path, own)
+    return (f"lines that no process of forge-bot wrote were taken away from {REPORTS}",)
+
+
+def _free(tree: Tree, ours: Path) -> tuple[str, ...]:
+    """Take away locks of dead git processes, in a tree that nobody but the run works in."""
+    # Where the user works too, a lock may be held by an editor that waits for them.
+    gone = tree.unlock() if ours.exists() and tree.path.samefile(ours) else ()
+    return (f"locks that a killed git had left were taken away: {', '.join(gone)}",) if gone else ()
