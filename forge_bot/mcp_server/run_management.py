@@ -3,6 +3,7 @@ what runs took and taught.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Literal
 from uuid import uuid4
 
@@ -50,16 +51,14 @@ from forge_bot.values import PhaseId
 Kind = Literal["summary", "estimate", "repository"]
 
 
+@dataclass(eq=False)
 class RunManagement:
     """Everything a client may do with runs beside working them off."""
 
-    def __init__(
-        self, roots: ServedFolders, turns: Turns, check_tree: CheckWorktree, looking: Queries
-    ) -> None:
-        self.roots = roots
-        self.turns = turns
-        self.check_tree = check_tree
-        self.looking = looking
+    roots: ServedFolders
+    turns: Turns
+    check_tree: CheckWorktree
+    looking: Queries
 
     def orient(self, tier: Literal["L0", "L1", "L2"], project: str) -> Orientation:
         """A status of a few words, of one project or of all; L1 names the runs under way, L2 brings

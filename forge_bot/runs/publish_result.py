@@ -1,6 +1,7 @@
 """Publishes outside the run: the pull request's text, a push, the last commit."""
 
 from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -62,23 +63,17 @@ def publish_result(run: Run, offered: Offer, detail: str, url: str = "") -> Publ
     return PublishResult(detail=detail, url=url, branch=offered.branch, offer=offered.said)
 
 
+@dataclass(eq=False)
 class Publisher:
     """Performs the publications that a local run can do. Nothing leaves the machine unless a push
     was asked for.
     """
 
-    def __init__(
-        self,
-        run: Run,
-        *,
-        push: bool = False,
-        post: Post | None = None,
-        open_pr: OpenPullRequest | None = None,
-    ) -> None:
-        self.run = run
-        self.push = push
-        self.post = post
-        self.open_pr = open_pr
+    run: Run
+    _: KW_ONLY
+    push: bool = False
+    post: Post | None = None
+    open_pr: OpenPullRequest | None = None
 
     def asks(self) -> bool:
         """Return whether a person is to be asked before the summary is posted."""

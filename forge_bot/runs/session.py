@@ -4,6 +4,7 @@ import asyncio
 import os
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing, nullcontext
+from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from uuid import uuid4
 
@@ -81,38 +82,24 @@ Asker = Callable[[Question], PersonAnswer | PersonQuestion | PersonEdit | None]
 with the same question."""
 
 
+@dataclass(eq=False, repr=False)
 class Session:
     """Everything one invocation works with."""
 
-    def __init__(
-        self,
-        repository: Repository,
-        config: Config,
-        models: Callable[[], Mapping[Tier, Model]],
-        tell: Notify,
-        ask: Asker,
-        *,
-        show: Callable[[Question], None] | None = None,
-        edit: Callable[[Path], None] | None = None,
-        push: bool = False,
-        post: Post | None = None,
-        open_pr: OpenPullRequest | None = None,
-        until: str | None = None,
-        environ: Mapping[str, str] = os.environ,
-    ) -> None:
-        self.repository = repository
-        self.config = config
-        self.models = models
-        self.tell = tell
-        self.ask = ask
-        self.show: Callable[[Question], None] = show or (lambda _question: None)
-        self.edit = edit
-        self.push = push
-        self.post = post
-        self.open_pr = open_pr
-        self.until = until
-        self.environ = environ
-        self.clock: RunClock | None = None
+    repository: Repository
+    config: Config
+    models: Callable[[], Mapping[Tier, Model]]
+    tell: Notify
+    ask: Asker
+    _: KW_ONLY
+    show: Callable[[Question], None] = lambda _question: None
+    edit: Callable[[Path], None] | None = None
+    push: bool = False
+    post: Post | None = None
+    open_pr: OpenPullRequest | None = None
+    until: str | None = None
+    environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
+    clock: RunClock | None = field(default=None, init=False)
 
     def go_on(
         self, info: RunInfo, first: Callable[[Run], Report | None] | None = None

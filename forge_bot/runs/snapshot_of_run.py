@@ -1,5 +1,7 @@
 """A run to look at, without its lock: what is on disk or on its branch, and nothing is changed."""
 
+from typing import NamedTuple
+
 from forge_bot.engine import Pipeline, State
 from forge_bot.engine.reports import RunStarted
 from forge_bot.git import Repository
@@ -11,16 +13,13 @@ from forge_bot.store import SPECS
 from forge_bot.store.run_folder import REPORTS, read_reports, read_state
 
 
-class RunSnapshot:
+class RunSnapshot(NamedTuple):
     """One run as it was when it was read."""
 
-    def __init__(
-        self, repository: Repository, info: RunInfo, pipeline: Pipeline, state: State
-    ) -> None:
-        self.repository = repository
-        self.info = info
-        self.pipeline = pipeline
-        self.state = state
+    repository: Repository
+    info: RunInfo
+    pipeline: Pipeline
+    state: State
 
     def artifact(self, name: str) -> str | None:
         """The text of an artifact, or None."""
