@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
-from forge_bot.git.files_at import list_files
 from forge_bot.git.process import LONG, git
 from forge_bot.git.revisions import commit_id, tree_id
-from forge_bot.git.tree_listing import find
+from forge_bot.git.tree_listing import find, folders_below
 
 Kind = Literal["added", "modified", "deleted", "untracked", "conflicted"]
 _UNMERGED = frozenset({"DD", "AU", "UD", "UA", "DU", "AA", "UU"})
@@ -115,10 +114,8 @@ def nested(folder: Path) -> frozenset[str]:
 
     Git would take such a folder for a submodule, and would hide new files in it.
     """
-    names = list_files(folder, "HEAD")
-    above = {name.rpartition("/")[0] for name in names} - {""}
-    above |= {str(parent) for name in above for parent in PurePosixPath(name).parents} - {"."}
-    return frozenset(name for name in above if os.path.lexists(folder / name / ".git"))
+    names = folders_below(folder, tree_id(folder, "HEAD"))
+    return frozenset(name for name in names if os.path.lexists(f"{folder}/{name}/.git"))
 
 
 def remove_nested(folder: Path, keep: Collection[str] = (), *, untracked: bool = False) -> None:

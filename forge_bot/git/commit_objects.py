@@ -9,28 +9,33 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
 from forge_bot.errors import GitFailed
 from forge_bot.git import files_at
-from forge_bot.git.commits import Trailers, message_text, read_trailers
+from forge_bot.git.commits import Trailers, in_a_line, message_text, read_trailers
 from forge_bot.git.kept_process import asked
+from forge_bot.git.object_reader import ObjectReader
 from forge_bot.git.process import LONG, git
 from forge_bot.git.revisions import (
     HEADS,
     branch_ref,
     commit_id,
     is_ancestor,
+    is_rewritten,
     own_folders,
     ref_target,
     tree_id,
 )
 from forge_bot.git.signed_commits import SigningKey
 from forge_bot.git.snapshot import APPLY, quoted
-from forge_bot.git.tree_listing import GONE, ListedEntry, rows
+from forge_bot.git.tree_listing import GONE, ListedEntry, differences, rows
 
 _PLAIN, _LINK = "100644", "120000"
 _FORM = "%x02%H%n%P%n%an%n%ae%n%ad%n%cn%n%ce%n%cd%n%B"
 _MARK = "\x02"
+_PERSON = re.compile(r"\s*(.*?)\s*<([^<>]*)> (\d+ [+-]\d+)")
+_MOST_WALKED = 1_000
 _MAKE_TREES = ("mktree", "-z", "--batch", "--missing")
 _MOST_WRITTEN = 1 << 15
 _RULES = ".gitattributes"
@@ -99,12 +104,70 @@ def first_parents(root: Path, base: str, tip: str) -> tuple[CommitInfo, ...]:
     """Return the commits from `base`, which is left out, to `tip`, oldest first, along the first
     parents. Raises GitFailed.
     """
+    first, last = commit_id(root, base), commit_id(root, tip)
+    if (found := _read_along(root, first, last)) is not None:
+        return found
     options = ("-z", "--raw", "--no-abbrev", "--no-renames", "-m", "--first-parent", "--reverse")
     plain = ("--no-color", "--no-notes", "--encoding=UTF-8", "--date=raw", f"--format={_FORM}")
-    limits = (commit_id(root, tip), f"^{commit_id(root, base)}")
+    limits = (last, f"^{first}")
     settings = ("-c", "log.showSignature=false", "-c", "diff.ignoreSubmodules=none")
     answer = git(root, *settings, "log", *options, *plain, *limits, "--", seconds=LONG)
     return tuple(_commits(answer.out.decode(errors="surrogateescape").split("\0")))
+
+
+class _RawCommit(NamedTuple):
+    tree: str
+    parents: tuple[str, ...]
+    signature: Signature
+    message: str
+
+
+def _read_along(root: Path, base: str, tip: str) -> tuple[CommitInfo, ...] | None:
+    """Return the same without a process; None where `base` is no first parent on the way, or a
+    commit is not plain.
+    """
+    try:
+        common = own_folders(root)[1].resolve(strict=True)
+    except OSError:
+        return None
+    if is_rewritten(common):
+        return None
+    reader, oid = ObjectReader(common), tip
+    way: list[tuple[str, _RawCommit]] = []
+    while oid != base:
+        raw = _raw_commit(reader, oid) if len(way) < _MOST_WALKED else None
+        if raw is None or not raw.parents:
+            return None
+        way.append((oid, raw))
+        oid = raw.parents[0]
+    start = _raw_commit(reader, base)
+    if start is None:
+        return None
+    found: list[CommitInfo] = []
+    before = start.tree
+    for oid, raw in reversed(way):
+        files = tuple(
+            FileVersion(path, entry.mode, entry.oid)
+            for path, entry in differences(root, before, raw.tree)
+        )
+        found.append(CommitInfo(oid, raw.parents, raw.signature, raw.message, files))
+        before = raw.tree
+    return tuple(found)
+
+
+def _raw_commit(reader: ObjectReader, oid: str) -> _RawCommit | None:
+    known = reader.one(oid)
+    if known is None or known.kind != "commit":
+        return None
+    above, _, message = known.data.decode(errors="surrogateescape").partition("\n\n")
+    lines = [line.partition(" ") for line in above.split("\n")]
+    said = {word: value for word, _, value in reversed(lines)}
+    people = [_PERSON.fullmatch(said.get(role, "")) for role in ("author", "committer")]
+    who = [_who(match.groups()) for match in people if match is not None]
+    if len(who) < len(people) or "encoding" in said or "\0" in message:
+        return None
+    parents = tuple(value for word, _, value in lines if word == "parent")
+    return _RawCommit(said["tree"], parents, Signature(*who), message)
 
 
 def _commits(fields: Sequence[str]) -> Iterator[CommitInfo]:
@@ -137,8 +200,8 @@ def _commit(head: str, files: Iterable[FileVersion]) -> CommitInfo:
     )
 
 
-def _who(parts: Sequence[str]) -> tuple[str, str, str]:
-    name, address, date = parts
+def _who(parts: Sequence[str | None]) -> tuple[str, str, str]:
+    name, address, date = (part or "" for part in parts)
     return name or "forge-bot", address, f"@{date}"
 
 
@@ -387,4 +450,9 @@ def count_commits(root: Path, base: str, tip: str) -> int:
 
 @lru_cache(maxsize=32)
 def _count(root: Path, base: str, tip: str) -> int:
-    return int(git(root, "rev-list", "--count", f"{base}..{tip}").line)
+    line = in_a_line(root, base, tip)
+    return (
+        len(line)
+        if line is not None
+        else int(git(root, "rev-list", "--count", f"{base}..{tip}").line)
+    )

@@ -108,7 +108,7 @@ def log(folder: Path, since: str | None = None) -> tuple[Commit, ...]:
     if since is None:
         return _listed(folder)
     first = commit_id(folder, since)
-    found = _in_a_line(folder, commit_id(folder, "HEAD"), first)
+    found = in_a_line(folder, first, commit_id(folder, "HEAD"))
     return found if found is not None else _listed(folder, f"^{first}")
 
 
@@ -119,9 +119,9 @@ def _listed(folder: Path, *limits: str) -> tuple[Commit, ...]:
     return tuple(Commit(oid, subject, read_trailers(body), body) for oid, subject, body in triples)
 
 
-def _in_a_line(folder: Path, tip: str, first: str) -> tuple[Commit, ...] | None:
-    """Return the commits after `first` up to `tip`, read one after the other without a process of
-    their own; None where one of them has not exactly one parent.
+def in_a_line(folder: Path, first: str, tip: str) -> tuple[Commit, ...] | None:
+    """Return the commits after `first` up to `tip`, newest first, read one after the other without
+    a process of their own; None where one of them has not exactly one parent.
     """
     try:
         common = own_folders(folder)[1].resolve(strict=True)

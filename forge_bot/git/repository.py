@@ -94,9 +94,9 @@ class Repository:
         """Return origin's default branch; without one, the first of init.defaultBranch, main
         and master that exists.
         """
-        answer = git(self.root, "symbolic-ref", "--quiet", f"{_ORIGIN_HEAD}HEAD", ok=(0, 1, 128))
-        if answer.code == 0 and answer.line.startswith(_ORIGIN_HEAD):
-            return answer.line.removeprefix(_ORIGIN_HEAD)
+        origin = revisions.symbolic_target(self.root, f"{_ORIGIN_HEAD}HEAD")
+        if origin.startswith(_ORIGIN_HEAD):
+            return origin.removeprefix(_ORIGIN_HEAD)
         wished = git(self.root, "config", "--get", "init.defaultBranch", ok=(0, 1)).line
         return next(
             (name for name in (wished, "main", "master") if name and self.branch_exists(name)), None

@@ -74,6 +74,16 @@ def ref_target(folder: Path, ref: str) -> str | None:
     return answer.line if answer.code == 0 else None
 
 
+def symbolic_target(folder: Path, ref: str) -> str:
+    """Full ref that a symbolic one stands for; empty when there is none, or it is none."""
+    with suppress(OSError):
+        common = own_folders(folder)[1]
+        if not os.path.lexists(common / ref) and (common / HEADS).is_dir():
+            return ""
+    answer = git(folder, "symbolic-ref", "--quiet", ref, ok=(0, 1, 128))
+    return answer.line if answer.code == 0 else ""
+
+
 def commit_id(folder: Path, revision: str) -> str:
     """Id of the commit that a branch, tag, id or expression names. Raises GitFailed when it names
     none.

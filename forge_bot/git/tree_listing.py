@@ -83,6 +83,16 @@ def files_below(folder: Path, tree: str, start: str = "") -> Iterator[tuple[str,
     yield from _walk(folder, tree, start)
 
 
+def folders_below(folder: Path, tree: str, start: str = "") -> Iterator[str]:
+    """Yield the paths of all folders below a tree."""
+    if not start:
+        _read_below(folder, tree)
+    for name, entry in rows(folder, tree).items():
+        if entry.mode == _FOLDER:
+            yield f"{start}{name}"
+            yield from folders_below(folder, entry.oid, f"{start}{name}/")
+
+
 def differences(folder: Path, base: str, other: str) -> Iterator[tuple[str, ListedEntry]]:
     """Yield the files in which two trees differ, as the second one has them, with the mode `GONE`
     for those that it does not have. A renamed file stands there with both names.

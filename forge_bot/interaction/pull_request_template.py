@@ -61,7 +61,7 @@ def find_template(paths: Iterable[str], kind: ChangeType) -> str:
     Of several in a folder `PULL_REQUEST_TEMPLATE` it is the one named for the type of the change,
     or else the only one.
     """
-    known = sorted(paths)
+    known = sorted(path for path in paths if _NAME in path.lower())
     for folder in _FOLDERS:
         inside = [path for path in known if _below(path, folder).partition(".")[0] == _NAME]
         if inside:

@@ -84,9 +84,7 @@ def read_profile(
         languages=read_languages(listing.own()),
         commands=commands,
         conventions=tuple(path for path in _CONVENTIONS if listing.has(path)),
-        ci=", ".join(
-            name for sign, name in _CI if any(path.startswith(sign) for path in listing.files)
-        ),
+        ci=", ".join(name for sign, name in _CI if listing.starts_with(sign)),
         layout=tuple(_layout(listing)),
         notes=tuple(one_line(note) for note in (*found.notes, *_gaps(listing, commands))),
     )

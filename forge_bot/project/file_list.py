@@ -1,9 +1,9 @@
 """The files of a repository as a queryable list. No disk, no git, only its input."""
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Collection, Sequence
 from functools import lru_cache
-from posixpath import basename, dirname
 
 # Folders with third-party or generated content; they do not show how this project works.
 _FOREIGN = frozenset(
@@ -51,6 +51,11 @@ class Listing:
         """Return whether any file lies below that folder."""
         return path in self._folders
 
+    def starts_with(self, sign: str) -> bool:
+        """Return whether any path begins with these letters."""
+        place = bisect_left(self.files, sign)
+        return any(path.startswith(sign) for path in self.files[place : place + 1])
+
     def first(self, folder: str, names: Sequence[str]) -> str | None:
         """Return the path of the first of these names that lies in the folder."""
         return next((path for name in names if self.has(path := join(folder, name))), None)
@@ -90,7 +95,8 @@ class Listing:
 
         The root itself is never included.
         """
-        holders = {dirname(path) for path in self.own() if basename(path) in names}
+        places = (path.rpartition("/") for path in self.own())
+        holders = {folder for folder, _, name in places if name in names}
         near = {folder for folder in holders if folder and folder.count("/") < _DEEPEST_PROJECT}
         return tuple(sorted(folder for folder in near if not near.intersection(above(folder))))
 

@@ -8,6 +8,7 @@ import pytest
 
 from forge_bot.errors import GitFailed
 from forge_bot.git import Commit
+from forge_bot.git.commit_objects import CommitInfo, count_commits, first_parents
 from forge_bot.git.revisions import ref_target
 from tests.fakes.processes import started_by
 from tests.git.git_scene import Scene
@@ -195,3 +196,66 @@ def test_commits_that_are_no_plain_line_are_those_that_git_lists(scene: Scene) -
     assert scene.tree.commits(scene.git("rev-parse", "side")) == tuple(
         each for each in found if each.id != scene.git("rev-parse", "side")
     )
+
+
+def test_the_files_of_a_runs_commits_are_read_without_a_process_as_git_lists_them(
+    scene: Scene,
+) -> None:
+    start = scene.commit({"a/gone.txt": "1", "a/kept.txt": "1"})
+    side = scene.worktree("side")
+    scene.commit({"side.txt": "1"}, at=side.path)
+    scene.commit({"a/kept.txt": "2", "größe.txt": "1"})
+    scene.git("merge", "--quiet", "--no-edit", "side")
+    (scene.root / "a" / "gone.txt").unlink()
+    tip = scene.commit()
+    scene.repository.commit_id(start)
+    found: list[CommitInfo] = []
+    calls = gits(started_by(lambda: found.extend(first_parents(scene.root, start, tip))))
+    assert for_one(calls) == []
+    form = ("--first-parent", "-m", "--reverse", "--no-renames", "--format=%H%n%P%n%an <%ae> %s")
+    said = scene.git("-c", "core.quotePath=false", "log", *form, "--name-status", f"{start}..{tip}")
+    gone = {"000000": "D"}
+    told = [
+        "\n".join(
+            (
+                each.id,
+                " ".join(each.parents),
+                f"{each.signature.author[0]} <{each.signature.author[1]}> {each.subject}",
+                "",
+                *(
+                    f"{gone.get(file.mode, 'M' if 'kept' in file.path else 'A')}\t{file.path}"
+                    for file in each.files
+                ),
+            )
+        )
+        for each in found
+    ]
+    assert "\n".join(told) == said
+    assert len(found) == 3
+
+
+def test_how_many_commits_there_are_is_counted_without_a_process_where_they_are_in_a_line(
+    scene: Scene,
+) -> None:
+    start = scene.tree.head().commit
+    line = [scene.commit({"n": str(number)}) for number in range(3)]
+    counts: list[int] = []
+    calls = gits(started_by(lambda: counts.append(count_commits(scene.root, start, line[-1]))))
+    side = scene.worktree("side")
+    scene.commit({"side.txt": "1"}, at=side.path)
+    scene.commit({"n": "4"})
+    scene.git("merge", "--quiet", "--no-edit", "side")
+    counts.append(count_commits(scene.root, start, "HEAD"))
+    assert (for_one(calls), counts) == ([], [3, 6])
+
+
+def test_the_default_branch_of_the_remote_is_asked_for_only_where_there_is_one(
+    scene: Scene,
+) -> None:
+    named: list[str | None] = []
+    calls = gits(started_by(lambda: named.append(scene.repository.default_branch())))
+    assert [call for call in calls if "symbolic-ref" in call] == []
+    scene.remote()
+    scene.git("fetch", "--quiet", "origin")
+    scene.git("symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/other")
+    assert [*named, scene.repository.default_branch()] == ["main", "other"]
