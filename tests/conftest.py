@@ -2,8 +2,6 @@
 
 import argparse
 import gc
-import shutil
-import subprocess
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from forge_bot.cli.app import run
-from forge_bot.resources import templates
+from tests.fakes.kept_samples import KeptSamples, made
 from tests.fakes.sample import Said, Sample, by_script
 
 if TYPE_CHECKING:
@@ -130,21 +128,39 @@ def sample(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Sample:
     """The sample repository, with its own state folder and no terminal."""
-    path = tmp_path / "rota"
-    shutil.copytree(
-        templates() / "demo" / "repository", path, ignore=shutil.ignore_patterns("__pycache__")
-    )
-    for words in (
-        ["init", "-q", "-b", "main"],
-        ["add", "-A"],
-        ["-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qm", "start"],
-    ):
-        subprocess.run(["git", "-C", str(path), *words], check=True)
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    made(tmp_path / "rota")
+    return _sample(tmp_path, monkeypatch, capsys)
+
+
+@pytest.fixture(scope="session")
+def kept_samples(tmp_path_factory: pytest.TempPathFactory) -> KeptSamples:
+    return KeptSamples(tmp_path_factory.mktemp("samples"))
+
+
+@pytest.fixture
+def asked_sample(
+    kept_samples: KeptSamples, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Sample:
+    """The sample repository with a small run that has asked its first question."""
+    return _sample(kept_samples.again(3, "--effort", "S"), monkeypatch, capsys)
+
+
+@pytest.fixture
+def ended_sample(
+    kept_samples: KeptSamples, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Sample:
+    """The sample repository with a small run that is over, and that asked nobody."""
+    return _sample(kept_samples.again(0, "--effort", "S", "--auto"), monkeypatch, capsys)
+
+
+def _sample(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Sample:
+    monkeypatch.setenv("XDG_STATE_HOME", str(folder / "state"))
     monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.delenv("FORGE_BOT_MODEL", raising=False)
-    monkeypatch.chdir(path)
+    monkeypatch.chdir(folder / "rota")
 
     def forge(*words: str) -> Said:
         capsys.readouterr()
@@ -152,4 +168,4 @@ def sample(
         said = capsys.readouterr()
         return Said(code, said.out, said.err)
 
-    return Sample(path, forge, tmp_path / "script.jsonl")
+    return Sample(folder / "rota", forge, folder / "script.jsonl")

@@ -239,19 +239,18 @@ def test_a_remote_that_forbids_the_branch_gets_the_others_and_that_is_said(
 
 
 def test_where_the_branch_is_checked_out_the_command_is_said(
-    sample: Sample, tmp_path: Path
+    ended_sample: Sample, tmp_path: Path
 ) -> None:
-    _run(sample)
     tree = tmp_path / "looking"
-    sample.git("worktree", "add", "-q", str(tree), RECORDS)
-    before = sample.git("rev-parse", RECORDS)
-    said = sample.forge("retry", "final-commit", "--model", sample.model())
+    ended_sample.git("worktree", "add", "-q", str(tree), RECORDS)
+    before = ended_sample.git("rev-parse", RECORDS)
+    said = ended_sample.forge("retry", "final-commit", "--model", ended_sample.model())
     assert said.code == 0, said.err
-    assert sample.git("rev-parse", RECORDS) == before
+    assert ended_sample.git("rev-parse", RECORDS) == before
     told = " ".join((said.out + said.err).split())
     way = told.partition("takes the record there: ")[2].split(" ")[:5]
     subprocess.run(way, check=True, capture_output=True)
-    assert sample.git("diff", "--stat", sample.branch, RECORDS, "--", ".specs") == ""
+    assert ended_sample.git("diff", "--stat", ended_sample.branch, RECORDS, "--", ".specs") == ""
 
 
 def test_records_in_branch_make_no_such_branch(sample: Sample) -> None:

@@ -9,13 +9,16 @@ from forge_bot.git import Repository
 from forge_bot.runs.find_runs import resolve_run, runs
 from tests.fakes.sample import Sample
 
-TASK = "`rota who` names somebody for days before the rota starts"
+
+@pytest.fixture
+def sample(asked_sample: Sample) -> Sample:
+    """Every test here begins with a run that waits."""
+    return asked_sample
 
 
 @pytest.fixture
 def clone(sample: Sample, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
     """A fresh clone, with a state folder of its own, of a repository in which a run waits."""
-    assert sample.forge("run", TASK, "--effort", "S", "--model", sample.model()).code == 3
     place = tmp_path / "clone"
     sample.git("clone", "-q", str(sample.path), str(place))
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "other-state"))
@@ -127,7 +130,6 @@ def renamed(sample: Sample) -> tuple[Sample, str]:
     """A repository in which the branch of the waiting run was renamed to `other`, and the name it
     had.
     """
-    assert sample.forge("run", TASK, "--effort", "S", "--model", sample.model()).code == 3
     branch = sample.branch
     sample.git("branch", "-m", branch, "other")
     return sample, branch
@@ -179,7 +181,6 @@ def test_it_is_found_without_its_work_tree_and_beside_what_a_remote_has(
 def test_a_run_that_is_over_is_found_by_its_kept_record_and_not_on_branches_that_came_after(
     sample: Sample,
 ) -> None:
-    assert sample.forge("run", TASK, "--effort", "S", "--model", sample.model()).code == 3
     assert sample.forge("approve", "--model", sample.model()).code == 0
     branch = sample.branch
     sample.git("branch", "-q", "stacked", branch)

@@ -29,33 +29,36 @@ def _files(sample: Sample, branch: str) -> list[str]:
 
 
 def test_the_branch_for_merge_has_the_code_of_the_run_and_nothing_of_its_record(
-    sample: Sample,
+    ended_sample: Sample,
 ) -> None:
-    _run(sample)
-    assert sample.branch.startswith("feature/")
-    offered = sample.offered
+    assert ended_sample.branch.startswith("feature/")
+    offered = ended_sample.offered
     assert not offered.startswith("feature/")
-    own = [name for name in _files(sample, sample.branch) if not name.startswith(".specs/")]
-    assert own == _files(sample, offered)
-    assert sample.git("diff", "--stat", f"main...{offered}", "--", ".specs") == ""
-    assert sample.git("diff", "--stat", offered, sample.branch, "--", ".", ":!.specs") == ""
-    assert sample.git("diff", "--name-only", f"main...{offered}") != ""
+    own = [
+        name for name in _files(ended_sample, ended_sample.branch) if not name.startswith(".specs/")
+    ]
+    assert own == _files(ended_sample, offered)
+    assert ended_sample.git("diff", "--stat", f"main...{offered}", "--", ".specs") == ""
+    assert (
+        ended_sample.git("diff", "--stat", offered, ended_sample.branch, "--", ".", ":!.specs")
+        == ""
+    )
+    assert ended_sample.git("diff", "--name-only", f"main...{offered}") != ""
 
 
 def test_one_commit_a_task_says_what_changed_and_from_which_commit_it_was_made(
-    sample: Sample,
+    ended_sample: Sample,
 ) -> None:
-    _run(sample)
-    assert sample.git("rev-list", "--count", f"main..{sample.offered}") == "1"
+    assert ended_sample.git("rev-list", "--count", f"main..{ended_sample.offered}") == "1"
     form = "%(trailers:key=Forge-Landed,valueonly)"
-    made_from = sample.git("log", "-1", f"--format={form}", sample.offered)
-    assert sample.git_code("merge-base", "--is-ancestor", made_from, sample.branch) == 0
-    message = sample.git("log", "-1", "--format=%B", sample.offered)
+    made_from = ended_sample.git("log", "-1", f"--format={form}", ended_sample.offered)
+    assert ended_sample.git_code("merge-base", "--is-ancestor", made_from, ended_sample.branch) == 0
+    message = ended_sample.git("log", "-1", "--format=%B", ended_sample.offered)
     subject, empty, *body = message.splitlines()
     assert (len(subject) <= 72, empty, subject.partition(":")[0]) == (
         True,
         "",
-        sample.offered.partition("/")[0],
+        ended_sample.offered.partition("/")[0],
     )
     assert "forge-bot" not in subject
     assert any(line.startswith("- ") for line in body)
@@ -75,19 +78,18 @@ def test_commits_for_merge_are_signed_off_by_their_author_where_that_is_configur
     assert "Signed-off-by" not in sample.git("log", "-1", "--format=%B", sample.branch)
 
 
-def test_two_machines_make_the_same_commits(sample: Sample, tmp_path: Path) -> None:
-    _run(sample)
-    tip = sample.git("rev-parse", sample.offered)
-    branch, offered = sample.branch, sample.offered
+def test_two_machines_make_the_same_commits(ended_sample: Sample, tmp_path: Path) -> None:
+    tip = ended_sample.git("rev-parse", ended_sample.offered)
+    branch, offered = ended_sample.branch, ended_sample.offered
     elsewhere = tmp_path / "elsewhere"
-    sample.git("clone", "-q", str(sample.path), str(elsewhere))
+    ended_sample.git("clone", "-q", str(ended_sample.path), str(elsewhere))
     for words in (
         ["branch", branch, f"origin/{branch}"],
         ["branch", "-D", "-r", f"origin/{offered}"],
     ):
         subprocess.run(["git", "-C", str(elsewhere), *words], check=True, capture_output=True)
-    there = Sample(elsewhere, sample.forge, sample.scripts)
-    said = sample.forge(
+    there = Sample(elsewhere, ended_sample.forge, ended_sample.scripts)
+    said = ended_sample.forge(
         "retry",
         "final-commit",
         "--repo",
@@ -95,7 +97,7 @@ def test_two_machines_make_the_same_commits(sample: Sample, tmp_path: Path) -> N
         "--run",
         branch,
         "--model",
-        sample.model(),
+        ended_sample.model(),
     )
     assert said.code == 0, said.err
     assert there.git("rev-parse", offered) == tip
@@ -132,58 +134,67 @@ def test_a_machine_that_knows_only_the_remote_goes_on_with_the_branch_that_is_th
     )
 
 
-def test_work_after_the_first_commits_leads_to_further_commits(sample: Sample) -> None:
-    _run(sample)
-    first, offered = sample.git("rev-parse", sample.offered), sample.offered
-    said = sample.forge("retry", "final-commit", "--model", sample.model())
+def test_work_after_the_first_commits_leads_to_further_commits(ended_sample: Sample) -> None:
+    first, offered = ended_sample.git("rev-parse", ended_sample.offered), ended_sample.offered
+    said = ended_sample.forge("retry", "final-commit", "--model", ended_sample.model())
     assert said.code == 0, said.err
-    assert sample.git("rev-parse", offered) == first, "nothing new, so nothing moved"
-    sample.git("switch", "-q", sample.branch)
-    (sample.path / "by-hand.txt").write_text("mine\n")
-    sample.git("add", "by-hand.txt")
-    sample.git("-c", "user.name=Ann", "-c", "user.email=ann@x.example", "commit", "-qm", "By hand")
-    sample.git("switch", "-q", "main")
-    said = sample.forge("retry", "final-commit", "--run", sample.branch, "--model", sample.model())
+    assert ended_sample.git("rev-parse", offered) == first, "nothing new, so nothing moved"
+    ended_sample.git("switch", "-q", ended_sample.branch)
+    (ended_sample.path / "by-hand.txt").write_text("mine\n")
+    ended_sample.git("add", "by-hand.txt")
+    ended_sample.git(
+        "-c", "user.name=Ann", "-c", "user.email=ann@x.example", "commit", "-qm", "By hand"
+    )
+    ended_sample.git("switch", "-q", "main")
+    said = ended_sample.forge(
+        "retry", "final-commit", "--run", ended_sample.branch, "--model", ended_sample.model()
+    )
     assert said.code == 0, said.err
-    assert sample.git("rev-parse", f"{offered}~1") == first
-    assert sample.git("log", "-1", "--format=%an %s", offered) == "Ann By hand"
-    assert "by-hand.txt" in _files(sample, offered)
+    assert ended_sample.git("rev-parse", f"{offered}~1") == first
+    assert ended_sample.git("log", "-1", "--format=%an %s", offered) == "Ann By hand"
+    assert "by-hand.txt" in _files(ended_sample, offered)
 
 
-def test_a_base_that_was_merged_into_the_run_lands_as_a_merge(sample: Sample) -> None:
-    _run(sample)
-    first, offered = sample.git("rev-parse", sample.offered), sample.offered
-    (sample.path / "news.txt").write_text("news\n")
-    sample.git("add", "news.txt")
-    sample.git("commit", "-qm", "News on main")
-    main = sample.git("rev-parse", "main")
-    sample.git("switch", "-q", sample.branch)
-    sample.git("merge", "-q", "--no-edit", "main")
-    sample.git("switch", "-q", "main")
-    said = sample.forge("retry", "final-commit", "--run", sample.branch, "--model", sample.model())
+def test_a_base_that_was_merged_into_the_run_lands_as_a_merge(ended_sample: Sample) -> None:
+    first, offered = ended_sample.git("rev-parse", ended_sample.offered), ended_sample.offered
+    (ended_sample.path / "news.txt").write_text("news\n")
+    ended_sample.git("add", "news.txt")
+    ended_sample.git("commit", "-qm", "News on main")
+    main = ended_sample.git("rev-parse", "main")
+    ended_sample.git("switch", "-q", ended_sample.branch)
+    ended_sample.git("merge", "-q", "--no-edit", "main")
+    ended_sample.git("switch", "-q", "main")
+    said = ended_sample.forge(
+        "retry", "final-commit", "--run", ended_sample.branch, "--model", ended_sample.model()
+    )
     assert said.code == 0, said.err
-    assert sample.git("log", "-1", "--format=%P", offered).split() == [first, main]
-    assert sample.git("diff", "--stat", f"main...{offered}", "--", ".specs", "news.txt") == ""
+    assert ended_sample.git("log", "-1", "--format=%P", offered).split() == [first, main]
+    assert ended_sample.git("diff", "--stat", f"main...{offered}", "--", ".specs", "news.txt") == ""
 
 
 def test_a_branch_that_is_checked_out_is_not_moved_and_the_command_is_said(
-    sample: Sample,
+    ended_sample: Sample,
 ) -> None:
-    _run(sample)
-    first, offered, branch = sample.git("rev-parse", sample.offered), sample.offered, sample.branch
-    sample.git("switch", "-q", branch)
-    (sample.path / "later.txt").write_text("later\n")
-    sample.git("add", "later.txt")
-    sample.git("commit", "-qm", "Later")
-    sample.git("switch", "-q", offered)
-    said = sample.forge("retry", "final-commit", "--run", branch, "--model", sample.model())
+    first, offered, branch = (
+        ended_sample.git("rev-parse", ended_sample.offered),
+        ended_sample.offered,
+        ended_sample.branch,
+    )
+    ended_sample.git("switch", "-q", branch)
+    (ended_sample.path / "later.txt").write_text("later\n")
+    ended_sample.git("add", "later.txt")
+    ended_sample.git("commit", "-qm", "Later")
+    ended_sample.git("switch", "-q", offered)
+    said = ended_sample.forge(
+        "retry", "final-commit", "--run", branch, "--model", ended_sample.model()
+    )
     assert said.code == 0, said.err
-    assert sample.git("rev-parse", offered) == first
+    assert ended_sample.git("rev-parse", offered) == first
     command = next(
         line.strip() for line in said.out.splitlines() if line.strip().startswith("git -C")
     )
     subprocess.run(command, shell=True, check=True, capture_output=True)  # noqa: S602 - as a person types it
-    assert "later.txt" in _files(sample, offered)
+    assert "later.txt" in _files(ended_sample, offered)
 
 
 def _commit(sample: Sample, place: str, **files: str) -> str:
@@ -198,60 +209,64 @@ def _commit(sample: Sample, place: str, **files: str) -> str:
 
 
 def test_what_somebody_adds_to_the_branch_is_merged_into_the_run_and_stays_there(
-    sample: Sample,
+    ended_sample: Sample,
 ) -> None:
-    _run(sample)
-    offered, branch = sample.offered, sample.branch
-    theirs, ours = _commit(sample, offered, theirs="a"), _commit(sample, branch, ours="b")
-    said = sample.forge("retry", "final-commit", "--run", branch, "--model", sample.model())
+    offered, branch = ended_sample.offered, ended_sample.branch
+    theirs, ours = (
+        _commit(ended_sample, offered, theirs="a"),
+        _commit(ended_sample, branch, ours="b"),
+    )
+    said = ended_sample.forge(
+        "retry", "final-commit", "--run", branch, "--model", ended_sample.model()
+    )
     assert said.code == 0, said.err
-    assert sample.git("log", "-1", "--format=%P", offered).split()[1:] == [theirs]
-    assert {"theirs", "ours"} <= {*_files(sample, offered)} & {*_files(sample, branch)}
-    assert sample.git("diff", "--stat", offered, branch, "--", ".", ":!.specs") == ""
-    assert sample.git_code("merge-base", "--is-ancestor", ours, branch) == 0
-    assert not [name for name in _files(sample, offered) if name.startswith(".specs/")]
+    assert ended_sample.git("log", "-1", "--format=%P", offered).split()[1:] == [theirs]
+    assert {"theirs", "ours"} <= {*_files(ended_sample, offered)} & {*_files(ended_sample, branch)}
+    assert ended_sample.git("diff", "--stat", offered, branch, "--", ".", ":!.specs") == ""
+    assert ended_sample.git_code("merge-base", "--is-ancestor", ours, branch) == 0
+    assert not [name for name in _files(ended_sample, offered) if name.startswith(".specs/")]
 
 
 def test_what_contradicts_the_run_is_not_touched_and_the_command_that_joins_both_is_said(
-    sample: Sample,
+    ended_sample: Sample,
 ) -> None:
-    _run(sample)
-    offered, branch = sample.offered, sample.branch
-    _commit(sample, branch, same="ours")
-    theirs = _commit(sample, offered, same="theirs")
-    retry = ("retry", "final-commit", "--run", branch, "--model", sample.model())
-    said = sample.forge(*retry)
+    offered, branch = ended_sample.offered, ended_sample.branch
+    _commit(ended_sample, branch, same="ours")
+    theirs = _commit(ended_sample, offered, same="theirs")
+    retry = ("retry", "final-commit", "--run", branch, "--model", ended_sample.model())
+    said = ended_sample.forge(*retry)
     assert said.code == 0, said.err
-    assert sample.git("rev-parse", offered) == theirs
+    assert ended_sample.git("rev-parse", offered) == theirs
     command = next(line.strip() for line in said.out.splitlines() if "git merge " in line[:80])
     assert command.startswith(f"git switch {offered} && git merge ")
-    subprocess.run(command, shell=True, cwd=sample.path, capture_output=True, check=False)  # noqa: S602 - as a person types it
-    (sample.path / "same").write_text("both")
-    sample.git("add", "same")
-    sample.git("commit", "-qm", "Join")
-    sample.git("switch", "-q", "main")
-    joined = sample.git("rev-parse", offered)
-    again = sample.forge(*retry)
+    subprocess.run(command, shell=True, cwd=ended_sample.path, capture_output=True, check=False)  # noqa: S602 - as a person types it
+    (ended_sample.path / "same").write_text("both")
+    ended_sample.git("add", "same")
+    ended_sample.git("commit", "-qm", "Join")
+    ended_sample.git("switch", "-q", "main")
+    joined = ended_sample.git("rev-parse", offered)
+    again = ended_sample.forge(*retry)
     assert (again.code, "was not moved" in again.out) == (0, False)
-    assert sample.git("rev-parse", offered) == joined
+    assert ended_sample.git("rev-parse", offered) == joined
 
 
 @pytest.mark.parametrize("taken", ["feature", "TYPE"])
 def test_a_branch_in_the_way_of_a_name_leads_to_another_one_that_is_said(
-    sample: Sample, taken: str
+    ended_sample: Sample, taken: str
 ) -> None:
-    _run(sample)
-    kind = sample.offered.partition("/")[0]
-    for name in (sample.offered, sample.branch):
-        sample.git("branch", "-D", name)
-    sample.git("branch", kind if taken == "TYPE" else taken)
-    said = sample.forge("run", TASK, "--effort", "S", "--auto", "--model", sample.model())
+    kind = ended_sample.offered.partition("/")[0]
+    for name in (ended_sample.offered, ended_sample.branch):
+        ended_sample.git("branch", "-D", name)
+    ended_sample.git("branch", kind if taken == "TYPE" else taken)
+    said = ended_sample.forge(
+        "run", TASK, "--effort", "S", "--auto", "--model", ended_sample.model()
+    )
     assert said.code == 0, said.err
     if taken == "TYPE":
         assert f"stands in the way of the name {kind}/" in said.out
-        assert any(name.startswith(f"{kind}-") for name in sample.git("branch").split())
+        assert any(name.startswith(f"{kind}-") for name in ended_sample.git("branch").split())
     else:
-        assert any(name.startswith("feature-") for name in sample.git("branch").split())
+        assert any(name.startswith("feature-") for name in ended_sample.git("branch").split())
 
 
 def test_push_takes_both_branches_or_none(sample: Sample, tmp_path: Path) -> None:
@@ -379,13 +394,12 @@ def test_from_a_fork_the_pull_request_names_the_owner_and_the_repository_it_is_f
     assert words[words.index("--head") + 1] == f"ann:{sample.offered}"
 
 
-def test_a_branch_for_merge_that_was_deleted_is_made_again(sample: Sample) -> None:
-    _run(sample)
-    offered, tip = sample.offered, sample.git("rev-parse", sample.offered)
-    sample.git("branch", "-D", offered)
-    said = sample.forge("retry", "final-commit", "--model", sample.model())
+def test_a_branch_for_merge_that_was_deleted_is_made_again(ended_sample: Sample) -> None:
+    offered, tip = ended_sample.offered, ended_sample.git("rev-parse", ended_sample.offered)
+    ended_sample.git("branch", "-D", offered)
+    said = ended_sample.forge("retry", "final-commit", "--model", ended_sample.model())
     assert said.code == 0, said.err
-    assert sample.git("rev-parse", offered) == tip
+    assert ended_sample.git("rev-parse", offered) == tip
 
 
 def test_without_gh_open_pr_is_refused_before_the_run_begins(

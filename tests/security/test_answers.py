@@ -63,39 +63,41 @@ ANSWERS = (
 )
 
 
-def test_no_answer_counts_that_comes_without_a_terminal(sample: Sample) -> None:
-    begun(sample)
-    before = reports(sample)
+def test_no_answer_counts_that_comes_without_a_terminal(asked_sample: Sample) -> None:
+    before = reports(asked_sample)
     for words in ANSWERS:
-        code, said = typed(sample, *words)
+        code, said = typed(asked_sample, *words)
         assert (code, "GATE-005" in said, "--by-script" in said) == (5, True, True), (words, said)
-    assert reports(sample) == before
+    assert reports(asked_sample) == before
 
 
 @pytest.mark.promise("cli-option-by-script")
-def test_an_answer_of_a_script_is_recorded_as_one(sample: Sample) -> None:
-    model = begun(sample)
-    assert typed(sample, "reject", "Say what swaps do", "--by-script", "--model", model)[0] == 3
-    assert typed(sample, "retry", "design", "--by-script", "--model", model)[0] == 3
-    assert typed(sample, "approve", "--by-script", "--model", model)[0] == 0
-    assert ways(sample) == [("reject", "script"), ("approve", "script")]
-    assert '"type":"retry_asked"' in reports(sample)
+def test_an_answer_of_a_script_is_recorded_as_one(asked_sample: Sample) -> None:
+    model = asked_sample.model()
+    assert (
+        typed(asked_sample, "reject", "Say what swaps do", "--by-script", "--model", model)[0] == 3
+    )
+    assert typed(asked_sample, "retry", "design", "--by-script", "--model", model)[0] == 3
+    assert typed(asked_sample, "approve", "--by-script", "--model", model)[0] == 0
+    assert ways(asked_sample) == [("reject", "script"), ("approve", "script")]
+    assert '"type":"retry_asked"' in reports(asked_sample)
     assert '"via":"terminal"' not in "".join(
-        line for line in reports(sample).splitlines() if '"retry_asked"' in line
+        line for line in reports(asked_sample).splitlines() if '"retry_asked"' in line
     )
 
 
-def test_an_answer_at_a_terminal_is_recorded_as_one(sample: Sample) -> None:
-    model = begun(sample)
+def test_an_answer_at_a_terminal_is_recorded_as_one(asked_sample: Sample) -> None:
+    model = asked_sample.model()
     ours, theirs = pty.openpty()
     try:
         assert (
-            typed(sample, "approve", "--model", model, stdin=theirs, python=sys.executable)[0] == 0
+            typed(asked_sample, "approve", "--model", model, stdin=theirs, python=sys.executable)[0]
+            == 0
         )
     finally:
         os.close(ours)
         os.close(theirs)
-    assert ways(sample) == [("approve", "terminal")]
+    assert ways(asked_sample) == [("approve", "terminal")]
 
 
 AGENT = """#!{python}
@@ -111,10 +113,10 @@ pty.spawn([sys.executable, "-m", *words], stdin_read=lambda _: typed.pop() if ty
 
 @pytest.mark.parametrize("command", ["approve", "resume"])
 def test_a_terminal_that_a_coding_agent_made_is_none(
-    sample: Sample, tmp_path: Path, command: str
+    asked_sample: Sample, tmp_path: Path, command: str
 ) -> None:
-    model = begun(sample)
-    before = reports(sample)
+    model = asked_sample.model()
+    before = reports(asked_sample)
     script, agent = tmp_path / "later.py", tmp_path / "bin" / "claude"
     words = ("forge_bot", command, "--model", model)
     script.write_text(SCRIPT.format(words=words), encoding="utf-8")
@@ -124,14 +126,14 @@ def test_a_terminal_that_a_coding_agent_made_is_none(
     environment = {name: value for name, value in os.environ.items() if name != "CI"}
     done = subprocess.run(
         [agent],
-        cwd=sample.path,
+        cwd=asked_sample.path,
         env=environment,
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
         check=False,
     )
-    assert reports(sample) == before, done.stdout
+    assert reports(asked_sample) == before, done.stdout
     if command == "approve":
         assert "this terminal belongs to claude, which is an agent" in done.stdout
     else:
@@ -139,12 +141,12 @@ def test_a_terminal_that_a_coding_agent_made_is_none(
 
 
 def test_a_run_that_asks_nothing_is_sent_back_without_a_terminal_and_not_as_from_one(
-    sample: Sample,
+    asked_sample: Sample,
 ) -> None:
-    model = begun(sample)
-    typed(sample, "approve", "--by-script", "--model", model, "--until", "tasks")
-    assert typed(sample, "retry", "tasks", "--until", "tasks", "--model", model)[0] == 3
-    (line,) = (line for line in reports(sample).splitlines() if '"retry_asked"' in line)
+    model = asked_sample.model()
+    typed(asked_sample, "approve", "--by-script", "--model", model, "--until", "tasks")
+    assert typed(asked_sample, "retry", "tasks", "--until", "tasks", "--model", model)[0] == 3
+    (line,) = (line for line in reports(asked_sample).splitlines() if '"retry_asked"' in line)
     assert json.loads(line)["via"] == "script"
 
 

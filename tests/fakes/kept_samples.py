@@ -1,0 +1,69 @@
+"""Sample repositories with a run in them: each is led there once, and brought back as it was for
+every test that begins there.
+"""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+from forge_bot.resources import templates
+from tests.fakes import script
+from tests.fakes.warm_python import warm_python
+
+TASK = "Nobody is on call before the rota starts"
+
+
+def made(path: Path) -> None:
+    """Make the sample repository, with its first commit."""
+    shutil.copytree(
+        templates() / "demo" / "repository", path, ignore=shutil.ignore_patterns("__pycache__")
+    )
+    for words in (
+        ["init", "-q", "-b", "main"],
+        ["add", "-A"],
+        ["-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qm", "start"],
+    ):
+        subprocess.run(["git", "-C", str(path), *words], check=True)
+
+
+class KeptSamples:
+    """Folders with a repository `rota`, its state folder `state` and the model's script. Paths stand
+    in work trees, so that a folder is brought back where it was.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def again(self, code: int, *options: str) -> Path:
+        """The folder after `run` with these options, which ended with this exit code."""
+        name = "-".join(word.strip("-") for word in options)
+        place, kept = self._folder / name, self._folder / f"{name}.kept"
+        if kept.exists():
+            shutil.rmtree(place)
+        else:
+            _led(place, code, options)
+            place.rename(kept)
+        shutil.copytree(kept, place, symlinks=True)
+        for tree in (place / "rota", *(file.parent for file in place.glob("state/**/.git"))):
+            # The copies are newer than git has noted.
+            subprocess.run(["git", "-C", str(tree), "update-index", "-q", "--refresh"], check=True)
+        return place
+
+
+def _led(place: Path, code: int, options: tuple[str, ...]) -> None:
+    place.mkdir()
+    made(place / "rota")
+    model = script.write(place / "script.jsonl", None)
+    without = {"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "FORGE_BOT_MODEL"}
+    environ = {name: value for name, value in os.environ.items() if name not in without}
+    done = subprocess.run(
+        [warm_python(), "-m", "forge_bot", "run", TASK, *options, "--model", model],
+        cwd=place / "rota",
+        env={**environ, "XDG_STATE_HOME": str(place / "state")},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == code, done.stdout + done.stderr
