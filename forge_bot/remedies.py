@@ -105,7 +105,7 @@ Remedy = (
 
 @dataclass(frozen=True, slots=True)
 class ModelTrouble:
-    """Why a model could not be asked, and the seconds the provider asks to wait, where it does."""
+    """The reason why a model could not be asked, and the seconds that the provider asks to wait."""
 
     cause: Literal["down", "rate-limited", "no-credit"] = "down"
     seconds: int | None = None

@@ -65,7 +65,7 @@ class GitFailed(SetupError):
 
 
 class PushRefusal(StrEnum):
-    """Why a push was refused."""
+    """The reason why a push was refused."""
 
     BEHIND = "behind"
     WORKFLOWS = "workflows"

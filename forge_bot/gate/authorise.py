@@ -68,7 +68,7 @@ class Policy:
 
 
 class DenyReason(StrEnum):
-    """Why somebody is refused. Unknown is a ground like the others."""
+    """The reason why somebody is refused. An unknown role is a reason too."""
 
     NOBODY = "nobody"
     GHOST = "ghost"

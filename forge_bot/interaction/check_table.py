@@ -48,7 +48,7 @@ def commands(
 
 
 def reasons(sentences: Sequence[str]) -> Flexible:
-    """Why it is red, in whole sentences."""
+    """Return the reasons why it is red, in whole sentences."""
     return as_many(
         sentences,
         lambda each: f"- {escape.line(each)}",

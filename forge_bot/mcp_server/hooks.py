@@ -92,7 +92,7 @@ def _short(error: Exception) -> str:
 
 
 def _stopped(found: RunSnapshot, event: Event, payload: Mapping[str, JsonValue]) -> str:
-    """Why the host must not go on; empty if it may."""
+    """Return why the host must not go on; empty if it may."""
     action = next_action(found.pipeline, found.state)
     match event:
         case "pre-tool":

@@ -84,7 +84,7 @@ class OutputApplier:
     def complaints(
         self, answer: Document | Change, contract: ArtifactContract, tree: Tree
     ) -> tuple[str, ...]:
-        """Why the answer, made for a tree, has to go back to the model; empty if it can be
+        """Return why the answer, made for a tree, goes back to the model; empty if it can be
         taken.
         """
         found = [*contract.complaints(answer.artifact_markdown)]
@@ -144,7 +144,7 @@ class OutputApplier:
         return tuple(path for path, text in texts.items() if has_markers(text or b""))
 
     def unplaceable(self, answer: Document | Change, tree: Tree) -> tuple[str, ...]:
-        """Why the answer's edits cannot be made at all; a document can always be written."""
+        """Return why the answer's edits cannot be made at all; a document can always be written."""
         return self._plan(answer, tree).problems if isinstance(answer, Change) else ()
 
     def planned(self, answer: Change, tree: Tree) -> Files:

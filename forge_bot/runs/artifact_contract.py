@@ -76,7 +76,7 @@ class ArtifactContract(Frozen):
         return found.model_copy(update={"problems": (*found.problems, problem)})
 
     def complaints(self, text: str) -> tuple[str, ...]:
-        """Why the artifact has to go back to whoever wrote it; empty if it can be taken."""
+        """Return why the artifact has to go back to its author; empty if it can be taken."""
         inspection = self.inspect(text)
         found = [str(problem) for problem in inspection.problems]
         if inspection.verdict is Verdict.UNREADABLE:

@@ -43,7 +43,7 @@ class _Kept(Frozen):
 
 
 class OutsideCapabilities:
-    """What a run may ask for besides the providers. Nothing is started before it is needed."""
+    """The tools and skills that a run may ask for. Nothing is started before it is needed."""
 
     def __init__(self, run: Run, environ: Mapping[str, str], tell: Notify) -> None:
         self.run = run

@@ -43,7 +43,7 @@ Use = tuple[str, int, str]
 
 
 class RequestLookup(NamedTuple):
-    """What was found for a request: its names, where each is defined, the lines with them, the most
+    """The findings for a request: its names, where each is defined, the lines with them, the most
     likely files, the files to show, the most important first, and whether the lines are all.
     """
 

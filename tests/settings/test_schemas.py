@@ -1,16 +1,30 @@
 """The JSON Schemas that ship are those of the code, and fit what forge-bot reads."""
 
+import json
 import os
 from pathlib import Path
 
 import jsonschema_rs
 import pytest
 import yaml
+from pydantic import TypeAdapter
 
+from forge_bot.engine.pipeline import Descriptor
 from forge_bot.resources import templates
 from forge_bot.runs.workflow_file import schema_address
-from forge_bot.settings.schemas import schema_text
+from forge_bot.settings import Config
 from tests.test_how_to import CONFIGURATIONS
+
+SHAPES: dict[str, TypeAdapter[object]] = {
+    "config": TypeAdapter(Config),
+    "pipeline": TypeAdapter(Descriptor),
+}
+
+
+def schema_text(name: str) -> str:
+    schema = SHAPES[name].json_schema(mode="validation")
+    head = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
+    return json.dumps({**head, **schema}, indent=1, ensure_ascii=False) + "\n"
 
 
 @pytest.mark.parametrize("name", ["config", "pipeline"])
