@@ -134,16 +134,8 @@ def _agent_worked(
     named = bool(said.action_id)
     changed = touched(run, dispatch)
     implementing = run.pipeline.implements(action.phase)
-    there = [
-        task
-        for task in tasks
-        if _counts(run, dispatch, names[task], named=named)
-        or (
-            implementing
-            and (named or len(tasks) == 1)
-            and _shows_in_code(run, task, tasks, names[task], changed)
-        )
-    ]
+    in_code = changed if implementing and (named or len(tasks) == 1) else None
+    there = _worked_on(run, dispatch, names, in_code, named=named)
     if not there:
         missing = ", ".join(f"{run.workspace.relative}/{name}" for name in names.values())
         if not said.action_id and said.complete:
@@ -172,6 +164,23 @@ def _agent_worked(
         reports,
         (*left, *(f"{path} is new and belongs to no commit of the run" for path in stray[:5])),
     )
+
+
+def _worked_on(
+    run: Run,
+    dispatch: Dispatch,
+    names: dict[TaskId | None, str],
+    in_code: tuple[str, ...] | None,
+    *,
+    named: bool,
+) -> list[TaskId | None]:
+    """Return the tasks whose document is there, or, where code counts too, whose code changed."""
+    return [
+        task
+        for task, name in names.items()
+        if _counts(run, dispatch, name, named=named)
+        or (in_code is not None and _shows_in_code(run, task, tuple(names), name, in_code))
+    ]
 
 
 def _tried(

@@ -48,7 +48,9 @@ def github(subject: CheckSubject) -> Iterator[CheckResult]:
         return
     yield from _repository(place, facts)
     yield from _signatures(place, facts, signs=_signs(subject, facts.workflow or ""))
+    yield _workflow(facts)
     yield from _actions(place, facts)
+    yield _held_checks(facts)
     yield from _listening(facts, check_workflows(subject.repository, WORKFLOW))
     yield _label(place, facts)
     yield _key(place, facts, key_name(subject.model_names[Tier.STRONG]))
@@ -123,12 +125,6 @@ def _signatures(
 
 def _actions(place: "RepositoryAddress", facts: "RepositoryFacts") -> list[CheckResult]:
     clicks = f"{place.page}/settings/actions"
-    workflow = facts.workflow
-    missing = (
-        ""
-        if workflow is not None
-        else f"{WORKFLOW} is not on {facts.default_branch}, where GitHub looks for it"
-    )
     unseen = "this token may not see it (it takes administration: read)"
     pulls = {True: "", False: "Actions may not open pull requests", None: unseen}[
         facts.actions_may_open_pulls
@@ -136,22 +132,7 @@ def _actions(place: "RepositoryAddress", facts: "RepositoryFacts") -> list[Check
     wide = {"read": "", "write": "workflows may write everything unless they say otherwise"}.get(
         facts.workflow_permissions or "", unseen
     )
-    own = workflow is not None and "github-token:" in workflow
-    held = (
-        ""
-        if own
-        else (
-            "GitHub holds the checks of pull requests that Actions opened until somebody clicks"
-            " “Approve workflows to run”"
-        )
-    )
     return [
-        _check(
-            "workflow",
-            missing,
-            f"{WORKFLOW} is on {facts.default_branch}",
-            "forge-bot init, then commit and merge it",
-        ),
         _check(
             "pull requests",
             pulls,
@@ -164,13 +145,32 @@ def _actions(place: "RepositoryAddress", facts: "RepositoryFacts") -> list[Check
             "reads only, unless a workflow asks for more",
             f"choose “Read repository contents”: {clicks}",
         ),
-        _check(
-            "checks on pull requests",
-            held,
-            "run at once: the workflow has a token of its own",
-            "input github-token with an App's token",
-        ),
     ]
+
+
+def _workflow(facts: "RepositoryFacts") -> CheckResult:
+    there = facts.workflow is not None
+    missing = f"{WORKFLOW} is not on {facts.default_branch}, where GitHub looks for it"
+    return _check(
+        "workflow",
+        "" if there else missing,
+        f"{WORKFLOW} is on {facts.default_branch}",
+        "forge-bot init, then commit and merge it",
+    )
+
+
+def _held_checks(facts: "RepositoryFacts") -> CheckResult:
+    own = facts.workflow is not None and "github-token:" in facts.workflow
+    held = (
+        "GitHub holds the checks of pull requests that Actions opened until somebody clicks"
+        " “Approve workflows to run”"
+    )
+    return _check(
+        "checks on pull requests",
+        "" if own else held,
+        "run at once: the workflow has a token of its own",
+        "input github-token with an App's token",
+    )
 
 
 def _listening(facts: "RepositoryFacts", checks: Sequence[str]) -> list[CheckResult]:
