@@ -2,18 +2,19 @@
 one that ships.
 """
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.errors import WriteFailed
 from forge_bot.git import Repository
 from forge_bot.runs.run_paths import run_paths
 from forge_bot.store import write_whole
-from forge_bot.values import Effort, Recorded, Tier, Usage
+from forge_bot.values import Effort, Recorded, Tier, Usage, is_empty
 from forge_bot.wording import several
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class Estimate(Recorded):
     people or project commands).
 
     `cost` is None when a price is unknown, `minutes` when no evidence tells the time. `runs` counts
-    earlier runs here.
+    earlier runs here. `shares` is the part of the tokens that each phase used, where that is known.
     """
 
     effort: Effort
@@ -51,6 +52,7 @@ class Estimate(Recorded):
     minutes: Spread[float] | None
     runs: int
     rests_on: str
+    shares: dict[str, float] = Field(default_factory=dict[str, float], exclude_if=is_empty)
 
     def exceeds(self, budget: Decimal | None) -> bool:
         """Return whether half of such runs cost more than this budget."""
@@ -104,6 +106,7 @@ def estimate(
         rests_on=_basis(len(earlier), effort, alone=alone)
         + _pricing(models, unknown, alone=alone)
         + ("; in batches, within a day each" if batch else ""),
+        shares=_shares(samples),
     )
 
 
@@ -161,16 +164,36 @@ def in_words(found: Estimate) -> str:
     return ", ".join(parts)
 
 
-def still_to_come(found: Estimate, used: Usage) -> str:
-    """Return the rest of an estimate, `$0.40 to $0.90`; empty once as much was used as nine of ten
-    such runs use.
+def still_to_come(found: Estimate, used: Usage, over: Collection[str] = ()) -> str:
+    """Return the rest of an estimate, `$0.40 to $0.90`: what the phases use that are not `over`.
+
+    Where the phases of earlier runs are not known it is what is left of the whole, and empty once
+    as much was used as nine of ten such runs use.
     """
+    if found.shares:
+        rest = sum(share for phase, share in found.shares.items() if phase not in over)
+        if found.cost is not None:
+            costs = [each * Decimal(rest) for each in (found.cost.p50, found.cost.p90)]
+            return _span(f"${costs[0]:.2f}", f"${costs[1]:.2f}") if costs[1] else ""
+        parts = [round(each * rest) for each in (found.tokens.p50, found.tokens.p90)]
+        return f"{_span(f'{parts[0]:,}', f'{parts[1]:,}')} tokens" if parts[1] else ""
     if found.cost is not None and used.cost is not None:
         spans = [max(Decimal(0), each - used.cost) for each in (found.cost.p50, found.cost.p90)]
         return _span(f"${spans[0]:.2f}", f"${spans[1]:.2f}") if spans[1] else ""
     so_far = used.input_tokens + used.output_tokens
     left = [max(0, each - so_far) for each in (found.tokens.p50, found.tokens.p90)]
     return f"{_span(f'{left[0]:,}', f'{left[1]:,}')} tokens" if left[1] else ""
+
+
+def _shares(samples: Sequence["Sample"]) -> dict[str, float]:
+    """Return the part of the tokens that each phase used in the runs that tell it."""
+    used: Counter[str] = Counter()
+    for sample in samples:
+        if all(phase for phase, _ in sample):
+            for phase, usage in sample:
+                used[phase] += usage.input_tokens + usage.output_tokens
+    whole = used.total()
+    return {phase: round(tokens / whole, 4) for phase, tokens in used.items() if whole}
 
 
 def _tokens(sample: "Sample") -> Decimal:

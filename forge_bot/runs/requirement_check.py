@@ -1,5 +1,6 @@
 """Look for the files and tests that a table of requirements names, and run these tests."""
 
+import builtins
 import json
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -52,7 +53,7 @@ def requirement_check(
     outcomes = _Runs(results, state, project, _script(run, head)).of(found)
     known = {*here, *run.repository.list_files(state.base_commit)}
     missing = [name for row in rows for name in _missing_files(row, known, run, head)]
-    missing += [name for name in tests if _NAME.search(name) and name not in found]
+    missing += [name for name in tests if name not in found and _claims_a_test(name, texts)]
     return RequirementCheck(
         document=document,
         ran=tuple(name for name in found if outcomes.get(name) is True),
@@ -108,6 +109,16 @@ def _is_there(name: str, known: Collection[str]) -> bool:
         or fnmatchcase(path, plain)
         for path in known
     )
+
+
+def _claims_a_test(name: str, texts: Mapping[str, str]) -> bool:
+    """Return whether a name that is no test claims to be one: it is not a word of the tests, or of
+    Python, such as an error that a test expects.
+    """
+    if not _NAME.search(name) or hasattr(builtins, name):
+        return False
+    word = re.compile(rf"(?<!\w){re.escape(plain_name(name))}(?!\w)")
+    return not any(word.search(text) for text in texts.values())
 
 
 def _missing_files(row: Requirement, known: Collection[str], run: Run, head: str) -> list[str]:

@@ -26,6 +26,16 @@ def test_the_estimate_is_told_when_a_run_begins_and_kept_for_status(sample: Samp
     assert "estimate" not in json.loads(sample.forge("status", "--json").out)
 
 
+def test_a_question_tells_what_the_phases_that_come_will_probably_take(sample: Sample) -> None:
+    asked = sample.forge("run", TASK, "--effort", "S", "--model", sample.model())
+    state = json.loads(sample.forge("status", "--json").out)["estimate"]
+    to_come = state["shares"]["phase-5"] + state["shares"]["phase-7"]
+    assert 0.3 < to_come < 0.9
+    assert f"probably {round(state['tokens']['p50'] * to_come):,} tokens to go" in " ".join(
+        asked.out.split()
+    )
+
+
 def test_a_budget_below_what_half_of_such_runs_cost_is_a_warning(
     sample: Sample, monkeypatch: pytest.MonkeyPatch
 ) -> None:
