@@ -1,5 +1,6 @@
 """Show a file whole, or the parts of it that a text speaks of."""
 
+import builtins
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
@@ -19,7 +20,17 @@ _AROUND = 12
 _AROUND_USE = 3
 _SHORT_BLOCK = 40
 _LICENCE = 5
-_CALL = re.compile(r"(?<!def )(?<!class )\b([A-Za-z_]\w*)\(")
+_CALL = re.compile(r"(?<!def )(?<!class )(?<!\w)((?:[\w\])]+\.)*)([A-Za-z_]\w*)\(")
+_BASES = re.compile(r"^\s*(?:export )?class \w+(?:\(| extends )([\w., ]+)")
+_COMMON_METHODS = frozenset({*dir(str), *dir(list), *dir(dict), *dir(set), *dir(object)})
+_OWN = ("self.", "cls.", "this.")
+_WEAK_USE = (
+    r"^\s*(?:from|import|use|\#include)\b|^\s*[\"']?{0}[\"']?,?\s*$"
+    r"|^\s*\*{{0,2}}(?=[a-z_]){0}\s*[:=][^=].*,\s*$|^\s*[a-z_]\w*\s*:[^=(]*(?=[A-Z])\b{0}\b.*,\s*$"
+    r"|^\s*(?:self|this)\.{0} = {0};?\s*$"
+)
+"""A line that only hands a name on: an import, an entry of a list, a parameter, a field of it."""
+
 _COMMENT = re.compile(r"\s*(?:#|//|/?\*|--|;|$)")
 _HEAD = 30
 _TAIL = 20
@@ -29,6 +40,7 @@ _MOST_ALIKE = 2
 _MOST_USES_SEARCHED = 10
 _MOST_CALLED = 12
 _MOST_RANKED = 6
+_MOST_RANKED_BESIDE = 2
 _LONGEST_LINE = 4_000
 _NAMED_IN_GAP = 6
 _PIECES_OF_BLOCK = 40
@@ -88,7 +100,7 @@ def excerpt(text: str, wanted: WantedPlaces, room: int, *, without: Sequence[Spa
     whole = _WHOLE_IF_FIRST if wanted.first else _WHOLE
     if _size(lines, everything) <= min(room, whole) and not (wanted.named_only and without):
         return Excerpt(_written(lines, everything, ()), everything, total)
-    blocks = code_blocks(lines)
+    blocks = _without_stubs(lines, code_blocks(lines))
     chosen: tuple[Span, ...] = ()
     for span in _by_worth(lines, blocks, wanted):
         fresh = _minus((span,), (*without, *chosen))
@@ -96,6 +108,17 @@ def excerpt(text: str, wanted: WantedPlaces, room: int, *, without: Sequence[Spa
         if fresh and _size(lines, more) <= room:
             chosen = more
     return Excerpt(_written(lines, chosen, blocks), chosen, total)
+
+
+def _without_stubs(lines: Sequence[str], blocks: Sequence[CodeBlock]) -> tuple[CodeBlock, ...]:
+    """Return the definitions without those that only declare what another of the same name does,
+    such as overloads.
+    """
+    stubs = {
+        block for block in blocks if lines[block.last - 1].rstrip().endswith((" ...", "\t..."))
+    }
+    real = {block.name for block in blocks if block not in stubs}
+    return tuple(block for block in blocks if block not in stubs or block.name not in real)
 
 
 def _by_worth(
@@ -122,9 +145,9 @@ def _by_worth(
         for block in found:
             yield _clipped(block.last - _AROUND, block.last, total)
         return
-    yield _beginning(lines)
-    if wanted.search and not wanted.first:
+    if wanted.search and (found or not wanted.first):
         return
+    yield _beginning(lines)
     for block in found:
         yield from _pieces(block, first_only=False)
     yield _clipped(total - _TAIL, total, total)
@@ -164,25 +187,44 @@ def _searched(
     and in what it names, what uses a name, what these call, and what shares most words with it.
     """
     names = [last_part(name) for name in wanted.names]
-    alike = [block for block in named_alike(blocks, names) if block not in found]
+    # Beside what a name means, others that hold it are its neighbours, unless they test it.
+    alike = [
+        block
+        for block in named_alike(blocks, names)
+        if block not in found and (not found or "test" in block.name.lower())
+    ]
     for block in alike:
         yield from _short_around(blocks, block.first)
         yield from _pieces(block, first_only=True)
     inside = [
         span
-        for owner in (*found, *alike)
-        if _is_long(owner)
-        for span in _ranked(lines, _parts_of(blocks, owner), wanted.about)
+        for owner in (*found, *alike, *_bases(lines, blocks, found))
+        if _is_long(owner) and (parts := _parts_of(blocks, owner))
+        for span in _ranked(lines, parts, wanted.about)
     ]
     yield from inside
     used = [*_uses(lines, blocks, wanted.names, _MOST_USES_SEARCHED)]
     yield from used
+    for owner in _long_around(blocks, used):
+        yield from _ranked(lines, _parts_of(blocks, owner), wanted.about, _MOST_RANKED_BESIDE)
     near = [(block.first, block.last) for block in found if not _is_long(block)]
     yield from _called(lines, blocks, (*near, *inside, *used))
+    if wanted.first:
+        yield from _callers(lines, blocks, (*near, *used))
     if wanted.first or not (found or alike or used):
         for block in (*found, *alike):
             yield from _pieces(block, first_only=False)
-        yield from _ranked(lines, blocks, wanted.about)
+        most = _MOST_RANKED_BESIDE if near or used else _MOST_RANKED
+        yield from _ranked(lines, blocks, wanted.about, most)
+
+
+def _bases(
+    lines: Sequence[str], blocks: Sequence[CodeBlock], found: Sequence[CodeBlock]
+) -> list[CodeBlock]:
+    """Return the classes of the same file that the found ones are made from."""
+    heads = [_BASES.search("\n".join(lines[block.first - 1 : block.last])) for block in found]
+    names = [name for head in heads if head for name in re.findall(r"\w+", head[1])]
+    return [block for name in names for block in blocks if block.name == name]
 
 
 def _parts_of(blocks: Sequence[CodeBlock], owner: CodeBlock) -> list[CodeBlock]:
@@ -194,10 +236,35 @@ def _called(
 ) -> Iterator[Span]:
     """Yield the short definitions of the same file that some lines call."""
     text = "\n".join(line[:_LONGEST_LINE] for a, b in spans for line in lines[a - 1 : b])
-    calls = dict.fromkeys(_CALL.findall(text))
+    calls = dict.fromkeys(
+        name
+        for owner, name in _CALL.findall(text)
+        if owner in _OWN or name not in (_COMMON_METHODS if owner else dir(builtins))
+    )
     inside = [block for name in calls for block in blocks if block.name == name]
     for block in [each for each in inside if not _is_long(each)][:_MOST_CALLED]:
         yield block.first, block.last
+
+
+def _callers(
+    lines: Sequence[str], blocks: Sequence[CodeBlock], spans: Sequence[Span]
+) -> Iterator[Span]:
+    """Yield the short definitions of the same file that call what stands whole in some lines."""
+    called = [block for block in blocks if (block.first, block.last) in spans]
+    names = dict.fromkeys(block.name for block in called)
+    for name in [*names][:_MOST_CALLED]:
+        call = re.compile(rf"(?<!def )(?<!class )\b{re.escape(name)}\(")
+        for number in (at for at, line in enumerate(lines, 1) if call.search(line)):
+            yield from _short_around(blocks, number)
+
+
+def _long_around(blocks: Sequence[CodeBlock], spans: Sequence[Span]) -> list[CodeBlock]:
+    """Return the long definitions that hold parts and some of the spans, the innermost of each."""
+    found: dict[CodeBlock, None] = {}
+    for first, last in spans:
+        around = [each for each in blocks if each.first < first and last <= each.last]
+        found.update(dict.fromkeys(filter(_is_long, around[-1:])))
+    return [owner for owner in found if _parts_of(blocks, owner)][:_MOST_ALIKE]
 
 
 def _is_long(block: CodeBlock) -> bool:
@@ -245,14 +312,30 @@ def _uses(
     name so many places.
     """
     for name in names:
-        use = re.compile(rf"(?<!\w){re.escape(last_part(name))}(?!\w)")
         seen: dict[Span, None] = {}
-        for number in (at for at, line in enumerate(lines, 1) if use.search(line)):
+        for number in _telling_uses(lines, blocks, last_part(name)):
             here = _clipped(number - around, number + around, len(lines))
             seen.update(dict.fromkeys([*_short_around(blocks, number)] or [here]))
             if len(seen) == most:
                 break
         yield from seen
+
+
+def _telling_uses(lines: Sequence[str], blocks: Sequence[CodeBlock], name: str) -> Sequence[int]:
+    """Return the numbers of the lines that use or define a name; of those that only hand it on, the
+    first if there are no others.
+    """
+    use = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
+    declared = re.compile(rf"\bdef {re.escape(name)}(?!\w)")
+    weak = re.compile(_WEAK_USE.format(re.escape(name)))
+    own = [(block.first, block.last) for block in blocks if block.name == name]
+    uses = [
+        at
+        for at, line in enumerate(lines, 1)
+        if use.search(line)
+        and (not declared.search(line) or any(first <= at <= last for first, last in own))
+    ]
+    return [at for at in uses if not weak.search(lines[at - 1])] or uses[:1]
 
 
 def _short_around(blocks: Sequence[CodeBlock], line: int) -> Iterator[Span]:
@@ -264,7 +347,10 @@ def _short_around(blocks: Sequence[CodeBlock], line: int) -> Iterator[Span]:
 
 
 def _ranked(
-    lines: Sequence[str], blocks: Sequence[CodeBlock], about: Sequence[str]
+    lines: Sequence[str],
+    blocks: Sequence[CodeBlock],
+    about: Sequence[str],
+    most: int = _MOST_RANKED,
 ) -> Iterator[Span]:
     """Yield the parts that share most words with the task."""
     spans = [
@@ -279,7 +365,7 @@ def _ranked(
         words(" ".join(line[:_LONGEST_LINE] for line in lines[first - 1 : last]))
         for first, last in spans
     ]
-    for place, _score in Ranking(texts).best(about, _MOST_RANKED):
+    for place, _score in Ranking(texts).best(about, most):
         yield from _short_around(blocks, spans[place][0])
         yield spans[place]
 

@@ -40,8 +40,8 @@ _CHANGELOGS = (
 )
 _FRAGMENTS = ("newsfragments", "changelog.d", "changelog_entries", "news", "changes", ".changeset")
 _FRAGMENT = re.compile(r"\.(?:md|rst|txt|ya?ml)$", re.IGNORECASE)
-_MOST_CHANGELOG = 1_600
-_LINES_OF_ENTRIES = 5
+_MOST_CHANGELOG = 1_000
+_LINES_OF_ENTRIES = 4
 """Lines of each section of the newest entries, which show their form."""
 _ENTRY = re.compile(r"\s{0,3}[-*+•]\s+\S")
 _LEAST_GAP = 2
@@ -247,16 +247,17 @@ def _changelog(listing: Listing, path: str, room: int) -> HouseRule | None:
 
 
 def newest_entries(path: str, text: str, room: int, of_each: int = 0) -> HouseRule | None:
-    """Return the newest part of a changelog, up to the second release; of each section so many
-    lines, or all of them.
+    """Return the newest part of a changelog, up to the second release; of each section what comes
+    before its entries and so many lines of these, or all of them.
     """
-    lines = text.split("\n")
+    lines = text.removesuffix("\n").split("\n")
     if not text.strip():
         return None
     newest = [*_until_next_release(lines, _without_title(lines, [*_sections(lines)]))]
     shown: list[Span] = []
     for first, last in newest:
-        end = min(last, first + of_each) if of_each else last
+        entry = next((at for at in range(first, last) if _ENTRY.match(lines[at])), first)
+        end = min(last, entry + of_each) if of_each else last
         while end > first and _length(_written(lines, [*shown, (first, end)]).split("\n")) > room:
             end -= 1
         if end > first:

@@ -327,7 +327,13 @@ class _Edits:
     def _saw(self, before: CommandResult, now: CommandResult) -> None:
         """Keep how a command ended, how many tests ran, and which of them turned green."""
         earlier = f", {before.tests:,} before the edits" if before.tests is not None else ""
-        tests = f"{now.tests:,} tests ran{earlier}" if now.tests else f"exit code {now.exit_code}"
+        same = before.exit_code == now.exit_code
+        before_that = ", as before" if same else f", {before.exit_code} before the edits"
+        ended = f"exit code {now.exit_code}{before_that}"
+        if now.failures and UNNAMED not in now.failures:
+            new = len(newly_failing(before, now))
+            ended += f": {len(now.failures):,} complaints, {new or 'none'} of them new"
+        tests = f"{now.tests:,} tests ran{earlier}" if now.tests else ended
         self.ran.append(f"`{' '.join(now.argv)}`: {tests}.")
         if now.name is not CommandName.TEST:
             return

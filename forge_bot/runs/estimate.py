@@ -172,7 +172,7 @@ def still_to_come(found: Estimate, used: Usage, over: Collection[str] = ()) -> s
     """
     if found.shares:
         rest = sum(share for phase, share in found.shares.items() if phase not in over)
-        if found.cost is not None:
+        if found.cost is not None and found.cost.p90:
             costs = [each * Decimal(rest) for each in (found.cost.p50, found.cost.p90)]
             return _span(f"${costs[0]:.2f}", f"${costs[1]:.2f}") if costs[1] else ""
         parts = [round(each * rest) for each in (found.tokens.p50, found.tokens.p90)]

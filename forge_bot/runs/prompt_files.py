@@ -18,11 +18,14 @@ from forge_bot.project.words import words
 from forge_bot.prompts.material import InputFile
 from forge_bot.runs.request_lookup import likely_files, listed, looked_up, places_defined
 
-_FOR_REQUEST = 26_000
+_FOR_REQUEST = 18_000
 """Characters of files that every prompt shows behind the request."""
 
-_FOR_FIRST = 14_000
+_FOR_FIRST = 10_000
 """Characters of the file that a request is most likely about."""
+
+_FIRST_WHOLE = 11_000
+"""Up to here that file is shown whole: what is left out of a small one is asked for."""
 
 _FOR_ANALYSIS = 20_000
 """Characters of files that every later prompt shows behind the analysis."""
@@ -98,7 +101,8 @@ class PromptFiles:
             for path in resolve(place.path, self._files)[:1]
         }
         meant = self._meant(document, found)
-        named = [path for path in meant if path in at_lines or not tells_of_changes(path)]
+        ruled = {rule.path for rule in _house_rules(self.repository, self.base)}
+        named = [path for path in meant if path in at_lines or path not in ruled]
         return self._show(self.base, named, found, _FOR_ANALYSIS)
 
     def for_task(
@@ -157,7 +161,8 @@ class PromptFiles:
             if path in changed:
                 self._shown.pop(path, None)
             first = search and not place
-            share = _FOR_FIRST if first else max(_LEAST, room // (len(waiting) - place))
+            of_first = _FIRST_WHOLE if len(raw[path]) <= _FIRST_WHOLE else _FOR_FIRST
+            share = of_first if first else max(_LEAST, room // (len(waiting) - place))
             if is_prose(path):
                 share = min(share, _PROSE_FOR_REQUEST if search else _PROSE)
             text = raw[path].decode("utf-8", "replace")

@@ -73,7 +73,8 @@ class RequestLookup(NamedTuple):
             yield (
                 "All other lines that hold these names, but for changelogs:"
                 if whole
-                else "Some of the other lines that hold these names; search for the rest:"
+                else f"{'' if self.complete else 'At least '}{len(listed)} other lines hold these"
+                " names; search for those that do not follow:"
             )
             yield from listed[:_USES_LISTED]
 

@@ -191,3 +191,48 @@ def test_a_method_of_many_classes_is_shown_of_the_class_that_is_named_too() -> N
     of_none = excerpt(text, WantedPlaces(names=("helper", "test_even")), 9_000).text
     assert "def helper" in of_none
     assert "sliced()" not in of_none
+
+
+def _filler(number: int) -> str:
+    body = "".join(f"    value += {number} * {n}\n" for n in range(60))
+    return f"def filler_{number}(value):\n{body}    return value\n\n\n"
+
+
+_FILLER = "".join(_filler(number) for number in range(12))
+
+
+def _shown(text: str, *names: str) -> str:
+    return excerpt(text, WantedPlaces(names=names, search=True, first=True), 6_000).text
+
+
+def test_what_only_hands_a_name_on_is_not_shown_where_something_uses_it() -> None:
+    declared = "def save(\n    self,\n    limit: int = 3,\n    other: int = 4,\n):\n    pass\n\n\n"
+    listed = "__all__ = [\n    'limit',\n]\n\n\n"
+    used = "def check(size):\n    if size > self.limit:\n        raise TooLarge\n\n\n"
+    text = _FILLER.join(("", declared, listed, used, ""))
+    shown = _shown(text, "limit")
+    assert "if size > self.limit" in shown
+    assert "'limit'," not in shown
+    assert "limit: int = 3" not in shown
+    assert "limit: int = 3" in _shown(_FILLER.join(("", declared, "")), "limit")
+
+
+def test_overloads_of_what_is_named_are_left_out() -> None:
+    overload = "@overload\ndef save(path: str) -> str: ...\n\n\n"
+    real = "def save(path):\n    return write(path)\n"
+    shown = _shown(f"{overload}{_FILLER}{real}", "save")
+    assert "return write(path)" in shown
+    assert "@overload" not in shown
+    assert "def save(path: str) -> str: ..." in _shown(f"{overload}{_FILLER}", "save")
+
+
+def test_what_calls_a_named_definition_and_what_it_calls_are_shown_with_it() -> None:
+    named_one = "def save(path):\n    return _write(path, [].count(1))\n\n\n"
+    beside = (
+        "def _write(path, n):\n    return path\n\n\ndef count(self):\n    return 'no relative'\n"
+    )
+    caller = "\n\ndef on_upload(file):\n    return save(file.name)\n"
+    shown = _shown(f"{named_one}{_FILLER}{beside}{_FILLER}{caller}", "save")
+    assert "def _write(path, n):" in shown
+    assert "def on_upload(file):" in shown
+    assert "no relative" not in shown

@@ -132,7 +132,7 @@ def test_lines_with_a_name_that_are_not_all_told_are_said_to_be_some(tmp_path: P
     users = {f"app/u{n}.py": f"from app.pager import Pager\n\nP{n} = Pager()\n" for n in range(20)}
     here = repository(tmp_path, {"app/pager.py": CORE, **users})
     shown = PromptFiles(here, here.commit_id("main"), "`Pager(text=1)` fails").looked_up()
-    assert "Some of the other lines that hold these names; search for the rest:" in told(shown)
+    assert "other lines hold these names; search for those that do not follow:" in told(shown)
 
 
 def test_of_a_changelog_an_implementer_sees_the_newest_entries_and_no_old_ones(
