@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from forge_bot.agent.providers.context import ProviderContext
 from forge_bot.git import Tree
+from forge_bot.runs.base_graph import graph_reader
 from forge_bot.runs.project import Project
 from forge_bot.runs.run import Run
 from forge_bot.values import TaskId
@@ -55,6 +56,7 @@ class AgentWorktrees:
         return ProviderContext(
             tree.path,
             base=self.run.state.base_commit,
+            graph=graph_reader(self.run.repository, self.run.state.base_commit, tree.path),
             past_runs=self.past_runs,
             run_tests=project.run_tests if project.profile.commands.test else None,
             lint_check=project.lint if project.profile.commands.lint else None,

@@ -4,9 +4,12 @@ design, and the rules of the manifest that a change breaks.
 A repository without a language whose imports are read pays for none of it.
 """
 
-from collections.abc import Iterator, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from itertools import combinations
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from forge_bot.artifacts.design_outline import read_outline
@@ -16,6 +19,7 @@ from forge_bot.wording import listed, several
 
 if TYPE_CHECKING:
     from forge_bot.project.graph.project_graph import ProjectGraph
+    from forge_bot.project.graph.read_graph import GraphReader
 
 MOST_READ = 4_000
 """Files that a run reads for the graph where nothing is kept of them: about six seconds of work."""
@@ -76,15 +80,43 @@ def graph_at(repository: Repository, commit: str) -> "ProjectGraph | None":
     """Return the graph of a commit; None if no file has imports that are resolved, or too many
     files would have to be read.
     """
-    from forge_bot.project.graph.stacks.all_stacks import BUILT_IN
-    from forge_bot.project.graph.stacks.own_stacks import FOLDER as OWN_STACKS
-
-    names = repository.list_files(commit)
-    if not any(BUILT_IN.resolves(path) or path.startswith(OWN_STACKS) for path in names):
+    if not _has_imports(repository, commit):
         return None
     from forge_bot.project.graph.read_graph import GraphReader
 
     return GraphReader(repository).if_quick(commit, MOST_READ)
+
+
+def graph_reader(
+    repository: Repository, base: str, tree: Path
+) -> "Callable[[], ProjectGraph | None] | None":
+    """Return what reads the graph of a work tree as it lies there, for several threads; None if no
+    file at the base has imports that are resolved. It gives None where too many files would have to
+    be read.
+    """
+    if not _has_imports(repository, base):
+        return None
+    one = threading.Lock()
+    kept: list[GraphReader] = []
+
+    def read() -> "ProjectGraph | None":
+        from forge_bot.project.graph.read_graph import GraphReader
+
+        with one:
+            if not kept:
+                kept.append(GraphReader(replace(repository, root=tree)))
+            return kept[0].if_quick(most=MOST_READ)
+
+    return read
+
+
+@lru_cache(maxsize=4)
+def _has_imports(repository: Repository, commit: str) -> bool:
+    from forge_bot.project.graph.stacks.all_stacks import BUILT_IN
+    from forge_bot.project.graph.stacks.own_stacks import FOLDER as OWN_STACKS
+
+    names = repository.list_files(commit)
+    return any(BUILT_IN.resolves(path) or path.startswith(OWN_STACKS) for path in names)
 
 
 def _kept_apart(tasks: Sequence[TaskSpec], graph: "ProjectGraph | None") -> tuple[TaskSpec, ...]:

@@ -10,6 +10,7 @@ from forge_bot.prompts.material import Capability
 from forge_bot.prompts.untrusted import clean
 
 _EXAMPLES: dict[str, dict[str, object]] = {
+    "code_graph": {"show": "import_graph", "about": "src/app.py"},
     "git_diff": {"path": "src/app.py", "base": "v1.2"},
     "git_log": {"path": "src/app.py", "count": 5},
     "lint_check": {"paths": ["src/app.py"]},

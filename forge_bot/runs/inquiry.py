@@ -27,6 +27,7 @@ from forge_bot.prompts.assemble import assemble
 from forge_bot.prompts.environment import Environment
 from forge_bot.prompts.material import InputFile, Material
 from forge_bot.remedies import ModelTrouble
+from forge_bot.runs.base_graph import graph_reader
 from forge_bot.runs.capability_descriptions import describe_capability
 from forge_bot.runs.clock import now
 from forge_bot.runs.notifications import (
@@ -194,7 +195,10 @@ class _Inquirer:
         self.profile = profile
         self.prompts = PromptContext(run, profile, templates)
         self.context = ProviderContext(
-            run.tree.path, base=run.state.base_commit, past_runs=self.prompts.past_runs
+            run.tree.path,
+            base=run.state.base_commit,
+            graph=graph_reader(run.repository, run.state.base_commit, run.tree.path),
+            past_runs=self.prompts.past_runs,
         )
 
     async def answered(self, text: str, model: Model, environ: Mapping[str, str]) -> WorkResult:

@@ -130,6 +130,7 @@ def test_without_configuration_agents_are_offered_the_providers_and_no_action(
     assert said.code == 3
     system = json.loads(prompts(sample).splitlines()[0])["messages"][0]["text"]
     assert re.findall(r"^- `(\w+)`", system, re.MULTILINE) == [
+        "code_graph",
         "git_diff",
         "git_log",
         "list_files",

@@ -108,9 +108,7 @@ def _opened(repository: Repository, tree: Path, name: str, base: str) -> Finishe
         config,
         LastKnownHead(repository.common_dir / "trail"),
     )
-    context = ProviderContext(
-        tree, base=base, past_runs=lambda _query: "", run_tests=None, lint_check=None
-    )
+    context = ProviderContext(tree, base=base, graph=lambda: None, past_runs=lambda _query: "")
     profile = profile_at(repository, base, config)
     prompts = PromptContext(run, profile, prompts_for(repository.root, run.pipeline))
     prompts.capabilities = tuple(describe_capability(entry) for entry in context.catalogue())

@@ -32,7 +32,9 @@ from tests.prompts.scenes import Part, fences, parts, sections
 FOLDER: Path = templates() / "prompts"
 SHIPPED = Environment()
 PARTS = parts()
-CATALOGUE = ProviderContext(Path(), past_runs=str, run_tests=str, lint_check=str).catalogue()
+CATALOGUE = ProviderContext(
+    Path(), graph=lambda: None, past_runs=str, run_tests=str, lint_check=str
+).catalogue()
 REVIEWS = [part for part in PARTS if part.verdicts]
 
 each_part = pytest.mark.parametrize("part", PARTS, ids=str)

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult, Effect, ResultStatus
 from forge_bot.agent.limits import WorkLimits
 from forge_bot.agent.providers.catalogue import CapabilitySpec, spec
+from forge_bot.agent.providers.code_graph import CodeGraph, ReadGraph, code_graph
 from forge_bot.agent.providers.git_diff import GitDiff, git_diff
 from forge_bot.agent.providers.git_log import GitLog, git_log
 from forge_bot.agent.providers.list_files import ListFiles, list_files
@@ -49,8 +50,8 @@ class ProviderContext:
 
     `base` is the commit where this work began; git_diff compares with it. Lookups that higher
     layers implement are passed as functions: `past_runs` takes words, `run_tests` and `lint_check`
-    take names of files or tests (all if empty), and each returns the text to show. Without its
-    function a capability is not in the catalogue.
+    take names of files or tests (all if empty), and each returns the text to show; `graph` reads
+    the graph of this work tree. Without its function a capability is not in the catalogue.
     """
 
     def __init__(
@@ -58,6 +59,7 @@ class ProviderContext:
         root: Path,
         *,
         base: str = "HEAD",
+        graph: ReadGraph | None = None,
         past_runs: OnWords | None = None,
         run_tests: OnPaths | None = None,
         lint_check: OnPaths | None = None,
@@ -80,6 +82,9 @@ class ProviderContext:
                 "git_diff", GitDiff, partial(_long, partial(git_diff, root, start=base))
             ),
         }
+        if graph:
+            answer = partial(_short, partial(code_graph, graph))
+            self._capabilities["code_graph"] = _capability("code_graph", CodeGraph, answer)
         self._add_hosted(past_runs, run_tests, lint_check)
 
     def _add_hosted(
