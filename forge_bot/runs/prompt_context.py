@@ -343,12 +343,17 @@ class PromptContext:
         return self.history.recall(about, files, exclude=self.run.name, parts=phase.recalls)
 
     def past_runs(self, query: str) -> str:
-        """Past runs like a query, as text for a model."""
-        found = self.history.similar(query, exclude=self.run.name)
-        return (
-            "\n".join(f"- {entry.name}: {entry.title}. {entry.summary}" for entry in found)
-            or "No past run is like this."
-        )
+        """Past runs like a query and what is to be learned of all runs about it, as text for a
+        model.
+        """
+        history = self.history
+        alike = history.similar(query, exclude=self.run.name)
+        found = [f"- {entry.name}: {entry.title}. {entry.summary}" for entry in alike]
+        learned = history.recall(query, parts=("patterns", "friction"))
+        lessons = [f"- {_said(entry)}" for entry in learned.patterns]
+        lessons += [f"- [an agent got stuck] {point}" for point in learned.friction]
+        said = found or ["No past run is like this."]
+        return "\n".join([*said, *(["", "Lessons of past runs:"] if lessons else []), *lessons])
 
 
 def names(globs: Sequence[str], name: str) -> bool:

@@ -18,7 +18,7 @@ _SELECTOR = re.compile(r"[\w.][\w./@+ -]*(?:::[\w. \[\],=+/-]+)*")
 
 
 class PastRuns(Frozen):
-    """Find earlier runs of this pipeline that resemble what you describe."""
+    """Find earlier runs of this pipeline that resemble what you describe, and their lessons."""
 
     query: str = Field(
         min_length=1, max_length=2_000, description="what you are looking for, in words"
