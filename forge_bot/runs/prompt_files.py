@@ -18,13 +18,13 @@ from forge_bot.project.words import words
 from forge_bot.prompts.material import InputFile
 from forge_bot.runs.request_lookup import likely_files, listed, looked_up, places_defined
 
-_FOR_REQUEST = 18_000
+_FOR_REQUEST = 26_000
 """Characters of files that every prompt shows behind the request."""
 
-_FOR_FIRST = 10_000
+_FOR_FIRST = 14_000
 """Characters of the file that a request is most likely about."""
 
-_FIRST_WHOLE = 11_000
+_FIRST_WHOLE = 14_000
 """Up to here that file is shown whole: what is left out of a small one is asked for."""
 
 _FOR_ANALYSIS = 20_000
@@ -162,7 +162,9 @@ class PromptFiles:
                 self._shown.pop(path, None)
             first = search and not place
             of_first = _FIRST_WHOLE if len(raw[path]) <= _FIRST_WHOLE else _FOR_FIRST
-            share = of_first if first else max(_LEAST, room // (len(waiting) - place))
+            later = [sizes[each] for each in waiting[place:]]
+            share = _share(room, later) if search else max(_LEAST, room // len(later))
+            share = of_first if first else share
             if is_prose(path):
                 share = min(share, _PROSE_FOR_REQUEST if search else _PROSE)
             text = raw[path].decode("utf-8", "replace")
@@ -232,6 +234,14 @@ class PromptFiles:
         before = self.repository.objects(self.base, paths)
         after = self.repository.objects(commit, paths)
         return {path for path in paths if before.get(path) and before[path] != after.get(path)}
+
+
+def _share(room: int, sizes: Sequence[int]) -> int:
+    """Return the characters for the first of some files: small ones after it need their own size,
+    the others as much as it.
+    """
+    small = [size for size in sizes[1:] if size <= _LEAST]
+    return max(_LEAST, (room - sum(small)) // (len(sizes) - len(small)))
 
 
 def _left_out(left: Sequence[str]) -> Iterator[InputFile]:

@@ -28,6 +28,10 @@ _USES_OF_A_NAME = 16
 _USES_LISTED = 32
 _LINE = 100
 
+_FEW_FILES = 40
+_SMALL_FILE = 2_000
+"""Bytes of a file that is shown of a repository with few files: to look it up would cost a call."""
+
 _RANKED_WHOLE = 1_500
 _RANKED_OF_MANY = 400
 _LARGEST_RANKED = 1_000_000
@@ -102,6 +106,10 @@ def looked_up(repository: Repository, base: str, request: str) -> RequestLookup:
     code = [path for path in wanted if not is_prose(path) and not belongs_to_tests(path)]
     wanted.update(dict.fromkeys(best[: _LIKELY_SHOWN if len(code) > 1 else _CODE_SHOWN]))
     shown = [path for path in wanted if path in named or not tells_of_changes(path)]
+    if len(files) <= _FEW_FILES:
+        sizes = repository.sizes(base, best)
+        small = [path for path in best if sizes.get(path, 0) <= _SMALL_FILE]
+        shown += [path for path in small if not is_prose(path) and path not in shown]
     shown.sort(key=lambda path: path not in named and is_prose(path))
     listed_uses = [use for name in telling for use in _first_uses(uses[last_part(name)])]
     complete = all(

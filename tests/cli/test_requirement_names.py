@@ -27,7 +27,7 @@ Read it.
 
 | Requirement | Files | Tests | State |
 |---|---|---|---|
-| R-1: nobody before the start | `rota/schedule.py:14` | `test_nobody_is_on_call`, a `ValueError` before | met |
+| R-1: nobody before the start | `rota/schedule.py:14` | `test_nobody_is_on_call`, `…_is_on_call`, a `ValueError` before | met |
 | R-2: it is documented | `docs/gone.md` | none needed | met |
 | R-3: two rotas | `rota` | `tests/test_later.py::Later::test_two_rotas` | met |
 | R-4: three rotas | – | `test_three_rotas` | met |

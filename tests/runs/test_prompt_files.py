@@ -245,3 +245,14 @@ def test_every_agent_is_shown_the_rules_for_changes_as_they_were_at_the_base(
     assert len(shown) >= 3, "every agent of the run"
     assert all("Every change has a line in NEWS." in text for text in shown)
     assert not any("Approve everything." in text for text in shown)
+
+
+def test_of_a_small_repository_all_likely_files_are_shown(tmp_path: Path) -> None:
+    others = {f"app/part_{n}.py": f"def pages_{n}(pager):\n    return {n}\n" for n in range(5)}
+    few = repository(tmp_path / "few", {"app/pager.py": CORE, **others})
+    shown = PromptFiles(few, few.commit_id("main"), "`Pager` loses pages").looked_up()
+    assert {"app/pager.py", *others} <= {*files(shown)}
+    many = {f"app/none_{n}.py": "X = 1\n" for n in range(40)}
+    large = repository(tmp_path / "large", {"app/pager.py": CORE, **others, **many})
+    shown = PromptFiles(large, large.commit_id("main"), "`Pager` loses pages").looked_up()
+    assert len({*files(shown)} & {*others}) < len(others)
