@@ -35,6 +35,16 @@ def test_a_small_run_stops_for_a_person_and_ends_on_a_branch_with_passing_code(
     assert sample.git("rev-parse", "--abbrev-ref", "HEAD") == "main"
 
 
+def test_a_document_is_shown_where_the_reports_of_its_run_cannot_be_read(sample: Sample) -> None:
+    sample.forge("run", TASK, "--effort", "S", "--model", sample.model())
+    reports = sample.workspace / "reports.jsonl"
+    first = reports.read_text(encoding="utf-8").partition("\n")[0]
+    reports.write_text(f"{first}\nno report\n", encoding="utf-8")
+    assert "line 2 cannot be read" in sample.forge("status").err
+    shown = sample.forge("show", "request")
+    assert (shown.code, "before the rota starts" in shown.out) == (0, True)
+
+
 @pytest.mark.promise("cli-own-tree")
 def test_the_users_uncommitted_work_is_never_touched(sample: Sample) -> None:
     (sample.path / "rota" / "schedule.py").write_text("# half done\n")
