@@ -25,18 +25,6 @@ from tests.fakes.warm_python import warm_python
 # --------------------------------------------------------------------------------------------------
 
 
-def test_a_rejection_sends_the_design_back_with_its_notes_and_the_next_version_is_asked_with_what_changed(
-    waiting: Stage,
-) -> None:
-    waiting.python = sys.executable
-    waiting.say("/reject Say also what happens on the last day.")
-    asked = waiting.said("checkpoint")
-    assert len(asked) == 2
-    assert heard(waiting.say("/approve")).code == 0
-    assert waiting.state["currentPhaseStatus"] == "completed"
-    assert [decision["answer"] for decision in waiting.state["decisions"]] == ["reject", "approve"]
-
-
 @pytest.mark.promise("cli-publish", "cli-option-out", "cli-option-in", "cli-option-last")
 def test_a_run_reaches_its_pull_request_with_the_model_on_a_machine_that_only_reads(
     github: FakeGitHub, tmp_path: Path

@@ -133,3 +133,14 @@ def test_what_is_not_configured_is_said_in_the_thread_in_the_summary_and_by_the_
     assert job.code == 5
     assert "ANTHROPIC_API_KEY" in "".join(stage.said())
     assert "key" in job.summary
+
+
+def test_a_rejection_sends_the_design_back_with_its_notes_and_the_next_version_is_asked_with_what_changed(
+    waiting: Stage,
+) -> None:
+    waiting.say("/reject Say also what happens on the last day.")
+    asked = waiting.said("checkpoint")
+    assert len(asked) == 2
+    assert heard(waiting.say("/approve")).code == 0
+    assert waiting.state["currentPhaseStatus"] == "completed"
+    assert [decision["answer"] for decision in waiting.state["decisions"]] == ["reject", "approve"]

@@ -166,16 +166,16 @@ def test_a_run_that_is_not_there(sample: Sample) -> None:
 
 
 @pytest.mark.promise("lesson-24")
-def test_an_artifact_that_is_not_there(sample: Sample) -> None:
-    sample.forge("run", TASK, "--effort", "S", "--model", sample.model())
-    said = refused(sample.forge("show", "tasks.md"), "REQUEST-006", 2)
+def test_an_artifact_that_is_not_there(asked_sample: Sample) -> None:
+    said = refused(asked_sample.forge("show", "tasks.md"), "REQUEST-006", 2)
     assert "design.md" in said
-    refused(sample.forge("show", "../../../../etc/passwd"), "REQUEST-006", 2)
+    refused(asked_sample.forge("show", "../../../../etc/passwd"), "REQUEST-006", 2)
 
 
-def test_an_amount_that_is_none(sample: Sample) -> None:
-    sample.forge("run", TASK, "--effort", "S", "--model", sample.model())
-    refused(sample.forge("continue", "plenty", "--model", sample.model()), "REQUEST-007", 2)
+def test_an_amount_that_is_none(asked_sample: Sample) -> None:
+    refused(
+        asked_sample.forge("continue", "plenty", "--model", asked_sample.model()), "REQUEST-007", 2
+    )
 
 
 @pytest.mark.promise("cli-exit-2")
@@ -185,30 +185,27 @@ def test_an_unknown_option_is_a_usage_error(sample: Sample) -> None:
     assert "--help" in said.err
 
 
-def test_a_broken_state_file_is_made_anew_and_said(sample: Sample) -> None:
-    model = sample.model()
-    sample.forge("run", TASK, "--effort", "S", "--model", model)
-    (sample.workspace / "state.json").write_text("{ broken")
-    done = sample.forge("approve", "--model", model)
+def test_a_broken_state_file_is_made_anew_and_said(asked_sample: Sample) -> None:
+    model = asked_sample.model()
+    (asked_sample.workspace / "state.json").write_text("{ broken")
+    done = asked_sample.forge("approve", "--model", model)
     assert done.code == 0
     assert "made anew" in done.out
 
 
-def test_a_state_of_another_schema_is_refused(sample: Sample) -> None:
-    model = sample.model()
-    sample.forge("run", TASK, "--effort", "S", "--model", model)
-    state = sample.workspace / "state.json"
+def test_a_state_of_another_schema_is_refused(asked_sample: Sample) -> None:
+    model = asked_sample.model()
+    state = asked_sample.workspace / "state.json"
     state.write_text(state.read_text().replace('"schemaVersion": 1', '"schemaVersion": 7'))
-    refused(sample.forge("approve", "--model", model), "STATE-002", 1)
+    refused(asked_sample.forge("approve", "--model", model), "STATE-002", 1)
 
 
-def test_a_damaged_record_is_told_by_its_line_and_left_alone(sample: Sample) -> None:
-    model = sample.model()
-    sample.forge("run", TASK, "--effort", "S", "--model", model)
-    reports = sample.workspace / "reports.jsonl"
+def test_a_damaged_record_is_told_by_its_line_and_left_alone(asked_sample: Sample) -> None:
+    model = asked_sample.model()
+    reports = asked_sample.workspace / "reports.jsonl"
     damaged = reports.read_text().replace('"type":"prepared"', '"type":"prepar')
     reports.write_text(damaged)
-    assert "line 2" in refused(sample.forge("approve", "--model", model), "STATE-001", 1)
+    assert "line 2" in refused(asked_sample.forge("approve", "--model", model), "STATE-001", 1)
     assert reports.read_text() == damaged
 
 
@@ -224,21 +221,20 @@ def test_a_script_without_the_answer_stops_the_run_where_it_stands(
     assert sample.forge("resume", "--model", sample.model()).code == 3
 
 
-def test_two_processes_on_one_run(sample: Sample) -> None:
-    model = sample.model()
-    sample.forge("run", TASK, "--effort", "S", "--model", model)
-    lock = sample.path / ".git" / "forge-bot" / f"{sample.workspace.name}.lock"
+def test_two_processes_on_one_run(asked_sample: Sample) -> None:
+    model = asked_sample.model()
+    lock = asked_sample.path / ".git" / "forge-bot" / f"{asked_sample.workspace.name}.lock"
     with held(lock, "the test"):
         said = subprocess.run(
             [sys.executable, "-m", "forge_bot", "approve", "--by-script", "--model", model],
             capture_output=True,
             text=True,
             check=False,
-            cwd=sample.path,
+            cwd=asked_sample.path,
         )
     assert said.returncode == 5
     assert "RUN-001" in said.stderr
-    assert sample.forge("approve", "--model", model).code == 0
+    assert asked_sample.forge("approve", "--model", model).code == 0
 
 
 def test_every_error_has_a_code_of_its_own_a_sentence_and_a_way_out() -> None:

@@ -54,14 +54,13 @@ def test_at_a_gate_nothing_is_shown_as_long_as_it_lies_behind_the_line(sample: S
     ), "nothing was shown, so a bare approval means nothing"
 
 
-def test_an_approval_can_go_on_only_so_far(sample: Sample) -> None:
-    model = sample.model()
-    sample.forge("run", TASK, "--effort", "S", "--model", model)
-    said = sample.forge("approve", "--until", "tasks", "--model", model)
+def test_an_approval_can_go_on_only_so_far(asked_sample: Sample) -> None:
+    model = asked_sample.model()
+    said = asked_sample.forge("approve", "--until", "tasks", "--model", model)
     assert said.code == 3
     assert "Implementation (phase-5) comes after Task Decomposition" in said.out
-    assert (sample.workspace / "tasks.md").is_file()
-    assert not (sample.workspace / "impl-1.md").exists()
+    assert (asked_sample.workspace / "tasks.md").is_file()
+    assert not (asked_sample.workspace / "impl-1.md").exists()
 
 
 @pytest.mark.parametrize("name", ["review", "nonsense"])
@@ -79,33 +78,33 @@ def test_a_name_that_is_no_phase_is_told_before_anything_begins_or_is_answered(
 
 
 @pytest.mark.promise("cli-option-from")
-def test_a_run_goes_on_from_a_phase_by_its_name(sample: Sample) -> None:
-    model = sample.model(
+def test_a_run_goes_on_from_a_phase_by_its_name(asked_sample: Sample) -> None:
+    model = asked_sample.model(
         {("architect", "*", "2.1"): document(*script.HEADINGS["architect"], body="Thought again.")}
     )
-    sample.forge("run", TASK, "--effort", "S", "--model", model)
-    name = sample.workspace.name
-    again = sample.forge(
+    name = asked_sample.workspace.name
+    again = asked_sample.forge(
         "run", f".specs/{name}", "--from", "design", "--until", "design", "--model", model
     )
     assert again.code == 3, again.err
-    assert "Thought again." in sample.forge("show", "design").out
-    assert "retry asked by" in sample.forge("status", "--json").out
-    third = sample.forge(
+    assert "Thought again." in asked_sample.forge("show", "design").out
+    assert "retry asked by" in asked_sample.forge("status", "--json").out
+    third = asked_sample.forge(
         "resume", "--from", "Situation Analysis", "--until", "phase-1", "--model", model
     )
     assert third.code == 3
     assert "Design (phase-3) comes after" in third.out
     assert (
-        sample.forge("retry", "SITUATION-analysis", "--until", "phase-1", "--model", model).code
+        asked_sample.forge(
+            "retry", "SITUATION-analysis", "--until", "phase-1", "--model", model
+        ).code
         == 3
     )
 
 
-def test_going_on_from_a_phase_names_what_is_missing_before_it(sample: Sample) -> None:
-    model = sample.model()
-    sample.forge("run", TASK, "--effort", "S", "--model", model)
-    said = sample.forge("resume", "--from", "implementation", "--model", model)
+def test_going_on_from_a_phase_names_what_is_missing_before_it(asked_sample: Sample) -> None:
+    model = asked_sample.model()
+    said = asked_sample.forge("resume", "--from", "implementation", "--model", model)
     assert said.code == 5
     assert "RUN-003" in said.err
     assert "Human Reviews Design (checkpoint-a) is not approved" in said.err
@@ -144,20 +143,21 @@ def test_a_new_run_cannot_begin_in_the_middle(sample: Sample) -> None:
     assert ".specs/RUN --from" in said.err
 
 
-def test_a_completed_run_goes_on_from_a_phase_it_had_and_from_no_other(sample: Sample) -> None:
-    model = sample.model()
-    sample.forge("run", TASK, "--effort", "S", "--auto", "--model", model)
-    assert "completed" in sample.forge("list").out
-    refused = sample.forge("retry", "code review", "--model", model)
+def test_a_completed_run_goes_on_from_a_phase_it_had_and_from_no_other(
+    ended_sample: Sample,
+) -> None:
+    model = ended_sample.model()
+    assert "completed" in ended_sample.forge("list").out
+    refused = ended_sample.forge("retry", "code review", "--model", model)
     assert "left out of this run, which has effort S" in refused.err
-    again = sample.forge(
+    again = ended_sample.forge(
         "retry", "comprehensive review", "--until", "comprehensive review", "--model", model
     )
     assert again.code == 3
     assert "Comprehensive Review PASS" in again.out
     assert "Final Verification (final-verification) comes after" in again.out
-    sample.forge("resume", "--model", model)
-    said = sample.forge("retry", "--model", model)
+    ended_sample.forge("resume", "--model", model)
+    said = ended_sample.forge("retry", "--model", model)
     assert said.code == 5
     assert "Completed (completed) cannot be done again" in said.err
     assert "forge-bot status" in said.err

@@ -40,22 +40,22 @@ def message(server: AgentServer, number: int = -1) -> str:
 
 @pytest.mark.promise("cli-ask")
 def test_at_a_checkpoint_the_answer_is_printed_and_the_same_version_still_waits(
-    sample: Sample,
+    asked_sample: Sample,
 ) -> None:
-    model = sample.model({EXPLAINER: ANSWER})
-    sample.forge("run", TASK, "--effort", "S", "--model", model)
-    before = state(sample)
-    said = sample.forge("ask", QUESTION, "--model", model)
+    model = asked_sample.model({EXPLAINER: ANSWER})
+    before = state(asked_sample)
+    said = asked_sample.forge("ask", QUESTION, "--model", model)
     assert said.code == 0, said.err
     assert "Because a swap names a **giraffe**, see `rota/schedule.py:12`." in said.out
-    after = state(sample)
+    after = state(asked_sample)
     assert after["gate"] == before["gate"]
     assert after["step"] == before["step"]
     assert after["usage"]["calls"] == before["usage"]["calls"] + 1
     assert (
-        sample.git("log", "-1", "--format=%s", sample.branch) == "forge-bot: a question was asked"
+        asked_sample.git("log", "-1", "--format=%s", asked_sample.branch)
+        == "forge-bot: a question was asked"
     )
-    assert sample.forge("approve", "--model", model).code == 0, (
+    assert asked_sample.forge("approve", "--model", model).code == 0, (
         "what was shown before the question still counts"
     )
 
@@ -114,21 +114,25 @@ def test_without_an_open_question_it_is_about_the_run_so_far(
     assert "Phase: Design Review (phase-3b), in progress" in message(server)
 
 
-def test_a_run_that_is_over_can_be_asked_about(sample: Sample) -> None:
-    model = sample.model({EXPLAINER: ANSWER})
-    sample.forge("run", TASK, "--effort", "S", "--auto", "--model", model)
-    assert sample.forge("ask", QUESTION, "--model", model).code == 0
-    assert state(sample)["currentPhaseStatus"] == "completed"
-    assert sample.forge("ask", QUESTION, "--model", model).code == 0
+def test_a_run_that_is_over_can_be_asked_about(ended_sample: Sample) -> None:
+    model = ended_sample.model({EXPLAINER: ANSWER})
+    assert ended_sample.forge("ask", QUESTION, "--model", model).code == 0
+    assert state(ended_sample)["currentPhaseStatus"] == "completed"
+    assert ended_sample.forge("ask", QUESTION, "--model", model).code == 0
 
 
-def test_what_the_model_looks_up_for_it_is_counted_with_the_runs_budget(sample: Sample) -> None:
-    model = sample.model({EXPLAINER: ANSWER, ("inquiry", "*", "1.1"): look("rota/schedule.py")})
-    sample.forge("run", TASK, "--effort", "S", "--model", model)
-    sample.forge("ask", QUESTION, "--model", model)
-    row = next(entry for entry in state(sample)["log"] if "question asked by" in entry["event"])
+def test_what_the_model_looks_up_for_it_is_counted_with_the_runs_budget(
+    asked_sample: Sample,
+) -> None:
+    model = asked_sample.model(
+        {EXPLAINER: ANSWER, ("inquiry", "*", "1.1"): look("rota/schedule.py")}
+    )
+    asked_sample.forge("ask", QUESTION, "--model", model)
+    row = next(
+        entry for entry in state(asked_sample)["log"] if "question asked by" in entry["event"]
+    )
     assert row["usage"]["calls"] == 2
-    assert "2,200 tokens" in sample.forge("status").out
+    assert "2,200 tokens" in asked_sample.forge("status").out
 
 
 @pytest.mark.promise("cli-continue")

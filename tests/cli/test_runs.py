@@ -119,83 +119,77 @@ def test_a_models_claim_never_overrides_an_exit_code(sample: Sample) -> None:
 
 
 @pytest.mark.promise("design-protected-paths")
-def test_a_change_to_protected_paths_waits_as_a_patch(sample: Sample) -> None:
-    model = sample.model({("implementer", "*", "*"): change(GUARD, TEST, WORKFLOW)})
-    sample.forge("run", TASK, "--effort", "S", "--model", model)
-    waiting = sample.forge("approve", "--model", model)
+def test_a_change_to_protected_paths_waits_as_a_patch(asked_sample: Sample) -> None:
+    model = asked_sample.model({("implementer", "*", "*"): change(GUARD, TEST, WORKFLOW)})
+    waiting = asked_sample.forge("approve", "--model", model)
     assert waiting.code == 3
     assert "protected paths" in waiting.out
     assert ".github/workflows/ci.yml" in waiting.out
     assert "on: push" in waiting.out
-    assert ".github" not in sample.git("ls-tree", "-r", "--name-only", sample.branch)
-    done = sample.forge("approve", "--model", model)
+    assert ".github" not in asked_sample.git("ls-tree", "-r", "--name-only", asked_sample.branch)
+    done = asked_sample.forge("approve", "--model", model)
     assert done.code == 0, done.err
-    assert sample.git("show", f"{sample.branch}:.github/workflows/ci.yml") == "on: push"
-    assert "protected paths" in (sample.workspace / "pull-request.md").read_text()
+    assert asked_sample.git("show", f"{asked_sample.branch}:.github/workflows/ci.yml") == "on: push"
+    assert "protected paths" in (asked_sample.workspace / "pull-request.md").read_text()
 
 
 @pytest.mark.promise("design-back-with-notes", "lesson-20", "cli-reject")
-def test_a_rejection_sends_the_design_back_with_the_notes(sample: Sample) -> None:
-    model = sample.model(
+def test_a_rejection_sends_the_design_back_with_the_notes(asked_sample: Sample) -> None:
+    model = asked_sample.model(
         {
             ("architect", "*", "2.1"): document(
                 *script.HEADINGS["architect"], body="The second thought."
             )
         }
     )
-    sample.forge("run", TASK, "--effort", "S", "--model", model)
-    again = sample.forge("reject", "Say what happens to swaps", "--model", model)
+    again = asked_sample.forge("reject", "Say what happens to swaps", "--model", model)
     assert again.code == 3
     assert "The second thought." in again.out
     assert "What changed since the version shown before" in again.out
-    assert sample.forge("approve", "--model", model).code == 0
+    assert asked_sample.forge("approve", "--model", model).code == 0
 
 
 @pytest.mark.promise("design-stale-approval", "cli-exit-5")
-def test_a_stale_approval_is_refused_and_the_question_is_shown_again(sample: Sample) -> None:
-    model = sample.model()
-    sample.forge("run", TASK, "--effort", "S", "--model", model)
-    refused = sample.forge("approve", "0123456789ab", "--model", model)
+def test_a_stale_approval_is_refused_and_the_question_is_shown_again(asked_sample: Sample) -> None:
+    model = asked_sample.model()
+    refused = asked_sample.forge("approve", "0123456789ab", "--model", model)
     assert refused.code == 5
     assert "GATE-002" in refused.err
     assert "design.md" in refused.out
 
 
 @pytest.mark.promise("design-stale-approval")
-def test_a_design_changed_by_hand_must_be_seen_before_it_is_approved(sample: Sample) -> None:
-    model = sample.model()
-    sample.forge("run", TASK, "--effort", "S", "--model", model)
-    design = sample.workspace / "design.md"
+def test_a_design_changed_by_hand_must_be_seen_before_it_is_approved(asked_sample: Sample) -> None:
+    model = asked_sample.model()
+    design = asked_sample.workspace / "design.md"
     design.write_text(design.read_text().replace("Something true.", "Something else."))
-    refused = sample.forge("approve", "--model", model)
+    refused = asked_sample.forge("approve", "--model", model)
     assert refused.code == 5
     assert "What changed since the version shown before" in refused.out
     assert "-Something true." in refused.out
     assert "+Something else." in refused.out
-    assert sample.forge("approve", "--model", model).code == 0
-    assert "Something else." in sample.git(
-        "show", f"{sample.branch}:{design.relative_to(design.parents[2])}"
+    assert asked_sample.forge("approve", "--model", model).code == 0
+    assert "Something else." in asked_sample.git(
+        "show", f"{asked_sample.branch}:{design.relative_to(design.parents[2])}"
     )
 
 
 @pytest.mark.promise("lesson-07", "cli-abandon", "cli-exit-6")
-def test_abandon_ends_the_run_and_keeps_the_branch(sample: Sample) -> None:
-    model = sample.model()
-    sample.forge("run", TASK, "--effort", "S", "--model", model)
-    assert sample.forge("abandon").code == 6
-    assert sample.branch
-    late = sample.forge("resume", "--model", model)
+def test_abandon_ends_the_run_and_keeps_the_branch(asked_sample: Sample) -> None:
+    model = asked_sample.model()
+    assert asked_sample.forge("abandon").code == 6
+    assert asked_sample.branch
+    late = asked_sample.forge("resume", "--model", model)
     assert late.code == 5
     assert "RUN-002" in late.err
 
 
 @pytest.mark.promise("cli-retry", "cli-option-notes")
-def test_retry_does_a_phase_again(sample: Sample) -> None:
-    model = sample.model(
+def test_retry_does_a_phase_again(asked_sample: Sample) -> None:
+    model = asked_sample.model(
         {("architect", "*", "2.1"): document(*script.HEADINGS["architect"], body="Thought again.")}
     )
-    sample.forge("run", TASK, "--effort", "S", "--model", model)
-    again = sample.forge("retry", "phase-3", "--notes", "Think again", "--model", model)
+    again = asked_sample.forge("retry", "phase-3", "--notes", "Think again", "--model", model)
     assert again.code == 3
     assert "Thought again." in again.out
 
@@ -289,12 +283,13 @@ def test_push_takes_the_branch_to_the_remote(sample: Sample, tmp_path: Path) -> 
 
 
 @pytest.mark.promise("design-who-approved", "design-commits")
-def test_every_commit_carries_its_run_and_phase_and_approvals_their_person(sample: Sample) -> None:
-    model = sample.model()
-    sample.forge("run", TASK, "--effort", "S", "--model", model)
-    sample.forge("approve", "--model", model)
-    trailers = sample.git(
-        "log", "--format=%(trailers:only,unfold)%x00", f"main..{sample.branch}"
+def test_every_commit_carries_its_run_and_phase_and_approvals_their_person(
+    asked_sample: Sample,
+) -> None:
+    model = asked_sample.model()
+    asked_sample.forge("approve", "--model", model)
+    trailers = asked_sample.git(
+        "log", "--format=%(trailers:only,unfold)%x00", f"main..{asked_sample.branch}"
     ).split("\0")
     assert all(
         "Forge-Run: " in each and "Forge-Phase: " in each for each in trailers if each.strip()
@@ -344,29 +339,26 @@ def test_status_list_and_show_tell_where_a_run_stands(sample: Sample) -> None:
     assert json.loads(sample.forge("status", "--json").out)["currentPhase"] == "checkpoint-a"
 
 
-def test_a_run_is_found_by_its_branch_without_its_work_tree(sample: Sample) -> None:
-    model = sample.model()
-    sample.forge("run", TASK, "--effort", "S", "--model", model)
-    sample.git("worktree", "remove", "--force", str(sample.workspace.parents[1]))
-    assert "checkpoint-a waits for you" in sample.forge("status").out
-    done = sample.forge("approve", "--model", model)
+def test_a_run_is_found_by_its_branch_without_its_work_tree(asked_sample: Sample) -> None:
+    model = asked_sample.model()
+    asked_sample.git("worktree", "remove", "--force", str(asked_sample.workspace.parents[1]))
+    assert "checkpoint-a waits for you" in asked_sample.forge("status").out
+    done = asked_sample.forge("approve", "--model", model)
     assert done.code == 5, "nothing was shown that is on the branch, so it is shown again"
-    assert sample.forge("approve", "--model", model).code == 0
+    assert asked_sample.forge("approve", "--model", model).code == 0
 
 
-def test_a_run_can_be_named_by_its_folder(sample: Sample) -> None:
-    model = sample.model()
-    sample.forge("run", TASK, "--effort", "S", "--model", model)
-    again = sample.forge("run", f".specs/{sample.workspace.name}", "--model", model)
+def test_a_run_can_be_named_by_its_folder(asked_sample: Sample) -> None:
+    model = asked_sample.model()
+    again = asked_sample.forge("run", f".specs/{asked_sample.workspace.name}", "--model", model)
     assert again.code == 3
     assert "checkpoint-a" in again.out
 
 
 @pytest.mark.promise("cli-option-run")
-def test_two_runs_have_to_be_told_apart(sample: Sample) -> None:
-    model = sample.model()
-    sample.forge("run", TASK, "--effort", "S", "--model", model)
-    sample.forge("run", "Another thing to do", "--effort", "S", "--model", model)
-    unclear = sample.forge("approve", "--model", model)
+def test_two_runs_have_to_be_told_apart(asked_sample: Sample) -> None:
+    model = asked_sample.model()
+    asked_sample.forge("run", "Another thing to do", "--effort", "S", "--model", model)
+    unclear = asked_sample.forge("approve", "--model", model)
     assert unclear.code == 2
     assert unclear.err.count("20") >= 2

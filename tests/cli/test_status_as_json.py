@@ -111,28 +111,28 @@ def printed(sample: Sample) -> dict[str, object]:
 
 
 @pytest.mark.promise("cli-option-json")
-def test_it_is_the_state_with_all_its_keys_at_a_gate_and_after_the_end(sample: Sample) -> None:
-    model = sample.model()
-    sample.forge("run", TASK, "--effort", "S", "--model", model)
-    found = printed(sample)
+def test_it_is_the_state_with_all_its_keys_at_a_gate_and_after_the_end(
+    asked_sample: Sample,
+) -> None:
+    model = asked_sample.model()
+    found = printed(asked_sample)
     assert set(found) == keys(State)
-    assert found == json.loads((sample.workspace / "state.json").read_text())
-    sample.forge("approve", "--model", model)
-    assert printed(sample)["currentPhaseStatus"] == "completed"
+    assert found == json.loads((asked_sample.workspace / "state.json").read_text())
+    asked_sample.forge("approve", "--model", model)
+    assert printed(asked_sample)["currentPhaseStatus"] == "completed"
 
 
 def test_neither_a_broken_state_nor_an_edited_document_nor_an_odd_configuration_adds_a_word(
-    sample: Sample,
+    asked_sample: Sample,
 ) -> None:
-    sample.forge("run", TASK, "--effort", "S", "--model", sample.model())
-    before = printed(sample)
-    (sample.workspace / "state.json").write_text("{ broken")
-    (sample.workspace / "design.md").write_text("# Changed by hand\n")
-    (sample.path / ".forge").mkdir()
-    (sample.path / ".forge" / "config.yml").write_text("sandbox: off\n")
-    assert printed(sample) == before
-    sample.git("worktree", "remove", "--force", str(sample.workspace.parents[1]))
-    assert printed(sample)["run"] == before["run"]
+    before = printed(asked_sample)
+    (asked_sample.workspace / "state.json").write_text("{ broken")
+    (asked_sample.workspace / "design.md").write_text("# Changed by hand\n")
+    (asked_sample.path / ".forge").mkdir()
+    (asked_sample.path / ".forge" / "config.yml").write_text("sandbox: off\n")
+    assert printed(asked_sample) == before
+    asked_sample.git("worktree", "remove", "--force", str(asked_sample.workspace.parents[1]))
+    assert printed(asked_sample)["run"] == before["run"]
 
 
 def test_it_is_the_same_whatever_standard_output_can_encode(sample: Sample) -> None:

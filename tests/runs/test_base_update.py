@@ -34,11 +34,9 @@ def _update(sample: Sample, *options: str) -> Said:
 
 
 @pytest.fixture
-def done(sample: Sample) -> Sample:
+def done(ended_sample: Sample) -> Sample:
     """A run that is done."""
-    said = sample.forge("run", TASK, "--effort", "S", "--auto", "--model", sample.model())
-    assert said.code == 0, said.err
-    return sample
+    return ended_sample
 
 
 @pytest.mark.promise("cli-update")
@@ -93,28 +91,29 @@ def test_without_news_nothing_happens_and_that_is_said(done: Sample) -> None:
 
 
 def test_the_base_is_merged_at_an_open_question_which_stands_as_it_was_shown(
-    sample: Sample,
+    asked_sample: Sample,
 ) -> None:
-    sample.forge("run", TASK, "--effort", "S", "--model", sample.model())
-    before = _state(sample)["gate"]
-    main = _commit(sample, "main", news="news")
-    said = _update(sample)
+    before = _state(asked_sample)["gate"]
+    main = _commit(asked_sample, "main", news="news")
+    said = _update(asked_sample)
     assert said.code == 3, said.out + said.err
-    assert sample.git_code("merge-base", "--is-ancestor", main, sample.branch) == 0
-    gate = _state(sample)["gate"]
+    assert asked_sample.git_code("merge-base", "--is-ancestor", main, asked_sample.branch) == 0
+    gate = _state(asked_sample)["gate"]
     assert (gate["digest"], gate["files"]) == (before["digest"], before["files"])
-    said = sample.forge("approve", gate["digest"], "--model", sample.model())
+    said = asked_sample.forge("approve", gate["digest"], "--model", asked_sample.model())
     assert said.code == 0, said.out + said.err
-    assert sample.git("diff", "--name-only", f"main...{sample.offered}", "--", "news") == ""
-    assert sample.git_code("merge-base", "--is-ancestor", main, sample.offered) == 0
+    assert (
+        asked_sample.git("diff", "--name-only", f"main...{asked_sample.offered}", "--", "news")
+        == ""
+    )
+    assert asked_sample.git_code("merge-base", "--is-ancestor", main, asked_sample.offered) == 0
 
 
-def test_a_run_that_has_all_of_the_base_or_was_ended_says_so(sample: Sample) -> None:
-    sample.forge("run", TASK, "--effort", "S", "--model", sample.model())
-    said = _update(sample)
+def test_a_run_that_has_all_of_the_base_or_was_ended_says_so(asked_sample: Sample) -> None:
+    said = _update(asked_sample)
     assert ("RUN-005" in said.err, "has all of main already" in said.err) == (True, True)
-    sample.forge("abandon")
-    said = _update(sample)
+    asked_sample.forge("abandon")
+    said = _update(asked_sample)
     assert ("RUN-005" in said.err, "is over: abandoned" in said.err) == (True, True)
 
 

@@ -116,9 +116,8 @@ def test_the_question_of_a_task_for_people_can_be_asked_about(sample: Sample) ->
         assert "Tell the people on call" in talker.calls[0].messages[1].text
 
 
-def test_it_may_read_the_code_and_the_other_documents_but_run_nothing(sample: Sample) -> None:
-    sample.forge("run", TASK, "--effort", "S", "--model", sample.model())
-    repository = Repository.find(sample.path)
+def test_it_may_read_the_code_and_the_other_documents_but_run_nothing(asked_sample: Sample) -> None:
+    repository = Repository.find(asked_sample.path)
     curious = Curious("It does.")
     with open_run(repository, resolve_run(repository, None), Config()) as run:
         found = asked(run, "Does it?", dict.fromkeys(Tier, curious))

@@ -5,13 +5,13 @@ question twice.
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator
 
 import pytest
 
 from tests.fakes.agents import AgentServer
 from tests.fakes.sample import Sample
+from tests.fakes.warm_python import warm_python
 
 TASK = "`rota who` names somebody for days before the rota starts"
 CALLS = 5
@@ -19,7 +19,7 @@ CALLS = 5
 
 def started(sample: Sample, server: AgentServer, *words: str) -> "subprocess.Popen[str]":
     environment = {**os.environ, "OPENAI_BASE_URL": f"{server.url}/v1", "OPENAI_API_KEY": "none"}
-    command = [sys.executable, "-m", "forge_bot", *words, "--model", "openai-chat:fake"]
+    command = [warm_python(), "-m", "forge_bot", *words, "--model", "openai-chat:fake"]
     return subprocess.Popen(
         command,
         cwd=sample.path,

@@ -26,7 +26,7 @@ class Handler(BaseHTTPRequestHandler):
 class ServerTest(unittest.TestCase):
     def setUp(self):
         self.server = ThreadingHTTPServer(('127.0.0.1', 0), Handler)
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True).start()
         self.url = f'http://127.0.0.1:{self.server.server_port}'
     def tearDown(self):
         self.server.shutdown()

@@ -109,22 +109,22 @@ async def test_what_a_person_hides_in_an_approved_document_is_shown_over_mcp(
         assert ORDER in asked["present_to_user"]
 
 
-def test_what_a_person_hides_in_a_document_that_waits_is_said_and_shown(sample: Sample) -> None:
-    sample.forge("run", TASK, "--effort", "S", "--model", sample.model())
-    path = sample.workspace / "design.md"
+def test_what_a_person_hides_in_a_document_that_waits_is_said_and_shown(
+    asked_sample: Sample,
+) -> None:
+    path = asked_sample.workspace / "design.md"
     path.write_text(path.read_text("utf-8") + f"\n<!-- {ORDER} -->\n", encoding="utf-8")
-    again = sample.forge("resume", "--model", sample.model())
+    again = asked_sample.forge("resume", "--model", asked_sample.model())
     assert "design.md now holds what a reader is not shown: 1 HTML comment" in again.out + again.err
     assert f"<!-- {ORDER} -->" in again.out
 
 
 def test_what_somebody_hides_in_a_document_that_the_question_does_not_show_is_said(
-    sample: Sample,
+    asked_sample: Sample,
 ) -> None:
-    sample.forge("run", TASK, "--effort", "S", "--model", sample.model())
-    path = sample.workspace / "analysis.md"
+    path = asked_sample.workspace / "analysis.md"
     path.write_text(path.read_text("utf-8") + f"\n<!-- {ORDER} -->\n", encoding="utf-8")
-    again = sample.forge("resume", "--model", sample.model())
+    again = asked_sample.forge("resume", "--model", asked_sample.model())
     assert "⚠ analysis.md holds text that is not shown where Markdown is rendered" in " ".join(
         again.out.split()
     )

@@ -125,7 +125,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Generator[list[str]]:
             pass
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
     monkeypatch.setenv("PIP_INDEX_URL", f"http://127.0.0.1:{server.server_port}")
     yield paths
     server.shutdown()
