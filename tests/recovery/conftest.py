@@ -16,7 +16,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Keep tests that stand on one performance of a script in one process: it takes a while."""
     for item in (each for each in items if Path(__file__).parent in each.path.parents):
         names = getattr(item, "fixturenames", ())
-        script = next((name for name in ("long", "red") if name in names), "short")
+        script = next((name for name in ("long", "red", "steps") if name in names), "short")
         item.add_marker(pytest.mark.xdist_group(f"recovery-{script}"))
 
 
