@@ -27,7 +27,7 @@ class NoCommits(SetupError):
     """The repository has no commit yet."""
 
     code = "GIT-003"
-    hint = "Commit what you have first: git add -A && git commit -m start."
+    hint = "Commit what you have first: git add -A && git commit --allow-empty -m start."
 
 
 class DirtyTree(SetupError):

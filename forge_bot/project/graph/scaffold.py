@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from posixpath import dirname, splitext
 
 from forge_bot.engine.step_contracts import ScaffoldArguments, ScaffoldOutput
@@ -23,6 +23,12 @@ _FOLDERS = {
 }
 _KINDS = (NodeKind.MODULE, *_FOLDERS)
 _ENDINGS = {"Python": ".py", "JavaScript and TypeScript": ".ts", "Go": ".go"}
+_OF_A_LANGUAGE = {
+    "javascript": (".mjs", ".js", ".jsx", ".cjs"),
+    "typescript": (".ts", ".tsx", ".mts", ".cts"),
+}
+"""The endings of a language that shares its stack with another, its first file's first."""
+_NO_TEXT_OF_THEIRS = frozenset({".pyi", ".vue", ".svelte"})
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9 _-]{0,60}")
 _NEAR = 5
 
@@ -40,13 +46,15 @@ def scaffold(graph: ProjectGraph, wish: ScaffoldArguments) -> ScaffoldOutput:
     ]
     likes = [path for path in files if graph.files[path].kind is kind]
     folder = _folder(likes, files, kind)
-    ending = _ending(likes or files, stack)
+    ending = _ending(likes or files, stack, _OF_A_LANGUAGE.get(wish.stack.lower(), ()))
     path = join(folder, _file_name(wish.name, likes or files, ending))
     if path in graph.files:
         raise BadOption(f"{path} is there already.", hint="Choose another name.")
     if kind_of(path, frozenset()) is not kind:
         raise BadOption(f"{path} would be of kind {kind_of(path, frozenset())}, not {kind}.")
-    new = NewFile(path, wish.name, wish.purpose, kind is not NodeKind.MODULE)
+    beside = next((each for each in files if dirname(each) == folder), "")
+    type_name = kind is not NodeKind.MODULE
+    new = NewFile(path, wish.name, wish.purpose, type_name, graph.text(beside))
     text = stack.scaffold(new) if stack.scaffold is not None else ""
     near = sorted(each for each in likes if dirname(each) == folder)[:_NEAR]
     return ScaffoldOutput(output_path=path, file_content=text, node_id=path, near=near)
@@ -95,9 +103,12 @@ def _most(words: Iterable[str]) -> str:
     return min(counts, key=lambda each: (-counts[each], each)) if counts else ""
 
 
-def _ending(files: list[str], stack: Stack) -> str:
-    usual = [splitext(path)[1] for path in files if splitext(path)[1] != ".pyi"]
-    return _most(usual) or _ENDINGS[stack.name]
+def _ending(files: list[str], stack: Stack, spoken: Sequence[str]) -> str:
+    """Return the usual ending of files; one of those that are `spoken` of, if any is."""
+    usual = {splitext(path)[1] for path in files} - _NO_TEXT_OF_THEIRS
+    wanted = usual & {*spoken} if spoken else usual
+    found = _most(ending for path in files if (ending := splitext(path)[1]) in wanted)
+    return found or next(iter(spoken), _ENDINGS[stack.name])
 
 
 def _file_name(name: str, files: list[str], ending: str) -> str:

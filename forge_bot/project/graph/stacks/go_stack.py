@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from forge_bot.project.file_list import Listing, join
 from forge_bot.project.graph.file_facts import FileFacts, ImportLine
-from forge_bot.project.graph.stacks.new_file_words import camel, sentence
+from forge_bot.project.graph.stacks.new_file_words import camel, parts_of, sentence
 from forge_bot.project.graph.stacks.stack import NewFile, Resolution, Resolve, Stack
 from forge_bot.project.graph.syntax import Grammar, read_source, words_of
 
@@ -29,6 +29,7 @@ _GRAMMAR = Grammar(
     (type_spec name: (type_identifier) @name) @type
     """,
 )
+_PACKAGE = re.compile(r"^package (\w+)", re.MULTILINE)
 _MAIN = re.compile(rb"^package main\b", re.MULTILINE)
 _MODULE = re.compile(r'^module\s+"?([^\s"]+)', re.MULTILINE)
 
@@ -71,7 +72,9 @@ def _resolver(listing: Listing) -> Resolve:
 
 
 def _scaffold(new: NewFile) -> str:
-    package = re.sub(r"\W", "", basename(dirname(new.path)).lower()) or "main"
+    folder = re.sub(r"\W", "", basename(dirname(new.path)).lower())
+    declared = _PACKAGE.search(new.beside)
+    package = declared[1] if declared else folder or "".join(parts_of(new.name))
     name = camel(new.name)
     said = sentence(new)
     if new.type_name:

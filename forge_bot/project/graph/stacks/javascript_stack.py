@@ -45,6 +45,8 @@ _TYPES = """
 _SCRIPT = Grammar("tree_sitter_javascript", _DEFINITIONS + _IMPORTS)
 _TYPED = Grammar("tree_sitter_typescript", _DEFINITIONS + _IMPORTS + _TYPES, "language_typescript")
 _TYPED_MARKUP = Grammar("tree_sitter_typescript", _TYPED.query, "language_tsx")
+_REQUIRED = re.compile(r"^\s*(?:module\.)?exports\b|\brequire\(", re.MULTILINE)
+_EXPORTED = re.compile(r"^\s*(?:export|import)\s", re.MULTILINE)
 _BLOCK = re.compile(rb"(<script\b[^>]*>)(.*?)(?=</script\s*>)", re.DOTALL | re.IGNORECASE)
 
 
@@ -70,17 +72,18 @@ def _script_of(data: bytes) -> bytes:
 
 
 def _scaffold(new: NewFile) -> str:
-    typed = new.path.endswith((".ts", ".tsx", ".mts"))
-    comment = f"/** {sentence(new)} */\n"
+    typed = new.path.endswith((".ts", ".tsx", ".mts", ".cts"))
     name = camel(new.name)
-    if new.type_name and typed:
-        return f"{comment}export interface {name} {{}}\n"
-    if new.type_name:
-        return f"{comment}export class {name} {{}}\n"
-    lower = name[0].lower() + name[1:]
-    returned = ": void" if typed else ""
-    refusal = '  throw new Error("not written yet");'
-    return f"{comment}export function {lower}(){returned} {{\n{refusal}\n}}\n"
+    if not new.type_name:
+        name = name[0].lower() + name[1:]
+        returned = ": void" if typed else ""
+        text = f'function {name}(){returned} {{\n  throw new Error("not written yet");\n}}\n'
+    else:
+        text = f"{'interface' if typed else 'class'} {name} {{}}\n"
+    required = _REQUIRED.search(new.beside) and not _EXPORTED.search(new.beside)
+    if new.path.endswith(".cjs") or (new.path.endswith((".js", ".jsx")) and required):
+        return f"/** {sentence(new)} */\n{text}\nmodule.exports = {{ {name} }};\n"
+    return f"/** {sentence(new)} */\nexport {text}"
 
 
 JAVASCRIPT = Stack(

@@ -17,12 +17,15 @@ class Resolution(NamedTuple):
 
 
 class NewFile(NamedTuple):
-    """A file that is to be written: its path, what it is named for, and why it is wanted."""
+    """A file that is to be written: its path, what it is named for, why it is wanted, and the text
+    of one that it will lie beside.
+    """
 
     path: str
     name: str
     purpose: str
     type_name: bool = False
+    beside: str = ""
 
 
 Resolve = Callable[[str, ImportLine], tuple[Resolution, ...]]
