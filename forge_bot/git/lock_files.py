@@ -5,10 +5,13 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from forge_bot.git.process import LONG, git
 from forge_bot.git.revisions import own_folders
 
 _PROC = Path("/proc")
 _LOOK_SECONDS = 0.02
+INDEX_LOCK = "index.lock"
+"""Git holds it while it writes the index of a work tree."""
 
 
 def unlock(folder: Path, *, seconds: float = 10.0) -> tuple[str, ...]:
@@ -30,6 +33,15 @@ def unlock(folder: Path, *, seconds: float = 10.0) -> tuple[str, ...]:
     for lock in found:
         lock.unlink(missing_ok=True)
     return tuple(lock.name for lock in found)
+
+
+def restore_index(folder: Path) -> None:
+    """Make the index that of the newest commit. Files stay as they are.
+
+    A commit that is killed after its branch has moved, and before its index was put in place,
+    leaves an index in which its own files look changed.
+    """
+    git(folder, "reset", "--quiet", seconds=LONG)
 
 
 def unlock_ref(folder: Path, ref: str) -> bool:
@@ -76,7 +88,7 @@ def _locks(folder: Path) -> Iterator[Path]:
     except OSError:
         # No git could work there either.
         return
-    yield own / "index.lock"
+    yield own / INDEX_LOCK
     yield own / "HEAD.lock"
     yield from own.glob("next-index-*.lock")
     if ref.startswith("refs/") and ".." not in ref:

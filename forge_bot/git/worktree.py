@@ -54,6 +54,7 @@ class Tree:
     restore = of_folder(changes.restore)
     remove_nested = of_folder(changes.remove_nested)
     unlock = of_folder(lock_files.unlock)
+    restore_index = of_folder(lock_files.restore_index)
     push = of_folder(remotes.push)
     unpushed = of_folder(remotes.unpushed)
     give_way = of_folder(remotes.give_way)

@@ -7,6 +7,7 @@ from pathlib import Path
 from forge_bot.errors import BranchRenamed, ForgeError, NothingToRetry
 from forge_bot.git import Repository, Tree
 from forge_bot.git.commit_objects import advance_branch
+from forge_bot.git.lock_files import INDEX_LOCK
 from forge_bot.remedies import GiveBranchBack
 from forge_bot.runs.ended_records import head_of_record
 from forge_bot.runs.find_runs import RunInfo
@@ -160,4 +161,6 @@ def _free(tree: Tree, ours: Path) -> tuple[str, ...]:
     """Take away locks of dead git processes, in a tree that nobody but the run works in."""
     # Where the user works too, a lock may be held by an editor that waits for them.
     gone = tree.unlock() if ours.exists() and tree.path.samefile(ours) else ()
+    if INDEX_LOCK in gone:
+        tree.restore_index()
     return (f"locks that a killed git had left were taken away: {', '.join(gone)}",) if gone else ()

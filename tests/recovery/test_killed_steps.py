@@ -3,6 +3,7 @@ and reports.
 """
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -63,3 +64,18 @@ def test_steps_that_are_killed_at_one_boundary_end_the_same(
     world, parts = steps
     for number in range(1 + share, parts[part].counts[kind] + 1, 4):
         survives(world, parts[part], (Boundary(kind, number),))
+
+
+@pytest.mark.parametrize(("saved", "code"), [("1", 3), ("end", 5)])
+def test_a_commit_that_was_killed_before_its_index_was_in_place_leaves_nothing_changed(
+    steps: Told, saved: str, code: int
+) -> None:
+    world, _ = steps
+    world.back(saved)
+    before = world.standing()
+    world.git("read-tree", "HEAD~1", folder=world.tree)
+    own = Path(world.git("rev-parse", "--absolute-git-dir", folder=world.tree))
+    (own / "index.lock").touch()
+    assert world.standing().uncommitted != before.uncommitted
+    assert world.forge("resume")[0] == code
+    assert world.standing().uncommitted == before.uncommitted
