@@ -4,7 +4,7 @@ imports takes it a fork.
 `warm_python()` is a program that takes the place of `sys.executable` for `-m forge_bot` and for its
 worker; anything else it hands to the real Python. What runs is a process of its own with its own
 environment, folder, files and signals. How Python itself starts is not tested with it: tests of
-that, of kills and of process ids start the real one.
+that, of kills of single jobs and of process ids start the real one.
 """
 
 import atexit
