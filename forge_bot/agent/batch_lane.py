@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 from uuid import uuid4
 
+from forge_bot.agent.gathered_batches import HandIn
 from forge_bot.agent.journal import Journal
 from forge_bot.agent.journal_entries import Parked
 from forge_bot.agent.models.base import ChatMessage, ModelCall, ModelReply, PossiblyCharged
@@ -61,6 +62,7 @@ class BatchLane:
 
     `keep` makes what the journal carries part of the branch; it is called in threads. `missing` is
     told of a model whose provider offers no batches: it is asked at once, at the usual price.
+    `hand_in` may put other runs' questions into the same batch.
     """
 
     def __init__(
@@ -69,8 +71,10 @@ class BatchLane:
         keep: Callable[[], None],
         now: Callable[[], datetime],
         missing: Callable[[str], None],
+        hand_in: HandIn,
     ) -> None:
         self.missing = missing
+        self._hand_in = hand_in
         self._journal = journal
         self._keep = keep
         self._now = now
@@ -182,9 +186,11 @@ class BatchLane:
                 asked = each.asked
                 self._journal.submitting(asked.key, asked.prompt, each.parked, asked.new)
             await asyncio.to_thread(self._keep)
-            ticket = await group[0].api.submit(
+            api = group[0].api
+            questions = await api.encode(
                 [BatchQuestion(id=each.parked.question, call=each.asked.call) for each in group]
             )
+            ticket = await self._hand_in(api, questions)
             for each in group:
                 asked = each.asked
                 self._journal.submitted(asked.key, asked.prompt, each.parked.question, ticket)

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 SILENCE = "FORGE_BOT_TEMPORAL_SILENCE"
 _LONGEST_SILENCE = 3600
+BATCH_SECONDS = "FORGE_BOT_BATCH_SECONDS"
+_LONGEST_GATHERING = 60
 HERE_ALONE = "It works for runs of this machine: leave --on temporal away."
 
 
@@ -74,10 +76,14 @@ def new_place(
 
 def _silence() -> float:
     """Return the seconds without a sign of life after which a worker counts as lost."""
-    text = os.environ.get(SILENCE, "20")
-    if not re.fullmatch(r"[0-9]{1,4}", text) or not 1 <= int(text) <= _LONGEST_SILENCE:
+    return _seconds(SILENCE, "20", 1, _LONGEST_SILENCE)
+
+
+def _seconds(name: str, default: str, least: int, most: int) -> float:
+    text = os.environ.get(name, default)
+    if not re.fullmatch(r"[0-9]{1,4}", text, re.ASCII) or not least <= int(text) <= most:
         raise BadOption(
-            f"{SILENCE} is {text!r}.", hint=f"Write whole seconds, from 1 to {_LONGEST_SILENCE}."
+            f"{name} is {text!r}.", hint=f"Write whole seconds, from {least} to {most}."
         )
     return float(text)
 
@@ -174,7 +180,12 @@ def worker_duty(parts: tuple[str, ...], in_all: int, in_each_clone: int) -> Work
         if name not in known:
             raise BadOption(f"--for is {name!r}.", hint=f"Write {', '.join(sorted(known))}.")
     chosen = frozenset(map(WorkerPart, parts or WorkerPart))
-    return WorkerDuty(parts=chosen, in_all=in_all, in_each_clone=in_each_clone)
+    return WorkerDuty(
+        parts=chosen,
+        in_all=in_all,
+        in_each_clone=in_each_clone,
+        batch_seconds=_seconds(BATCH_SECONDS, "10", 0, _LONGEST_GATHERING),
+    )
 
 
 def work_for_server(

@@ -23,6 +23,7 @@ from forge_bot.agent.capabilities import (
     ResultStatus,
 )
 from forge_bot.agent.conversation import Try
+from forge_bot.agent.gathered_batches import HandIn, hand_in_alone
 from forge_bot.agent.journal import Journal
 from forge_bot.agent.ledger import Ledger
 from forge_bot.agent.limits import WorkLimits
@@ -83,6 +84,7 @@ class Agents:
         environ: Mapping[str, str],
         only: StepChoice | None = None,
         delivered: Callable[[], object] = lambda: None,
+        hand_in: HandIn = hand_in_alone,
     ) -> None:
         self.run = run
         self.models = models
@@ -90,7 +92,7 @@ class Agents:
         self.tell = tell
         self.journal = Journal(run.places.journal, environ, run.workspace.path / CARRIED)
         self.delivered = delivered
-        self.lane = BatchLane(self.journal, self._keep, now, self._without_batches)
+        self.lane = BatchLane(self.journal, self._keep, now, self._without_batches, hand_in)
         self.ledger = Ledger(run.state.budget)
         self.applier = OutputApplier(run)
         self.tries = EditTries(run, project, tell)

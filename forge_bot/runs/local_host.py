@@ -8,6 +8,7 @@ from contextlib import aclosing
 from functools import partial
 
 from forge_bot.agent.agent_steps import StepChoice
+from forge_bot.agent.gathered_batches import HandIn, hand_in_alone
 from forge_bot.agent.models.base import Model
 from forge_bot.engine import (
     Exec,
@@ -64,6 +65,7 @@ class LocalHost:
         recorded: Recorded | None = None,
         only: StepChoice | None = None,
         delivered: Callable[[], object] = lambda: None,
+        hand_in: HandIn = hand_in_alone,
     ) -> None:
         self.run = run
         self.project = project
@@ -77,6 +79,7 @@ class LocalHost:
             environ=environ,
             only=only,
             delivered=delivered,
+            hand_in=hand_in,
         )
         self.publisher = (
             Publisher(run, push=push, post=post, open_pr=open_pr) if publishes else None

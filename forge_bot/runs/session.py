@@ -10,6 +10,7 @@ from uuid import uuid4
 
 from forge_bot.agent.agent_steps import StepChoice
 from forge_bot.agent.assignment import StopReason
+from forge_bot.agent.gathered_batches import HandIn, hand_in_alone
 from forge_bot.agent.models.base import Model
 from forge_bot.engine import (
     Action,
@@ -99,6 +100,7 @@ class Session:
     open_pr: OpenPullRequest | None = None
     until: str | None = None
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
+    hand_in: HandIn = hand_in_alone
     clock: RunClock | None = field(default=None, init=False)
 
     def go_on(
@@ -250,6 +252,7 @@ class Session:
             only=only,
             recorded=recorded,
             delivered=delivered,
+            hand_in=self.hand_in,
         )
 
     async def look_into(self, run: Run, text: str) -> tuple[Inquiry, Asked | None]:

@@ -10,6 +10,7 @@ from temporalio.client import Client
 from temporalio.worker import Worker
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
+from forge_bot.agent.gathered_batches import GatheredBatches
 from forge_bot.git import Repository
 from forge_bot.temporal.action_workflow import ForgeActionWorkflow
 from forge_bot.temporal.payloads import StepDone, StepOrder, publishing_queue
@@ -69,6 +70,7 @@ async def working(
         tell_of,
         StepRoom(duty.in_all),
         pushes=WorkerPart.PUBLISHING in duty.parts,
+        hand_in=GatheredBatches(duty.batch_seconds).hand_in,
     )
     offered = dict[str, list[Callable[[StepOrder], StepDone]]]()
     for repository in repositories:

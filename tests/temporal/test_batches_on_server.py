@@ -27,6 +27,7 @@ def place(tmp_path: Path, provider: BatchServer) -> Iterator[Clone]:
             "FORGE_BOT_MODEL": "anthropic:claude-sonnet-5-5",
             "ANTHROPIC_BASE_URL": provider.url,
             "ANTHROPIC_API_KEY": "sk-team-first",
+            "FORGE_BOT_BATCH_SECONDS": "0",
         }
         yield it
 
@@ -46,3 +47,28 @@ def test_a_workflow_waits_for_a_batch_over_another_worker_and_hands_in_each_ques
     assert said.code == 3, said.out + said.err
     assert "checkpoint" in said.out + said.err
     assert set(Counter(provider.handed_in).values()) == {1}
+
+
+def test_two_runs_of_a_worker_share_a_batch_and_each_collects_its_own_answer(
+    place: Clone, provider: BatchServer
+) -> None:
+    place.start_worker({**place.environ, "FORGE_BOT_BATCH_SECONDS": "30"})
+    tasks = (TASK, "Somebody is on call twice in a row")
+    runs = [place.start(*place.beginning(task, "--batch")) for task in tasks]
+    said = [each.communicate(timeout=180)[0] for each in runs]
+    assert [each.returncode for each in runs] == [3, 3], said
+    (batch,) = provider.batches
+    assert len(batch.questions) == 2
+    asked = [next(name for name in batch.questions if name in notes) for notes in noted(place)]
+    assert sorted(asked) == sorted(batch.questions)
+
+
+def noted(place: Clone) -> list[str]:
+    """What each run has noted of its batch, on its branch where it was pushed."""
+    names = place.git("branch", "--list", "--format=%(refname:short)", "feature/*", at=place.remote)
+    branches = names.split()
+    folders = [place.git("ls-tree", "--name-only", f"{each}:.specs") for each in branches]
+    return [
+        place.git("show", f"{branch}:.specs/{folder.split()[-1]}/batches.jsonl", at=place.remote)
+        for branch, folder in zip(branches, folders, strict=True)
+    ]

@@ -17,6 +17,14 @@ class BatchQuestion(Frozen):
     call: ModelCall
 
 
+class EncodedQuestion(Frozen):
+    """A question in the words of its provider. Those of one group can be handed in together."""
+
+    id: str
+    group: str = Field(description="endpoint, model, and a hash of the key")
+    body: str = Field(description="the provider's request, as JSON")
+
+
 class BatchTicket(Frozen):
     """A batch that a provider took in. Any process with a key of the same account can collect
     it.
@@ -51,8 +59,12 @@ class BatchApi(Protocol):
         """The most questions of one batch."""
         ...
 
-    async def submit(self, questions: Sequence[BatchQuestion]) -> BatchTicket:
-        """Hand in one batch. It is not tried again.
+    async def encode(self, questions: Sequence[BatchQuestion]) -> Sequence[EncodedQuestion]:
+        """Return the questions as they are handed in."""
+        ...
+
+    async def submit(self, questions: Sequence[EncodedQuestion]) -> BatchTicket:
+        """Hand in one batch, of one group. It is not tried again.
 
         Raises BatchUnclear where the provider may have taken it in, BatchRefused, and the errors
         of a model for what it certainly did not take in.

@@ -13,6 +13,7 @@ from forge_bot.agent.models.batch_api import (
     BatchRefused,
     BatchTicket,
     BatchUnclear,
+    EncodedQuestion,
     Unanswered,
 )
 from forge_bot.agent.models.provider_errors import error_details, to_forge_error
@@ -117,12 +118,22 @@ class ProviderBatches:
         """The most questions of one batch."""
         return self._model.batch_max_requests or 1
 
-    async def submit(self, questions: Sequence[BatchQuestion]) -> BatchTicket:
+    async def encode(self, questions: Sequence[BatchQuestion]) -> Sequence[EncodedQuestion]:
+        """Return the questions as they are handed in, by the settings of this model."""
+        async with self._opened() as model:
+            found = [await model.batch_encode(self._request_of(each)) for each in questions]
+        return [EncodedQuestion(id=x.custom_id, group=x.group, body=x.body) for x in found]
+
+    async def submit(self, questions: Sequence[EncodedQuestion]) -> BatchTicket:
         """Hand in one batch, once."""
         from pydantic_ai.exceptions import ModelConnectionError, ModelHTTPError
+        from pydantic_ai.models.batch import EncodedBatchRequest
 
+        encoded = [
+            EncodedBatchRequest(custom_id=each.id, group=each.group, body=each.body)
+            for each in questions
+        ]
         async with self._opened() as model:
-            encoded = [await model.batch_encode(self._request_of(each)) for each in questions]
             try:
                 batch = await model.batch_create(encoded)
             except ModelHTTPError as error:
