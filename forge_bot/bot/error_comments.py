@@ -1,5 +1,7 @@
 """Turn an error into the reply that people read: the same in thread, summary and log."""
 
+from math import ceil
+
 from forge_bot import errors
 from forge_bot.bot.comments import (
     CommandNames,
@@ -34,7 +36,8 @@ def reply_to_error(
         case errors.NoSandbox():
             return failure_replies.no_sandbox(links, commands)
         case errors.RateLimited():
-            return failure_replies.github_limited(commands, seconds=error.seconds)
+            reply = failure_replies.github_limited(commands, seconds=error.seconds)
+            return _not_before(reply, error.seconds)
         case errors.ConversationLocked():
             return thread_change_replies.issue_locked(links)
         case errors.MovedElsewhere():
@@ -59,13 +62,18 @@ def _unavailable(trouble: ModelTrouble, message: str, commands: CommandNames) ->
     match trouble.cause:
         case "rate-limited":
             until = in_time(trouble.seconds) if trouble.seconds is not None else ""
-            return failure_replies.rate_limited(commands, provider=_PROVIDER, until=until)
+            reply = failure_replies.rate_limited(commands, provider=_PROVIDER, until=until)
+            return _not_before(reply, trouble.seconds)
         case "no-credit":
             return failure_replies.credit_used_up(
                 commands, provider=_PROVIDER.replace("The", "the", 1)
             )
         case "down":
             return failure_replies.model_down(commands, provider="The model", said=message)
+
+
+def _not_before(reply: CommentReply, seconds: float | None) -> CommentReply:
+    return reply.model_copy(update={"seconds": ceil(seconds or 0)})
 
 
 def _push_refused(

@@ -249,8 +249,8 @@ class _Visit:
 
     def _told(self, outcome: Outcome) -> dict[str, str]:
         """The outputs of the step; `handed` is what a worker on another machine has to do.
-        `occasion`, `headline` and `untold` tell a worker of Temporal what stands in the way, and
-        whether people in the thread could not be told of it.
+        `occasion`, `headline`, `untold` and `seconds` tell a worker of Temporal what stands in the
+        way, whether people in the thread could not be told of it, and how long it lasts.
         """
         handed_over = self.wall.handed if self.wall is not None else None
         told = {
@@ -261,6 +261,7 @@ class _Visit:
             "occasion": self._reply.occasion if self._reply is not None else "",
             "headline": self._reply.headline if self._reply is not None else "",
             "untold": "true" if self._untold else "",
+            "seconds": str(self._reply.seconds or "") if self._reply is not None else "",
         }
         return told | ({"handed": handed_over.model_dump_json()} if handed_over is not None else {})
 

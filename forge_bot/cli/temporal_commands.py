@@ -12,6 +12,8 @@ from forge_bot.cli.console import Console
 from forge_bot.cli.options import Ending, HostChoice, ResumeOptions, ServerChoice
 from forge_bot.errors import BadOption, NoSandbox, TemporalUnavailable, TokenRefused
 from forge_bot.git import Repository
+from forge_bot.github_api.app_tokens import AppTokens, app_in
+from forge_bot.runs.clock import now
 from forge_bot.runs.notifications import Message, Notice, Notify, log_line
 from forge_bot.runs.process_signals import stop_on_signals, until_stopped
 from forge_bot.runs.session import Session
@@ -226,9 +228,10 @@ def _check_threads(github: tuple[str, ...], duty: WorkerDuty) -> None:
     for name in github:
         if not re.fullmatch(r"[\w.-]+/[\w.-]+", name, re.ASCII):
             raise BadOption(f"--github is {name!r}.", hint="Write OWNER/NAME.")
-    if github and not os.environ.get("GITHUB_TOKEN"):
+    if github and app_in(os.environ) is None and not os.environ.get("GITHUB_TOKEN"):
         raise TokenRefused(
-            "--github needs GITHUB_TOKEN, to read and write issues, pull requests and branches."
+            "--github needs GITHUB_TOKEN, or an App (FORGE_BOT_APP_ID and FORGE_BOT_APP_KEY), to"
+            " read and write issues, pull requests and branches."
         )
 
 
@@ -267,7 +270,10 @@ async def _work(
     def tell_line(line: str) -> None:
         console.print(escape(line), highlight=False)
 
-    visits = ThreadActivities(github, os.environ, tell_line)
+    app = app_in(os.environ) if github else None
+    address = os.environ.get("GITHUB_API_URL") or "https://api.github.com"
+    tokens = AppTokens(app, address, now) if app is not None else None
+    visits = ThreadActivities(github, os.environ, tell_line, tokens)
 
     def tell_of(run: str) -> Notify:
         def tell(notice: Notice) -> None:

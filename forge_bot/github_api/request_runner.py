@@ -9,7 +9,7 @@ by themselves.
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from http import HTTPStatus
 from importlib import import_module
@@ -22,7 +22,7 @@ from forge_bot.errors import BadAddress, GitHubUnavailable, RateLimited, Strange
 from forge_bot.github_api.github_errors import rate_limit_error, refusal_error
 
 if TYPE_CHECKING:
-    from github import Github
+    from github import Auth, Github
 
 Verb = Literal["GET", "POST", "PATCH", "PUT", "DELETE"]
 T = TypeVar("T")
@@ -68,6 +68,20 @@ class ApiResponse:
             raise StrangeAnswer(f"{self.errand.what}: the answer is not GitHub's.") from None
 
 
+@dataclass(frozen=True)
+class AppIdentity:
+    """An App, by its id and its private key; it asks for tokens and does nothing else."""
+
+    id: str
+    key: str = field(repr=False)
+
+    def auth(self) -> "Auth.Auth":
+        """Return what signs requests as the App."""
+        from github import Auth
+
+        return Auth.AppAuth(self.id, self.key)
+
+
 class RequestRunner:
     """A connection to one API; `timeout` in whole seconds.
 
@@ -77,7 +91,7 @@ class RequestRunner:
     def __init__(
         self,
         address: str,
-        token: str | None,
+        token: "str | AppIdentity | None",
         *,
         wait: Callable[[float], None],
         patience: float,
@@ -86,7 +100,7 @@ class RequestRunner:
         self._wait, self._patience = wait, patience
         self._address, self._token, self._timeout = (
             checked_address(address),
-            checked_token(token),
+            token if isinstance(token, AppIdentity) else checked_token(token),
             timeout,
         )
 
@@ -205,12 +219,14 @@ def checked_address(address: str) -> str:
     raise BadAddress(f"{address!r} is no https address of an API.")
 
 
-def _client(address: str, token: str | None, timeout: int) -> "Github":
+def _client(address: str, token: str | AppIdentity | None, timeout: int) -> "Github":
     from github import Auth, Github
 
+    signs = isinstance(token, AppIdentity)
+    auth = token.auth() if signs else Auth.Token(token) if token else None
     try:
         return Github(
-            auth=Auth.Token(token) if token else None,
+            auth=auth,
             base_url=address,
             timeout=timeout,
             retry=None,

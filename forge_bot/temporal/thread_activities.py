@@ -18,14 +18,19 @@ from forge_bot.engine import REPORT
 from forge_bot.errors import (
     ForgeError,
     GitFailed,
+    GitHubError,
     GitHubUnavailable,
+    NotOnGitHub,
     PermissionMissing,
+    RateLimited,
     RunBusy,
+    StrangeAnswer,
     TemporalRefused,
     TokenRefused,
 )
 from forge_bot.gate.action import AT_THE_GATE
 from forge_bot.git import Repository
+from forge_bot.github_api.app_tokens import APP_ID, APP_KEY, AppTokens
 from forge_bot.runs.find_runs import resolve_run
 from forge_bot.runs.open_run import open_run
 from forge_bot.settings import load_config
@@ -50,6 +55,9 @@ _PASSING = {
 }
 """Occasions whose reason can go away without a word in the thread."""
 
+_OF_APPS = {NotOnGitHub.code.lower(), StrangeAnswer.code.lower(), RateLimited.code.lower()}
+"""The same of the tokens of an App, which may be installed again."""
+
 _PULSE = 5.0
 _GENTLE_SECONDS = 10.0
 _MOST_BYTES = 1_000_000
@@ -62,8 +70,13 @@ class ThreadActivities:
     """Visits to the threads of certain repositories on GitHub, and of no others."""
 
     def __init__(
-        self, repositories: Sequence[str], environ: Mapping[str, str], tell: TellLine
+        self,
+        repositories: Sequence[str],
+        environ: Mapping[str, str],
+        tell: TellLine,
+        tokens: AppTokens | None = None,
     ) -> None:
+        self._tokens = tokens
         self._repositories = {each.casefold() for each in repositories}
         self._environ = environ
         self._tell = tell
@@ -83,22 +96,46 @@ class ThreadActivities:
                 hint="Start one that does: forge-bot worker --github OWNER/NAME",
             )
             raise as_failure(stopped_by(error))
-        with tempfile.TemporaryDirectory(prefix="forge-bot-visit-") as folder:
-            told = await self._outputs(order, Path(folder))
+        try:
+            environ = await asyncio.to_thread(self._environ_for, order.repository)
+        except GitHubError as error:
+            # Nobody in the thread can be told without a token: the next job does.
+            told = {
+                "outcome": "failed",
+                "occasion": error.code.lower(),
+                "headline": f"{error.message} {error.advice}",
+                "untold": "true",
+                "seconds": _seconds(error),
+            }
+        else:
+            with tempfile.TemporaryDirectory(prefix="forge-bot-visit-") as folder:
+                told = await self._outputs(order, Path(folder), environ)
+        occasion = told.get("occasion", "")
         done = VisitDone(
             outcome=told.get("outcome", "refused"),
-            occasion=told.get("occasion", ""),
+            occasion=occasion,
             message=told.get("headline", ""),
             untold=bool(told.get("untold")),
-            passing=told.get("occasion", "") in _PASSING,
+            seconds=int(told.get("seconds") or 0),
+            passing=occasion in _PASSING or (self._tokens is not None and occasion in _OF_APPS),
         )
+        if self._tokens is not None and done.outcome == "failed":
+            self._tokens.forget(order.repository)
         name = f"{order.repository}#{order.wake.wake.issue}"
         self._tell(f"{name}: the visit ended, {done.occasion or done.outcome}")
         return await asyncio.to_thread(_with_reports, done, order, told.get("branch", ""))
 
-    async def _outputs(self, order: VisitOrder, folder: Path) -> dict[str, str]:
+    def _environ_for(self, repository: str) -> Mapping[str, str]:
+        """Return the environment with a token for this repository. Raises a GitHubError."""
+        if self._tokens is None:
+            return self._environ
+        return {**self._environ, "GITHUB_TOKEN": self._tokens.token(repository)}
+
+    async def _outputs(
+        self, order: VisitOrder, folder: Path, environ: Mapping[str, str]
+    ) -> dict[str, str]:
         """Return what the process of the visit wrote as the outputs of its step."""
-        environ = _environment(order, folder, self._environ)
+        environ = _environment(order, folder, environ)
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-P", "-m", "forge_bot.temporal.thread_job"),
             cwd=folder,
@@ -132,6 +169,10 @@ class ThreadActivities:
             self._tell(f"{name}: {line.decode('utf-8', 'replace').rstrip()}")
 
 
+def _seconds(error: GitHubError) -> str:
+    return str((isinstance(error, RateLimited) and error.seconds) or "")
+
+
 async def _ended(process: Process) -> None:
     with suppress(ProcessLookupError):
         process.send_signal(signal.SIGTERM)
@@ -151,7 +192,8 @@ def _environment(order: VisitOrder, folder: Path, environ: Mapping[str, str]) ->
     wake: ThreadWake = order.wake
     (folder / "event.json").write_text(wake.event or "{}", encoding="utf-8")
     (folder / "outputs").touch()
-    own = {name: text for name, text in environ.items() if not name.startswith("TEMPORAL_")}
+    hidden = ("TEMPORAL_", APP_ID, APP_KEY)
+    own = {name: text for name, text in environ.items() if not name.startswith(hidden)}
     given = {name: text for name, text in wake.inputs.items() if name in _HANDED_ON and text}
     return {
         **own,

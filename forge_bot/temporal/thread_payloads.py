@@ -69,6 +69,7 @@ class VisitDone(Frozen):
     message: str = Field(default="", description="the same in words")
     untold: bool = Field(default=False, description="people in the thread could not be told")
     passing: bool = Field(default=False, description="the reason can go away by itself")
+    seconds: int = Field(default=0, description="how long GitHub asks to be left alone")
     parked: bool = Field(default=False, description="a provider's batch is waited for")
     over: bool = Field(default=False, description="nothing is waited for")
     run: str = ""

@@ -87,7 +87,8 @@ class ForgeThreadWorkflow:
     async def _next_wake(self) -> ThreadWake:
         """Wait for an event, or for the time to look again by itself."""
         again = self._last is not None and (self._done.passing or self._done.parked)
-        pause = _PAUSES[min(self._tries, len(_PAUSES) - 1)] if again else None
+        usual = _PAUSES[min(self._tries, len(_PAUSES) - 1)]
+        pause = max(usual, self._done.seconds) if again else None
         try:
             await workflow.wait_condition(lambda: bool(self._wakes), timeout=pause)
         except TimeoutError:

@@ -17,13 +17,15 @@ from temporalio.contrib.pydantic import pydantic_data_converter
 
 from forge_bot.cli.options import ServerChoice
 from forge_bot.cli.temporal_commands import work_for_server
-from forge_bot.errors import ForgeError
+from forge_bot.errors import ForgeError, NotOnGitHub
+from forge_bot.github_api.app_tokens import APP_ID, APP_KEY
 from forge_bot.temporal.thread_address import thread_workflow_id
 from forge_bot.temporal.worker_parts import WorkerDuty
 from tests.actions.runner import below
 from tests.bot.stage import SECRET, heard
 from tests.fakes.batches import BatchServer
 from tests.fakes.github import FakeGitHub
+from tests.github_api.test_app_tokens import key_pair
 from tests.temporal.scene import Server, free_port
 from tests.temporal.scene import server as own_server
 from tests.temporal.thread_scene import ServedStage, served
@@ -219,6 +221,44 @@ def test_a_worker_whose_token_is_refused_is_told_of_by_the_next_job(stage: Serve
     second = heard(stage.say("/forge retry"))
     assert second.code == 0, second.log
     assert any("cannot reach this repository" in said for said in stage.said())
+
+
+def test_a_limit_of_github_is_waited_for_as_long_as_it_says(stage: ServedStage) -> None:
+    stage.start_worker()
+    stage.hub.faults.secondary("PATCH .*/issues/comments", 1234, times=99)
+    assert heard(stage.label()).code == 0
+    assert stage.visited() == "github-limited", stage.log
+    assert looks_again_after(stage, 1234)
+    stage.hub.faults.waiting.clear()
+    assert heard(stage.say("/forge retry")).code == 0
+    assert stage.visited() == "waiting", stage.log
+    assert len(stage.said("tracking")) == len(stage.said("checkpoint")) == 1
+
+
+def test_a_worker_with_an_app_goes_on_when_the_app_is_installed_again(stage: ServedStage) -> None:
+    private, public = key_pair()
+    app = stage.hub.app("github-actions[bot]", public, **stage.permissions)
+    stage.environ |= {APP_ID: str(app.id), APP_KEY: private, "GITHUB_TOKEN": ""}
+    stage.start_worker()
+    for name in (APP_ID, APP_KEY, "GITHUB_TOKEN"):
+        del stage.environ[name]
+    assert heard(stage.label()).code == 0
+    assert stage.visited() == NotOnGitHub.code.lower(), stage.log
+    assert looks_again_after(stage, 60)
+    stage.hub.install(app, stage.repo)
+    again = heard(stage.say("/forge"))
+    assert "The App is not installed for" in again.log
+    assert any("cannot reach this repository" in said for said in stage.said())
+    assert stage.visited() == "waiting", stage.log
+
+    stage.hub.take_back(app)
+    assert heard(stage.say("/approve")).code == 0
+    assert stage.visited() != "done", "its token was taken back while nothing was visited"
+    assert heard(stage.say("/forge retry")).code == 0
+    assert stage.visited() == "done", stage.log
+    kept = payloads(history(stage).to_json_dict())
+    assert not [text for text in (*stage.hub.tokens, private[64:128]) if text in kept]
+    assert not [line for line in stage.log if private[64:128] in line]
 
 
 @pytest.mark.slow

@@ -26,6 +26,7 @@ class CommentReply(Frozen):
     )
     tone: Tone = "note"
     reaction: Reaction = "+1"
+    seconds: int = Field(default=0, description="how long is to be waited, where that is known")
     outcome: Outcome | None = Field(
         default=None,
         description="set where this ends the invocation: state, comment and exit code agree",

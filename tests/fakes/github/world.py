@@ -4,7 +4,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from tests.fakes.github.bare import Commit
-from tests.fakes.github.people import Clock, Role, Token, User
+from tests.fakes.github.people import App, Clock, Role, Token, User
 from tests.fakes.github.push_rules import WORKFLOWS
 from tests.fakes.github.replies import Refused, Thing, moved, not_found
 from tests.fakes.github.smart_http import may_change_workflows
@@ -25,6 +25,7 @@ class World:
         self.url = ""
         self.users: dict[str, User] = {}
         self.tokens: dict[str, Token] = {}
+        self.apps: list[App] = []
         self.repositories: dict[int, Repository] = {}
         self.actions = User(_ACTIONS_ID, "github-actions[bot]", "Bot")
         self.users[self.actions.login] = self.actions

@@ -2,6 +2,7 @@
 
 from tests.fakes.github.routes import (
     actions,
+    apps,
     branches,
     checks,
     comments,
@@ -17,6 +18,7 @@ from tests.fakes.github.routes import (
 
 __all__ = [
     "actions",
+    "apps",
     "branches",
     "checks",
     "comments",

@@ -1,0 +1,89 @@
+"""Tokens of a GitHub App: each for one repository, for an hour, fetched when it is needed."""
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
+
+from pydantic import Field
+
+from forge_bot.errors import BadOption, NotOnGitHub, TokenRefused
+from forge_bot.github_api.json_models import JsonModel
+from forge_bot.github_api.request_runner import ApiRequest, AppIdentity, RequestRunner
+
+APP_ID, APP_KEY = "FORGE_BOT_APP_ID", "FORGE_BOT_APP_KEY"
+_LEAST_LEFT = timedelta(minutes=30)
+"""What a token has to be good for when it is given out: the time of a usual visit."""
+_PATIENCE = 10.0
+
+
+class _InstallationWire(JsonModel):
+    id: int
+
+
+class _TokenWire(JsonModel):
+    token: str
+    expires_at: datetime = Field(strict=False)
+
+
+def app_in(environ: Mapping[str, str]) -> AppIdentity | None:
+    """Return the App that the environment names; None if it names none.
+
+    Raises BadOption for a half of it, and TokenRefused for what is no private key.
+    """
+    number, key = environ.get(APP_ID, "").strip(), environ.get(APP_KEY, "")
+    if not number and not key:
+        return None
+    if not number or not key:
+        raise BadOption(
+            f"{APP_ID} and {APP_KEY} belong together.",
+            hint="Set the App's id, or its client id, and its private key (PEM).",
+        )
+    # A variable of one line is often written with \n in it.
+    app = AppIdentity(number, key.replace("\\n", "\n"))
+    try:
+        app.auth().token  # noqa: B018 - it signs
+    # The library for keys has errors of many kinds, and their words may show the key.
+    except Exception:  # noqa: BLE001
+        raise TokenRefused(
+            f"{APP_KEY} is no private key of an App; nothing was sent.",
+            hint="Generate one in the App's settings, and set the whole PEM file.",
+        ) from None
+    return app
+
+
+class AppTokens:
+    """The tokens of an App for repositories. Threads may share it."""
+
+    def __init__(self, app: AppIdentity, address: str, now: Callable[[], datetime]) -> None:
+        self._lock = threading.Lock()
+        self._now = now
+        self._kept: dict[str, _TokenWire] = {}
+        self._runner = RequestRunner(address, app, wait=time.sleep, patience=_PATIENCE)
+
+    def token(self, repository: str) -> str:
+        """Return a token for the repository (owner/name). Raises a GitHubError."""
+        with self._lock:
+            kept = self._kept.get(repository)
+            if kept is None or kept.expires_at - self._now() < _LEAST_LEFT:
+                kept = self._kept[repository] = self._fetched(repository)
+            return kept.token
+
+    def forget(self, repository: str) -> None:
+        """Fetch the next token anew: this one may have been taken back."""
+        with self._lock:
+            self._kept.pop(repository, None)
+
+    def _fetched(self, repository: str) -> _TokenWire:
+        errand = ApiRequest(f"no token for {repository} was given to the App", "installation")
+        try:
+            found = self._runner.ask(errand, "GET", f"/repos/{repository}/installation")
+        except NotOnGitHub:
+            raise NotOnGitHub(
+                f"The App is not installed for {repository}, or there is no such repository.",
+                hint="Install it there. The worker looks again by itself.",
+            ) from None
+        number = found.read(_InstallationWire).id
+        path = f"/app/installations/{number}/access_tokens"
+        body = {"repositories": [repository.partition("/")[2]]}
+        return self._runner.ask(errand, "POST", path, body=body).read(_TokenWire)
