@@ -25,21 +25,25 @@ from forge_bot.temporal.worker_parts import StepRoom, WorkerDuty, WorkerPart
 _GRACE = timedelta(seconds=20)
 """Time that steps have to end by themselves when the worker is stopped."""
 
-_PURE = tuple(
-    f"forge_bot.{room}"
-    for room in (
-        "agent.agent_steps",
-        "agent.capabilities",
-        "engine",
-        "artifacts",
-        "verification",
-        "values",
-        "errors",
-        "remedies",
-        "bot.outbox",
-        "temporal.payloads",
-        "temporal.search_attributes",
-    )
+# It is read when a design's tasks are, and has no clock, files or chance either.
+_PURE = (
+    "markdown_it",
+    *(
+        f"forge_bot.{room}"
+        for room in (
+            "agent.agent_steps",
+            "agent.capabilities",
+            "engine",
+            "artifacts",
+            "verification",
+            "values",
+            "errors",
+            "remedies",
+            "bot.outbox",
+            "temporal.payloads",
+            "temporal.search_attributes",
+        )
+    ),
 )
 """What the workflow imports: values and functions without clock, files and chance."""
 
