@@ -26,6 +26,7 @@ from tests.bot.stage import SECRET, heard
 from tests.fakes.batches import BatchServer
 from tests.fakes.github import FakeGitHub
 from tests.github_api.test_app_tokens import key_pair
+from tests.temporal.histories import check_stored
 from tests.temporal.scene import Server, free_port
 from tests.temporal.scene import server as own_server
 from tests.temporal.thread_scene import ServedStage, served
@@ -92,6 +93,7 @@ def test_a_label_leads_to_a_question_and_an_approval_to_a_pull_request(
     assert stage.pull.pull.head == stage.offered
     assert kinds(stage)["EVENT_TYPE_WORKFLOW_EXECUTION_UPDATE_ACCEPTED"] == 2
     assert kinds(stage)["EVENT_TYPE_ACTIVITY_TASK_SCHEDULED"] == 3
+    check_stored("thread", history(stage), stage.folder.parent)
     kept = payloads(history(stage).to_json_dict())
     assert "/approve" in kept
     assert SECRET not in kept
