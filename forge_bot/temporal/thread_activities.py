@@ -119,7 +119,7 @@ class ThreadActivities:
             seconds=int(told.get("seconds") or 0),
             passing=occasion in _PASSING or (self._tokens is not None and occasion in _OF_APPS),
         )
-        if self._tokens is not None and done.outcome == "failed":
+        if self._tokens is not None and occasion:
             self._tokens.forget(order.repository)
         name = f"{order.repository}#{order.wake.wake.issue}"
         self._tell(f"{name}: the visit ended, {done.occasion or done.outcome}")
