@@ -193,7 +193,7 @@ def _to_know(data: QuestionData, console: Console) -> None:
     if more := len(data.all_risks) - len(risks) + len(data.findings) - len(findings):
         console.print(f"  … and {more:,} more in the documents", highlight=False)
     if overview.spent:
-        to_go = f" · probably {overview.to_go} to go" if overview.to_go else ""
+        to_go = f" · probably {overview.to_go} more" if overview.to_go else ""
         console.print(f"[bold]Cost[/]: so far {escape(overview.spent + to_go)}", highlight=False)
 
 
@@ -207,7 +207,7 @@ def _review(overview: Overview, console: Console) -> None:
     for review in overview.reviews:
         version = "before the change by hand" if review.earlier_version else "for this version"
         count = (
-            f"; {several(review.findings, 'finding')}, which an approval accepts"
+            f"; {several(review.findings, 'finding')}, left as it is if you approve"
             if review.findings
             else ""
         )

@@ -8,9 +8,9 @@ from forge_bot.engine.budget import Budget
 from forge_bot.interaction.commit_links import short
 from forge_bot.values import Frozen
 
-SHORT = frozenset({"approve", "reject", "done", "skip", "abandon"})
-"""Answers to a question. Each can be given without the prefix; what is no answer needs it, since
-other bots listen too."""
+SHORT = frozenset({"approve", "reject", "done", "skip", "abandon", "ask"})
+"""Answers to a question, and asking something first: shown without the prefix. The others are shown
+with it, since other bots listen too."""
 
 _FORMS = {
     "approve": "{approve} 3f9c2a1",

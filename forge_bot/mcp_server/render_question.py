@@ -108,7 +108,7 @@ def _overview(overview: Overview) -> list[str]:
         for review in overview.reviews
     ]
     if overview.spent:
-        to_go = f"; probably {overview.to_go} to go" if overview.to_go else ""
+        to_go = f"; probably {overview.to_go} more" if overview.to_go else ""
         parts.append(f"Cost: {overview.spent}{to_go}")
     return ["  \n".join(parts)] if parts else []
 

@@ -83,7 +83,7 @@ def setup_risks(profile: Profile, backend: BackendName | None) -> tuple[str, ...
     if not profile.commands.test:
         found.append("there are no tests to verify with")
     if backend is BackendName.OFF:
-        found.append("project commands run without a sandbox")
+        found.append("project commands run without a sandbox; forge-bot doctor says how to get one")
         if profile.commands.setup:
             found.append("setup has the machine's network, without a proxy")
     elif backend is BackendName.LANDLOCK and profile.commands.setup:

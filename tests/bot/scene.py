@@ -260,7 +260,7 @@ def design_waits() -> RunView:
         verdict=Verdict.APPROVE_WITH_NOTES,
         findings=(GAP,),
         cost=Decimal("0.09"),
-        risks=("project commands run without a sandbox",),
+        risks=("project commands run without a sandbox; forge-bot doctor says how to get one",),
     )
     asked = question(made)
     made.show()

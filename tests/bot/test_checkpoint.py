@@ -42,15 +42,15 @@ def test_a_person_reads_decision_risks_findings_answers_and_digest_before_the_do
         "- Tests: `test_next_day_may_be_the_given_day`",
         "- Interfaces: `next_day(self, person: str, first: date) -> date | None`",
         "- Dependencies: none changed",
-        "> - project commands run without a sandbox",
+        "> - project commands run without a sandbox; forge-bot doctor says how to get one",
         "> - Duration: a person in people with a very long round",
         "**Review** by a model: approved with notes, for this version; 1 finding",
         "**MAJOR** Nothing says what happens",
         "4 model calls, of a budget of",
-        "to go",
+        "$1.28 more",
         "```text\n/approve 50753fa\n```",
         "/reject <what should be different>",
-        "/forge ask <your question>",
+        "/ask <your question>",
         "/abandon",
         "version `50753fa7a5fc`",
         "Removed before the model read it: 2 HTML comments",
@@ -69,8 +69,8 @@ def test_all_that_is_decided_on_stands_in_the_first_forty_lines(columns: int) ->
     screen = first_lines(checkpoint(scene.design_waits()), columns)
     for part in (
         *("rota/cli.py", "tests/test_schedule.py", "Interfaces:", "Dependencies:", "sandbox"),
-        *("approved with notes, for this version", "Nothing says what", "so far $0.32", "to go"),
-        *("/approve 50753fa", "/reject", "/forge ask", "/abandon"),
+        *("approved with notes, for this version", "Nothing says what", "so far $0.32", "$1.28 more"),
+        *("/approve 50753fa", "/reject", "/ask", "/abandon"),
     ):
         assert part in screen, part
 

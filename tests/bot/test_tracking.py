@@ -92,7 +92,7 @@ def test_an_unknown_price_is_not_nothing() -> None:
 def test_the_comment_ends_with_the_commands_that_count_now() -> None:
     assert "/approve 50753fa · /reject" in shown(tracking(scene.design_waits()))
     at_work = shown(tracking(scene.at_work()))
-    assert "You can say now: /forge ask <your question> · /forge cost · /abandon" in at_work
+    assert "You can say now: /ask <your question> · /forge cost · /abandon" in at_work
     assert "You can say now" not in tracking(scene.done())
 
 

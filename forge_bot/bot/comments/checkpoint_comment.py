@@ -92,7 +92,7 @@ def _reviewed(question: Question) -> str:
             else "for this version"
         )
         + (
-            f"; {several(review.findings, 'finding')}, which an approval accepts"
+            f"; {several(review.findings, 'finding')}, left as it is if you approve"
             if review.findings
             else ""
         )
@@ -111,7 +111,7 @@ def _cost(view: RunView, question: Question) -> str:
     if not overview.spent:
         so_far = spent(view.state.usage, view.state.budget)
         return f"<sub>{so_far} so far · waiting costs nothing</sub>"
-    to_go = f" · probably {escape.plain(overview.to_go)} to go" if overview.to_go else ""
+    to_go = f" · probably {escape.plain(overview.to_go)} more" if overview.to_go else ""
     return f"**Cost**: so far {escape.plain(overview.spent)}{to_go}"
 
 
