@@ -69,7 +69,12 @@ def test_all_that_is_decided_on_stands_in_the_first_forty_lines(columns: int) ->
     screen = first_lines(checkpoint(scene.design_waits()), columns)
     for part in (
         *("rota/cli.py", "tests/test_schedule.py", "Interfaces:", "Dependencies:", "sandbox"),
-        *("approved with notes, for this version", "Nothing says what", "so far $0.32", "$1.28 more"),
+        *(
+            "approved with notes, for this version",
+            "Nothing says what",
+            "so far $0.32",
+            "$1.28 more",
+        ),
         *("/approve 50753fa", "/reject", "/ask", "/abandon"),
     ):
         assert part in screen, part
