@@ -47,10 +47,15 @@ _PURE = (
 )
 """What the workflow imports: values and functions without clock, files and chance."""
 
+_READERS = ("markdown_it", "mdurl")
+"""What those functions import when they first read Markdown: as pure as they are."""
+
 
 def workflow_runner() -> SandboxedWorkflowRunner:
     """Return what runs workflows: in Temporal's sandbox, which holds them to be deterministic."""
-    return SandboxedWorkflowRunner(SandboxRestrictions.default.with_passthrough_modules(*_PURE))
+    return SandboxedWorkflowRunner(
+        SandboxRestrictions.default.with_passthrough_modules(*_PURE, *_READERS)
+    )
 
 
 @asynccontextmanager
