@@ -234,7 +234,8 @@ def _first_process(keeping: KeeperHandle, status: BinaryIO, ours: ExitStack) -> 
     It waits for permission to start, so the id is still its own.
     """
     line = status.readline()
-    if not line:
+    # bwrap writes a line in several parts: one that was killed may have left the first ones.
+    if not line.endswith(b"\n"):
         raise _not_begun(keeping)
     inside = int(json.loads(line)["child-pid"])
     try:
@@ -287,7 +288,7 @@ def _ending(
     itself was ended by a signal, that is how the command ended.
     """
     outer = _own_code(started.keeping.report())
-    reports = [json.loads(line) for line in started.status]
+    reports = [json.loads(line) for line in started.status if line.endswith(b"\n")]
     code = next((int(report["exit-code"]) for report in reports if "exit-code" in report), None)
     if code is not None or watched.overrun is not None:
         return code if code is not None else 128 + signal.SIGKILL, watched

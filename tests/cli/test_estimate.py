@@ -32,7 +32,7 @@ def test_a_question_tells_what_the_phases_that_come_will_probably_take(sample: S
     to_come = state["shares"]["phase-5"] + state["shares"]["phase-7"]
     assert 0.3 < to_come < 0.9
     tokens = f"{round(state['tokens']['p50'] * to_come):,}"
-    assert f"probably {tokens} tokens to go" in asked.out
+    assert f"probably {tokens} tokens more" in asked.out
 
 
 def test_a_budget_below_what_half_of_such_runs_cost_is_a_warning(

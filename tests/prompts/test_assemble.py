@@ -172,7 +172,7 @@ def test_a_task_that_a_document_lists_is_not_said_twice() -> None:
     user = prompt(
         agent="implementer", task=TASK, inputs=(InputFile(name="tasks.md", text=listed),)
     ).user
-    assert "Task 2: Answer 413\n\nIts files and acceptance criteria stand in `tasks.md`" in user
+    assert "Task 2: Answer 413\n\nIts section of `tasks.md` counts" in user
     assert user.count("413 is documented") == 1
     changed = (InputFile(name="tasks.md", text=listed.replace("413 is documented", "later")),)
     assert "- [ ] AC-2: 413 is documented" in prompt(task=TASK, inputs=changed).user
