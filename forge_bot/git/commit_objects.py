@@ -15,6 +15,7 @@ from forge_bot.errors import GitFailed
 from forge_bot.git import files_at
 from forge_bot.git.commits import Trailers, in_a_line, message_text, read_trailers
 from forge_bot.git.kept_process import asked
+from forge_bot.git.lock_files import unlock_ref
 from forge_bot.git.object_reader import ObjectReader
 from forge_bot.git.process import LONG, git
 from forge_bot.git.revisions import (
@@ -395,6 +396,7 @@ def _link(root: Path, target: bytes) -> str:
 def point(root: Path, ref: str, commit: str) -> None:
     """Make a ref of our own name a commit."""
     if ref_target(root, ref) != commit:
+        unlock_ref(root, ref)
         git(root, "update-ref", ref, commit)
 
 
@@ -408,6 +410,7 @@ def advance_branch(root: Path, branch: str, commit: str) -> bool:
         return True
     if before is not None and not is_ancestor(root, before, commit):
         return False
+    unlock_ref(root, ref)
     git(root, "update-ref", ref, commit, before or "0" * len(commit))
     return True
 
@@ -416,6 +419,7 @@ def move_branch(root: Path, branch: str, commit: str, before: str) -> bool:
     """Move a branch from where it was seen, or make it if that is empty; False if it is somewhere
     else by now.
     """
+    unlock_ref(root, f"{HEADS}{branch}")
     try:
         git(root, "update-ref", f"{HEADS}{branch}", commit, before or "0" * len(commit))
     except GitFailed:

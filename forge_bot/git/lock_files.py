@@ -49,10 +49,11 @@ def unlock_ref(folder: Path, ref: str) -> bool:
 
     Nothing is removed while a git process is at work in the folder, or where that cannot be seen.
     """
-    if not _PROC.is_dir() or _places_of_git(folder.resolve()):
+    try:
+        lock = own_folders(folder)[1] / f"{ref}.lock"
+    except OSError:
         return False
-    lock = own_folders(folder)[1] / f"{ref}.lock"
-    if not lock.is_file():
+    if not lock.is_file() or not _PROC.is_dir() or _places_of_git(folder.resolve()):
         return False
     lock.unlink(missing_ok=True)
     return True
@@ -60,12 +61,14 @@ def unlock_ref(folder: Path, ref: str) -> bool:
 
 def _places_of_git(folder: Path) -> set[Path | None]:
     """`folder` if a git process stands in it or below; None if there is one of which nobody can see
-    where it stands.
+    where it stands. Those that only read objects hold no lock and do not count.
     """
     found: set[Path | None] = set()
     for entry in _PROC.glob("[0-9]*"):
         try:
             if not (entry / "comm").read_text(encoding="utf-8", errors="replace").startswith("git"):
+                continue
+            if b"\0cat-file\0" in (entry / "cmdline").read_bytes():
                 continue
             place = (entry / "cwd").readlink()
             if place == folder or folder in place.parents:

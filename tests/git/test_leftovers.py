@@ -11,6 +11,7 @@ import pytest
 
 from forge_bot.errors import GitFailed
 from forge_bot.git import Tree
+from forge_bot.git.commit_objects import advance_branch, move_branch, point
 from tests.git.git_scene import Scene
 
 
@@ -55,6 +56,33 @@ def test_the_locks_of_a_dead_git_are_taken_away_and_named(scene: Scene) -> None:
     assert sorted(tree.unlock()) == ["HEAD.lock", "index.lock", "next-index-77.lock", "x.lock"]
     assert tree.commit("a step", [])
     assert tree.unlock() == ()
+
+
+def test_a_ref_of_a_run_moves_in_spite_of_the_lock_of_a_dead_git(scene: Scene) -> None:
+    root, head = scene.root, scene.git("rev-parse", "HEAD")
+    refs = ("refs/forge-bot/offered/run", "refs/heads/fix/x", "refs/heads/forge-bot/records")
+    locks = [root / ".git" / f"{ref}.lock" for ref in refs]
+    for lock in locks:
+        lock.parent.mkdir(parents=True, exist_ok=True)
+        lock.touch()
+    with subprocess.Popen(["git", "cat-file", "--batch"], cwd=root, stdin=subprocess.PIPE):
+        point(root, refs[0], head)
+        assert advance_branch(root, "fix/x", head)
+        assert move_branch(root, "forge-bot/records", head, "")
+    assert [scene.git("rev-parse", ref) for ref in refs] == [head] * 3
+    assert not any(lock.exists() for lock in locks)
+
+
+def test_a_ref_does_not_move_while_a_living_git_may_hold_its_lock(scene: Scene) -> None:
+    tree = scene.worktree("work")
+    lock = scene.root / ".git" / "refs" / "heads" / "fix" / "x.lock"
+    lock.parent.mkdir(parents=True)
+    lock.touch()
+    with committing(tree, scene.beside) as pipe:
+        with pytest.raises(GitFailed, match="lock"):
+            advance_branch(tree.path, "fix/x", scene.git("rev-parse", "HEAD"))
+        pipe.write_text("a step\n")
+    assert lock.exists()
 
 
 def test_the_locks_of_another_work_tree_are_left_alone(scene: Scene) -> None:
