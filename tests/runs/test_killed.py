@@ -64,6 +64,7 @@ def test_killed_in_three_calls_a_run_ends_the_same_and_repeats_only_the_calls_in
 ) -> None:
     words = ("run", TASK, "--effort", "S", "--auto", "--nopr")
     for number, call in enumerate((1, 3, 5)):
+        server.will_hang = call + number
         process = started(sample, server, *(words if number == 0 else ("resume",)))
         assert server.wait_for(call + number, seconds=90)
         process.send_signal(signal.SIGKILL)
