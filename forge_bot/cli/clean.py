@@ -45,7 +45,7 @@ def size(count: int) -> str:
 
 
 def _agreed(question: str, *, agreed: bool) -> bool:
-    return agreed or (at_terminal() and Confirm.ask(question, default=False))
+    return agreed or (at_terminal() and Confirm.ask(question, default=False, console=Console()))
 
 
 def _remove(repository: Repository, removable: list[Leftover], console: Console) -> None:

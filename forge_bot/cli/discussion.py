@@ -5,10 +5,10 @@
 import shlex
 from collections.abc import Sequence
 
-from rich.console import Console
 from rich.markup import escape
 from rich.prompt import Prompt
 
+from forge_bot.cli.console import Console
 from forge_bot.cli.session_setup import at_terminal
 from forge_bot.errors import BadOption
 from forge_bot.runs.create_run import QUESTIONS

@@ -236,6 +236,7 @@ def _confirmed(start: _Start, plan: RunPlan, estimate: Estimate) -> RunPlan:
         "  Enter to begin, or S, M, L for another effort, or a word for another slug",
         default="",
         show_default=False,
+        console=console,
     )
     if not said.strip():
         return plan

@@ -62,14 +62,19 @@ class Terminal:
 
 @contextmanager
 def at_terminal(
-    folder: Path, environ: Mapping[str, str], *words: str, python: str = ""
+    folder: Path,
+    environ: Mapping[str, str],
+    *words: str,
+    python: str = "",
+    module: str = "forge_bot",
 ) -> Generator[Terminal]:
     """forge-bot on a pseudo-terminal of its own, in a Python that has imported it already or in
-    the one that is named.
+    the one that is named. Without a module the word is a program.
     """
     ours, theirs = pty.openpty()
+    begin = ("-m", module) if module else ("-c",)
     process = subprocess.Popen(
-        [python or warm_python(), "-m", "forge_bot", *words],
+        [python or (warm_python() if module else sys.executable), *begin, *words],
         stdin=theirs,
         stdout=theirs,
         stderr=theirs,
@@ -174,6 +179,25 @@ def test_a_signal_at_the_question_ends_the_command_at_once(
     assert "Traceback" not in person.seen
     assert "never retrieved" not in person.seen
     assert "waits for you" in sample.forge("list").out
+
+
+OTHER_THREAD = """
+import signal, threading
+from forge_bot.cli.console import Console
+threading.Thread(target=threading.Event().wait, daemon=True).start()
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+try:
+    Console().input("Your answer")
+except KeyboardInterrupt:
+    print("stopped")
+"""
+
+
+def test_a_signal_that_does_not_interrupt_the_reading_ends_it_too(tmp_path: Path) -> None:
+    with at_terminal(tmp_path, os.environ, OTHER_THREAD, module="") as person:
+        person.until("Your answer")
+        person.process.send_signal(signal.SIGINT)
+        person.until("stopped", 20.0)
 
 
 def test_another_word_gives_another_slug(sample: Sample) -> None:
