@@ -2,10 +2,19 @@
 
 import builtins
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from forge_bot.knowledge.code_blocks import CodeBlock, code_blocks, is_inside, named, named_alike
+from forge_bot.knowledge.line_spans import (
+    LONGEST_LINE,
+    Span,
+    clipped,
+    merged,
+    not_in,
+    size_of,
+    written,
+)
 from forge_bot.knowledge.mentions import last_part
 from forge_bot.knowledge.search_index import Ranking
 from forge_bot.project.words import words
@@ -41,11 +50,7 @@ _MOST_USES_SEARCHED = 10
 _MOST_CALLED = 12
 _MOST_RANKED = 6
 _MOST_RANKED_BESIDE = 2
-_LONGEST_LINE = 4_000
-_NAMED_IN_GAP = 6
 _PIECES_OF_BLOCK = 40
-
-Span = tuple[int, int]
 
 
 class WantedPlaces(NamedTuple):
@@ -96,18 +101,18 @@ def excerpt(text: str, wanted: WantedPlaces, room: int, *, without: Sequence[Spa
     if lines and not lines[-1]:
         lines.pop()
     total = len(lines)
-    everything = _minus(((1, total),), without) if total else ()
+    everything = not_in(((1, total),), without) if total else ()
     whole = _WHOLE_IF_FIRST if wanted.first else _WHOLE
-    if _size(lines, everything) <= min(room, whole) and not (wanted.named_only and without):
-        return Excerpt(_written(lines, everything, ()), everything, total)
+    if size_of(lines, everything) <= min(room, whole) and not (wanted.named_only and without):
+        return Excerpt(written(lines, everything, ()), everything, total)
     blocks = _without_stubs(lines, code_blocks(lines))
     chosen: tuple[Span, ...] = ()
     for span in _by_worth(lines, blocks, wanted):
-        fresh = _minus((span,), (*without, *chosen))
-        more = _merged((*chosen, *fresh))
-        if fresh and _size(lines, more) <= room:
+        fresh = not_in((span,), (*without, *chosen))
+        more = merged((*chosen, *fresh))
+        if fresh and size_of(lines, more) <= room:
             chosen = more
-    return Excerpt(_written(lines, chosen, blocks), chosen, total)
+    return Excerpt(written(lines, chosen, blocks), chosen, total)
 
 
 def _without_stubs(lines: Sequence[str], blocks: Sequence[CodeBlock]) -> tuple[CodeBlock, ...]:
@@ -127,7 +132,7 @@ def _by_worth(
     total = len(lines)
     for first, last in wanted.lines:
         if first <= total:
-            yield _clipped(first - _AROUND, last + _AROUND, total)
+            yield clipped(first - _AROUND, last + _AROUND, total)
             yield from _enclosing(blocks, first)
     if wanted.prose:
         yield from _of_prose(lines, wanted)
@@ -143,14 +148,14 @@ def _by_worth(
         yield from _ranked(lines, blocks, wanted.about)
     if wanted.named_only:
         for block in found:
-            yield _clipped(block.last - _AROUND, block.last, total)
+            yield clipped(block.last - _AROUND, block.last, total)
         return
     if wanted.search and (found or not wanted.first):
         return
     yield _beginning(lines)
     for block in found:
         yield from _pieces(block, first_only=False)
-    yield _clipped(total - _TAIL, total, total)
+    yield clipped(total - _TAIL, total, total)
 
 
 def _meant(blocks: Sequence[CodeBlock], names: Sequence[str]) -> Iterator[CodeBlock]:
@@ -172,7 +177,7 @@ def _of_prose(lines: Sequence[str], wanted: WantedPlaces) -> Iterator[Span]:
         yield from _uses(lines, (), wanted.names, _MOST_USES, _AROUND)
         return
     if not wanted.named_only:
-        yield _clipped(1, _HEAD, len(lines))
+        yield clipped(1, _HEAD, len(lines))
     if not (wanted.lines or wanted.named_only):
         yield from _uses(lines, (), wanted.names, _MOST_USES)
 
@@ -235,7 +240,7 @@ def _called(
     lines: Sequence[str], blocks: Sequence[CodeBlock], spans: Sequence[Span]
 ) -> Iterator[Span]:
     """Yield the short definitions of the same file that some lines call."""
-    text = "\n".join(line[:_LONGEST_LINE] for a, b in spans for line in lines[a - 1 : b])
+    text = "\n".join(line[:LONGEST_LINE] for a, b in spans for line in lines[a - 1 : b])
     calls = dict.fromkeys(
         name
         for owner, name in _CALL.findall(text)
@@ -276,7 +281,7 @@ def _beginning(lines: Sequence[str]) -> Span:
     first = next(
         (number for number, line in enumerate(lines, 1) if not _COMMENT.match(line)), len(lines)
     )
-    return _clipped(first if first > _LICENCE else 1, first + _HEAD, len(lines))
+    return clipped(first if first > _LICENCE else 1, first + _HEAD, len(lines))
 
 
 def _enclosing(blocks: Sequence[CodeBlock], line: int) -> Iterator[Span]:
@@ -314,7 +319,7 @@ def _uses(
     for name in names:
         seen: dict[Span, None] = {}
         for number in _telling_uses(lines, blocks, last_part(name)):
-            here = _clipped(number - around, number + around, len(lines))
+            here = clipped(number - around, number + around, len(lines))
             seen.update(dict.fromkeys([*_short_around(blocks, number)] or [here]))
             if len(seen) == most:
                 break
@@ -362,70 +367,9 @@ def _ranked(
             for start in range(1, len(lines) + 1, _PIECES_OF_BLOCK)
         ]
     texts = [
-        words(" ".join(line[:_LONGEST_LINE] for line in lines[first - 1 : last]))
+        words(" ".join(line[:LONGEST_LINE] for line in lines[first - 1 : last]))
         for first, last in spans
     ]
     for place, _score in Ranking(texts).best(about, most):
         yield from _short_around(blocks, spans[place][0])
         yield spans[place]
-
-
-def _clipped(first: int, last: int, total: int) -> Span:
-    return max(1, first), min(max(1, last), total)
-
-
-def _merged(spans: Iterable[Span]) -> tuple[Span, ...]:
-    """Return spans in order, joined where at most two lines lie between them."""
-    joined: list[Span] = []
-    for first, last in sorted(spans):
-        if joined and first <= joined[-1][1] + 3:
-            joined[-1] = joined[-1][0], max(joined[-1][1], last)
-        else:
-            joined.append((first, last))
-    return tuple(joined)
-
-
-def _minus(spans: Iterable[Span], taken: Sequence[Span]) -> tuple[Span, ...]:
-    """Return the lines of `spans` that are not in `taken`."""
-    left = [span for span in spans if span[0] <= span[1]]
-    for first, last in taken:
-        left = [
-            part
-            for a, b in left
-            for part in ((a, min(b, first - 1)), (max(a, last + 1), b))
-            if part[0] <= part[1]
-        ]
-        left = list(dict.fromkeys(left))
-    return tuple(sorted(left))
-
-
-def _size(lines: Sequence[str], spans: Sequence[Span]) -> int:
-    marks = 80 * (len(spans) + 1)
-    return marks + sum(
-        min(len(line), _LONGEST_LINE) + 1 for a, b in spans for line in lines[a - 1 : b]
-    )
-
-
-def _written(lines: Sequence[str], spans: Sequence[Span], blocks: Sequence[CodeBlock]) -> str:
-    parts: list[str] = []
-    reached = 0
-    for first, last in spans:
-        parts += _gap(reached + 1, first - 1, blocks)
-        parts += [_shortened(line) for line in lines[first - 1 : last]]
-        reached = last
-    if spans:
-        parts += _gap(reached + 1, len(lines), blocks)
-    return "\n".join(parts) + "\n" if parts else ""
-
-
-def _gap(first: int, last: int, blocks: Sequence[CodeBlock]) -> list[str]:
-    """Return the line in place of what is not shown, with what is defined there."""
-    if first > last:
-        return []
-    inside = [block.name for block in blocks if first <= block.first <= last]
-    names = ", ".join(inside[:_NAMED_IN_GAP]) + (", …" if len(inside) > _NAMED_IN_GAP else "")
-    return [f"[… lines {first}-{last} are not shown here{f': {names}' if names else ''} …]"]
-
-
-def _shortened(line: str) -> str:
-    return line if len(line) <= _LONGEST_LINE else f"{line[:_LONGEST_LINE]}[… line is longer …]"

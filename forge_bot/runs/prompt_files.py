@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from forge_bot.git import Repository
-from forge_bot.knowledge.excerpts import Span, WantedPlaces, excerpt
+from forge_bot.knowledge.excerpts import WantedPlaces, excerpt
 from forge_bot.knowledge.house_rules import (
     HouseRule,
     house_rules,
@@ -12,6 +12,7 @@ from forge_bot.knowledge.house_rules import (
     tells_of_changes,
 )
 from forge_bot.knowledge.likely_files import is_prose
+from forge_bot.knowledge.line_spans import Span
 from forge_bot.knowledge.mentions import Mentions, leading_paths, mentions, resolve
 from forge_bot.project.file_list import Listing
 from forge_bot.project.words import words
