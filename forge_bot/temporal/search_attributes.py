@@ -27,7 +27,7 @@ KEYS = {
 
 
 class WaitsFor(StrEnum):
-    """Who has to do something before the run goes on."""
+    """The side that has to act before the run goes on."""
 
     NOBODY = "nobody"
     PERSON = "person"

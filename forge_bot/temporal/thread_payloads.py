@@ -62,7 +62,7 @@ class VisitOrder(Frozen):
 
 
 class VisitDone(Frozen):
-    """How a visit ended, and what lies on the branch by now."""
+    """The end of a visit, and what lies on the branch by now."""
 
     outcome: str = ""
     occasion: str = Field(default="", description="what stands in the way")
@@ -86,7 +86,7 @@ class ThreadTrouble(Frozen):
 
 
 class ThreadStanding(Frozen):
-    """How a thread stands, for those who look."""
+    """The state of a thread, for those who look."""
 
     visiting: bool = False
     waiting: int = Field(default=0, description="events that nobody has looked at yet")
