@@ -48,6 +48,7 @@ _MOST_USES = 4
 _MOST_ALIKE = 2
 _MOST_USES_SEARCHED = 10
 _MOST_CALLED = 12
+_MOST_TOLD_BY_NAME = 2
 _MOST_RANKED = 6
 _MOST_RANKED_BESIDE = 2
 _PIECES_OF_BLOCK = 40
@@ -59,7 +60,7 @@ class WantedPlaces(NamedTuple):
     With `search` the words count also where lines or names are found, and definitions that have a
     name in theirs, such as tests. With `named_only` nothing else is wanted than what is named. Of
     `prose`, such as a changelog, the beginning comes before what only uses a name. `first` is the
-    file that matters most.
+    file that matters most. `special` names methods that the task means without naming them.
     """
 
     lines: tuple[Span, ...] = ()
@@ -69,6 +70,7 @@ class WantedPlaces(NamedTuple):
     prose: bool = False
     first: bool = False
     named_only: bool = False
+    special: tuple[str, ...] = ()
 
 
 class Excerpt(NamedTuple):
@@ -198,6 +200,7 @@ def _searched(
         for block in named_alike(blocks, names)
         if block not in found and (not found or "test" in block.name.lower())
     ]
+    yield from _told_by_name(blocks, wanted)
     for block in alike:
         yield from _short_around(blocks, block.first)
         yield from _pieces(block, first_only=True)
@@ -208,6 +211,7 @@ def _searched(
         for span in _ranked(lines, parts, wanted.about)
     ]
     yield from inside
+    yield from _special(blocks, (*found, *alike, *_bases(lines, blocks, found)), wanted)
     used = [*_uses(lines, blocks, wanted.names, _MOST_USES_SEARCHED)]
     yield from used
     for owner in _long_around(blocks, used):
@@ -221,6 +225,35 @@ def _searched(
             yield from _pieces(block, first_only=False)
         most = _MOST_RANKED_BESIDE if near or used else _MOST_RANKED
         yield from _ranked(lines, blocks, wanted.about, most)
+
+
+def _special(
+    blocks: Sequence[CodeBlock], owners: Sequence[CodeBlock], wanted: WantedPlaces
+) -> Iterator[Span]:
+    """Yield the short special methods of some classes; of the first file, also those of others
+    where few classes have them.
+    """
+    for name in wanted.special:
+        hits = [block for block in blocks if block.name == name and not _is_long(block)]
+        own = [hit for hit in hits if any(is_inside(hit, owner) for owner in owners)]
+        few = hits if wanted.first and len(hits) <= _MOST_ALIKE else ()
+        yield from ((block.first, block.last) for block in own or few)
+
+
+def _told_by_name(blocks: Sequence[CodeBlock], wanted: WantedPlaces) -> Iterator[Span]:
+    """Yield the short tests whose names are made of words of the task, best first; words of its
+    names do not count.
+    """
+    told = {*wanted.about}.difference(*(words(name) for name in wanted.names))
+    found: list[tuple[float, int, CodeBlock]] = []
+    for block in blocks:
+        said = {*words(block.name)}
+        about = said - {"test"}
+        shared = len(about & told)
+        if about != said and shared and not _is_long(block) and 2 * shared >= len(about):
+            found.append((-shared / len(about), -shared, block))
+    for *_, block in sorted(found)[:_MOST_TOLD_BY_NAME]:
+        yield block.first, block.last
 
 
 def _bases(

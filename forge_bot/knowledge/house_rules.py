@@ -248,24 +248,44 @@ def _changelog(listing: Listing, path: str, room: int) -> HouseRule | None:
 
 def newest_entries(path: str, text: str, room: int, of_each: int = 0) -> HouseRule | None:
     """Return the newest part of a changelog, up to the second release; of each section what comes
-    before its entries and so many lines of these, or all of them.
+    before its entries and at most so many lines of these, or all of them.
+
+    An entry is added in one of the sections, so fewer lines of each are better than fewer sections.
     """
     lines = text.removesuffix("\n").split("\n")
     if not text.strip():
         return None
     newest = [*_until_next_release(lines, _without_title(lines, [*_sections(lines)]))]
-    shown: list[Span] = []
-    for first, last in newest:
-        entry = next((at for at in range(first, last) if _ENTRY.match(lines[at])), first)
-        end = min(last, entry + of_each) if of_each else last
-        while end > first and _length(_written(lines, [*shown, (first, end)]).split("\n")) > room:
-            end -= 1
-        if end > first:
-            shown.append((first, end))
+    beginnings = ([*_beginnings(lines, newest, most)] for most in range(of_each, 0, -1))
+    fitting = (spans for spans in beginnings if _length_of(lines, spans) <= room)
+    shown = next(fitting, None) or [*_as_many_lines(lines, newest, room)]
     whole = shown == [(0, len(lines))]
     return HouseRule(
         path=path, text=_written(lines, _joined(shown)), part="" if whole else "newest entries"
     )
+
+
+def _beginnings(lines: Sequence[str], sections: Sequence[Span], most: int) -> Iterator[Span]:
+    """Yield each section up to its first entry, and so many lines of its entries."""
+    for first, last in sections:
+        entry = next((at for at in range(first, last) if _ENTRY.match(lines[at])), first)
+        yield first, min(last, entry + most)
+
+
+def _as_many_lines(lines: Sequence[str], sections: Sequence[Span], room: int) -> Iterator[Span]:
+    """Yield the sections from the first on, until they take the room."""
+    shown: list[Span] = []
+    for first, last in sections:
+        end = last
+        while end > first and _length_of(lines, [*shown, (first, end)]) > room:
+            end -= 1
+        if end > first:
+            shown.append((first, end))
+            yield first, end
+
+
+def _length_of(lines: Sequence[str], spans: Sequence[Span]) -> int:
+    return _length(_written(lines, spans).split("\n"))
 
 
 def _without_title(lines: Sequence[str], sections: Sequence[Span]) -> Sequence[Span]:

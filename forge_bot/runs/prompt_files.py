@@ -14,6 +14,7 @@ from forge_bot.knowledge.house_rules import (
 from forge_bot.knowledge.likely_files import is_prose
 from forge_bot.knowledge.line_spans import Span
 from forge_bot.knowledge.mentions import Mentions, leading_paths, mentions, resolve
+from forge_bot.knowledge.special_methods import special_methods
 from forge_bot.project.file_list import Listing
 from forge_bot.project.words import words
 from forge_bot.prompts.material import InputFile
@@ -53,6 +54,7 @@ class PromptFiles:
         self._files = listed(repository, base)
         self._shown: dict[str, tuple[Span, ...]] = {}
         self._about: list[str] = words(request)
+        self._special = special_methods(request, self._about)
 
     def looked_up(self) -> list[InputFile]:
         """Return what our process looked up for the request before the first call.
@@ -213,6 +215,7 @@ class PromptFiles:
             search,
             is_prose(path),
             first,
+            special=self._special if search else (),
             # Of a page that is shown already, more is wanted only where a line of it is named.
             named_only=is_prose(path) and bool(before) and not search,
         )

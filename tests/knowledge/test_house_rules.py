@@ -135,6 +135,16 @@ def test_of_a_changelog_each_section_of_the_newest_release_is_shown() -> None:
     assert found.part == "newest entries"
 
 
+def test_of_a_changelog_with_long_entries_no_section_is_left_out() -> None:
+    entries = "".join(f"- Entry {n}, {'which is long, ' * 8}\n  {'and ' * 40}\n" for n in range(3))
+    kinds = ("Removed", "Deprecated", "Added", "Fixed")
+    newest = "".join(f"### {kind}\n\n{entries}\n" for kind in kinds)
+    text = f"# Changes\n\n## Unreleased\n\n{newest}## 1.0\n\n- The first.\n"
+    found = rules({"CHANGELOG.md": text})["CHANGELOG.md"]
+    assert all(f"### {kind}\n\n- Entry 0" in found.text for kind in kinds)
+    assert len(found.text) <= 1_500
+
+
 def test_what_a_template_hides_in_comments_is_not_shown() -> None:
     template = "# List\n\n<!--\nThank you!\n-->\n\n- [ ] tests\n"
     found = rules({".github/PULL_REQUEST_TEMPLATE.md": template})

@@ -6,6 +6,7 @@ from forge_bot.knowledge.code_blocks import code_blocks, named
 from forge_bot.knowledge.excerpts import WantedPlaces, excerpt
 from forge_bot.knowledge.likely_files import LikelyFiles
 from forge_bot.knowledge.mentions import Mentions, Place, mentions, resolve
+from forge_bot.knowledge.special_methods import special_methods
 from forge_bot.project.words import words
 
 FILES = ("src/app/core.py", "src/app/errors.py", "tests/test_core.py", "Makefile")
@@ -236,3 +237,56 @@ def test_what_calls_a_named_definition_and_what_it_calls_are_shown_with_it() -> 
     assert "def _write(path, n):" in shown
     assert "def on_upload(file):" in shown
     assert "no relative" not in shown
+
+
+def test_methods_that_python_calls_for_what_is_said_are_shown_of_the_class_that_is_named() -> None:
+    def methods(owner: str) -> str:
+        return (
+            f"class {owner}:\n    def __iter__(self):\n        return iter({owner!r})\n\n"
+            f"    def __enter__(self):\n        return {owner!r}\n\n"
+            + "".join(f"    {line}\n" for line in _filler(len(owner)).splitlines())
+            + "\n\n"
+        )
+
+    text = _FILLER.join(("", methods("Retrying"), methods("Other"), ""))
+    request = "Retrying is wrong as an iterator"
+    special = special_methods(request, words(request))
+    assert "__iter__" in special
+    assert "__enter__" not in special
+    wanted = WantedPlaces(names=("Retrying",), search=True, special=special)
+    shown = excerpt(text, wanted, 6_000).text
+    assert "return iter('Retrying')" in shown
+    assert "return iter('Other')" not in shown
+
+
+@pytest.mark.parametrize(
+    ("said", "method"),
+    [
+        ("```python\nwith lock:\n    pass\n```", "__exit__"),
+        (">>> for attempt in Retrying(stop=3):", "__iter__"),
+        ("async for row in rows:", "__anext__"),
+        ("list(numbers[::-1]) is empty", "__getitem__"),
+        ("it cannot be used after unpickling", "__setstate__"),
+        ("two of them are not equal", "__eq__"),
+    ],
+)
+def test_code_and_words_of_a_request_mean_special_methods(said: str, method: str) -> None:
+    assert method in special_methods(said, words(said))
+
+
+@pytest.mark.parametrize("said", ["for example, a list [1] of errors", "done with care", "the log"])
+def test_plain_words_mean_no_special_method(said: str) -> None:
+    assert special_methods(said, words(said)) == ()
+
+
+def test_a_test_whose_name_tells_of_the_request_is_shown_of_a_file_of_many() -> None:
+    def check(name: str) -> str:
+        body = "".join(f"        assert save({n}) == {n}\n" for n in range(20))
+        return f"    def test_{name}(self):\n{body}\n"
+
+    names = [*(f"case_{n}" for n in range(20)), "round_trip_of_a_pickle"]
+    text = "class TestSave:\n" + "".join(map(check, names)) + _FILLER
+    wanted = WantedPlaces(
+        names=("save",), about=tuple(words("save() fails after a pickle round trip")), search=True
+    )
+    assert "def test_round_trip_of_a_pickle" in excerpt(text, wanted, 6_000).text
