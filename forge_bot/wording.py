@@ -1,7 +1,6 @@
-"""Parts of sentences: numbers with their nouns, money, names in a row, texts that are cut, code."""
+"""Parts of sentences: numbers with their nouns, money, texts that are cut, code."""
 
 import re
-from collections.abc import Sequence
 from decimal import Decimal
 
 _CENT = Decimal("0.01")
@@ -10,14 +9,6 @@ _CENT = Decimal("0.01")
 def several(count: int, word: str) -> str:
     """A number and its noun: `1 file`, `3 files`."""
     return f"{count:,} {word}{'' if count == 1 else 's'}"
-
-
-def listed(names: Sequence[str], conjunction: str = "and", most: int | None = None) -> str:
-    """Names in a sentence; with `most`, the first of them and how many more there are."""
-    shown = list(names[:most])
-    if len(names) > len(shown):
-        shown.append(f"{len(names) - len(shown):,} more")
-    return f" {conjunction} ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
 
 
 def gist(text: str, most: int) -> str:

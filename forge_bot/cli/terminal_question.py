@@ -20,7 +20,7 @@ from forge_bot.gate.answer_line import read_answer
 from forge_bot.gate.arguments import SHOWN_DIGEST, names_version
 from forge_bot.gate.grammar import Approve, PostSummary
 from forge_bot.gate.written_command import Mistyped
-from forge_bot.interaction.run_facts import HEAVIEST_FIRST, VERDICTS
+from forge_bot.interaction.run_facts import HEAVIEST_FIRST, verdict_words
 from forge_bot.prompts.escape import cut, reveal_invisible
 from forge_bot.runs.question import Question, QuestionData, ShownDocument
 from forge_bot.runs.question_overview import (
@@ -34,10 +34,9 @@ from forge_bot.runs.question_overview import (
 )
 from forge_bot.runs.session import Asker, PersonAnswer, PersonEdit, PersonQuestion
 from forge_bot.runs.typed_answer import person_answer
-from forge_bot.wording import gist, listed, several
+from forge_bot.sentences import listed, sentence
+from forge_bot.wording import gist
 
-_WONDER = "the model answers; nothing changes"
-_LOOKING = "view all of the text · what changed since it was last shown · edit"
 _LOOKS = frozenset({"v", "view", "d", "diff", "e", "edit"})
 _MOST_DIFFERENCE = 40
 _KEYS = {"a": "approve", "r": "reject", "d": "done", "s": "skip", "p": "post"}
@@ -69,8 +68,7 @@ def open_editor(path: Path) -> None:
         subprocess.run([*words, str(path)], check=True)
     except (OSError, subprocess.CalledProcessError) as error:
         Console().print(
-            f"[yellow]The editor {escape(words[0])} failed: {escape(str(error))}.[/]"
-            " Set $EDITOR to one that is installed."
+            sentence("terminal.editor_failed", editor=escape(words[0]), error=escape(str(error)))
         )
 
 
@@ -78,9 +76,7 @@ def say_how_to_answer(question: Question) -> None:
     """Print the question for later, with the commands that answer it."""
     console = Console(soft_wrap=True)
     show(question, console)
-    console.print(
-        "[bold]Nobody is at a terminal here, so the run waits.[/] Answer at a terminal with one of:"
-    )
+    console.print(sentence("terminal.nobody_is_here"))
     _commands(question, console)
 
 
@@ -90,14 +86,15 @@ def _commands(question: Question, console: Console) -> None:
     for choice in question.actions:
         shown = {
             "approve": f"approve{digest}",
-            "reject": 'reject "what should be different"',
+            "reject": f'reject "{sentence("words.what_should_be_different")}"',
             "post": "resume",
         }.get(choice.answer, choice.answer)
         console.print(
             f"  forge-bot {escape(shown):<44} [dim]{escape(choice.effect)}[/]", highlight=False
         )
-    wonder = 'ask "what you want to know"'
-    console.print(f"  forge-bot {wonder:<44} [dim]{_WONDER}[/]", highlight=False)
+    wonder = f'ask "{sentence("terminal.what_you_want_to_know")}"'
+    effect = sentence("terminal.the_model_answers")
+    console.print(f"  forge-bot {escape(wonder):<44} [dim]{effect}[/]", highlight=False)
 
 
 def show(question: Question, console: Console) -> None:
@@ -124,21 +121,20 @@ def show(question: Question, console: Console) -> None:
     for document in shown:
         _document(document, console)
     if closed := [document for document in data.documents if document not in shown]:
-        names = " and ".join(
-            f"{each.name} ({each.text.count(chr(10)) + 1:,} lines)" for each in closed
-        )
-        console.print(f"\n[bold]v[/] shows in a pager: {escape(names)}", highlight=False)
+        names = [
+            sentence("terminal.lines", name=each.name, lines=each.text.count("\n") + 1)
+            for each in closed
+        ]
+        shown_by_v = sentence("terminal.v_shows", names=escape(listed(names)))
+        console.print(f"\n{shown_by_v}", highlight=False)
     if data.digest:
-        console.print(
-            f"[dim]version {data.digest[:SHOWN_DIGEST]}; an approval counts for this version"
-            " only[/]",
-            highlight=False,
-        )
+        version = sentence("terminal.version", digest=data.digest[:SHOWN_DIGEST])
+        console.print(f"[dim]{version}[/]", highlight=False)
 
 
 def _difference(difference: str, console: Console) -> None:
     if difference:
-        console.print("\n[bold]What changed since the version shown before[/]")
+        console.print(f"\n[bold]{sentence('question.what_changed')}[/]")
         console.print(Syntax(difference, "diff", background_color="default", word_wrap=True))
 
 
@@ -152,21 +148,25 @@ def _plan(overview: Overview, console: Console) -> None:
         console.print(escape(approach), highlight=False)
     if not outline.files:
         return
-    console.print(f"[bold]What will change[/]: {overview.counted}", highlight=False)
+    console.print(sentence("terminal.what_will_change", files=overview.counted), highlight=False)
     for file in outline.files[:MOST_FILES]:
         _cropped(f"  {file.path}", file.change, console)
     if (more := len(outline.files) - MOST_FILES) > 0:
-        console.print(f"  … and {several(more, 'more file')} in the design", highlight=False)
+        console.print(f"  {sentence('question.more_files', count=more)}", highlight=False)
     if outline.tests:
-        _cropped("  Tests", listed(outline.tests, most=1), console)
-    interfaces = listed(outline.interfaces, most=MOST_INTERFACES) or "none named"
-    _cropped("  Interfaces", interfaces, console)
-    dependencies = listed(overview.dependencies, most=MOST_FILES) or "none changed"
-    _cropped("  Dependencies", dependencies, console)
+        _cropped(f"  {sentence('question.tests')}", listed(outline.tests, most=1), console)
+    interfaces = listed(outline.interfaces, most=MOST_INTERFACES)
+    interfaces = interfaces or sentence("question.none_named")
+    _cropped(f"  {sentence('question.interfaces')}", interfaces, console)
+    dependencies = listed(overview.dependencies, most=MOST_FILES)
+    dependencies = dependencies or sentence("question.none_changed")
+    _cropped(f"  {sentence('question.dependencies')}", dependencies, console)
     if overview.reach:
         console.print(escape(f"  {overview.reach}"), highlight=False)
     for each in outline.to_decide:
-        console.print(f"  [bold]Needs you[/]: {escape(each)}", highlight=False)
+        console.print(
+            f"  [bold]{sentence('question.needs_you')}[/]: {escape(each)}", highlight=False
+        )
 
 
 def _cropped(name: str, words: str, console: Console) -> None:
@@ -191,53 +191,57 @@ def _to_know(data: QuestionData, console: Console) -> None:
         words = cut(finding.description, LONGEST_LINE) if overview.spent else finding.description
         console.print(f"  [bold]{finding.severity.value}[/] {escape(words)}", highlight=False)
     if more := len(data.all_risks) - len(risks) + len(data.findings) - len(findings):
-        console.print(f"  … and {more:,} more in the documents", highlight=False)
+        console.print(f"  {sentence('question.more_in_documents', count=more)}", highlight=False)
     if overview.spent:
-        to_go = f" · probably {overview.to_go} more" if overview.to_go else ""
-        console.print(f"[bold]Cost[/]: so far {escape(overview.spent + to_go)}", highlight=False)
+        cost = sentence("terminal.cost", spent=escape(overview.spent))
+        if overview.to_go:
+            cost += sentence("question.probably_more", to_go=escape(overview.to_go))
+        console.print(cost, highlight=False)
 
 
 def _review(overview: Overview, console: Console) -> None:
     for edit in overview.edits:
-        console.print(
-            f"[yellow]✏ {escape(edit.document)} was changed by hand[/] by {escape(edit.by)}"
-            f" ({edit.at:%Y-%m-%d %H:%M} UTC)",
-            highlight=False,
+        by_hand = sentence(
+            "terminal.changed_by_hand",
+            document=escape(edit.document),
+            by=escape(edit.by),
+            at=edit.at,
         )
+        console.print(by_hand, highlight=False)
     for review in overview.reviews:
-        version = "before the change by hand" if review.earlier_version else "for this version"
-        count = (
-            f"; {several(review.findings, 'finding')}, left as it is if you approve"
-            if review.findings
-            else ""
+        line = sentence(
+            "terminal.review_before_the_change"
+            if review.earlier_version
+            else "terminal.review_for_this_version",
+            verdict=verdict_words(review.verdict),
         )
-        console.print(
-            f"[bold]Review[/] by a model: {VERDICTS[review.verdict]}, {version}{count}",
-            highlight=False,
-        )
+        if review.findings:
+            line += sentence("question.findings_left_as_they_are", count=review.findings)
+        console.print(line, highlight=False)
     if not overview.reviews:
-        console.print("[bold]Review[/]: none at this effort; you are the first to look at it")
+        console.print(sentence("terminal.no_review"))
 
 
 def _answers(question: Question, console: Console) -> None:
     """Each answer with its effect, and what else can be typed; without a terminal the commands."""
     if not console.is_terminal:
-        console.print("[bold]Answers[/], at a terminal:", highlight=False)
+        console.print(sentence("terminal.answers_at_a_terminal"), highlight=False)
         _commands(question, console)
         return
-    console.print("[bold]Type one of these[/], your words behind it:", highlight=False)
+    console.print(sentence("terminal.type_one_of_these"), highlight=False)
     until = question.data.overview.until
     for choice in question.actions:
         answer, effect = choice.answer, choice.effect
         if answer == "approve" and until:
-            effect += f"; then it goes on without asking until {until}; merging is yours"
-        words = " and your notes" if answer == "reject" else ""
+            effect += sentence("terminal.until", until=until)
         key = answer if answer == "abandon" else f"{answer[0]}, {answer}"
-        _key(f"{key}{words}", effect, console)
-    _key("?, ask and your question", _WONDER, console)
+        key = sentence("terminal.key_and_notes", key=key) if answer == "reject" else key
+        _key(key, effect, console)
+    asking = sentence("terminal.key_and_question", key="?, ask")
+    _key(asking, sentence("terminal.the_model_answers"), console)
     if question.data.documents:
-        _key("v · d · e", _LOOKING, console)
-    _key("l, later", "stop here; forge-bot resume asks again", console)
+        _key("v · d · e", sentence("terminal.ways_to_look"), console)
+    _key("l, later", sentence("terminal.stop_here"), console)
 
 
 def _key(key: str, effect: str, console: Console) -> None:
@@ -288,13 +292,14 @@ def _answered(
 ) -> PersonAnswer | PersonQuestion | PersonEdit | None:
     """One key, and words where they are needed. `later` leaves the run waiting."""
     offered = {choice.answer: choice.effect for choice in question.actions}
-    console.print(f"[bold]Answers[/]: {' · '.join((*offered, 'ask', 'later'))}", highlight=False)
+    answers = " · ".join((*offered, "ask", "later"))
+    console.print(sentence("terminal.answers", answers=answers), highlight=False)
     while True:
-        word, rest = _parted(ask("[bold]Your answer[/]"))
+        word, rest = _parted(ask(f"[bold]{sentence('terminal.your_answer')}[/]"))
         if word in {"l", "later", "q"} and not rest:
             return None
         if word in {"?", "ask"}:
-            if words := rest or ask("What do you want to know?").strip():
+            if words := rest or ask(sentence("terminal.what_do_you_want")).strip():
                 return PersonQuestion(question=words)
             continue
         if word in _LOOKS and not rest and not (word == "d" and "done" in offered):
@@ -307,9 +312,10 @@ def _answered(
             console.print(f"  {escape(found)}", highlight=False)
             continue
         if found.answer is Answer.REJECT and not found.notes:
-            found = found.model_copy(update={"notes": ask("What should be different?").strip()})
+            notes = ask(sentence("terminal.what_should_be_different")).strip()
+            found = found.model_copy(update={"notes": notes})
         if found.answer is Answer.REJECT and not found.notes:
-            console.print("  A rejection needs a reason, or the next version will be no better.")
+            console.print(f"  {sentence('terminal.rejection_needs_a_reason')}")
             continue
         return found
 
@@ -331,9 +337,9 @@ def _look(word: str, question: Question, console: Console) -> None:
         if difference:
             console.print(Syntax(difference, "diff", background_color="default", word_wrap=True))
         else:
-            console.print("  No other version was shown before, so there is no difference.")
+            console.print(f"  {sentence('terminal.no_difference')}")
     else:
-        console.print("  This question has no document that can be edited.")
+        console.print(f"  {sentence('terminal.no_document_to_edit')}")
 
 
 def _parted(line: str) -> tuple[str, str]:
@@ -354,7 +360,7 @@ def _read(line: str, offered: Iterable[str], digest: str) -> PersonAnswer | str:
     if isinstance(said, Mistyped):
         if word in {"approve", "post"}:
             return _other_version(rest, digest)
-        return f"{said.hint} Please answer with one of: {', '.join((*offered, 'ask', 'later'))}."
+        return f"{said.hint} {_one_of(offered)}"
     if (
         isinstance(said, Approve | PostSummary)
         and said.digest is not None
@@ -362,16 +368,14 @@ def _read(line: str, offered: Iterable[str], digest: str) -> PersonAnswer | str:
     ):
         return _other_version(rest, digest)
     answer = person_answer(said)
-    return (
-        answer
-        if answer.answer.value in offered
-        else f"Please answer with one of: {', '.join((*offered, 'ask', 'later'))}."
-    )
+    return answer if answer.answer.value in offered else _one_of(offered)
+
+
+def _one_of(offered: Iterable[str]) -> str:
+    return sentence("terminal.answer_with_one_of", answers=", ".join((*offered, "ask", "later")))
 
 
 def _other_version(rest: str, digest: str) -> str:
-    waits = f"version {digest[:SHOWN_DIGEST]} waits" if digest else "this question has no version"
-    return (
-        f"“{rest}” does not name what is shown: {waits}. To say what should be different: reject"
-        " and your notes."
-    )
+    if not digest:
+        return sentence("terminal.question_has_no_version", rest=rest)
+    return sentence("terminal.other_version_waits", rest=rest, digest=digest[:SHOWN_DIGEST])

@@ -72,6 +72,13 @@ class BadSigningKey(SetupError):
     )
 
 
+class UnknownLanguage(SetupError):
+    """FORGE_BOT_LANGUAGE names a language that has no sentences."""
+
+    code = "CONFIG-011"
+    hint = "Set FORGE_BOT_LANGUAGE to one of these, or take it away for English."
+
+
 class NoTestCommand(SetupError):
     """No way to test the repository was found, so nothing could be verified."""
 

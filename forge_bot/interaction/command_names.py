@@ -6,18 +6,12 @@ from pydantic import Field
 
 from forge_bot.engine.budget import Budget
 from forge_bot.interaction.commit_links import short
+from forge_bot.sentences import sentence
 from forge_bot.values import Frozen
 
 SHORT = frozenset({"approve", "reject", "done", "skip", "abandon", "ask"})
 """Answers to a question, and asking something first: shown without the prefix. The others are shown
 with it, since other bots listen too."""
-
-_FORMS = {
-    "approve": "{approve} 3f9c2a1",
-    "reject": "{reject} <what should be different>",
-    "retry": "{retry} phase-3 <what should be different>",
-    "continue": "{continue} +$5",
-}
 
 
 class CommandNames(Frozen):
@@ -52,6 +46,12 @@ class CommandNames(Frozen):
 
     def form(self, word: str, digest: str = "") -> str:
         """The command with what goes with it: the version that waits, or an example."""
-        if word == "approve" and digest:
-            return self.say(word, short(digest))
-        return _FORMS.get(word, f"{{{word}}}").replace(f"{{{word}}}", self.say(word))
+        notes = f"<{sentence('words.what_should_be_different')}>"
+        rest = {
+            "approve": short(digest) or "3f9c2a1",
+            "reject": notes,
+            "retry": f"phase-3 {notes}",
+            "continue": "+$5",
+            "ask": f"<{sentence('words.your_question')}>",
+        }
+        return self.say(word, *filter(None, [rest.get(word)]))

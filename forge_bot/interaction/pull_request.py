@@ -19,10 +19,11 @@ from forge_bot.interaction.reviews import open_findings, reviews
 from forge_bot.interaction.run_facts import RunFacts, decided, footer
 from forge_bot.interaction.title_of_change import name_of_change, subject_of_change
 from forge_bot.prompts import escape
+from forge_bot.sentences import listed
 from forge_bot.values import CommandResult, Frozen, RequirementCheck
 from forge_bot.verification.judgement import said_before
 from forge_bot.verification.unusable import UnusableCommand
-from forge_bot.wording import listed, several
+from forge_bot.wording import several
 
 _MOST_COMMANDS = 8
 _MOST_USES = 20

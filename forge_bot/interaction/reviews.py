@@ -4,7 +4,7 @@ from forge_bot.engine.state import ArtifactRecord
 from forge_bot.interaction.fit_comment import Flexible, as_many
 from forge_bot.interaction.folded_sections import fold
 from forge_bot.interaction.number_format import head, row
-from forge_bot.interaction.run_facts import HEAVIEST_FIRST, VERDICTS, RunFacts
+from forge_bot.interaction.run_facts import HEAVIEST_FIRST, RunFacts, verdict_words
 from forge_bot.prompts import escape
 from forge_bot.values import Finding
 from forge_bot.wording import several
@@ -64,5 +64,5 @@ def _line(view: RunFacts, name: str, record: ArtifactRecord) -> str:
     )
     task = f", task {escape.plain(of, 20)}" if of else ""
     label = view.links.labelled(f"{view.label(record.phase)}{task}", name)
-    verdict = VERDICTS[record.verdict] if record.verdict is not None else ""
+    verdict = verdict_words(record.verdict)
     return row(label, verdict, str(record.round), str(len(record.findings)))

@@ -9,6 +9,7 @@ from forge_bot.engine.state import Decision, State
 from forge_bot.interaction.command_names import CommandNames
 from forge_bot.interaction.commit_links import Links, short
 from forge_bot.prompts import escape
+from forge_bot.sentences import sentence
 from forge_bot.values import Frozen, PhaseId, Severity, Verdict
 
 
@@ -31,45 +32,50 @@ class RunFacts(Frozen):
         return escape.plain(self.pipeline.phase(phase).label)
 
 
-VERDICTS = {
-    Verdict.APPROVE: "approved",
-    Verdict.APPROVE_WITH_NOTES: "approved with notes",
-    Verdict.REVISE: "asks for another version",
-    Verdict.PASS: "passed",
-    Verdict.PASS_WITH_NOTES: "passed with notes",
-    Verdict.FAIL: "failed",
-    Verdict.UNREADABLE: "verdict unreadable",
+_VERDICTS = {
+    Verdict.APPROVE: "words.approved",
+    Verdict.APPROVE_WITH_NOTES: "words.approved_with_notes",
+    Verdict.REVISE: "words.asks_for_another_version",
+    Verdict.PASS: "words.passed",
+    Verdict.PASS_WITH_NOTES: "words.passed_with_notes",
+    Verdict.FAIL: "words.failed",
+    Verdict.UNREADABLE: "words.verdict_unreadable",
 }
 
-ANSWERS = {
-    "approve": "approved",
-    "reject": "sent back",
-    "done": "done",
-    "skip": "skipped",
-    "abandon": "abandoned",
+_ANSWERS = {
+    "approve": "words.approved",
+    "reject": "words.sent_back",
+    "done": "words.done",
+    "skip": "words.skipped",
+    "abandon": "words.abandoned",
 }
 
 HEAVIEST_FIRST = tuple(Severity)
 
 
+def verdict_words(verdict: Verdict | None) -> str:
+    """Return a verdict in a few words; empty where there is none."""
+    return sentence(_VERDICTS[verdict]) if verdict is not None else ""
+
+
 def decided(decision: Decision) -> str:
     """An answer that counted, in a few words."""
-    return (
-        f"{ANSWERS.get(decision.answer, escape.plain(decision.answer))} by"
-        f" {escape.code(decision.by)}"
-    )
+    named = _ANSWERS.get(decision.answer)
+    answer = sentence(named) if named is not None else escape.plain(decision.answer)
+    return sentence("words.answered_by", answer=answer, by=escape.code(decision.by))
 
 
 def footer(facts: RunFacts, *, with_time: bool = True) -> str:
     """Small print: which run, and on GitHub the time, the log, and how to speak to the bot."""
     state, links = facts.state, facts.links
     if not links.repository:
-        return f"<sub>run {escape.code(state.run)}</sub>"
+        return f"<sub>{sentence('words.run', run=escape.code(state.run))}</sub>"
+    commit = escape.code(short(links.commit))
     parts = [
-        *([f"as of {state.updated_at:%Y-%m-%d %H:%M} UTC"] if with_time else []),
-        f"documents at [{escape.code(short(links.commit))}]({links.folder})",
-        *([f"[log]({links.job})"] if links.job else []),
-        f"run {escape.code(state.run)}",
-        f"{escape.code(facts.commands.say('help'))} says what you can tell me",
+        *([sentence("words.as_of", time=state.updated_at)] if with_time else []),
+        sentence("words.documents_at", commit=commit, folder=links.folder),
+        *([f"[{sentence('words.log')}]({links.job})"] if links.job else []),
+        sentence("words.run", run=escape.code(state.run)),
+        sentence("words.help_says", help=escape.code(facts.commands.say("help"))),
     ]
     return f"<sub>{' · '.join(parts)}</sub>"

@@ -13,14 +13,14 @@ from mcp.server.mcpserver import Context
 from mcp.types import ElicitRequest, ElicitRequestFormParams, ElicitResult, InputRequiredResult
 from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 
+from forge_bot.sentences import sentence
+
 _KEY = "forge_gate"
 _LONGEST_NOTES = 20_000
 
 _MOST_TIMES = 3
 """How often one question is put in a call, when it is sent back without the notes that this
 takes."""
-
-_WANTED = "**A reject needs notes: say what should be different. Nothing was recorded so far.**\n\n"
 
 
 class ElicitedQuestion(NamedTuple):
@@ -114,7 +114,8 @@ async def ask(
     """Put the question. An InputRequiredResult is to be returned from the tool as it is; the answer
     comes with the next call.
     """
-    message = f"{_WANTED}{put.message}" if put.times > 1 else put.message
+    wanted = f"**{sentence('client.reject_needs_notes')}**\n\n" if put.times > 1 else ""
+    message = f"{wanted}{put.message}"
     if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
         request = ElicitRequest(
             params=ElicitRequestFormParams(message=message, requested_schema=_schema(put))
@@ -129,11 +130,11 @@ async def ask(
 
 
 def _schema(put: ElicitedQuestion) -> dict[str, Any]:
-    answer = {"type": "string", "title": "Answer", "enum": list(put.options)}
+    answer = {"type": "string", "title": sentence("client.answer"), "enum": list(put.options)}
     notes = {
         "type": "string",
-        "title": "Notes",
-        "description": "What should be different; needed for reject",
+        "title": sentence("client.notes"),
+        "description": sentence("client.what_should_be_different"),
         "maxLength": _LONGEST_NOTES,
     }
     return {

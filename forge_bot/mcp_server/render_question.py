@@ -5,7 +5,7 @@ from typing import NamedTuple
 from pydantic import JsonValue
 
 from forge_bot.interaction.fit_comment import shares
-from forge_bot.interaction.run_facts import VERDICTS
+from forge_bot.interaction.run_facts import verdict_words
 from forge_bot.mcp_server.markdown_embed import beginning, patch, settled
 from forge_bot.mcp_server.tool_schemas import (
     Discussion,
@@ -19,6 +19,7 @@ from forge_bot.mcp_server.ui_component import UIComponent
 from forge_bot.prompts.escape import show_source
 from forge_bot.runs.question import Choice, Question, ShownDocument
 from forge_bot.runs.question_overview import Overview
+from forge_bot.sentences import sentence
 from forge_bot.wording import cut
 
 LONGEST = 24_000
@@ -52,11 +53,11 @@ def presented(asked: Question, run: str, workspace: str) -> Presented:
     if asked.data.difference:
         shown = beginning(asked.data.difference, room // 3)
         more = (
-            "\n\n_This difference is cut; the documents below are the version that counts._"
+            f"\n\n_{sentence('client.difference_is_cut')}_"
             if shown != asked.data.difference
             else ""
         )
-        last.append(f"**What changed since the version shown before**\n\n{patch(shown)}{more}")
+        last.append(f"**{sentence('question.what_changed')}**\n\n{patch(shown)}{more}")
         room -= len(last[-1])
     documents = asked.data.documents
     sizes = shares(
@@ -79,9 +80,7 @@ def _about(asked: Question) -> list[str]:
     """Return the decision, the version it is bound to, and the meaning of the answers."""
     parts = [f"## {asked.title}", *(settled(line) for line in asked.data.decision)]
     if asked.data.digest:
-        parts.append(
-            f"Version: `{asked.data.digest[:12]}`. An answer counts for this version only."
-        )
+        parts.append(sentence("client.version", digest=asked.data.digest[:12]))
     parts += _overview(asked.data.overview)
     return [*parts, "\n".join(f"- `{choice.answer}`: {choice.effect}" for choice in asked.actions)]
 
@@ -89,27 +88,34 @@ def _about(asked: Question) -> list[str]:
 def _overview(overview: Overview) -> list[str]:
     """Return the files, edits by hand, verdicts and cost, a paragraph each."""
     files = overview.outline.files
-    more = f" and {len(files) - _MOST_FILES} more" if len(files) > _MOST_FILES else ""
     shown = ", ".join(f"`{_line(file.path)}`" for file in files[:_MOST_FILES])
-    parts = [f"Files: {shown}{more}"] if files else []
+    if len(files) > _MOST_FILES:
+        shown = sentence("client.and_more", names=shown, count=len(files) - _MOST_FILES)
+    parts = [f"{sentence('client.files')}: {shown}"] if files else []
     if files:
         named = overview.outline.interfaces[:_MOST_FILES]
-        parts += [f"Interfaces: {', '.join(f'`{_line(each)}`' for each in named) or 'none named'}"]
-        changed = overview.dependencies
-        parts += [f"Dependencies: {', '.join(changed) or 'none changed'}"]
+        interfaces = ", ".join(f"`{_line(each)}`" for each in named)
+        interfaces = interfaces or sentence("question.none_named")
+        parts += [f"{sentence('question.interfaces')}: {interfaces}"]
+        changed = ", ".join(overview.dependencies) or sentence("question.none_changed")
+        parts += [f"{sentence('question.dependencies')}: {changed}"]
         parts += [_line(overview.reach)] if overview.reach else []
-    parts += [f"Needs you: {_line(each)}" for each in overview.outline.to_decide]
+    needs_you = sentence("question.needs_you")
+    parts += [f"{needs_you}: {_line(each)}" for each in overview.outline.to_decide]
     parts += [
-        f"{edit.document} was changed by hand by {_line(edit.by)}." for edit in overview.edits
+        sentence("client.changed_by_hand", document=edit.document, by=_line(edit.by))
+        for edit in overview.edits
     ]
     parts += [
-        f"Review: {VERDICTS[review.verdict]}"
-        + (", of the version before the change by hand" if review.earlier_version else "")
+        sentence(
+            "client.review_before_the_change" if review.earlier_version else "client.review",
+            verdict=verdict_words(review.verdict),
+        )
         for review in overview.reviews
     ]
     if overview.spent:
-        to_go = f"; probably {overview.to_go} more" if overview.to_go else ""
-        parts.append(f"Cost: {overview.spent}{to_go}")
+        to_go = sentence("client.probably_more", to_go=overview.to_go) if overview.to_go else ""
+        parts.append(sentence("client.cost", spent=overview.spent, to_go=to_go))
     return ["  \n".join(parts)] if parts else []
 
 
@@ -117,17 +123,17 @@ def _against(asked: Question) -> list[str]:
     """Risks and findings."""
     data, parts = asked.data, list[str]()
     if risks := data.all_risks:
-        parts.append("**Risks**\n\n" + "\n".join(f"- {_line(risk)}" for risk in risks))
+        listed = "\n".join(f"- {_line(risk)}" for risk in risks)
+        parts.append(f"**{sentence('client.risks')}**\n\n{listed}")
     if data.findings:
         shown = [
             f"- [{finding.severity.value}] {_line(finding.description)}"
             for finding in data.findings[:_MOST_FINDINGS]
         ]
-        more = len(data.findings) - len(shown)
-        parts.append(
-            "**Findings**\n\n"
-            + "\n".join([*shown, *([f"- … and {more} more in the documents"] if more else [])])
-        )
+        if more := len(data.findings) - len(shown):
+            shown.append(f"- {sentence('question.more_in_documents', count=more)}")
+        listed = "\n".join(shown)
+        parts.append(f"**{sentence('client.findings')}**\n\n{listed}")
     return parts
 
 
@@ -135,12 +141,7 @@ def _warned(cut: tuple[str, ...], workspace: str) -> list[str]:
     if not cut:
         return []
     names = ", ".join(f"{workspace}/{name}" for name in cut)
-    return [
-        (
-            f"⚠ **Not all of it is shown here.** Only the beginning of {names} is; an approval"
-            " counts for the whole. Read it there first."
-        )
-    ]
+    return [sentence("client.not_all_is_shown", names=names)]
 
 
 def _paper(document: ShownDocument, size: int, run: str, workspace: str) -> str:
@@ -155,13 +156,9 @@ def _paper(document: ShownDocument, size: int, run: str, workspace: str) -> str:
     path = f"{workspace}/{document.name}"
     if len(shown) == len(document.text):
         return f"### {path}\n\n{body}"
-    where = (
-        f"the whole of it is {path} in the work tree, or forge://run/{run}/artifact/{document.name}"
-    )
-    return (
-        f"### {path} (only its beginning)\n\n{body}\n\n**[… cut here after {len(shown):,}"
-        f" characters: {where}]**"
-    )
+    address = f"forge://run/{run}/artifact/{document.name}"
+    cut_here = sentence("client.cut_here", count=len(shown), path=path, address=address)
+    return f"### {sentence('client.only_its_beginning', path=path)}\n\n{body}\n\n**[{cut_here}]**"
 
 
 def _line(text: str) -> str:
@@ -208,17 +205,19 @@ def choice_in_words(proposal: Proposal) -> str:
         f"- `{effort}`: {_left_out(option)}" for effort, option in proposal.effort_options.items()
     ]
     here = (
-        f"The branch `{proposal.current_branch}` is checked out."
+        sentence("client.branch_is_checked_out", branch=proposal.current_branch)
         if proposal.current_branch
-        else "No branch is checked out."
+        else sentence("client.no_branch_is_checked_out")
     )
     return "\n".join((*lines, "", here))
 
 
 def _left_out(option: EffortOption) -> str:
     names = ", ".join(phase.label for phase in option.skipped_phases)
-    effect = f"all phases but {names}" if names else "all phases"
-    return f"{effect}; recommended" if option.recommended else effect
+    effect = (
+        sentence("client.all_phases_but", names=names) if names else sentence("client.all_phases")
+    )
+    return sentence("client.recommended", effect=effect) if option.recommended else effect
 
 
 def _choice(proposal: Proposal) -> dict[str, JsonValue]:
@@ -231,10 +230,13 @@ def _choice(proposal: Proposal) -> dict[str, JsonValue]:
         for effort, option in proposal.effort_options.items()
     )
     return UIComponent(
-        kind="confirmation", title="Effort and branch", data=data, actions=actions
+        kind="confirmation",
+        title=sentence("client.effort_and_branch"),
+        data=data,
+        actions=actions,
     ).shown
 
 
 def _form(discussion: Discussion) -> dict[str, JsonValue]:
     data: dict[str, JsonValue] = {"questions": list(discussion.questions)}
-    return UIComponent(kind="input", title="Before it begins", data=data).shown
+    return UIComponent(kind="input", title=sentence("client.before_it_begins"), data=data).shown

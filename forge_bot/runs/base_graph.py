@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 
 from forge_bot.artifacts.design_outline import read_outline
 from forge_bot.git import Repository
+from forge_bot.sentences import listed
 from forge_bot.values import Inspection, TaskId, TaskMode, TaskSpec
-from forge_bot.wording import listed, several
+from forge_bot.wording import several
 
 if TYPE_CHECKING:
     from forge_bot.project.graph.project_graph import ProjectGraph
@@ -165,5 +166,5 @@ def _reach(files: Sequence[str], graph: "ProjectGraph | None") -> str:
         said.append(f"Reaches {several(len(reach.code), 'more file')} of code{tests}.")
     untested = [path for path in reach.untested if not path.endswith(".pyi")]
     if untested:
-        said.append(f"No test imports {listed(untested, 'or', most=_NAMED)}.")
+        said.append(f"No test imports {listed(untested, 'words.or', most=_NAMED)}.")
     return " ".join(said)

@@ -19,14 +19,11 @@ from forge_bot.runs.patch_setup import setup_of_patch
 from forge_bot.runs.question_overview import Overview, overview
 from forge_bot.runs.run import Run
 from forge_bot.runs.standing_rules import told
+from forge_bot.sentences import sentence
 from forge_bot.store.run_folder import STATE
 from forge_bot.values import Finding, Frozen
 
 _TEXT_SHOWN = MOST_CHARACTERS
-_HIDDEN = (
-    "{name} holds text that is not shown where Markdown is rendered, and later agents read it:"
-    " {what}."
-)
 _LINES_COMPARED = 5_000
 _SHORT_LINES, _SHORT_CHARACTERS = 40, 2_500
 
@@ -86,58 +83,31 @@ class Question(Frozen):
     requires_response: bool = True
 
 
-_WHAT = {
-    Reason.ROUNDS_EXHAUSTED: (
-        "The reviews are not satisfied, and the rounds are used up.",
-        "take it as it is and go on",
-    ),
-    Reason.INVALID_ARTIFACT: (
-        "The document lacks what the next phase needs.",
-        "take it as it is and go on",
-    ),
-    Reason.UNREADABLE_VERDICT: (
-        "The reviewer's verdict cannot be read.",
-        "count it as a yes and go on",
-    ),
-    Reason.VERIFICATION_RED: (
-        "The verification is red, and the rounds are used up.",
-        "go on with a red verification; the pull request says so",
-    ),
-    Reason.PROTECTED_PATHS: (
-        "The change touches protected paths and has not been applied.",
-        "apply exactly this patch and go on",
-    ),
-    Reason.BUDGET: ("The budget is used up.", "allow as much again and go on"),
-    Reason.AGENT_FAILED: ("The agent ended without an answer.", ""),
-    Reason.SETUP_FAILED: (
-        "The project's setup failed, before any model was asked.",
-        "go on without it",
-    ),
-    Reason.BASELINE: (
-        "The project's own commands tell nothing before the change. No model was asked yet.",
-        "go on and judge without these commands; the pull request says so",
-    ),
-    Reason.NOTHING_TO_DO: (
-        "The analysis says that nothing is to be done; its evidence is below.",
-        "end the run without a change; the summary tells the evidence",
-    ),
-    Reason.UNVERIFIED_APPROVAL: (
-        "This was approved where it cannot be checked who did it.",
-        "approve it here, so that the pull request can be opened",
-    ),
-    Reason.TOOL_APPROVAL: (
-        "An agent asks for calls that may change something outside of this repository.",
-        "make exactly these calls, once, and go on",
-    ),
-    Reason.OUTCOME_UNKNOWN: (
-        "A call was begun and no answer came back. It may have been made, and is not made again.",
-        "take it as made and go on",
-    ),
-    Reason.CHECKS_RED: (
-        "The checks of the pull request are red, and the rounds are used up.",
-        "leave the pull request as it is",
-    ),
+_DECISIONS: dict[Reason | None, tuple[str, str]] = {
+    None: ("question.approve_what_is_shown", "question.go_on_with_this_version"),
+    Reason.ROUNDS_EXHAUSTED: ("question.rounds_are_used_up", "question.take_it_as_it_is"),
+    Reason.INVALID_ARTIFACT: ("question.document_lacks_parts", "question.take_it_as_it_is"),
+    Reason.UNREADABLE_VERDICT: ("question.verdict_cannot_be_read", "question.count_it_as_a_yes"),
+    Reason.VERIFICATION_RED: ("question.verification_is_red", "question.go_on_red"),
+    Reason.PROTECTED_PATHS: ("question.protected_paths", "question.apply_this_patch"),
+    Reason.BUDGET: ("question.budget_is_used_up", "question.allow_as_much_again"),
+    Reason.AGENT_FAILED: ("question.agent_gave_no_answer", ""),
+    Reason.SETUP_FAILED: ("question.setup_failed", "question.go_on_without_it"),
+    Reason.BASELINE: ("question.commands_tell_nothing", "question.judge_without_them"),
+    Reason.NOTHING_TO_DO: ("question.nothing_is_to_be_done", "question.end_without_a_change"),
+    Reason.UNVERIFIED_APPROVAL: ("question.approver_is_unknown", "question.approve_it_here"),
+    Reason.TOOL_APPROVAL: ("question.agent_asks_for_calls", "question.make_these_calls"),
+    Reason.OUTCOME_UNKNOWN: ("question.call_without_answer", "question.take_it_as_made"),
+    Reason.CHECKS_RED: ("question.checks_are_red", "question.leave_the_pull_request"),
 }
+"""The sentences of a decision and of its yes, by the reason for which a person is asked."""
+_REJECTIONS: dict[Reason | None, str] = {
+    Reason.BASELINE: "question.run_them_once_more",
+    Reason.NOTHING_TO_DO: "question.analyse_once_more",
+    Reason.TOOL_APPROVAL: "question.make_no_call",
+    Reason.OUTCOME_UNKNOWN: "question.it_was_not_made",
+}
+"""The sentence of a no, where it is another than the usual one."""
 
 
 def open_question(run: Run) -> Question | None:
@@ -171,7 +141,12 @@ def _checkpoint(run: Run, asked: Checkpoint) -> Question:
     )
     label = run.pipeline.phase(asked.name).label
     what, approve, reject = _meaning(run, asked)
-    effects = {"approve": approve, "reject": reject, **_POSTING}
+    effects = {
+        "approve": approve,
+        "reject": reject,
+        "post": sentence("question.post_this_summary"),
+        "skip": sentence("question.post_nothing"),
+    }
     decision = tuple(
         line for line in (f"{run.state.title} ({run.state.branch})", what, asked.subject) if line
     )
@@ -198,7 +173,7 @@ def _checkpoint(run: Run, asked: Checkpoint) -> Question:
         ),
         actions=(
             *(Choice(answer=option, effect=effects[option]) for option in asked.options),
-            _ABANDON,
+            Choice(answer="abandon", effect=sentence("question.end_the_run")),
         ),
     )
 
@@ -209,17 +184,13 @@ def _hidden(run: Run, documents: tuple[ShownDocument, ...]) -> Iterator[str]:
     """
     for each in documents:
         if each.hidden:
-            yield (
-                f"{_HIDDEN.format(name=each.name, what=each.hidden)} It is shown as it is written."
-            )
+            yield sentence("question.hidden_text_is_shown", name=each.name, what=each.hidden)
     shown = {each.name for each in documents}
     for name in run.state.artifacts:
         raw = run.workspace.read_bytes(name) if name.endswith(".md") and name not in shown else None
         if raw is not None and (unseen := what_is_hidden(raw.decode("utf-8", "replace"))):
-            yield (
-                f"{_HIDDEN.format(name=name, what=unseen)} Read {run.workspace.relative}/{name} as"
-                " plain text."
-            )
+            path = f"{run.workspace.relative}/{name}"
+            yield sentence("question.hidden_text_elsewhere", name=name, what=unseen, path=path)
 
 
 def _text(run: Run, name: str) -> str:
@@ -227,40 +198,27 @@ def _text(run: Run, name: str) -> str:
     text = run.workspace.read(name)
     if len(text) <= _TEXT_SHOWN:
         return text
-    return (
-        f"{text[:_TEXT_SHOWN]}\n\n[… {len(text) - _TEXT_SHOWN:,} more characters:"
-        f" {run.workspace.relative}/{name} has them]\n"
-    )
+    path = f"{run.workspace.relative}/{name}"
+    more = sentence("question.more_characters", count=len(text) - _TEXT_SHOWN, path=path)
+    return f"{text[:_TEXT_SHOWN]}\n\n[{more}]\n"
 
 
 def _meaning(run: Run, asked: Checkpoint) -> tuple[str, str, str]:
     """Return the decision, and the effects of yes and no."""
-    reject = "it is redone following your notes, and you are asked again"
     if "post" in asked.options:
-        return "Post this summary as a comment in the issue?", "", ""
-    if asked.reason is None:
-        return (
-            "Approve what is shown below, or say what should be different.",
-            "go on with exactly this version",
-            reject,
-        )
+        return sentence("question.post_the_summary"), "", ""
     if asked.reason is Reason.ACTION_FAILED:
         step = run.pipeline.phase(asked.resume_at)
-        without = f" without {step.writes}" if isinstance(step, AgentPhase) else ""
         return (
-            f"“{step.label}” could not be done.",
-            f"leave it out and go on{without}",
-            f"try “{step.label}” once more",
+            sentence("question.could_not_be_done", step=step.label),
+            sentence("question.go_on_without_document", document=step.writes)
+            if isinstance(step, AgentPhase)
+            else sentence("question.leave_it_out"),
+            sentence("question.try_once_more", step=step.label),
         )
-    if asked.reason is Reason.BASELINE:
-        reject = "run setup and these commands once more, for example with another configuration"
-    if asked.reason is Reason.NOTHING_TO_DO:
-        reject = "analyse once more, with your notes, and go on"
-    if asked.reason is Reason.TOOL_APPROVAL:
-        reject = "make none of them, and ask the agent anew with your notes"
-    if asked.reason is Reason.OUTCOME_UNKNOWN:
-        reject = "it was not made, or does not count: ask the agent anew with your notes"
-    return (*_WHAT[asked.reason], reject)
+    what, approve = _DECISIONS[asked.reason]
+    reject = _REJECTIONS.get(asked.reason, "question.redo_it")
+    return sentence(what), sentence(approve) if approve else "", sentence(reject)
 
 
 def _reviewed(run: Run, asked: Checkpoint) -> tuple[Finding, ...]:
@@ -269,24 +227,24 @@ def _reviewed(run: Run, asked: Checkpoint) -> tuple[Finding, ...]:
     return tuple(finding for record in records if record is not None for finding in record.findings)
 
 
-_POSTING = {"post": "post exactly this summary, as a comment", "skip": "post nothing, and go on"}
-_ABANDON = Choice(answer="abandon", effect="end the run; the branch stays")
-
-
 def _to_do(run: Run, asked: HumanGate) -> Question:
     task = run.state.task(asked.task)
-    where = f"Task {asked.task} of {run.state.title} ({run.state.branch})"
+    where = sentence(
+        "question.task_of_run", task=asked.task, title=run.state.title, branch=run.state.branch
+    )
     done_when = (
-        tuple(f"Done when: {each}" for each in task.spec.acceptance) if task is not None else ()
+        tuple(sentence("question.done_when", what=each) for each in task.spec.acceptance)
+        if task is not None
+        else ()
     )
     why = tuple(rule.sentence for rule in run.rules.of(task.spec)) if task is not None else ()
     effects = {
-        "done": "you did it: tasks that depend on it go on",
-        "skip": "go on without it",
-        "abandon": _ABANDON.effect,
+        "done": sentence("question.you_did_it"),
+        "skip": sentence("question.go_on_without_it"),
+        "abandon": sentence("question.end_the_run"),
     }
     return Question(
-        title="Something only a person can do",
+        title=sentence("question.only_a_person_can_do_it"),
         data=QuestionData(
             gate=asked.phase, decision=(asked.title, where, *done_when), digest="", risks=why
         ),

@@ -15,14 +15,14 @@ from forge_bot.interaction.commit_links import short
 from forge_bot.interaction.fit_comment import LIMIT, Flexible, as_many, compose
 from forge_bot.interaction.folded_sections import Paper, alert, papers
 from forge_bot.interaction.number_format import spent
-from forge_bot.interaction.run_facts import HEAVIEST_FIRST, VERDICTS
+from forge_bot.interaction.run_facts import HEAVIEST_FIRST, verdict_words
 from forge_bot.prompts import escape
 from forge_bot.runs.question import Question
 from forge_bot.runs.question_overview import LONGEST_LINE, MOST_FINDINGS, MOST_RISKS
+from forge_bot.sentences import listed, sentence
 from forge_bot.values import Finding, Severity
-from forge_bot.wording import listed, several
+from forge_bot.wording import code_block
 
-ASK = "the model answers here; nothing changes"
 _WEIGHTS = {Severity.CRITICAL: "🟥", Severity.MAJOR: "🟧", Severity.MINOR: "🟨"}
 
 
@@ -55,7 +55,11 @@ def checkpoint(view: RunView, limit: int = LIMIT) -> str:
 
 
 def _heading(view: RunView, gate: OpenGate) -> str:
-    again = f" · version {gate.round}" if gate.round > 1 and gate.reason is None else ""
+    again = (
+        sentence("checkpoint.version", round=gate.round)
+        if gate.round > 1 and gate.reason is None
+        else ""
+    )
     return f"### ✋ {asked_for(view, gate).removesuffix('.')}{again}"
 
 
@@ -63,15 +67,17 @@ def _decision(view: RunView, question: Question, gate: OpenGate) -> str:
     """Two lines: the subject of the run, and the decision or where all of the text is."""
     lines = [f"**{escape.plain(view.state.title)}**"]
     if gate.reason is not None:
-        lines += [escape.line(sentence) for sentence in question.data.decision[2:3]]
+        lines += [escape.line(each) for each in question.data.decision[2:3]]
     elif gate.task is not None:
-        lines += [escape.line(sentence) for sentence in question.data.decision[:1]]
+        lines += [escape.line(each) for each in question.data.decision[:1]]
     elif question.data.documents:
         names = (document.name for document in question.data.documents)
         texts = listed([view.links.named(name) for name in names])
-        lines.append(f"effort {view.state.effort} · all of the text: {texts}")
+        lines.append(
+            sentence("checkpoint.where_all_of_it_is", effort=view.state.effort, texts=texts)
+        )
     else:
-        lines += [escape.line(sentence) for sentence in question.data.decision[1:2]]
+        lines += [escape.line(each) for each in question.data.decision[1:2]]
     return "  \n".join(lines)
 
 
@@ -79,40 +85,48 @@ def _reviewed(question: Question) -> str:
     """The verdicts of the reviews, and for which version; edits by hand since."""
     overview = question.data.overview
     lines = [
-        f"- ✏️ **{escape.code(edit.document)} was changed by hand** by {escape.plain(edit.by)}"
-        f" ({edit.at:%Y-%m-%d %H:%M} UTC)"
-        + ("; the difference is below." if question.data.difference else ".")
+        "- "
+        + sentence(
+            "checkpoint.changed_by_hand_see_below"
+            if question.data.difference
+            else "checkpoint.changed_by_hand",
+            document=escape.code(edit.document),
+            by=escape.plain(edit.by),
+            at=edit.at,
+        )
         for edit in overview.edits
     ]
     said = [
-        f"{VERDICTS[review.verdict]}, "
-        + (
-            "for the version **before** the change by hand"
+        sentence(
+            "checkpoint.verdict_before_the_change"
             if review.earlier_version
-            else "for this version"
+            else "checkpoint.verdict_for_this_version",
+            verdict=verdict_words(review.verdict),
         )
         + (
-            f"; {several(review.findings, 'finding')}, left as it is if you approve"
+            sentence("question.findings_left_as_they_are", count=review.findings)
             if review.findings
             else ""
         )
         for review in overview.reviews
     ]
-    lines.append(
-        f"- **Review** by a model: {listed(said)}"
+    review = (
+        sentence("checkpoint.review_by_a_model", said=listed(said))
         if said
-        else "- **Review**: none at this effort; you are the first to look at it"
+        else sentence("checkpoint.no_review")
     )
-    return "\n".join(lines)
+    return "\n".join([*lines, f"- {review}"])
 
 
 def _cost(view: RunView, question: Question) -> str:
     overview = question.data.overview
     if not overview.spent:
         so_far = spent(view.state.usage, view.state.budget)
-        return f"<sub>{so_far} so far · waiting costs nothing</sub>"
-    to_go = f" · probably {escape.plain(overview.to_go)} more" if overview.to_go else ""
-    return f"**Cost**: so far {escape.plain(overview.spent)}{to_go}"
+        return f"<sub>{sentence('checkpoint.cost_so_far', so_far=so_far)}</sub>"
+    cost = sentence("checkpoint.cost", spent=escape.plain(overview.spent))
+    if not overview.to_go:
+        return cost
+    return cost + sentence("question.probably_more", to_go=escape.plain(overview.to_go))
 
 
 def _findings_shown(view: RunView, gate: OpenGate) -> tuple[Finding, ...]:
@@ -129,7 +143,7 @@ def _in_short(view: RunView, question: Question, found: Sequence[Finding]) -> li
     """
     risks = [escape.line(risk, LONGEST_LINE) for risk in question.data.all_risks[:MOST_RISKS]]
     shown = [_finding(finding, LONGEST_LINE) for finding in found[:MOST_FINDINGS]]
-    more = ["- _all of it stands below the answers_"] if _left_out(question, found) else []
+    more = [f"- _{sentence('checkpoint.all_of_it_below')}_"] if _left_out(question, found) else []
     return [
         alert("warning", "\n".join(f"- {risk}" for risk in risks)) if risks else "",
         "\n".join([_reviewed(question), *shown, *more, f"- {_cost(view, question)}"]),
@@ -169,8 +183,8 @@ def findings(found: Sequence[Finding]) -> Flexible:
     return as_many(
         _heaviest_first(found),
         _finding,
-        lambda count: f"_{several(count, 'more finding')} stand in the documents._",
-        before="**Open findings**\n\n",
+        lambda count: f"_{sentence('checkpoint.more_findings', count=count)}_",
+        before=f"**{sentence('checkpoint.open_findings')}**\n\n",
     )
 
 
@@ -191,22 +205,23 @@ def _answer(view: RunView, question: Question, gate: OpenGate) -> str:
     ]
     if gate.reason is Reason.BUDGET:
         more = view.commands.raise_budget(view.state.budget)
-        lines.insert(0, f"- {escape.code(more)}: allow so much more and go on")
+        lines.insert(0, f"- {escape.code(more)}: {sentence('checkpoint.allow_so_much_more')}")
     if first == "approve":
-        asking = f"{view.commands.say('ask')} <your question>"
-        lines.insert(-1, f"- {escape.code(asking)}: {ASK}")
-    others = "\n".join(lines if first else ["**Answer**:", "", *lines])
+        asking = view.commands.form("ask")
+        lines.insert(-1, f"- {escape.code(asking)}: {sentence('checkpoint.the_model_answers')}")
+    others = "\n".join(lines if first else [f"**{sentence('checkpoint.answer')}**:", "", *lines])
     if not first:
         return others
     effect, _, besides = effects[first].partition("; ")
     beside = f" ({escape.line(besides)})" if besides else ""
-    when = "when it is done" if first == "done" else f"to {escape.line(effect)}{beside}"
     last = escape.plain(question.data.overview.until)
-    until = f". Then I go on without asking until {last}; merging is yours" if last else ""
-    return (
-        f"**Answer** with this line {when}{until}:\n\n"
-        f"```text\n{_said(view, first, gate)}\n```\n\n{others}"
+    until = sentence("checkpoint.until", last=last) if last else ""
+    how = (
+        sentence("checkpoint.answer_when_done", until=until)
+        if first == "done"
+        else sentence("checkpoint.answer_to", effect=f"{escape.line(effect)}{beside}", until=until)
     )
+    return f"{how}\n\n{code_block(_said(view, first, gate))}\n\n{others}"
 
 
 def _said(view: RunView, answer: str, gate: OpenGate) -> str:
@@ -224,12 +239,14 @@ def _bound(view: RunView, question: Question, gate: OpenGate) -> str:
     if not question.data.digest or "approve" not in gate.options:
         return removed
     parts = listed(
-        ["the request", "the base commit", *(escape.code(file.name) for file in gate.files)]
+        [
+            sentence("checkpoint.the_request"),
+            sentence("checkpoint.the_base_commit"),
+            *(escape.code(file.name) for file in gate.files),
+        ]
     )
-    bound = (
-        f"This is version {escape.code(question.data.digest[:12])}: {parts}, byte for byte. "
-        "An approval counts for this version only; if anything changes, I ask again."
-    )
+    digest = escape.code(question.data.digest[:12])
+    bound = sentence("checkpoint.bound_to_version", digest=digest, parts=parts)
     return f"{bound}  \n{removed}" if removed else bound
 
 
@@ -243,7 +260,7 @@ def _changed(question: Question) -> Flexible:
     if not difference.strip():
         return lambda _room: ""
     paper = Paper(
-        name="What changed since the version shown before",
+        name=sentence("question.what_changed"),
         text=difference,
         language="diff",
         open=True,
@@ -268,6 +285,6 @@ def _documents(view: RunView, question: Question) -> list[Paper]:
 def _caption(view: RunView, name: str) -> str:
     """The document in a few words, from the phase that wrote it."""
     if name.startswith("held-"):
-        return "the change that waits"
+        return sentence("checkpoint.the_change_that_waits")
     record = view.state.artifacts.get(name)
     return view.pipeline.caption(record.phase) if record is not None else ""

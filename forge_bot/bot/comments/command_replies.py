@@ -17,12 +17,13 @@ from forge_bot.interaction.commit_links import short
 from forge_bot.interaction.fit_comment import compose
 from forge_bot.interaction.folded_sections import Paper, papers
 from forge_bot.interaction.remedy_words import advice_in_thread
-from forge_bot.interaction.run_facts import ANSWERS
+from forge_bot.interaction.run_facts import decided
 from forge_bot.prompts import escape
 from forge_bot.remedies import ShowStatus
 from forge_bot.runs.steps.finding_issues import ISSUES, IssueResult
+from forge_bot.sentences import listed
 from forge_bot.values import PhaseId
-from forge_bot.wording import listed, several
+from forge_bot.wording import several
 
 
 def no_run(commands: CommandNames, *, label: str) -> CommentReply:
@@ -110,10 +111,7 @@ def stale_approval(view: RunView, gate: OpenGate, *, given: str = "") -> Comment
 
 def already_answered(view: RunView, decision: Decision) -> CommentReply:
     """A second answer to the same question."""
-    what = ANSWERS.get(decision.answer, decision.answer)
-    headline = (
-        f"{view.label(decision.gate)} was answered already: {what} by {escape.code(decision.by)}."
-    )
+    headline = f"{view.label(decision.gate)} was answered already: {decided(decision)}."
     back = (
         f"`{view.commands.say('retry', _phase_before(view, decision.gate))}` goes back, with your"
         " notes on the lines below it."
@@ -136,7 +134,7 @@ def not_offered(view: RunView, gate: OpenGate, *, answer: str) -> CommentReply:
     return CommentReply(
         occasion="not-offered",
         headline=headline,
-        detail=f"It takes {listed(offered, 'or')}.",
+        detail=f"It takes {listed(offered, 'words.or')}.",
         reaction="confused",
     )
 

@@ -8,7 +8,7 @@ from forge_bot.interaction.check_table import commands, outputs, reasons
 from forge_bot.interaction.fit_comment import Flexible, as_many
 from forge_bot.interaction.number_format import money, tokens_of_cap
 from forge_bot.prompts import escape
-from forge_bot.wording import several
+from forge_bot.sentences import sentence
 
 
 def evidence(view: RunView, gate: OpenGate) -> list[str | Flexible]:
@@ -17,9 +17,7 @@ def evidence(view: RunView, gate: OpenGate) -> list[str | Flexible]:
         case Reason.VERIFICATION_RED if view.state.verification is not None:
             results = view.state.verification.results
             more = tuple(
-                sentence
-                for sentence in view.state.verification.reasons
-                if sentence not in gate.subject
+                reason for reason in view.state.verification.reasons if reason not in gate.subject
             )
             return [commands(results, view.state.baseline), reasons(more), *outputs(results)]
         case Reason.SETUP_FAILED:
@@ -36,14 +34,12 @@ def evidence(view: RunView, gate: OpenGate) -> list[str | Flexible]:
 
 def _money(view: RunView) -> str:
     budget = view.state.budget
-    cap = f" of {money(budget.cap)}" if budget.cap is not None else ""
+    spent = money(budget.spent)
+    if budget.cap is not None:
+        spent += sentence("checkpoint.spent_of_cap", cap=money(budget.cap))
     if budget.token_cap is not None:
-        cap += f" and {tokens_of_cap(budget)}"
-    calls = several(view.state.usage.calls, "model call")
-    return (
-        f"**Spent: {money(budget.spent)}{cap}**, in {calls}. The work so far is saved, and nothing"
-        " of it is done twice."
-    )
+        spent += sentence("checkpoint.spent_and_tokens", tokens=tokens_of_cap(budget))
+    return sentence("checkpoint.spent", spent=spent, count=view.state.usage.calls)
 
 
 def _criteria(view: RunView, gate: OpenGate) -> Flexible:
@@ -52,7 +48,7 @@ def _criteria(view: RunView, gate: OpenGate) -> Flexible:
     return as_many(
         criteria,
         lambda each: f"- [ ] {escape.line(each)}",
-        lambda count: f"_and {count:,} more_",
-        before="**It is done when**\n\n",
+        lambda count: f"_{sentence('checkpoint.and_more', count=count)}_",
+        before=f"**{sentence('checkpoint.done_when')}**\n\n",
         most=6_000,
     )

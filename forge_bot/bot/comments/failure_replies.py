@@ -13,8 +13,9 @@ from forge_bot.interaction.remedy_words import advice_in_thread
 from forge_bot.prompts import escape
 from forge_bot.remedies import Resume
 from forge_bot.runs.outcome import Outcome
+from forge_bot.sentences import listed
 from forge_bot.store import RECORD_BRANCHES
-from forge_bot.wording import listed, several
+from forge_bot.wording import several
 
 
 def _then(commands: CommandNames) -> str:

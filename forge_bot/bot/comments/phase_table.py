@@ -15,10 +15,11 @@ from forge_bot.engine.phases import (
 from forge_bot.interaction.commit_links import short
 from forge_bot.interaction.fit_comment import Flexible, as_many
 from forge_bot.interaction.number_format import head, money, row, tokens
-from forge_bot.interaction.run_facts import VERDICTS, decided
+from forge_bot.interaction.run_facts import decided, verdict_words
 from forge_bot.prompts import escape
+from forge_bot.sentences import listed
 from forge_bot.values import PhaseId
-from forge_bot.wording import listed, several
+from forge_bot.wording import several
 
 _BEGUN = {"done", "current", "waiting"}
 _MARKS = {"done": "✅", "current": "🔨", "waiting": "✋", "open": "🔨"}
@@ -130,7 +131,7 @@ def _judged(view: RunView, phase_id: PhaseId) -> str:
     if decision is not None:
         return f"{decided(decision)}, {escape.code(short(decision.digest))}"
     record = next((each for each in view.state.artifacts.values() if each.phase == phase_id), None)
-    verdict = VERDICTS[record.verdict] if record is not None and record.verdict is not None else ""
+    verdict = verdict_words(record.verdict if record is not None else None)
     rounds = f"round {record.round}" if record is not None and record.round > 1 else ""
     return ", ".join(part for part in (verdict, rounds) if part)
 

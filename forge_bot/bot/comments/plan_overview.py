@@ -15,7 +15,8 @@ from forge_bot.runs.question_overview import (
     MOST_INTERFACES,
     Overview,
 )
-from forge_bot.wording import gist, listed, several
+from forge_bot.sentences import listed, sentence
+from forge_bot.wording import gist
 
 
 def plan(overview: Overview) -> Flexible:
@@ -26,7 +27,11 @@ def plan(overview: Overview) -> Flexible:
     before = "\n\n".join(
         [
             *([approach] if approach else []),
-            *([f"**What will change**: {overview.counted}\n\n"] if files else []),
+            *(
+                [f"{sentence('checkpoint.what_will_change', files=overview.counted)}\n\n"]
+                if files
+                else []
+            ),
         ]
     )
     if not files:
@@ -41,7 +46,7 @@ def plan(overview: Overview) -> Flexible:
                 else ""
             )
         ),
-        lambda count: f"_{several(count, 'more file')} stand in the design._",
+        lambda count: f"_{sentence('checkpoint.more_files', count=count)}_",
         before=before,
         after="".join(f"\n- {line}" for line in _rest(overview)),
     )
@@ -51,15 +56,17 @@ def _rest(overview: Overview) -> Iterator[str]:
     """Yield the lines below the files."""
     outline = overview.outline
     if (more := len(outline.files) - MOST_FILES) > 0:
-        yield f"… and {several(more, 'more file')} in the design"
+        yield sentence("question.more_files", count=more)
     if outline.tests:
-        yield f"Tests: {_first(outline.tests, 1)}"
-    yield f"Interfaces: {_first(outline.interfaces, MOST_INTERFACES) or 'none named'}"
-    yield f"Dependencies: {_first(overview.dependencies, MOST_FILES) or 'none changed'}"
+        yield f"{sentence('question.tests')}: {_first(outline.tests, 1)}"
+    interfaces = _first(outline.interfaces, MOST_INTERFACES) or sentence("question.none_named")
+    yield f"{sentence('question.interfaces')}: {interfaces}"
+    dependencies = _first(overview.dependencies, MOST_FILES) or sentence("question.none_changed")
+    yield f"{sentence('question.dependencies')}: {dependencies}"
     if overview.reach:
         yield escape.line(overview.reach, LONGEST_LINE)
     for each in outline.to_decide:
-        yield f"**Needs you**: {escape.line(each, 300)}"
+        yield f"**{sentence('question.needs_you')}**: {escape.line(each, 300)}"
 
 
 def _first(names: Sequence[str], most: int) -> str:

@@ -11,8 +11,9 @@ from forge_bot.interaction import markers
 from forge_bot.interaction.fit_comment import LIMIT, Flexible, as_many, compose
 from forge_bot.interaction.folded_sections import fold
 from forge_bot.interaction.number_format import head, money, row, spent
-from forge_bot.interaction.run_facts import VERDICTS, footer
+from forge_bot.interaction.run_facts import footer, verdict_words
 from forge_bot.prompts import escape
+from forge_bot.sentences import sentence
 from forge_bot.wording import several
 
 _MOST_CAPABILITIES = 40
@@ -155,6 +156,6 @@ def _result(task: TaskState, *, under_way: bool) -> str:
         case TaskStatus.IMPLEMENTED:
             return "waits for its review"
         case TaskStatus.PASSED:
-            return (VERDICTS[task.verdict] if task.verdict is not None else "done") + again
+            return (verdict_words(task.verdict) or sentence("words.done")) + again
         case TaskStatus.SKIPPED:
             return "skipped by a person"

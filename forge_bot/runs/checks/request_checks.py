@@ -16,8 +16,9 @@ from forge_bot.runs.checks.check import (
 )
 from forge_bot.runs.checks.named_paths import below, named_files
 from forge_bot.runs.find_runs import named_in
+from forge_bot.sentences import listed
 from forge_bot.store import SPECS
-from forge_bot.wording import listed, several
+from forge_bot.wording import several
 
 WORKFLOWS = ".github/workflows"
 _some = partial(listed, most=3)

@@ -1,0 +1,79 @@
+"""The sentences that people read, in the language that `FORGE_BOT_LANGUAGE` names.
+
+They are data: `templates/sentences/LANGUAGE/TOPIC.toml`. What a language lacks is said in English.
+docs/languages.md says how a language is added.
+"""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from typing import Any, cast
+
+from forge_bot.errors import UnknownLanguage
+from forge_bot.resources import templates
+
+ENGLISH = "en"
+VARIABLE = "FORGE_BOT_LANGUAGE"
+
+
+def sentence(name: str, /, **values: object) -> str:
+    """Return a sentence with its values: `sentence("replies.no_run.detail", label="forge")`.
+
+    The first part of a name is its file. A sentence with several forms takes that for `count`.
+    """
+    topic, _, key = name.partition(".")
+    spoken = os.environ.get(VARIABLE) or ENGLISH
+    language = spoken if key in read_topic(spoken, topic) else ENGLISH
+    found = read_topic(language, topic)[key]
+    if not isinstance(found, str):
+        found = found[_form_of(language)(values["count"])]
+    return found.format(**values)
+
+
+def listed(names: Sequence[str], row: str = "words.and", most: int | None = None) -> str:
+    """Return names in a row; with `most`, the first of them and how many more there are."""
+    shown = list(names[:most])
+    if len(names) > len(shown):
+        shown.append(sentence("words.more", count=len(names) - len(shown)))
+    if len(shown) < 2:  # noqa: PLR2004 - a row
+        return "".join(shown)
+    return sentence(row, before=", ".join(shown[:-1]), last=shown[-1])
+
+
+def check_language() -> None:
+    """Raise UnknownLanguage if the language that is set has no folder."""
+    spoken = os.environ.get(VARIABLE) or ENGLISH
+    if spoken not in (known := languages()):
+        raise UnknownLanguage(
+            f"{VARIABLE} is {spoken!r}, and there are sentences in: {', '.join(known)}."
+        )
+
+
+def languages() -> list[str]:
+    """Return the codes of the languages that have sentences."""
+    return sorted(each.parent.name for each in (templates() / "sentences").glob("*/language.toml"))
+
+
+@cache
+def read_topic(language: str, topic: str) -> dict[str, str | list[str]]:
+    """Return the sentences of one file by name; none where a language does not have it."""
+    import tomllib
+
+    file = templates() / "sentences" / language / f"{topic}.toml"
+    return dict(_named(tomllib.loads(file.read_text("utf-8")))) if file.is_file() else {}
+
+
+def _named(table: dict[str, Any], before: str = "") -> Iterator[tuple[str, str | list[str]]]:
+    for key, value in table.items():
+        if isinstance(value, dict):
+            yield from _named(cast("dict[str, Any]", value), f"{before}{key}.")
+        else:
+            yield f"{before}{key}", value
+
+
+@cache
+def _form_of(language: str) -> Callable[[Any], int]:
+    """Return which form a language takes for a number, from its rule as gettext writes it."""
+    from gettext import c2py
+
+    return c2py(str(read_topic(language, "language")["plural"]))
