@@ -365,7 +365,7 @@ def _telling_uses(lines: Sequence[str], blocks: Sequence[CodeBlock], name: str) 
     """
     use = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
     declared = re.compile(rf"\bdef {re.escape(name)}(?!\w)")
-    weak = re.compile(_WEAK_USE.format(re.escape(name)))
+    weak = only_hands_on(name)
     own = [(block.first, block.last) for block in blocks if block.name == name]
     uses = [
         at
@@ -374,6 +374,11 @@ def _telling_uses(lines: Sequence[str], blocks: Sequence[CodeBlock], name: str) 
         and (not declared.search(line) or any(first <= at <= last for first, last in own))
     ]
     return [at for at in uses if not weak.search(lines[at - 1])] or uses[:1]
+
+
+def only_hands_on(name: str) -> re.Pattern[str]:
+    """Return the pattern of the lines that only hand a name on, such as an import of it."""
+    return re.compile(_WEAK_USE.format(re.escape(name)))
 
 
 def _short_around(blocks: Sequence[CodeBlock], line: int) -> Iterator[Span]:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from forge_bot.artifacts.test_paths import belongs_to_tests
 from forge_bot.git import Repository
 from forge_bot.git.file_history import changed_together, holding, lines_with
+from forge_bot.knowledge.excerpts import only_hands_on
 from forge_bot.knowledge.house_rules import tells_of_changes
 from forge_bot.knowledge.likely_files import LikelyFiles, is_prose
 from forge_bot.knowledge.mentions import last_part, mentions, request_names, resolve
@@ -104,7 +105,7 @@ def looked_up(repository: Repository, base: str, request: str) -> RequestLookup:
     wanted.update(dict.fromkeys(path for hits in defined.values() for path, _ in hits))
     wanted.update(dict.fromkeys(_to_show(holding_names, tuple(wanted), best)))
     code = [path for path in wanted if not is_prose(path) and not belongs_to_tests(path)]
-    wanted.update(dict.fromkeys(best[: _LIKELY_SHOWN if len(code) > 1 else _CODE_SHOWN]))
+    wanted.update(dict.fromkeys(best[: max(_LIKELY_SHOWN, _CODE_SHOWN - len(code))]))
     shown = [path for path in wanted if path in named or not tells_of_changes(path)]
     if len(files) <= _FEW_FILES:
         sizes = repository.sizes(base, best)
@@ -147,8 +148,9 @@ def _by_names(
     counts most, and so does a definition whose name holds it, such as a test of it.
     """
     scores: dict[str, float] = defaultdict(float)
-    for hits in uses.values():
-        paths = Counter(path for path, _, _ in hits)
+    for name, hits in uses.items():
+        handed_on = only_hands_on(name)
+        paths = Counter(path for path, _, line in hits if not handed_on.search(line))
         for path, times in paths.items():
             scores[path] += (1 + min(times, 9) / 10) / len(paths)
     if ranked:

@@ -83,6 +83,23 @@ def test_the_tests_of_what_a_request_names_are_shown_before_the_first_call(tmp_p
     assert "`WidePager` is defined at app/wide.py:1" in told(shown)
 
 
+def test_a_file_that_only_hands_a_name_on_is_not_shown_for_it(tmp_path: Path) -> None:
+    filler = "".join(f"def helper_{n}(value):\n    return value\n\n\n" for n in range(60))
+    exports = f"from app.pager import Pager\n\n\n{filler}\n__all__ = [\n    'Pager',\n]\n"
+    used = (
+        f"from app.pager import Pager\n\n\ndef text():\n    return Pager().show('x')\n\n\n{filler}"
+    )
+    others = {f"app/p{n}.py": f"def show_{n}(text):\n    return text\n" for n in range(60)}
+    here = repository(
+        tmp_path,
+        {**others, "app/pager.py": CORE, "app/__init__.py": exports, "app/printed.py": used},
+    )
+    shown = PromptFiles(here, here.commit_id("main"), "`Pager` shows no text").looked_up()
+    assert files(shown)[:2] == ["app/pager.py", "app/printed.py"]
+    assert "app/__init__.py" not in files(shown)
+    assert "- app/__init__.py:1: from app.pager import Pager" in told(shown)
+
+
 def test_where_a_design_names_no_file_those_that_define_its_names_are_shown(tmp_path: Path) -> None:
     noise = {f"app/words_{n}.py": "# pages of text, show and pager\n" * 9 for n in range(9)}
     here = repository(tmp_path, {"app/core.py": CORE, **noise})
