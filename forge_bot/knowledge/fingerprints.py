@@ -40,7 +40,8 @@ _FEWEST = 4
 _ABSENCES = ("missing", "without", "cannot")
 _SHORTEST_TYPED = 5
 _SHORTEST_MISTYPED_LETTER = 7
-_MOST_MISTYPED = 2
+MOST_MISTYPED = 2
+"""The number of words of a remark that may have typing errors."""
 _UNSPACED = re.compile(r"[\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
 _NO_SIGN = re.compile(r"[\W_ー・]+")
 _SPELLINGS = (
@@ -97,7 +98,7 @@ class Fingerprint(NamedTuple):
     def _is_mistyped(self, other: "Fingerprint") -> bool:
         """Return whether the two differ only in typing errors, none of them in a name."""
         mine, theirs = sorted(self.words - other.words), sorted(other.words - self.words)
-        if not 0 < len(mine) == len(theirs) <= min(_MOST_MISTYPED, len(self.words & other.words)):
+        if not 0 < len(mine) == len(theirs) <= min(MOST_MISTYPED, len(self.words & other.words)):
             return False
         named = self.names.union(other.names)
         pairs = (mine, theirs), (mine, theirs[::-1])

@@ -2,9 +2,9 @@
 answer as plain data.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
-from itertools import chain
+from typing import NamedTuple, Protocol, TypeVar
 
 from forge_bot.knowledge.past_runs import PastRun
 from forge_bot.knowledge.remarks import Remark, Theme, Themes
@@ -27,27 +27,53 @@ class Pattern(Frozen):
     by_person: bool = False
 
 
-def finding_themes(runs: Sequence[PastRun]) -> Themes:
-    """The findings of runs, given newest first, and the notes of people who rejected something
-    there, ready to be asked.
-    """
-    return Themes(chain.from_iterable(_remarks(position, run) for position, run in enumerate(runs)))
+class RunKey(NamedTuple):
+    """Folder, tree and day of a run: what tells it from others, and when it comes."""
+
+    name: str
+    tree: str
+    date: str
 
 
-def _remarks(position: int, run: PastRun) -> Iterator[Remark]:
+class _Dated(Protocol):
+    """What has a name and the day of a run."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def date(self) -> str: ...
+
+
+_AnyDated = TypeVar("_AnyDated", bound=_Dated)
+
+
+def newest_first(dated: Iterable[_AnyDated]) -> list[_AnyDated]:
+    """Return runs in the order in which they matter: by day, and those of a day by name."""
+    by_name = sorted(dated, key=lambda each: each.name)
+    return sorted(by_name, key=lambda each: each.date, reverse=True)
+
+
+def found_in(place: int, run: PastRun) -> Iterator[Remark]:
+    """Yield the findings of a run, and the notes of people who rejected something there."""
     for gate, notes in run.rejections:
         if text := one_line(notes):
-            yield Remark(position, gate, Severity.MAJOR, text, person=True)
+            yield Remark(place, gate, Severity.MAJOR, text, person=True)
     for by, finding in run.findings:
         if text := one_line(finding.description):
-            yield Remark(position, by, finding.severity, text)
+            yield Remark(place, by, finding.severity, text)
+
+
+def stuck_in(place: int, run: PastRun) -> Iterator[Remark]:
+    """Yield the points where a run got stuck."""
+    return (Remark(place, "", Severity.MINOR, one_line(point)) for point in run.friction)
 
 
 def pattern(theme: Theme) -> Pattern:
     """A theme for a prompt: `where` holds the files it names, then the phases or agents that found
     it.
     """
-    places = (*sorted(theme.fingerprint.files), *(one_line(by) for by in theme.by))
+    by = sorted(theme.by, key=lambda name: -theme.by[name])
+    places = (*sorted(theme.files), *map(one_line, by))
     return Pattern(
         text=theme.text,
         severity=theme.severity,
@@ -79,7 +105,7 @@ class Recall(Frozen):
 
 
 # A request states its subject at its beginning; logs and stack traces follow.
-_CHARACTERS_READ = 2_000
+CHARACTERS_READ = 2_000
 _SUMMARY_SHOWN = 200
 _FEWEST_SHARED = 2
 
@@ -91,8 +117,7 @@ class History:
     """
 
     def __init__(self, runs: Sequence[PastRun]) -> None:
-        by_name = sorted({run.name: run for run in runs}.values(), key=lambda run: run.name)
-        self.runs: Sequence[PastRun] = sorted(by_name, key=lambda run: run.date, reverse=True)
+        self.runs: Sequence[PastRun] = newest_first({run.name: run for run in runs}.values())
         self._words: dict[str, frozenset[str]] = {}
 
     def similar(self, text: str, limit: int = 3, exclude: str = "") -> tuple[Similar, ...]:
@@ -162,28 +187,28 @@ class History:
     def _words_in(self, run: PastRun) -> frozenset[str]:
         """Return the words of a run, split only once: several agents find the same runs."""
         if run.name not in self._words:
-            self._words[run.name] = frozenset(_words_of(run))
+            self._words[run.name] = frozenset(words_of(run))
         return self._words[run.name]
 
     @cached_property
     def ranking(self) -> Ranking:
         """The index for runs like a text."""
-        return Ranking([_words_of(run) for run in self.runs])
+        return Ranking([words_of(run) for run in self.runs])
 
     @cached_property
     def findings(self) -> Themes:
         """The index for remarks of people and reviewers."""
-        return finding_themes(self.runs)
+        return self._themes(found_in)
 
     @cached_property
     def stuck(self) -> Themes:
         """The index for the points where runs got stuck."""
-        points = (
-            (place, one_line(point))
-            for place, run in enumerate(self.runs)
-            for point in run.friction
-        )
-        return Themes(Remark(place, "", Severity.MINOR, point) for place, point in points)
+        return self._themes(stuck_in)
+
+    def _themes(self, said: Callable[[int, PastRun], Iterator[Remark]]) -> Themes:
+        oldest_first = enumerate(reversed(self.runs))
+        remarks = (remark for place, run in oldest_first for remark in said(place, run))
+        return Themes.of(remarks, len(self.runs))
 
 
 @lru_cache(maxsize=8)
@@ -192,13 +217,13 @@ def _asked(text: str) -> tuple[str, ...]:
 
     The same query goes to runs, findings and friction, and comes from several agents.
     """
-    return tuple(words(text[:_CHARACTERS_READ]))
+    return tuple(words(text[:CHARACTERS_READ]))
 
 
-def _words_of(run: PastRun) -> list[str]:
+def words_of(run: PastRun) -> list[str]:
     """Return the words of a run; those of its title count twice."""
     return words(
-        " ".join((run.title, run.title, run.request[:_CHARACTERS_READ], run.summary, *run.files))
+        " ".join((run.title, run.title, run.request[:CHARACTERS_READ], run.summary, *run.files))
     )
 
 

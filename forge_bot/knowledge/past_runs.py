@@ -83,9 +83,9 @@ class PastRun(Frozen):
     outcome: str
     effort: str
     date: str
-    findings: tuple[tuple[str, Finding], ...]
-    friction: tuple[str, ...]
-    usage: Usage
+    findings: tuple[tuple[str, Finding], ...] = ()
+    friction: tuple[str, ...] = ()
+    usage: Usage = Usage()
     pipeline: str = ""
     phases: tuple[tuple[str, Usage], ...] = ()
     """The usage of each phase, one entry for each answer, from the log."""

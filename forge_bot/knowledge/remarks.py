@@ -1,15 +1,20 @@
 """Merge, count and rank remarks that many runs repeat."""
 
 import math
+from array import array
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, MutableSequence, Sequence
+from functools import cached_property
+from hashlib import blake2b
 from itertools import islice
 from posixpath import basename
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, Self
 
 from forge_bot.knowledge.fingerprints import (
     ALIKE,
     ALIKE_IN_A_FILE,
+    MOST_MISTYPED,
     Fingerprint,
     fingerprint,
     same_file,
@@ -17,7 +22,10 @@ from forge_bot.knowledge.fingerprints import (
 )
 from forge_bot.values import Severity
 
-_MOST_COMPARED = 16
+SAME, WORD, FILE = "same", "word", "file"
+"""The kinds of keys that a theme is found under."""
+
+_MOST_COMPARED = 32
 _MOST_HITS = 128
 _MOST_WORDS = 24
 _OFTEN = 2
@@ -28,7 +36,7 @@ _BADNESS = {severity: place for place, severity in enumerate(Severity)}
 
 
 class Remark(NamedTuple):
-    """One remark: its run, counted from the newest, its author, severity and words.
+    """One remark: its run, counted from the oldest, its author, severity and words.
 
     The words are on one line. `person` is true for a person's remark.
     """
@@ -43,41 +51,181 @@ class Remark(NamedTuple):
 class Theme(NamedTuple):
     """Remarks with the same meaning: newest wording, worst severity, number of runs.
 
-    A theme also holds the newest run, the authors and the fingerprint.
+    A theme also holds the newest run, how often each author made it, all files it names, and the
+    fingerprint of the first remark, which the others were compared with.
     """
 
     text: str
     severity: Severity
     seen: int
     newest: int
-    by: tuple[str, ...]
+    by: Mapping[str, int]
+    files: frozenset[str]
+    person: bool
     fingerprint: Fingerprint
-    person: bool
 
 
-class ThemeWeight(NamedTuple):
-    """The values by which themes are ordered."""
+class ThemeWeights:
+    """The values by which themes are compared and ordered, by the number of the theme."""
 
-    person: bool
-    seen: int
-    words: int
+    NAMES = ("person", "seen", "newest", "badness", "words", "filed")
+
+    def __init__(self, columns: "Sequence[array[int]] | None" = None) -> None:
+        self.columns = columns or [array("i") for _ in self.NAMES]
+        self.person, self.seen, self.newest, self.badness, self.words, self.filed = self.columns
+
+    def put(self, number: int, theme: Theme) -> None:
+        """Set the values of one theme, which may be the next new one."""
+        values = (
+            int(theme.person),
+            theme.seen,
+            theme.newest,
+            _BADNESS[theme.severity],
+            len(theme.fingerprint.words),
+            int(bool(theme.fingerprint.files)),
+        )
+        for column, value in zip(self.columns, values, strict=True):
+            column[number : number + 1] = array("i", (value,))
+
+    def cut(self, size: int) -> None:
+        """Keep the values of the first themes only."""
+        for column in self.columns:
+            del column[size:]
+
+    def order(self) -> "array[int]":
+        """Return the themes by rank: people's first, then the most frequent and most recent."""
+        # One number is compared sooner than four.
+        ranks = [
+            (((-person << 32) - seen << 32) - newest << 3) + badness
+            for person, seen, newest, badness in zip(*self.columns[:4], strict=True)
+        ]
+        return array("i", sorted(range(len(ranks)), key=ranks.__getitem__))
 
 
-class ThemeIndex(NamedTuple):
-    """Themes by rank, with the ranks under each word and under each name of a file."""
+class ThemeStore(Protocol):
+    """Where themes are kept, with the numbers of those that have a word or name a file."""
 
-    ranked: Sequence[Theme]
-    weights: Sequence[ThemeWeight]
-    everywhere: Sequence[int]
-    by_word: Mapping[str, Sequence[int]]
-    by_file: Mapping[str, Sequence[int]]
+    weights: ThemeWeights
+
+    def theme(self, number: int) -> Theme:
+        """Return a theme."""
+        ...
+
+    def put(self, number: int, theme: Theme) -> None:
+        """Set a theme, which may be the next new one."""
+        ...
+
+    def under(self, kind: str, key: str) -> Sequence[int]:
+        """Return the numbers under a key, ascending; none if there is no such key."""
+        ...
+
+    def add(self, kind: str, key: str, number: int) -> None:
+        """Put a number under a key, unless it is there."""
+        ...
+
+
+class ThemesInMemory:
+    """Themes of a history that is not kept."""
+
+    def __init__(self) -> None:
+        self.weights = ThemeWeights()
+        self._themes: list[Theme] = []
+        self._under: dict[tuple[str, str], list[int]] = {}
+
+    def theme(self, number: int) -> Theme:
+        """Return a theme."""
+        return self._themes[number]
+
+    def put(self, number: int, theme: Theme) -> None:
+        """Set a theme, which may be the next new one."""
+        self.weights.put(number, theme)
+        self._themes[number : number + 1] = [theme]
+
+    def under(self, kind: str, key: str) -> Sequence[int]:
+        """Return the numbers under a key, ascending; none if there is no such key."""
+        return self._under.get((kind, key), ())
+
+    def add(self, kind: str, key: str, number: int) -> None:
+        """Put a number under a key, unless it is there."""
+        insert_once(self._under.setdefault((kind, key), []), number)
 
 
 class Themes:
-    """All remarks: those of people first, then the most frequent and most recent first."""
+    """All remarks: those of people first, then the most frequent and most recent first.
 
-    def __init__(self, remarks: Iterable[Remark] | ThemeIndex) -> None:
-        self.index = remarks if isinstance(remarks, ThemeIndex) else _indexed(remarks)
+    Remarks are added run by run, the oldest first; what a remark joins follows from those before
+    it, so a later one never moves an earlier one.
+    """
+
+    def __init__(self, store: ThemeStore, runs: int, order: "array[int] | None" = None) -> None:
+        self.store, self._often = store, max(_OFTEN, runs * _OFTEN_SHARE)
+        self._order = order
+
+    @classmethod
+    def of(cls, remarks: Iterable[Remark], runs: int) -> Self:
+        """Return the themes of remarks, given from the oldest of so many runs to the newest."""
+        themes = cls(ThemesInMemory(), runs)
+        for remark in remarks:
+            themes.add(remark)
+        return themes
+
+    def add(self, remark: Remark) -> int | None:
+        """Add a remark, and return the number of its theme; None if it says nothing."""
+        print_ = fingerprint(remark.text)
+        if not print_.words and not print_.files:
+            return None
+        number = self._same(print_)
+        if number is None:
+            number, theme = len(self.store.weights.seen), _first(remark, print_)
+        else:
+            theme = _joined(self.store.theme(number), remark, print_)
+        for kind, key in theme_keys(theme):
+            self.store.add(kind, key, number)
+        self.store.put(number, theme)
+        return number
+
+    def _same(self, print_: Fingerprint) -> int | None:
+        """Return the theme that says the same as a remark.
+
+        A remark is not compared with all themes: only with the newest under some of its words. Two
+        sets that share a part of their words share one of any few words of each. With `n` words of
+        which at least the part `t` is shared, these few are `n - ceil(t * n) + 1` (the prefix
+        filter of similarity joins: Chaudhuri, Ganti, Kaushik, 2006); the rarest have the fewest
+        themes. One more is added, since a word with a typing error is rarer than any other. Remarks
+        on files are compared with those on files of the same name.
+        """
+        if same := self.store.under(SAME, _exactly(print_)):
+            return same[0]
+        return next(
+            (
+                number
+                for number in sorted(self._near(print_))
+                if self.store.theme(number).fingerprint.is_same_remark(print_)
+            ),
+            None,
+        )
+
+    def _near(self, print_: Fingerprint) -> Iterator[int]:
+        """Yield the themes that have so many of the rarest words as those that say the same do."""
+        held = {word: self.store.under(WORD, word) for word in print_.words or ("",)}
+        rarest = sorted(held, key=lambda word: (len(held[word]), word))
+        part = ALIKE_IN_A_FILE if print_.files or print_.unspaced else ALIKE
+        lacking = len(rarest) - math.ceil(part * len(rarest))
+        few = rarest[: lacking + 2]
+        least = 1 if print_.unspaced else len(few) - max(lacking, MOST_MISTYPED)
+        names = {basename(path) for path in print_.files}
+        on_files = {number for name in names for number in self.store.under(FILE, name)}
+        filed = self.store.weights.filed
+        hits = Counter[int]()
+        for word in few:
+            newest = reversed(held[word])
+            fitting = (
+                filter(on_files.__contains__, newest)
+                if names
+                else (number for number in newest if not filed[number])
+            )
+            hits.update(islice(fitting, _MOST_COMPARED))
+        return (number for number, count in hits.items() if count >= least)
 
     def about(self, asked: Sequence[str], files: Sequence[str], limit: int) -> list[Theme]:
         """Return the themes about a task, then a few that are so frequent that they always apply.
@@ -87,139 +235,107 @@ class Themes:
         or all of its own. With equal weight the more frequent, then the newer one comes first. An
         empty query matches everything.
         """
-        ranked, weights, everywhere, *_ = self.index
         if not asked and not files:
-            return list(ranked[:limit])
+            return [self.store.theme(number) for number in self.order[:limit]]
+        person, seen, rank = self.store.weights.person, self.store.weights.seen, self._ranks
         factors = dict.fromkeys(self._in_words(asked), 2)
         factors |= dict.fromkeys(self._in_files(files), 3)
         best = sorted(
             factors,
-            key=lambda rank: (
-                not weights[rank].person,
-                -factors[rank] * weights[rank].seen,
-                rank,
+            key=lambda number: (
+                not person[number],
+                -factors[number] * seen[number],
+                rank[number],
             ),
         )
-        others = (rank for rank in everywhere if rank not in factors)
-        chosen = islice((*best, *islice(others, _MOST_OTHERS)), limit)
-        return [ranked[rank] for rank in chosen]
+        others = (number for number in self._everywhere() if number not in factors)
+        chosen = islice((*best, *islice(others, _MOST_OTHERS)), max(limit, 0))
+        return [self.store.theme(number) for number in chosen]
+
+    @property
+    def order(self) -> "array[int]":
+        """The numbers of the themes by rank."""
+        if self._order is None:
+            self._order = self.store.weights.order()
+        return self._order
+
+    @cached_property
+    def _ranks(self) -> "array[int]":
+        ranks = array("i", bytes(self.order.itemsize * len(self.order)))
+        for rank, number in enumerate(self.order):
+            ranks[number] = rank
+        return ranks
+
+    def _everywhere(self) -> Iterator[int]:
+        weights = self.store.weights
+        for number in self.order:
+            if weights.seen[number] >= self._often:
+                yield number
+            elif not weights.person[number]:
+                # The rest of the order is seen less often still.
+                return
+
+    def _best_under(self, numbers: Sequence[int]) -> Sequence[int]:
+        if len(numbers) <= _MOST_HITS:
+            return numbers
+        return sorted(numbers, key=self._ranks.__getitem__)[:_MOST_HITS]
 
     def _in_words(self, asked: Sequence[str]) -> Iterator[int]:
         stems = {stem(word) for word in asked}
-        known = {word: ranks for word in stems if (ranks := self.index.by_word.get(word))}
+        known = {word: held for word in stems if (held := self.store.under(WORD, word))}
         rarest = sorted(known, key=lambda word: (len(known[word]), word))[:_MOST_WORDS]
-        hits = Counter(rank for word in rarest for rank in islice(known[word], _MOST_HITS))
-        for rank, count in hits.items():
-            if count >= min(_WORDS_IN_COMMON, self.index.weights[rank].words):
-                yield rank
+        hits = Counter(number for word in rarest for number in self._best_under(known[word]))
+        for number, count in hits.items():
+            if count >= min(_WORDS_IN_COMMON, self.store.weights.words[number]):
+                yield number
 
     def _in_files(self, files: Sequence[str]) -> Iterator[int]:
         for path in files:
-            for rank in islice(self.index.by_file.get(basename(path), ()), _MOST_HITS):
-                if any(same_file(path, each) for each in self.index.ranked[rank].fingerprint.files):
-                    yield rank
+            for number in self._best_under(self.store.under(FILE, basename(path))):
+                if any(same_file(path, each) for each in self.store.theme(number).files):
+                    yield number
 
 
-def _indexed(remarks: Iterable[Remark]) -> ThemeIndex:
-    ordered = sorted(remarks, key=lambda remark: remark.run)
-    themes = (_theme(group) for group in _merged(ordered))
-    ranked = sorted(
-        themes,
-        key=lambda each: (
-            not each.person,
-            -each.seen,
-            each.newest,
-            _badness(each.severity),
-            each.text,
-        ),
-    )
-    often = max(_OFTEN, ordered[-1].run * _OFTEN_SHARE) if ordered else 0
-    by_word: dict[str, list[int]] = {}
-    by_file: dict[str, list[int]] = {}
-    for rank, theme in enumerate(ranked):
-        for word in theme.fingerprint.words:
-            by_word.setdefault(word, []).append(rank)
-        for name in {basename(path) for path in theme.fingerprint.files}:
-            by_file.setdefault(name, []).append(rank)
-    return ThemeIndex(
-        ranked=ranked,
-        weights=[
-            ThemeWeight(each.person, each.seen, len(each.fingerprint.words)) for each in ranked
-        ],
-        everywhere=[rank for rank, theme in enumerate(ranked) if theme.seen >= often],
-        by_word=by_word,
-        by_file=by_file,
-    )
+def theme_keys(theme: Theme) -> Iterator[tuple[str, str]]:
+    """Yield the keys that a theme is found under, each with its kind."""
+    print_ = theme.fingerprint
+    yield SAME, _exactly(print_)
+    yield from ((WORD, word) for word in sorted(print_.words) or ("",))
+    yield from ((FILE, name) for name in sorted({basename(path) for path in theme.files}))
 
 
-class _Said(NamedTuple):
-    remark: Remark
-    print: Fingerprint
+def _exactly(print_: Fingerprint) -> str:
+    """Return a key that only equal fingerprints have."""
+    words, names, files, unspaced = print_
+    told = repr((sorted(words), sorted(names), sorted(files), unspaced))
+    return blake2b(told.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
 
 
-def _merged(remarks: Sequence[Remark]) -> list[list[_Said]]:
-    """Group remarks, given newest first, that say the same as the group's first member.
-
-    A remark is not compared with all others: only with groups under one of its own keys, the newest
-    if there are many.
-    """
-    heard = (_Said(remark, fingerprint(remark.text)) for remark in remarks)
-    everything = [said for said in heard if said.print.words or said.print.files]
-    common = Counter(word for said in everything for word in said.print.words)
-    groups: list[list[_Said]] = []
-    exact: dict[Fingerprint, int] = {}
-    under: dict[tuple[str, str], list[int]] = {}
-    for said in everything:
-        place = exact.get(said.print)
-        if place is None:
-            keys = _keys(said.print, common)
-            near = {each for key in keys for each in islice(under.get(key, ()), _MOST_COMPARED)}
-            place = next(
-                (each for each in sorted(near) if groups[each][0].print.is_same_remark(said.print)),
-                len(groups),
-            )
-            exact[said.print] = place
-            if place == len(groups):
-                groups.append([])
-                for key in keys:
-                    under.setdefault(key, []).append(place)
-        groups[place].append(said)
-    return groups
-
-
-def _keys(print_: Fingerprint, common: Counter[str]) -> list[tuple[str, str]]:
-    """Return keys for finding remarks that say the same.
-
-    Two sets that share a part of their words share one of the rarest few words of each. With `n`
-    words of which at least the part `t` is shared, these few are `n - ceil(t * n) + 1` (the prefix
-    filter of similarity joins: Chaudhuri, Ganti, Kaushik, 2006). One more is added, since a word
-    with a typing error is rarer than any other. Remarks on files also have the file's name as a
-    key.
-    """
-    rarest = sorted(print_.words, key=lambda word: (common[word], word)) or [""]
-    part = ALIKE_IN_A_FILE if print_.files or print_.unspaced else ALIKE
-    few = rarest[: len(rarest) - math.ceil(part * len(rarest)) + 2]
-    names = sorted({basename(path) for path in print_.files}) or [""]
-    return [(name, word) for name in names for word in few]
-
-
-def _theme(group: Sequence[_Said]) -> Theme:
-    first = group[0]
-    remarks = [said.remark for said in group]
-    files = frozenset(path for said in group for path in said.print.files)
+def _first(remark: Remark, print_: Fingerprint) -> Theme:
+    by = {remark.by: 1} if remark.by else {}
     return Theme(
-        text=first.remark.text,
-        severity=min((remark.severity for remark in remarks), key=_badness),
-        seen=len({remark.run for remark in remarks}),
-        newest=first.remark.run,
-        by=tuple(
-            by for by, _ in Counter(remark.by for remark in remarks if remark.by).most_common()
-        ),
-        fingerprint=first.print._replace(files=files),
-        person=any(remark.person for remark in remarks),
+        remark.text, remark.severity, 1, remark.run, by, print_.files, remark.person, print_
     )
 
 
-def _badness(severity: Severity) -> int:
-    """Return the rank of a severity, 0 for the worst."""
-    return _BADNESS[severity]
+def _joined(theme: Theme, remark: Remark, print_: Fingerprint) -> Theme:
+    again = remark.run == theme.newest
+    by = {**theme.by, remark.by: theme.by.get(remark.by, 0) + 1} if remark.by else theme.by
+    return theme._replace(
+        text=theme.text if again else remark.text,
+        severity=min(theme.severity, remark.severity, key=_BADNESS.__getitem__),
+        seen=theme.seen + (not again),
+        newest=remark.run,
+        by=by,
+        files=theme.files | print_.files,
+        person=theme.person or remark.person,
+    )
+
+
+def insert_once(numbers: "MutableSequence[int]", number: int) -> bool:
+    """Put a number in its place among ascending ones; return whether it was not there."""
+    place = bisect_left(numbers, number)
+    if place < len(numbers) and numbers[place] == number:
+        return False
+    numbers.insert(place, number)
+    return True

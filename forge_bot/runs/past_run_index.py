@@ -16,16 +16,21 @@ from forge_bot import __version__
 from forge_bot.errors import GitFailed, WriteFailed
 from forge_bot.git import GitObject, Repository, tree_entries
 from forge_bot.knowledge import DocumentNames, History, PastRun, read_past_run
+from forge_bot.knowledge.history import RunKey, newest_first
+from forge_bot.runs.kept_indexes import keep_index, kept_index, nearest_index
 from forge_bot.store import SPECS, write_whole
 from forge_bot.values import Frozen
 
 RUNS_READ = 10_000
-"""Past runs that are learned from, the newest by name."""
+"""Past runs that are learned from at least, the newest by name."""
+
+_GIVEN_UP_AT_ONCE = 1_000
+"""So many of the oldest are left out together: without them the index begins anew."""
 
 INDEXED = 250
-"""So many past runs have an index that is kept: of fewer it is made faster than it is written."""
-
-_INDEXES_KEPT = 2
+"""So many past runs have an index that is kept, which also remembers them: of fewer it is made
+faster than it is written.
+"""
 
 _AT_ONCE = 250
 """Workspaces whose files are held in memory at the same time."""
@@ -53,59 +58,49 @@ def history_at(
     """
     wanted = _wanted(repository, commit, records)
     if len(wanted) < INDEXED:
-        return History(_read_runs(repository, wanted, documents)[0])
+        return History(_read_runs(repository, wanted, documents))
+    header = _header(documents)
     names = "".join(f"\n{tree} {name}" for name, tree in wanted)
-    told = hashlib.sha256(f"{_header(documents)}{names}".encode()).hexdigest()[:20]
+    told = hashlib.sha256(f"{header}{names}".encode()).hexdigest()[:20]
     folder = memory(repository).parent
-    if (kept := _kept_index(folder, told)) is not None:
-        return kept
-    runs, whole = _read_runs(repository, wanted, documents)
-    history = History(runs)
-    if whole:
-        _keep_index(folder, told, history)
-    return _kept_index(folder, told) or history
+    return kept_index(folder, told) or _grown(repository, wanted, documents, told)
 
 
-def _kept_index(folder: Path, told: str) -> History | None:
-    """Return the index of just these past runs; None if there is none, or it is not as it was
-    written.
+def _grown(
+    repository: Repository, wanted: Sequence[_Key], documents: DocumentNames, told: str
+) -> History:
+    """Return the index of these past runs, made of one that is kept: only the runs that it lacks
+    are read, and those that come after the first of them in time.
     """
-    import sqlite3
+    folder = memory(repository).parent
+    index = nearest_index(folder, _header(documents), wanted)
+    known = {(run.name, run.tree): run for run in index.runs}
+    others = {key for key in wanted if key in index.others}
+    texts = dict[_Key, str]()
 
-    from forge_bot.knowledge.kept_history import KeptHistory
+    def read(keys: Sequence[_Key]) -> bool:
+        for key, run, whole in _read(repository, keys, documents):
+            if not whole:
+                return False
+            if run is None:
+                others.add(key)
+            else:
+                # As text a run takes the least memory.
+                texts[key], known[key] = run.model_dump_json(), RunKey(*key, run.date)
+        return True
 
-    for path in folder.glob(f"history-{told}-*.sqlite"):
-        with suppress(OSError, ValueError, sqlite3.Error), path.open("rb") as file:
-            if path.name == _index_name(told, hashlib.file_digest(file, "sha256").hexdigest()):
-                history = KeptHistory(path)
-                # The ones that were asked last stay.
-                with suppress(OSError):
-                    os.utime(path)
-                return history
-    return None
-
-
-def _keep_index(folder: Path, told: str, history: History) -> None:
-    """Write the index of a history in one step, and take away those that nobody asked for lately.
-    Where nothing can be written, it is made again.
-    """
-    import sqlite3
-
-    from forge_bot.knowledge.kept_history import packed_history
-
-    with suppress(WriteFailed, OSError, sqlite3.Error):
-        packed = packed_history(history)
-        name = _index_name(told, hashlib.sha256(packed).hexdigest())
-        write_whole(folder / name, packed)
-        others = [path for path in folder.glob("history-*.sqlite") if path.name != name]
-        others.sort(key=lambda path: path.stat().st_mtime, reverse=True)
-        for path in others[_INDEXES_KEPT - 1 :]:
-            path.unlink(missing_ok=True)
-
-
-def _index_name(told: str, digest: str) -> str:
-    """Return a file name with a digest of what the index was made from, and one of its bytes."""
-    return f"history-{told}-{digest[:20]}.sqlite"
+    complete = read([key for key in wanted if key not in known and key not in others])
+    order = newest_first(known[key] for key in wanted if key in known)[::-1]
+    shared = index.shared(order)
+    added = [(run.name, run.tree) for run in order[shared:]]
+    if not complete or not read([key for key in added if key not in texts]):
+        # What a partial clone has not fetched yet is not what there is.
+        return History(_read_runs(repository, wanted, documents))
+    index.cut(shared)
+    for key in added:
+        index.append(known[key], PastRun.model_validate_json(texts.pop(key)))
+    index.pass_over(others)
+    return keep_index(folder, told, index.packed()) or index.history()
 
 
 def past_folders(repository: Repository, commit: str, records: str) -> dict[str, str]:
@@ -127,38 +122,36 @@ def past_runs(
     Only workspaces that nobody here has seen before are read and parsed. What is remembered can be
     deleted at any time; where it cannot be written, the next run reads again.
     """
-    return _read_runs(repository, _wanted(repository, commit, records), documents)[0]
+    return _read_runs(repository, _wanted(repository, commit, records), documents)
 
 
 def _wanted(repository: Repository, commit: str, records: str) -> list[_Key]:
     folders = past_folders(repository, commit, records)
     # A name that cannot be shown cannot be told to anybody either.
-    return [(name, tree) for name, tree in sorted(folders.items()) if name.isprintable()][
-        -RUNS_READ:
-    ]
+    keys = [(name, tree) for name, tree in sorted(folders.items()) if name.isprintable()]
+    given_up = max(len(keys) - RUNS_READ, 0) // _GIVEN_UP_AT_ONCE * _GIVEN_UP_AT_ONCE
+    return keys[given_up:]
 
 
 def _read_runs(
     repository: Repository, wanted: Sequence[_Key], documents: DocumentNames
-) -> tuple[tuple[PastRun, ...], bool]:
-    """Return the runs in these workspaces, and whether this clone has all of their files."""
+) -> tuple[PastRun, ...]:
+    """Return the runs in these workspaces, those that are remembered without reading them."""
     if not wanted:
-        return (), True
-    whole = True
+        return ()
     place = memory(repository)
     header = _header(documents)
     known = _remembered(place, header)
-    new = [key for key in wanted if key not in known]
-    if new:
-        read, partial = _read(repository, new, documents)
-        known |= read
+    if new := [key for key in wanted if key not in known]:
+        read = [*_read(repository, new, documents)]
+        known |= {key: run for key, run, _ in read}
         kept = known if len(known) <= 2 * RUNS_READ else {key: known[key] for key in wanted}
         # What a partial clone has not fetched yet is not what there is.
+        partial = {key for key, _, whole in read if not whole}
         kept = {key: run for key, run in kept.items() if key not in partial}
-        whole = not partial
         with suppress(WriteFailed):
             write_whole(place, "\n".join((header, *_lines(kept), "")))
-    return tuple(run for key in wanted if (run := known[key]) is not None), whole
+    return tuple(run for key in wanted if (run := known[key]) is not None)
 
 
 def memory(repository: Repository) -> Path:
@@ -172,7 +165,7 @@ def _header(documents: DocumentNames) -> str:
     """First line of the memory. Another version, or other names of documents, may read a workspace
     differently: it begins anew.
     """
-    return json.dumps({"pastRuns": 3, "version": __version__, "documents": documents})
+    return json.dumps({"pastRuns": 4, "version": __version__, "documents": documents})
 
 
 def _lines(known: Mapping[_Key, PastRun | None]) -> Iterator[str]:
@@ -194,21 +187,19 @@ def _remembered(place: Path, expected: str) -> dict[_Key, PastRun | None]:
 
 def _read(
     repository: Repository, keys: Sequence[_Key], documents: DocumentNames
-) -> tuple[dict[_Key, PastRun | None], set[_Key]]:
-    """Return the runs of these workspaces, and those of which a file is not in this clone."""
-    found: dict[_Key, PastRun | None] = {}
-    partial: set[_Key] = set()
+) -> Iterator[tuple[_Key, PastRun | None, bool]]:
+    """Yield the run of each of these workspaces, and whether all its files are in this clone."""
     reader = repository.objects_by_id()
     for start in range(0, len(keys), _AT_ONCE):
         some = keys[start : start + _AT_ONCE]
-        files = [_told(tree, documents) for tree in reader.read([tree for _, tree in some])]
+        trees = [*reader.read([tree for _, tree in some])]
+        files = [_told(tree, documents) for tree in trees]
         wanted = list(dict.fromkeys(oid for each in files for oid in each.values()))
         blobs = dict(zip(wanted, reader.read(wanted), strict=True))
-        for key, named in zip(some, files, strict=True):
+        for key, tree, named in zip(some, trees, files, strict=True):
             texts = {name: blobs[oid] for name, oid in named.items()}
-            partial |= {key} if None in texts.values() else set()
-            found[key] = _run_in(key[0], texts, documents)
-    return found, partial
+            whole = tree is not None and None not in texts.values()
+            yield key, _run_in(key[0], texts, documents), whole
 
 
 def _told(tree: GitObject | None, documents: DocumentNames) -> dict[str, str]:

@@ -4,9 +4,8 @@ runs than among few.
 
 import math
 import random
-import sys
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,6 +13,7 @@ from hypothesis import strategies as st
 from forge_bot.knowledge import History
 from forge_bot.knowledge.search_index import MOST_WORDS, Ranking
 from tests.fakes.made_up import MadeUp
+from tests.fakes.steps import calls_in
 
 WORDS = [f"w{number}" for number in range(12)]
 DOCUMENTS = st.lists(st.lists(st.sampled_from(WORDS), max_size=8), max_size=30)
@@ -95,23 +95,6 @@ def test_of_a_long_question_the_words_that_tell_most_are_looked_for() -> None:
     telling = Ranking(documents).most_informative(question)
     assert len(telling) == MOST_WORDS
     assert "everywhere" not in telling
-
-
-def calls_in(once: Callable[[], object]) -> int:
-    """How many functions, of Python and of C, are called on the way."""
-    count = 0
-
-    def counted(_frame: object, event: str, _argument: object) -> None:
-        nonlocal count
-        count += event in {"call", "c_call"}
-
-    before = sys.getprofile()
-    sys.setprofile(counted)
-    try:
-        once()
-    finally:
-        sys.setprofile(before)
-    return count
 
 
 def test_looking_for_words_again_takes_no_more_steps_among_many_runs_than_among_few() -> None:

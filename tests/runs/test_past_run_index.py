@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from forge_bot.git import Repository
-from forge_bot.knowledge import DocumentNames, History, Recall
-from forge_bot.runs.past_run_index import INDEXED, history_at, memory, past_runs
+from forge_bot.knowledge import DocumentNames, History, PastRun, Recall
+from forge_bot.runs.past_run_index import INDEXED, RUNS_READ, history_at, memory, past_runs
 from tests.fakes.bench import DEVELOP
 from tests.fakes.made_up import MadeUp, workspace
 from tests.fakes.many_branches import imported
@@ -76,7 +76,7 @@ def test_the_next_process_reads_the_index_and_no_run(repository: Repository) -> 
     first = asked(repository)
     assert first.similar
     assert first.patterns
-    memory(repository).unlink()
+    assert not memory(repository).exists(), "the index remembers the runs"
     again: list[Recall] = []
     calls = started_by(lambda: again.append(asked(repository)))
     assert again == [first] == [expected(repository)]
@@ -143,6 +143,100 @@ def test_two_that_make_it_at_once_do_each_other_no_harm(repository: Repository) 
     assert answers == [expected(repository)] * 3
     assert asked(repository) == answers[0]
     assert len(indexes(repository)) == 1
+
+
+def blobless(repository: Repository, folder: Path) -> Repository:
+    """A clone without the files of the runs, whose index came from elsewhere."""
+    subprocess.run(
+        ["git", "-C", str(repository.root), "config", "uploadpack.allowFilter", "true"], check=True
+    )
+    words = ["clone", "-q", "--no-checkout", "--filter=blob:none", repository.root.as_uri()]
+    subprocess.run(["git", *words, str(folder)], check=True)
+    clone = Repository.find(folder)
+    shutil.copytree(memory(repository).parent, memory(clone).parent)
+    return clone
+
+
+def test_for_one_more_run_no_file_of_those_before_it_is_read(
+    repository: Repository, tmp_path: Path
+) -> None:
+    asked(repository)
+    clone = blobless(repository, tmp_path / "clone")
+    added = MadeUp(4).run(0).model_copy(update={"name": "29991231-new", "date": "2999-12-31"})
+    history = history_at(clone, with_one_more(clone, added), DOCUMENTS)
+    assert len(history.runs) == INDEXED + 1
+    assert history.runs[0].title == added.title
+    assert history.similar(added.title)[0].name == added.name
+    whole = [*past_runs(repository, repository.commit_id("main"), DOCUMENTS), added]
+    assert history.recall(QUESTION) == History(whole).recall(QUESTION)
+
+
+def test_where_files_of_later_runs_are_not_there_only_what_is_there_counts(
+    repository: Repository, tmp_path: Path
+) -> None:
+    asked(repository)
+    clone = blobless(repository, tmp_path / "clone")
+    added = MadeUp(4).run(0).model_copy(update={"name": "20190203-old", "date": "2019-02-03"})
+    before = indexes(clone)
+    history = history_at(clone, with_one_more(clone, added), DOCUMENTS)
+    assert [run.name for run in history.runs] == [added.name]
+    assert indexes(clone) == before
+
+
+def with_one_more(repository: Repository, run: PastRun) -> str:
+    """A commit on top of main, made without reading a file of it."""
+
+    def git(*words: str, stdin: bytes | None = None) -> str:
+        done = subprocess.run(
+            ["git", "-C", str(repository.root), *words],
+            input=stdin,
+            capture_output=True,
+            check=True,
+        )
+        return done.stdout.decode().strip()
+
+    git("read-tree", "origin/main")
+    for path, text in workspace(run):
+        blob = git("hash-object", "-w", "--stdin", stdin=text.encode())
+        git("update-index", "--add", "--cacheinfo", f"100644,{blob},.specs/{run.name}/{path}")
+    tree = git("write-tree", "--missing-ok")
+    who = ("-c", "user.name=A", "-c", "user.email=a@b.c")
+    return git(*who, "commit-tree", tree, "-p", "origin/main", "-m", "one more")
+
+
+def test_runs_that_came_late_or_went_are_told_of_as_if_they_had_always_been(
+    repository: Repository, tmp_path: Path
+) -> None:
+    runs = past_runs(repository, repository.commit_id("main"), DOCUMENTS)
+    gone, late = runs[100].name, "20200101-late"
+    files = {path: data for path, data in records(INDEXED).items() if f"/{gone}/" not in path}
+    files[f".specs/{late}/request.md"] = b"# The late one\n\nIt came by a merge.\n"
+    files[".specs/notes/readme.md"] = b"no run"
+    others = imported(tmp_path / "others", [("main", "", files)])
+    place = memory(others).parent
+    asked(repository)
+    shutil.copytree(memory(repository).parent, place)
+    found = asked(others)
+    assert found == expected(others)
+    kept_names = {run.name for run in history_at(others, others.commit_id("main"), DOCUMENTS).runs}
+    assert late in kept_names
+    assert gone not in kept_names
+    shutil.rmtree(place)
+    assert asked(others) == found
+
+
+def test_of_more_than_ten_thousand_the_oldest_are_given_up_a_thousand_at_a_time(
+    tmp_path: Path,
+) -> None:
+    notes = {f".specs/2026-{number:05}/notes.md": b"no run" for number in range(RUNS_READ + 998)}
+    oldest = {".specs/2025-first/request.md": b"# The first one\n"}
+    one_more = ("more", "main", {".specs/2027/notes.md": b"no run"})
+    repository = imported(tmp_path / "r", [("main", "", oldest | notes), one_more])
+    titles = [
+        [run.title for run in history_at(repository, repository.commit_id(branch), DOCUMENTS).runs]
+        for branch in ("main", "more")
+    ]
+    assert titles == [["The first one"], []]
 
 
 def test_few_past_runs_have_none(tmp_path: Path) -> None:

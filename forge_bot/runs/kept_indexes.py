@@ -1,0 +1,96 @@
+"""The files with indexes of past runs. The name of each tells its runs and its bytes, so a torn one
+is none.
+"""
+
+import hashlib
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from forge_bot.errors import WriteFailed
+from forge_bot.knowledge import History
+from forge_bot.store import write_whole
+
+if TYPE_CHECKING:
+    from forge_bot.knowledge.growing_history import GrowingHistory
+
+_KEPT = 2
+_ANY = "history-*.sqlite"
+_FEW = 100
+"""An index that lacks so few runs is near enough: no other is read."""
+
+
+def kept_index(folder: Path, told: str) -> History | None:
+    """Return the index of just these past runs; None if there is none, or it is not as it was
+    written.
+    """
+    import sqlite3
+
+    from forge_bot.knowledge.kept_history import KeptHistory, opened
+
+    for path in folder.glob(f"history-{told}-*.sqlite"):
+        with suppress(OSError, ValueError, sqlite3.Error), path.open("rb") as file:
+            if path.name == _name(told, hashlib.file_digest(file, "sha256").hexdigest()):
+                history = KeptHistory(opened(path))
+                # The ones that were asked last stay.
+                with suppress(OSError):
+                    os.utime(path)
+                return history
+    return None
+
+
+def nearest_index(folder: Path, header: str, wanted: Sequence[tuple[str, str]]) -> "GrowingHistory":
+    """Return the kept index of this kind that has the most of these runs; without one, an empty
+    one.
+    """
+    import sqlite3
+
+    from forge_bot.knowledge.growing_history import GrowingHistory
+
+    most, nearest = 0, None
+    looked_for = {*wanted}
+    for path in _newest(folder):
+        with suppress(OSError, ValueError, sqlite3.Error):
+            packed = path.read_bytes()
+            if path.name != _name(path.name.split("-")[1], _digest(packed)):
+                continue
+            index = GrowingHistory.read(packed, header)
+            held = index.held(looked_for) if index is not None else 0
+            if held > most:
+                most, nearest = held, index
+            if len(wanted) - held <= _FEW:
+                break
+    return nearest or GrowingHistory.begun(header)
+
+
+def keep_index(folder: Path, told: str, packed: bytes) -> History | None:
+    """Write an index in one step, and take away those that nobody asked for lately; return it.
+    Where nothing can be written, it is made again.
+    """
+    import sqlite3
+
+    from forge_bot.knowledge.kept_history import KeptHistory, opened
+
+    path = folder / _name(told, _digest(packed))
+    with suppress(WriteFailed, OSError, sqlite3.Error):
+        write_whole(path, packed)
+        for other in [each for each in _newest(folder) if each != path][_KEPT - 1 :]:
+            other.unlink(missing_ok=True)
+        return KeptHistory(opened(path))
+    return None
+
+
+def _newest(folder: Path) -> list[Path]:
+    """Return the indexes, the one that was asked last first."""
+    return sorted(folder.glob(_ANY), key=lambda path: path.stat().st_mtime, reverse=True)
+
+
+def _digest(packed: bytes) -> str:
+    return hashlib.sha256(packed).hexdigest()
+
+
+def _name(told: str, digest: str) -> str:
+    """Return a file name with a digest of what the index was made from, and one of its bytes."""
+    return f"history-{told}-{digest[:20]}.sqlite"
