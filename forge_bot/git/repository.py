@@ -37,6 +37,11 @@ class Repository:
         """The top of the work tree, by the name that all folders of git have here."""
         return self.root
 
+    @property
+    def kept(self) -> Path:
+        """The folder for what forge-bot keeps beside git's data; all work trees share it."""
+        return self.common_dir / "forge-bot"
+
     # Branches, remotes, and what they name.
     head = of_folder(revisions.head)
     tips = of_folder(branch_tips)

@@ -33,4 +33,4 @@ def set_preferences(repository: Repository, wanted: Preferences) -> None:
 
 
 def _file(repository: Repository) -> Path:
-    return repository.common_dir / "forge-bot" / "preferences.json"
+    return repository.kept / "preferences.json"

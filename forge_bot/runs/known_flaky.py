@@ -37,4 +37,4 @@ def remember_flaky(repository: Repository, names: Sequence[str]) -> None:
 
 def _kept_in(repository: Repository) -> Path:
     """Return the file of the names; all work trees of a clone share it."""
-    return repository.common_dir / "forge-bot" / "flaky-tests.json"
+    return repository.kept / "flaky-tests.json"

@@ -55,7 +55,7 @@ class GraphReader:
 
     def __init__(self, repository: Repository) -> None:
         self._repository = repository
-        self._cache = GraphCache(repository.common_dir / "forge-bot" / "graph.sqlite")
+        self._cache = GraphCache(repository.kept / "graph.sqlite")
         self._facts: dict[str, FileFacts] = {}
         self._nodes: dict[str, tuple[str, FileNode]] = {}
         self._notes: tuple[str, ...] = ()
