@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from forge_bot.errors import WriteFailed
 from forge_bot.knowledge import History
 from forge_bot.store import write_whole
+from forge_bot.store.kept_files import leave_newest, newest
 
 if TYPE_CHECKING:
     from forge_bot.knowledge.growing_history import GrowingHistory
@@ -51,7 +52,7 @@ def nearest_index(folder: Path, header: str, wanted: Sequence[tuple[str, str]]) 
 
     most, nearest = 0, None
     looked_for = {*wanted}
-    for path in _newest(folder):
+    for path in newest(folder, _ANY):
         with suppress(OSError, ValueError, sqlite3.Error):
             packed = path.read_bytes()
             if path.name != _name(path.name.split("-")[1], _digest(packed)):
@@ -76,15 +77,9 @@ def keep_index(folder: Path, told: str, packed: bytes) -> History | None:
     path = folder / _name(told, _digest(packed))
     with suppress(WriteFailed, OSError, sqlite3.Error):
         write_whole(path, packed)
-        for other in [each for each in _newest(folder) if each != path][_KEPT - 1 :]:
-            other.unlink(missing_ok=True)
+        leave_newest(folder, _ANY, path, _KEPT)
         return KeptHistory(opened(path))
     return None
-
-
-def _newest(folder: Path) -> list[Path]:
-    """Return the indexes, the one that was asked last first."""
-    return sorted(folder.glob(_ANY), key=lambda path: path.stat().st_mtime, reverse=True)
 
 
 def _digest(packed: bytes) -> str:

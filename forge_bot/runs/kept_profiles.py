@@ -1,37 +1,23 @@
-"""The profiles of trees, made once and kept beside git's own data.
-
-What is kept is derived from a tree and the configured commands, and named by both. It may be
-deleted at any time; where it is broken, of another version or cannot be written, a profile is made
-anew.
+"""The profiles of trees, made once and kept beside git's own data, named by the tree and the
+configured commands.
 """
 
-import hashlib
 import json
-from collections.abc import Callable
-from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
-from pydantic import ValidationError
+from pydantic import TypeAdapter
 
-from forge_bot import __version__
-from forge_bot.errors import WriteFailed
 from forge_bot.git import Repository
 from forge_bot.knowledge import Profile, read_profile
 from forge_bot.settings import Config
-from forge_bot.store import write_whole
-from forge_bot.values import Frozen
+from forge_bot.store.kept_files import kept_or_made
 
 MOST_KEPT = 8
 _FORM = 1
-"""The number of the form of the file. It grows when profiles are read differently."""
+"""The number of the way in which profiles are read. It grows when that changes."""
 
-
-class _Kept(Frozen):
-    form: int
-    version: str
-    profiles: dict[str, Profile]
-
-
+_PROFILES = TypeAdapter(Profile)
 _known: dict[tuple[Path, str], Profile] = {}
 
 
@@ -40,39 +26,14 @@ def profile_at(repository: Repository, commit: str, config: Config, scope: str =
     sets; of one folder alone where `scope` names it.
     """
     tree, projects = repository.tree_id(commit), _of_projects(config)
-    words = json.dumps([config.commands.overrides(), projects, scope], sort_keys=True).encode()
-    key = (kept_in(repository), f"{tree}-{hashlib.sha256(words).hexdigest()[:16]}")
+    parts = [_FORM, tree, config.commands.overrides(), projects, scope]
+    key = (repository.kept, json.dumps(parts, sort_keys=True))
     if key not in _known:
         if len(_known) >= MOST_KEPT:
             _known.clear()
-        _known[key] = _kept_or_made(*key, lambda: _made(repository, commit, tree, config, scope))
+        made = partial(_made, repository, commit, tree, config, scope)
+        _known[key] = kept_or_made(key[0], "profile", key[1], _PROFILES, made, MOST_KEPT)
     return _known[key]
-
-
-def kept_in(repository: Repository) -> Path:
-    """Return the file of the kept profiles; all work trees of a clone share it."""
-    return repository.common_dir / "forge-bot" / "profiles.json"
-
-
-def _kept_or_made(file: Path, name: str, make: Callable[[], Profile]) -> Profile:
-    known = _kept(file)
-    if name in known:
-        return known[name]
-    profile = make()
-    # The newest stand last.
-    profiles = dict([*known.items(), (name, profile)][-MOST_KEPT:])
-    kept = _Kept(form=_FORM, version=__version__, profiles=profiles)
-    with suppress(WriteFailed):
-        write_whole(file, kept.model_dump_json())
-    return profile
-
-
-def _kept(file: Path) -> dict[str, Profile]:
-    try:
-        found = _Kept.model_validate_json(file.read_bytes())
-    except (OSError, ValidationError):
-        return {}
-    return found.profiles if (found.form, found.version) == (_FORM, __version__) else {}
 
 
 def _of_projects(config: Config) -> dict[str, dict[str, tuple[tuple[str, ...], ...]]]:

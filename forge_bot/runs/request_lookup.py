@@ -1,11 +1,14 @@
 """Look up what a request speaks of, before the first call: definitions, uses and likely files."""
 
 import builtins
+import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import NamedTuple
+
+from pydantic import TypeAdapter
 
 from forge_bot.artifacts.test_paths import belongs_to_tests
 from forge_bot.git import Repository
@@ -16,6 +19,7 @@ from forge_bot.knowledge.likely_files import LikelyFiles, is_prose
 from forge_bot.knowledge.mentions import last_part, mentions, request_names, resolve
 from forge_bot.project.words import words
 from forge_bot.store import SPECS
+from forge_bot.store.kept_files import kept_or_made
 
 LIKELY_LISTED = 10
 _LIKELY_SHOWN = 1
@@ -32,6 +36,12 @@ _LINE = 100
 _FEW_FILES = 40
 _SMALL_FILE = 2_000
 """Bytes of a file that is shown of a repository with few files: to look it up would cost a call."""
+
+KEPT_FROM = 200
+"""Of so many files the lookup is kept: of fewer it is made as fast as it is read."""
+
+_FORM = 1
+"""The number of the way in which a request is looked up. It grows when that changes."""
 
 _RANKED_WHOLE = 1_500
 _RANKED_OF_MANY = 400
@@ -84,8 +94,22 @@ class RequestLookup(NamedTuple):
             yield from listed[:_USES_LISTED]
 
 
+@lru_cache(maxsize=4)
 def looked_up(repository: Repository, base: str, request: str) -> RequestLookup:
-    """Return what is found for a request at a commit."""
+    """Return what is found for a request at a commit. Of a repository with many files it is kept:
+    each command of a run asks for it anew.
+    """
+    made = partial(_looked_up, repository, base, request)
+    if len(listed(repository, base)) < KEPT_FROM:
+        return made()
+    shallow = repository.common_dir / "shallow"
+    # What changed together is read from the commits that are here.
+    cut = shallow.read_text("ascii", "replace") if shallow.is_file() else ""
+    made_from = json.dumps([_FORM, repository.commit_id(base), request, cut])
+    return kept_or_made(repository.kept, "lookup", made_from, _LOOKUPS, made)
+
+
+def _looked_up(repository: Repository, base: str, request: str) -> RequestLookup:
     found = mentions(request)
     files = listed(repository, base)
     ranked = likely_files(repository, base, tuple(words(request)))
@@ -120,6 +144,9 @@ def looked_up(repository: Repository, base: str, request: str) -> RequestLookup:
     return RequestLookup(
         tuple(telling), defined, tuple(dict.fromkeys(listed_uses)), best, tuple(shown), complete
     )
+
+
+_LOOKUPS = TypeAdapter(RequestLookup)
 
 
 def _to_show(
