@@ -16,8 +16,7 @@ from forge_bot.runs.find_runs import RunInfo, resolve_run, runs
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from forge_bot.engine.phase_rows import Row
-    from forge_bot.runs.snapshot_of_run import RunSnapshot
+    from forge_bot.runs.kept_status import OpenQuestion, PhaseLine, RunStatusShown
     from forge_bot.values import Recorded
 
 _MARKS = {
@@ -31,36 +30,43 @@ _MARKS = {
 
 def status(folder: Path, name: str | None, *, as_json: bool) -> int:
     """Print the state of a run, phase by phase, and the next step."""
-    found = _read(folder, name)
+    # A list needs none of it.
+    from forge_bot.runs.kept_status import read_status
+
+    repository = Repository.find(folder)
+    info = resolve_run(repository, name)
+    shown, state = read_status(repository, info)
     if as_json:
-        sys.stdout.write(_json(found) + "\n")
+        sys.stdout.write(_json(repository, info, state) + "\n")
         return 0
-    from forge_bot.engine.phase_rows import rows
     from forge_bot.temporal.run_place import place_of
 
     console = Console(soft_wrap=True)
-    _head(found, console)
-    if (place := place_of(found.repository, found.state.run)) is not None and not found.info.ended:
+    _head(info, shown, console)
+    if (place := place_of(repository, info.name)) is not None and not info.ended:
         console.print(f"[dim]led by {escape(place.told)}[/]", highlight=False)
-    console.print(_phases(rows(found.pipeline, found.state)))
-    _tail(found, console)
+    console.print(_phases(shown.phases))
+    _tail(shown, console)
+    if shown.question is not None:
+        _question(shown.question, console)
+    elif not shown.ended:
+        _next_step(repository, info, console)
     return 0
 
 
-def _json(found: "RunSnapshot") -> str:
+def _json(repository: Repository, info: RunInfo, state: bytes) -> str:
     """Return state.json, the estimate if the run was begun on this machine, and the batch that is
     waited for; in ASCII, since standard output may be any encoding.
     """
     from forge_bot.runs.estimate import kept_estimate
 
-    estimate = kept_estimate(found.repository, found.state.run)
-    parts: dict[str, Recorded | None] = {"estimate": estimate}
-    if not (found.info.ended or found.info.waiting):
+    parts: dict[str, Recorded | None] = {"estimate": kept_estimate(repository, info.name)}
+    if not (info.ended or info.waiting):
         from forge_bot.runs.batch_wait import batch_wait
 
-        parts["batch"] = batch_wait(found.repository, found.info)
+        parts["batch"] = batch_wait(repository, info)
     more = {name: each.model_dump(mode="json") for name, each in parts.items() if each is not None}
-    return json.dumps({**found.state.model_dump(mode="json"), **more}, indent=2)
+    return json.dumps({**json.loads(state), **more}, indent=2)
 
 
 def show(folder: Path, name: str | None, artifact: str) -> int:
@@ -71,7 +77,7 @@ def show(folder: Path, name: str | None, artifact: str) -> int:
     shown = (artifact_text(repository, info, each) for each in (artifact, f"{artifact}.md"))
     text = next((each for each in shown if each is not None), None)
     if text is None:
-        raise _unknown(_snapshot(repository, info), artifact)
+        raise _unknown(repository, info, artifact)
     if not sys.stdout.isatty():
         sys.stdout.write(text)
     elif artifact.endswith(".patch"):
@@ -83,13 +89,13 @@ def show(folder: Path, name: str | None, artifact: str) -> int:
     return 0
 
 
-def _unknown(found: "RunSnapshot", artifact: str) -> UnknownArtifact:
-    known = ", ".join(
-        ("request.md", *(name for name in found.state.artifacts if name != "request.md"))
-    )
-    return UnknownArtifact(
-        f"The run {found.info.name} has no {artifact}.", hint=f"It has: {known}."
-    )
+def _unknown(repository: Repository, info: RunInfo, artifact: str) -> UnknownArtifact:
+    from forge_bot.runs.snapshot_of_run import run_snapshot
+    from forge_bot.settings import load_config
+
+    state = run_snapshot(repository, info, load_config(repository.text_here)).state
+    known = ", ".join(("request.md", *(name for name in state.artifacts if name != "request.md")))
+    return UnknownArtifact(f"The run {info.name} has no {artifact}.", hint=f"It has: {known}.")
 
 
 def list_runs(folder: Path) -> int:
@@ -138,35 +144,21 @@ def _branch(info: RunInfo) -> str:
     )
 
 
-def _read(folder: Path, name: str | None) -> "RunSnapshot":
-    repository = Repository.find(folder)
-    return _snapshot(repository, resolve_run(repository, name))
-
-
-def _snapshot(repository: Repository, info: RunInfo) -> "RunSnapshot":
-    # A list needs neither these nor what they read.
-    from forge_bot.runs.snapshot_of_run import run_snapshot
-    from forge_bot.settings import load_config
-
-    return run_snapshot(repository, info, load_config(repository.text_here))
-
-
-def _head(found: "RunSnapshot", console: Console) -> None:
-    state = found.state
-    console.print(f"[bold]{escape(state.title)}[/]")
+def _head(info: RunInfo, shown: "RunStatusShown", console: Console) -> None:
+    console.print(f"[bold]{escape(shown.title)}[/]")
     where = (
-        f" · work tree {escape(str(found.info.tree))}"
-        if found.info.tree is not None
+        f" · work tree {escape(str(info.tree))}"
+        if info.tree is not None
         else " · no work tree here"
     )
     console.print(
-        f"[dim]run {escape(state.run)} · effort {state.effort} ({escape(state.effort_reason)})[/]",
+        f"[dim]run {escape(info.name)} · effort {shown.effort} ({escape(shown.effort_reason)})[/]",
         highlight=False,
     )
-    console.print(f"[dim]branch {_branch(found.info)}{where}[/]\n", highlight=False)
+    console.print(f"[dim]branch {_branch(info)}{where}[/]\n", highlight=False)
 
 
-def _phases(shown: "tuple[Row, ...]") -> "Table":
+def _phases(shown: "tuple[PhaseLine, ...]") -> "Table":
     from rich.table import Table
 
     from forge_bot.cli.amounts import money, tokens
@@ -186,43 +178,39 @@ def _phases(shown: "tuple[Row, ...]") -> "Table":
     return table
 
 
-def _tail(found: "RunSnapshot", console: Console) -> None:
+def _tail(shown: "RunStatusShown", console: Console) -> None:
     from forge_bot.cli.amounts import money, tokens
-    from forge_bot.engine.capability_uses import use_lines
 
-    state = found.state
-    for line in use_lines(state):
+    for line in shown.capabilities:
         cost = f", {money(line.cost)}" if line.cost is not None else ""
         console.print(
             f"[dim]  {escape(line.name)}: {escape(line.words)}{cost}[/]",
             highlight=False,
             soft_wrap=True,
         )
-    cap = f" of {money(state.budget.cap)}" if state.budget.cap is not None else ""
-    most = f" of {state.budget.token_cap:,}" if state.budget.token_cap is not None else ""
+    cap = f" of {money(shown.cap)}" if shown.cap is not None else ""
+    most = f" of {shown.token_cap:,}" if shown.token_cap is not None else ""
     console.print(
-        f"\n[dim]so far: {tokens(state.usage)}{most} · {money(state.usage.cost)}{cap}[/]",
+        f"\n[dim]so far: {tokens(shown.usage)}{most} · {money(shown.usage.cost)}{cap}[/]",
         highlight=False,
     )
-    if state.gate is not None:
-        answers = ", ".join(
-            (*state.gate.options, *(() if "abandon" in state.gate.options else ("abandon",)))
-        )
-        console.print(
-            f"[yellow]?[/] [bold]{state.gate.name} waits for you[/]: forge-bot {escape(answers)}",
-            highlight=False,
-        )
-        for file in state.gate.files:
-            console.print(f"    forge-bot show {escape(file.name)}", highlight=False)
-    elif not state.ended:
-        _next_step(found, console)
 
 
-def _next_step(found: "RunSnapshot", console: Console) -> None:
+def _question(asked: "OpenQuestion", console: Console) -> None:
+    answers = ", ".join((*asked.answers, *(() if "abandon" in asked.answers else ("abandon",))))
+    console.print(
+        f"[yellow]?[/] [bold]{asked.gate} waits for you[/]: forge-bot {escape(answers)}",
+        highlight=False,
+    )
+    for file in asked.files:
+        console.print(f"    forge-bot show {escape(file)}", highlight=False)
+
+
+def _next_step(repository: Repository, info: RunInfo, console: Console) -> None:
     """Print what goes on with a run that waits for nobody."""
     from forge_bot.runs.batch_wait import batch_in_words
 
-    if batch := batch_in_words(found.repository, found.info):
+    if batch := batch_in_words(repository, info):
         console.print(f"[yellow]…[/] [bold]{escape(batch)}[/]", highlight=False)
         console.print("  [bold]forge-bot resume[/] looks whether it has ended", highlight=False)
     else:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from pydantic import Field, ValidationError
 
-from forge_bot.engine.pipeline import Pipeline
 from forge_bot.errors import WriteFailed
 from forge_bot.git import Repository
 from forge_bot.runs.run_paths import run_paths
@@ -18,6 +17,7 @@ from forge_bot.values import Effort, Recorded, Tier, Usage, is_empty
 from forge_bot.wording import several
 
 if TYPE_CHECKING:
+    from forge_bot.engine.pipeline import Pipeline
     from forge_bot.runs.estimate_evidence import Sample
 
 ENOUGH = 5
@@ -62,7 +62,7 @@ class Estimate(Recorded):
 def estimate(
     repository: Repository,
     base: str,
-    pipeline: Pipeline,
+    pipeline: "Pipeline",
     effort: Effort,
     models: Mapping[Tier, str],
     *,

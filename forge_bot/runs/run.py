@@ -27,6 +27,7 @@ from forge_bot.errors import ForgeError
 from forge_bot.git import Repository, Tree
 from forge_bot.runs.clock import now
 from forge_bot.runs.commit_message import ACTION, subject, trailers
+from forge_bot.runs.kept_status import keep_status
 from forge_bot.runs.last_known_head import LastKnownHead
 from forge_bot.runs.run_paths import RunPaths, run_paths
 from forge_bot.runs.standing_rules import rules_at
@@ -187,6 +188,7 @@ class Run:
         with suppress(ForgeError, OSError):
             head = self.repository.commit_id(self.ref)
             self.known_head.leave(head, self.workspace.content)
+        keep_status(self.repository, self.workspace, self.state)
 
     def outside(self) -> tuple[str, ...]:
         """Return the uncommitted changes outside of the record."""

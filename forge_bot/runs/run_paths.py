@@ -22,6 +22,7 @@ class RunPaths(Frozen):
     starting: Path
     lock: Path
     known_head: Path
+    status: Path
     git: Path
 
     @property
@@ -56,5 +57,6 @@ def paths_in(home: Path, common: Path, run: str) -> RunPaths:
         starting=home / "starting.json",
         lock=common / "forge-bot" / f"{run}.lock",
         known_head=common / "forge-bot" / f"{run}.trail",
+        status=home / "status.json",
         git=common,
     )

@@ -97,6 +97,18 @@ def load_descriptor(name: str, read: Callable[[str], str | None]) -> "Pipeline |
     """
     from forge_bot.engine.pipeline import StepPipeline
 
+    text, place = pipeline_source(name, read)
+    found = _parsed(text, place)
+    if isinstance(found, StepPipeline) and found.pipeline_id != name:
+        wrong = f"{place}:1: pipeline_id: {found.pipeline_id!r}; the file is named {name!r}"
+        raise BadPipeline(f"{place} has one problem.", details=(wrong,))
+    return found
+
+
+def pipeline_source(name: str, read: Callable[[str], str | None]) -> tuple[str, str]:
+    """Return the text of the pipeline of that name, and the name of its file. Raises BadPipeline
+    where there is none.
+    """
     if not name.replace("-", "").replace("_", "").isalnum():
         raise BadPipeline(
             f"{name!r} is no name of a pipeline.", details=("letters, digits, - and _ only",)
@@ -105,14 +117,11 @@ def load_descriptor(name: str, read: Callable[[str], str | None]) -> "Pipeline |
         raise BadPipeline(f"{name!r} is no name of a pipeline.", details=("a label has it",))
     own = f"{PIPELINES}/{name}.yaml"
     text = read(own)
+    if text is not None:
+        return text, own
     shipped = templates() / "pipelines" / f"{name}.yaml"
-    if text is None and not shipped.is_file():
+    if not shipped.is_file():
         raise BadPipeline(
             f"There is no pipeline {name!r}.", details=(f"neither {own} nor a shipped one",)
         )
-    place = own if text is not None else f"pipelines/{name}.yaml"
-    found = _parsed(text if text is not None else shipped.read_text(encoding="utf-8"), place)
-    if isinstance(found, StepPipeline) and found.pipeline_id != name:
-        wrong = f"{place}:1: pipeline_id: {found.pipeline_id!r}; the file is named {name!r}"
-        raise BadPipeline(f"{place} has one problem.", details=(wrong,))
-    return found
+    return shipped.read_text(encoding="utf-8"), f"pipelines/{name}.yaml"

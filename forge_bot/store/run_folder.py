@@ -106,7 +106,7 @@ class Workspace:
 
     def save(self, state: "State") -> None:
         """Write state.json."""
-        write_whole(self.path / STATE, state.model_dump_json(indent=2) + "\n")
+        write_whole(self.path / STATE, state_file(state))
 
     def mend(self, committed: bytes) -> tuple[str, ...]:
         """Take away what a killed process left half-written, and bring back what is gone of the
@@ -187,6 +187,11 @@ def read_state(pipeline: "Pipeline", raw: bytes, name: str) -> "State":
         return fold(pipeline, read_reports(raw, name))
     except (ReportRejected, RunEnded) as error:
         raise ReportsDamaged(f"{name} contradicts itself: {error.message}") from error
+
+
+def state_file(state: "State") -> bytes:
+    """Return the bytes of state.json."""
+    return f"{state.model_dump_json(indent=2)}\n".encode()
 
 
 def _stale(raw: bytes | None, state: "State", where: str) -> str:

@@ -1,0 +1,162 @@
+"""What a status shows of a run. A process that lets go of a run keeps it, so that who only looks
+reads no pipeline and folds no reports.
+
+What is kept is named by the bytes that it was made from. It may be deleted at any time; where it
+is broken, behind, or of another version, it is made anew from the reports.
+"""
+
+import hashlib
+from contextlib import suppress
+from decimal import Decimal
+from typing import TYPE_CHECKING, NamedTuple
+
+from pydantic import ValidationError
+
+from forge_bot import __version__
+from forge_bot.errors import ForgeError
+from forge_bot.git import Repository
+from forge_bot.runs.files_of_run import raw_file
+from forge_bot.runs.find_runs import RunInfo
+from forge_bot.runs.run_paths import run_paths
+from forge_bot.settings import load_config
+from forge_bot.settings.config import CONFIG
+from forge_bot.settings.load_pipeline import pipeline_source
+from forge_bot.store import Content, Workspace, write_whole
+from forge_bot.store.run_folder import REPORTS, STATE, state_file
+from forge_bot.values import Frozen, Usage
+
+if TYPE_CHECKING:
+    from forge_bot.engine import Pipeline, State
+
+_FORM = 1
+"""The number of the form of the file. It grows when a status is made differently."""
+
+
+class PhaseLine(Frozen):
+    """A phase as a status shows it."""
+
+    phase: str
+    label: str
+    standing: str
+    usage: Usage
+    note: str
+
+
+class CapabilityLine(Frozen):
+    """A tool or skill from outside as a status shows it."""
+
+    name: str
+    words: str
+    cost: Decimal | None
+
+
+class OpenQuestion(Frozen):
+    """The question that a person is asked."""
+
+    gate: str
+    answers: tuple[str, ...]
+    files: tuple[str, ...]
+
+
+class RunStatusShown(Frozen):
+    """All that a status shows of the record of a run."""
+
+    pipeline: str
+    title: str
+    effort: str
+    effort_reason: str
+    phases: tuple[PhaseLine, ...]
+    capabilities: tuple[CapabilityLine, ...]
+    usage: Usage
+    cap: Decimal | None
+    token_cap: int | None
+    question: OpenQuestion | None
+    ended: bool
+
+
+class RunStatusRead(NamedTuple):
+    """What a status shows, and the state as JSON."""
+
+    shown: RunStatusShown
+    state: bytes
+
+
+class _Kept(Frozen):
+    made_from: str
+    shown: RunStatusShown
+
+
+def read_status(repository: Repository, info: RunInfo) -> RunStatusRead:
+    """Return the status of a run. Raises ReportsDamaged, BadConfig and BadPipeline."""
+    reports = raw_file(repository, info, REPORTS) or b""
+    state = raw_file(repository, info, STATE) or b""
+    kept = _kept(repository, info.name)
+    if kept is not None and kept.made_from == _name(repository, kept.shown, reports, state):
+        return RunStatusRead(kept.shown, state)
+    from forge_bot.runs.snapshot_of_run import run_snapshot
+
+    found = run_snapshot(repository, info, load_config(repository.text_here))
+    return RunStatusRead(_made(found.pipeline, found.state), state_file(found.state))
+
+
+def keep_status(repository: Repository, workspace: Workspace, state: "State") -> None:
+    """Keep the status of a run as this process leaves it; where that cannot be, nothing is kept."""
+    from forge_bot.settings.load_pipeline import load_pipeline
+
+    with suppress(ForgeError, OSError):
+        reports = (workspace.path / REPORTS).read_bytes()
+        if Content.of(reports) != workspace.content:
+            return
+        shown = _made(load_pipeline(state.pipeline, repository.text_here), state)
+        kept = _Kept(made_from=_name(repository, shown, reports, state_file(state)), shown=shown)
+        if kept != _kept(repository, workspace.name):
+            write_whole(run_paths(repository, workspace.name).status, kept.model_dump_json())
+
+
+def _kept(repository: Repository, run: str) -> _Kept | None:
+    try:
+        return _Kept.model_validate_json(run_paths(repository, run).status.read_bytes())
+    except (OSError, ValidationError):
+        return None
+
+
+def _name(repository: Repository, shown: RunStatusShown, reports: bytes, state: bytes) -> str:
+    """Return a digest of all that a status is made from; empty where a part is not there."""
+    try:
+        pipeline, place = pipeline_source(shown.pipeline, repository.text_here)
+    except ForgeError:
+        return ""
+    config = repository.text_here(CONFIG) or ""
+    digest = hashlib.sha256()
+    for part in (f"{_FORM} {__version__}", place, pipeline, config, reports, state):
+        raw = part.encode("utf-8", "surrogateescape") if isinstance(part, str) else part
+        digest.update(b"%d " % len(raw) + raw)
+    return digest.hexdigest()
+
+
+def _made(pipeline: "Pipeline", state: "State") -> RunStatusShown:
+    from forge_bot.engine.capability_uses import use_lines
+    from forge_bot.engine.phase_rows import rows
+
+    gate = state.gate
+    return RunStatusShown(
+        pipeline=state.pipeline,
+        title=state.title,
+        effort=state.effort,
+        effort_reason=state.effort_reason,
+        phases=tuple(PhaseLine.model_validate(dict(row)) for row in rows(pipeline, state)),
+        capabilities=tuple(CapabilityLine.model_validate(dict(line)) for line in use_lines(state)),
+        usage=state.usage,
+        cap=state.budget.cap,
+        token_cap=state.budget.token_cap,
+        question=(
+            OpenQuestion(
+                gate=gate.name,
+                answers=tuple(gate.options),
+                files=tuple(file.name for file in gate.files),
+            )
+            if gate is not None
+            else None
+        ),
+        ended=state.ended,
+    )
