@@ -12,7 +12,7 @@ from forge_bot.cli.console import Console
 from forge_bot.cli.options import Ending, HostChoice, ResumeOptions
 from forge_bot.cli.progress import Progress
 from forge_bot.cli.session_setup import check_person, load_setup, session, way_of_answer
-from forge_bot.cli.temporal_commands import led_by
+from forge_bot.cli.temporal_commands import led_by, works_here
 from forge_bot.engine.reports import Answer, BudgetRaised, Report, RetryAsked
 from forge_bot.errors import RunEnded, TaskTooLarge
 from forge_bot.git import Repository
@@ -203,7 +203,9 @@ def _go(
     config = load_setup(repository)
     info = resolve_run(repository, options.run)
     if not ends:
-        run_checks(Occasion.BEFORE_GOING_ON, CheckSubject(repository, config, run=info)).require()
+        here = works_here(repository, info.name, host)
+        subject = CheckSubject(repository, config, run=info, signs_here=here)
+        run_checks(Occasion.BEFORE_GOING_ON, subject).require()
     progress = Progress(Console())
     keep_model(repository, info.name, options.model)
     model = options.model or kept_model(repository, info.name)

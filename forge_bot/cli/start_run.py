@@ -80,7 +80,8 @@ class _Start:
         text = f"{self.draft.title}\n{self.draft.text}"
         scope = self.options.scope or ""
         intent = RunIntent(text=text, branch=plan.branch, here=plan.here, scope=scope)
-        return CheckSubject(self.repository, self.config, intent)
+        signs_here = self.place is None or self.place.dev
+        return CheckSubject(self.repository, self.config, intent, signs_here=signs_here)
 
 
 def start_run(task: str, options: RunOptions) -> int:

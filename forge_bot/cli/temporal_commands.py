@@ -118,6 +118,13 @@ def led_by(
     return on_server(going, wanted or known or TemporalPlace())
 
 
+def works_here(repository: Repository, run: str, choice: HostChoice) -> bool:
+    """Return whether this command does the work of a run, and not a worker of its own."""
+    known = place_of(repository, run)
+    led = choice.on == "temporal" or (known is not None and choice.on != "local")
+    return not led or choice.dev or (known is not None and known.dev)
+
+
 def on_server(going: Session, place: TemporalPlace) -> "TemporalSession":
     """Return what follows a run that a server leads."""
     require_client()

@@ -31,6 +31,7 @@ from forge_bot.errors import (
 )
 from forge_bot.git import Repository
 from forge_bot.git.revisions import is_ancestor
+from forge_bot.git.signed_commits import find_key, try_key
 from forge_bot.runs.find_runs import RunInfo, run_named
 from forge_bot.runs.local_host import LocalHost
 from forge_bot.runs.notifications import Notice, Notify, PhaseBegan, PromptSent, Thinking
@@ -207,8 +208,13 @@ def _is_again(notice: Thinking) -> bool:
 # --------------------------------------------------------------------------------------------------
 
 
-def _taken_up(order: StepOrder, _session: Session, run: Run) -> StepDone:
-    """Read the run for a workflow that knows nothing of it."""
+def _taken_up(order: StepOrder, session: Session, run: Run) -> StepDone:
+    """Read the run for a workflow that knows nothing of it. Raises BadSigningKey before anything is
+    paid for.
+    """
+    root, wanted = run.repository.root, session.config.sign
+    if not run.state.ended and (key := find_key(root, session.environ, wanted=wanted)) is not None:
+        try_key(root, key)
     done = _told(order, run)
     return done.model_copy(update={"pipeline": run.pipeline.model_dump_json()})
 

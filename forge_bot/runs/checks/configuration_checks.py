@@ -78,15 +78,17 @@ def signing(subject: CheckSubject) -> Iterator[CheckResult]:
     have the record in them. Raises BadSigningKey.
     """
     root, config = subject.repository.root, subject.config
-    key = find_key(root, subject.environ, wanted=config.sign)
-    if key is None:
+    fingerprint = ""
+    if subject.signs_here:
+        key = find_key(root, subject.environ, wanted=config.sign)
+        fingerprint = try_key(root, key) if key is not None else ""
+    if not fingerprint and (subject.signs_here or not config.sign):
         return
-    fingerprint = try_key(root, key)
     if subject.intent.here or config.records is RecordsPolicy.IN_BRANCH:
         sentence = "Only commits without the run's record can be signed."
         way_out = "Leave out --here and `records: in-branch`, or the key and `sign: true`."
         yield refuse("signing", sentence, way_out, BadSigningKey.code)
-    else:
+    elif fingerprint:
         yield note("signing", f"Commits for merge are signed by {fingerprint}.")
 
 
