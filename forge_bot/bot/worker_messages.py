@@ -51,6 +51,8 @@ class WorkerStopped(Frozen):
     cancelled: bool = False
     remedy: Annotated[Remedy, Field(discriminator="kind")] | None = None
     trouble: ModelTrouble | None = None
+    seconds: int | None = Field(default=None, ge=0)
+    """How long GitHub asks to be left alone."""
 
 
 AnyMessage = Committed | LogMessage | InquiryAnswer | WorkerStopped
@@ -84,6 +86,7 @@ def stopped_by(error: errors.ForgeError) -> WorkerStopped:
         exit_code=error.exit_code,
         remedy=error.remedy,
         trouble=error.trouble if isinstance(error, errors.ModelUnavailable) else None,
+        seconds=error.seconds if isinstance(error, errors.RateLimited) else None,
     )
 
 
@@ -93,6 +96,8 @@ def as_error(stopped: WorkerStopped) -> errors.ForgeError:
     message, hint = stopped.message or "The worker failed.", stopped.hint or None
     if issubclass(kind, errors.ModelUnavailable):
         return kind(message, trouble=stopped.trouble, hint=hint, remedy=stopped.remedy)
+    if issubclass(kind, errors.RateLimited):
+        return kind(message, seconds=stopped.seconds, hint=hint)
     error = kind(message, hint=hint)
     if stopped.remedy is not None:
         error.advice, error.remedy = stopped.hint, stopped.remedy

@@ -22,7 +22,7 @@ from forge_bot.engine import (
 )
 from forge_bot.engine.gates import AUTO, WHY_AUTO
 from forge_bot.engine.reports import ArtifactWritten, PublicationAsked, Published, Report
-from forge_bot.errors import GitFailed, GitHubError, StepFailed
+from forge_bot.errors import ForgeError, GitFailed, GitHubError, PushRefused, StepFailed
 from forge_bot.prompts.environment import Environment
 from forge_bot.runs.agents import Agents
 from forge_bot.runs.builtin_actions import applied, not_done, prepared, verified, written
@@ -45,7 +45,8 @@ class LocalHost:
     `post` writes a comment to the run's issue, once a person has agreed; without it nothing is
     posted. `withheld` names files by git's wildcards that cannot be delivered from here: of an
     approved patch they stay in the patch. With `only`, agents take one step of that kind.
-    `delivered` is called in threads where the branch has to lie where others find it.
+    `delivered` is called in threads where the branch has to lie where others find it. `passing`
+    errors of a publication are raised and not reported: whoever leads the run publishes again.
     """
 
     def __init__(
@@ -66,6 +67,7 @@ class LocalHost:
         only: StepChoice | None = None,
         delivered: Callable[[], object] = lambda: None,
         hand_in: HandIn = hand_in_alone,
+        passing: tuple[type[ForgeError], ...] = (),
     ) -> None:
         self.run = run
         self.project = project
@@ -86,6 +88,7 @@ class LocalHost:
         )
         self.withheld = withheld
         self.recorded = recorded
+        self.passing = passing
         self._paths: tuple[str, ...] = ()
 
     async def record(self, report: Report, state: State) -> None:
@@ -142,7 +145,7 @@ class LocalHost:
         if self.publisher is not None:
             self._began(action)
             publish = partial(self._publish, self.publisher)
-            yield await asyncio.to_thread(self._reported, publish, state, action)
+            yield await asyncio.to_thread(self._reported, publish, state, action, self.passing)
 
     def _began(self, action: Exec | WriteFile, tasks: tuple[TaskId, ...] = ()) -> None:
         self.tell(
@@ -151,10 +154,18 @@ class LocalHost:
             )
         )
 
-    def _reported(self, do: Callable[[State, Exec], Report], state: State, action: Exec) -> Report:
+    def _reported(
+        self,
+        do: Callable[[State, Exec], Report],
+        state: State,
+        action: Exec,
+        passing: tuple[type[ForgeError], ...] = (),
+    ) -> Report:
         try:
             return do(state, action)
         except (GitFailed, GitHubError, StepFailed) as error:
+            if isinstance(error, passing) and not isinstance(error, PushRefused):
+                raise
             return not_done(action, self.run, error)
 
     def _execute(self, state: State, action: Exec) -> Report:

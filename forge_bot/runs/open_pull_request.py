@@ -8,14 +8,29 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from forge_bot.errors import GhFailed
+from pydantic import BaseModel, ValidationError
+
+from forge_bot.errors import GhFailed, GitHubError, GitHubUnavailable, RateLimited
 from forge_bot.git import Repository
 from forge_bot.github_api import parse_remote
 from forge_bot.interaction.pull_request import PullRequestText
+from forge_bot.runs.clock import now
 
 _SECONDS = 120
 _ADDRESS = re.compile(r"https?://\S+/pull/\d+")
 _EXISTS = "already exists"
+_LIMITED = re.compile("rate limit|abuse detection", re.IGNORECASE)
+_SECONDARY = re.compile("secondary|abuse", re.IGNORECASE)
+_UNREACHED = re.compile(r"error connecting to|\bHTTP 5\d\d\b", re.IGNORECASE)
+
+
+class _LimitWire(BaseModel):
+    remaining: int
+    reset: int
+
+
+class _LimitsWire(BaseModel):
+    resources: dict[str, _LimitWire]
 
 
 @dataclass(frozen=True)
@@ -74,13 +89,33 @@ def _opened(root: Path, wanted: WantedPullRequest) -> str:
     said = f"{done.stdout}\n{done.stderr}"
     if done.returncode != 0:
         if _EXISTS not in said:
-            raise GhFailed(f"gh could not open the pull request: {_words(said)}")
+            raise _failed(root, "open", said)
         text = ("--title", wanted.text.title, "--body-file", str(wanted.body))
         changed = _gh(root, ("gh", "pr", "edit", wanted.head, *_elsewhere(wanted), *text))
         if changed.returncode != 0:
-            raise GhFailed(f"gh could not change the pull request: {_words(changed.stderr)}")
+            raise _failed(root, "change", changed.stderr)
     found = _ADDRESS.search(said)
     return found[0] if found else ""
+
+
+def _failed(root: Path, verb: str, said: str) -> GitHubError:
+    """Return the error for what gh printed."""
+    message = f"gh could not {verb} the pull request: {_words(said)}"
+    if _LIMITED.search(said):
+        return RateLimited(message, seconds=None if _SECONDARY.search(said) else _limit_left(root))
+    return GitHubUnavailable(message) if _UNREACHED.search(said) else GhFailed(message)
+
+
+def _limit_left(root: Path) -> int | None:
+    """Return the seconds until the limits of this account that are used up end; asking does not
+    count. None where GitHub does not tell.
+    """
+    try:
+        found = _LimitsWire.model_validate_json(_gh(root, ("gh", "api", "rate_limit")).stdout)
+    except (GhFailed, ValidationError):
+        return None
+    used_up = [each.reset for each in found.resources.values() if each.remaining == 0]
+    return max(max(used_up) - int(now().timestamp()), 0) + 1 if used_up else None
 
 
 def _gh(root: Path, words: tuple[str, ...]) -> subprocess.CompletedProcess[str]:

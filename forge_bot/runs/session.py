@@ -230,6 +230,7 @@ class Session:
         only: StepChoice | None = None,
         recorded: Recorded | None = None,
         delivered: Callable[[], object] = lambda: None,
+        passing: tuple[type[ForgeError], ...] = (),
     ) -> LocalHost:
         """The host that performs on this machine. Raises what opening models and prompts raises."""
         profile = profile_at(
@@ -253,6 +254,7 @@ class Session:
             recorded=recorded,
             delivered=delivered,
             hand_in=self.hand_in,
+            passing=passing,
         )
 
     async def look_into(self, run: Run, text: str) -> tuple[Inquiry, Asked | None]:

@@ -11,7 +11,7 @@ from forge_bot.agent.agent_steps import AgentStep, WantedAction
 from forge_bot.agent.capabilities import CapabilityType
 from forge_bot.bot.worker_messages import WorkerStopped, stopped_by
 from forge_bot.engine import Action, Exec, SpawnAgent, WriteFile
-from forge_bot.errors import ForgeError, TemporalWorkerDiffers
+from forge_bot.errors import ForgeError, RateLimited, TemporalWorkerDiffers
 from forge_bot.values import Frozen, PhaseId
 
 ACTIVITY_OF_ACTION = {
@@ -133,6 +133,7 @@ class RunStanding(Frozen):
     asks: bool = Field(default=False, description="a person is asked")
     over: bool = False
     trouble: WorkerStopped | None = Field(default=None, description="why the work stands still")
+    again: int = Field(default=0, description="seconds after which it is tried again by itself")
 
 
 def publishing_queue(queue: str) -> str:
@@ -153,10 +154,28 @@ def first_step(action: Action) -> str:
             raise AssertionError(action.type)
 
 
+_UNNAMED = 60
+"""Seconds that GitHub asks to wait where it names no time."""
+
+_SOON = 10
+"""Seconds in which an activity is tried again by itself."""
+
+
+def seconds_to_wait(stop: WorkerStopped) -> int:
+    """Return how long GitHub or a provider asks to be left alone; 0 where it does not matter."""
+    if stop.code == RateLimited.code:
+        return stop.seconds if stop.seconds is not None else _UNNAMED
+    seconds = (stop.trouble.seconds if stop.trouble is not None else None) or 0
+    return seconds if seconds > _SOON else 0
+
+
 def as_failure(stop: WorkerStopped, *, passing: bool = False) -> ApplicationError:
-    """Return the failure that carries an error over the server. `passing`: it is tried again."""
+    """Return the failure that carries an error over the server. `passing`: it is tried again, at
+    once unless that was asked not to be done.
+    """
+    again = passing and not seconds_to_wait(stop)
     return ApplicationError(
-        stop.message, stop.model_dump_json(), type=stop.code, non_retryable=not passing
+        stop.message, stop.model_dump_json(), type=stop.code, non_retryable=not again
     )
 
 
@@ -169,9 +188,11 @@ def stop_in(cause: BaseException | None) -> tuple[WorkerStopped, bool]:
     """Return the error that a failure carries, and whether its reason can go away by itself."""
     if isinstance(cause, ApplicationError) and cause.details:
         try:
-            return WorkerStopped.model_validate_json(str(cause.details[0])), not cause.non_retryable
+            stop = WorkerStopped.model_validate_json(str(cause.details[0]))
         except ValidationError:
             pass
+        else:
+            return stop, not cause.non_retryable or seconds_to_wait(stop) > 0
     if isinstance(cause, ApplicationError) and _of_another_version(cause):
         message = f"A worker of another version of forge-bot cannot take this step: {cause.message}"
         return stopped_by(TemporalWorkerDiffers(message)), False

@@ -253,6 +253,7 @@ def _performed(order: StepOrder, session: Session, run: Run) -> StepDone:
         run,
         only=StepChoice(kind=kind, action=order.key) if kind is not None else None,
         delivered=lambda: _delivered(order, run),
+        passing=(GitFailed, GitHubUnavailable, RateLimited),
     )
     try:
         asyncio.run(_alive(carry_out(run.pipeline, run.state, host, action)))

@@ -51,6 +51,7 @@ with workflow.unsafe.imports_passed_through():
         StepOrder,
         as_failure,
         first_step,
+        seconds_to_wait,
         stop_in,
     )
     from forge_bot.temporal.search_attributes import WaitsFor, attributes_of
@@ -97,6 +98,7 @@ class ForgeRunWorkflow:
         self._closed = False
         self._look_again = False
         self._trouble: WorkerStopped | None = None
+        self._again = 0
         self._inbox: deque[Report] = deque()
         self._shown: list[SearchAttributeUpdate[Any]] = []
         self._told: set[str] = set()
@@ -263,8 +265,9 @@ class ForgeRunWorkflow:
                 self._trouble, woken = stopped.stop, self._wakes
                 parked = stopped.stop.code == BatchUnderWay.code
                 passing = stopped.passing or parked
-                pause = _PAUSES[min(tries, len(_PAUSES) - 1)] if passing else None
-                tries += 1
+                usual = _PAUSES[min(tries, len(_PAUSES) - 1)]
+                pause = max(usual, seconds_to_wait(stopped.stop)) if passing else None
+                self._again, tries = pause or 0, tries + 1
             self._show(WaitsFor.PROVIDER if passing else WaitsFor.OPERATOR)
             try:
                 await workflow.wait_condition(
@@ -273,7 +276,7 @@ class ForgeRunWorkflow:
             except TimeoutError:
                 pass
             finally:
-                self._trouble = None
+                self._trouble, self._again = None, 0
                 self._show()
             if self._inbox:
                 return None
@@ -371,7 +374,9 @@ class ForgeRunWorkflow:
             phase=action.phase,
             label="" if over else self._pipeline.phase(action.phase).label,
             step=self._step,
-            asks=isinstance(action, Checkpoint | HumanGate) and idle,
+            # Where a person is asked, the branch is looked at first.
+            asks=isinstance(action, Checkpoint | HumanGate) and idle and not self._look_again,
             over=over and idle,
             trouble=self._trouble,
+            again=self._again,
         )
