@@ -58,9 +58,9 @@ def stranded(run_url: str, prefix: str) -> str:
 def no_server(message: str, hint: str, run_url: str, prefix: str, code: str) -> str:
     """The Temporal server that leads the runs did not take the event."""
     return (
-        f"**{message} So nothing was done.** {hint} Nothing is lost: when that is mended, [run the"
-        f" job again]({run_url}), or write `{prefix}`; what people wrote here meanwhile counts"
-        f" then. <sub>`{code}`</sub>"
+        f"**{message} So nothing was done yet.** {hint} Nothing is lost, and nothing counts twice:"
+        f" when that is mended, [run the job again]({run_url}), or write `{prefix}`; what people"
+        f" wrote here meanwhile counts then. <sub>`{code}`</sub>"
     )
 
 
@@ -70,6 +70,15 @@ def worker_kept_out(message: str, run_url: str, prefix: str) -> str:
         f"**The worker that does the work here cannot reach this repository: {message}** Whoever"
         " runs `forge-bot worker` can give it another `GITHUB_TOKEN`, or install its App again."
         f" Nothing is lost: the worker looks again by itself, and `{prefix}` has it look at once."
+        f" ([the job that noticed]({run_url}))"
+    )
+
+
+def worker_waits(message: str, way_out: str, run_url: str, prefix: str) -> str:
+    """The worker of a Temporal server can write nothing here for now, or cannot do the work."""
+    return (
+        f"**The worker that does the work here does not go on for now: {message}** {way_out}Nothing"
+        f" is lost: it looks again by itself, and `{prefix}` has it look at once."
         f" ([the job that noticed]({run_url}))"
     )
 

@@ -16,6 +16,7 @@ from typing import Any
 from temporalio.client import (
     Client,
     WithStartWorkflowOperation,
+    WorkflowHandle,
     WorkflowUpdateFailedError,
     WorkflowUpdateRPCTimeoutOrCancelledError,
 )
@@ -23,15 +24,21 @@ from temporalio.common import WorkflowIDConflictPolicy
 from temporalio.exceptions import ApplicationError
 from temporalio.service import RPCError
 
-from forge_bot.errors import ForgeError, TemporalRefused, TemporalUnavailable
+from forge_bot.errors import (
+    ForgeError,
+    TemporalRefused,
+    TemporalUnavailable,
+    TemporalWorkerDiffers,
+)
 from forge_bot.gate import messages, outputs
 from forge_bot.gate.action import INPUTS
 from forge_bot.gate.environment_variables import read_inputs, read_step_context
 from forge_bot.gate.install_failure import tell_thread
 from forge_bot.gate.json_payload import Node, read_json
-from forge_bot.temporal.server_errors import as_forge_error
+from forge_bot.temporal.server_errors import UNREAD, as_forge_error, unread_by_worker
 from forge_bot.temporal.thread_address import (
     HEAR,
+    LIMITED,
     ORCHESTRATION,
     THREAD_WORKFLOW,
     WAKE,
@@ -55,6 +62,16 @@ _ADVICE: dict[type[ForgeError], str] = {
 }
 
 
+_OF_WORKER = {
+    LIMITED: "",
+    TemporalWorkerDiffers.code.lower(): (
+        "Whoever runs `forge-bot worker` can start one of the version that began the run, and end"
+        " the other one. "
+    ),
+}
+"""What can be done about a worker that reaches the repository and does not go on."""
+
+
 def main(environ: Mapping[str, str] = os.environ) -> int:
     """Hand the event over; 0 unless the server cannot be reached."""
     try:
@@ -74,7 +91,12 @@ def main(environ: Mapping[str, str] = os.environ) -> int:
     if reason := trouble.text("message"):
         outputs.warning(f"the last visit of a worker failed: {messages.plain(reason)}")
     if trouble.true("untold"):
-        text = messages.worker_kept_out(reason, around.run_url, inputs.prefix)
+        way_out = _OF_WORKER.get(trouble.text("occasion"))
+        text = (
+            messages.worker_kept_out(reason, around.run_url, inputs.prefix)
+            if way_out is None
+            else messages.worker_waits(reason, way_out, around.run_url, inputs.prefix)
+        )
         tell_thread(environ, inputs, around, text)
     outputs.write_outputs(
         environ["GITHUB_OUTPUT"], {"outcome": "working", "issue": str(event.issue)}
@@ -166,14 +188,19 @@ async def _handed_over(event: HandedEvent) -> tuple[str, Node]:
 
     known = ClientConfig.load_client_connect_config()
     address, namespace = known.get("target_host", ""), known.get("namespace", "default")
+    silent = f"The Temporal server at {address} does not answer."
     try:
         async with asyncio.timeout(_CONNECT_SECONDS + _ANSWER_SECONDS):
             client = await asyncio.wait_for(Client.connect(**known), _CONNECT_SECONDS)
+            silent = f"The Temporal server at {address} was lost while it was told of this."
             return await _told(client, event)
     except RPCError as error:
-        raise as_forge_error(error, address, namespace) from error
+        refused = as_forge_error(error, address, namespace)
+        if isinstance(refused, TemporalUnavailable):
+            raise TemporalUnavailable(silent) from error
+        raise refused from error
     except (RuntimeError, TimeoutError) as error:
-        raise TemporalUnavailable(f"The Temporal server at {address} does not answer.") from error
+        raise TemporalUnavailable(silent) from error
 
 
 async def _told(client: Client, event: HandedEvent) -> tuple[str, Node]:
@@ -200,15 +227,22 @@ async def _told(client: Client, event: HandedEvent) -> tuple[str, Node]:
         code = cause.type if isinstance(cause, ApplicationError) else ""
         return f"{event.workflow_id} refused it: {code} {getattr(cause, 'message', '')}", Node()
     except WorkflowUpdateRPCTimeoutOrCancelledError:
-        await _woken(client, event)
+        handle = await _woken(client, event)
+        if await unread_by_worker(handle):
+            unread = {
+                "message": UNREAD,
+                "untold": True,
+                "occasion": TemporalWorkerDiffers.code.lower(),
+            }
+            return f"{event.workflow_id} has it.", Node(unread)
         waits = "No worker answers now; it goes on when one does."
         return f"{event.workflow_id} has it. {waits}", Node()
     return f"{event.workflow_id} has it.", Node(trouble)
 
 
-async def _woken(client: Client, event: HandedEvent) -> None:
+async def _woken(client: Client, event: HandedEvent) -> WorkflowHandle[Any, Any]:
     """Leave the event with the server."""
-    await client.start_workflow(
+    return await client.start_workflow(
         THREAD_WORKFLOW,
         event.begin,
         id=event.workflow_id,

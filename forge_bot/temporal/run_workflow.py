@@ -362,10 +362,10 @@ class ForgeRunWorkflow:
     def standing(self) -> RunStanding:
         """Say how the run stands."""
         if self._state is None or self._pipeline is None:
-            return RunStanding(trouble=self._trouble, step=self._step)
+            return RunStanding(trouble=self._trouble, again=self._again, step=self._step)
         action = next_action(self._pipeline, self._state)
         over = isinstance(action, Done)
-        idle = not self._inbox and not self._step and not self._look_again
+        idle = not self._inbox and not self._step
         return RunStanding(
             ready=True,
             known=self._known,

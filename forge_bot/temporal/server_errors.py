@@ -1,8 +1,27 @@
 """The words of a Temporal server's protocol as errors of forge-bot."""
 
+from typing import Any
+
+from temporalio.client import WorkflowHandle
 from temporalio.service import RPCError, RPCStatusCode
 
 from forge_bot.errors import TemporalRefused, TemporalUnavailable
+
+UNREAD = (
+    "A worker cannot read the history of this run's workflow, which another version of forge-bot"
+    " has led."
+)
+
+
+async def unread_by_worker(handle: WorkflowHandle[Any, Any]) -> str:
+    """Return why a worker could not make sense of a workflow's history; empty if none failed."""
+    failed = ""
+    async for event in handle.fetch_history_events():
+        if event.HasField("workflow_task_failed_event_attributes"):
+            failed = event.workflow_task_failed_event_attributes.failure.message
+        elif event.HasField("workflow_task_completed_event_attributes"):
+            failed = ""
+    return failed
 
 
 def as_forge_error(

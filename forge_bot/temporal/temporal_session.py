@@ -15,13 +15,23 @@ from temporalio.client import (
     WorkflowHandle,
     WorkflowQueryFailedError,
     WorkflowUpdateFailedError,
+    WorkflowUpdateRPCTimeoutOrCancelledError,
+    WorkflowUpdateStage,
 )
 from temporalio.common import WorkflowIDConflictPolicy
 from temporalio.service import RPCError, RPCStatusCode
 
 from forge_bot.bot.worker_messages import as_error
 from forge_bot.engine import REPORT, Checkpoint, HumanGate, Report, advance
-from forge_bot.errors import NoTemporalWorker, RunBusy, StaleApproval, TemporalWorkerDiffers
+from forge_bot.engine.reports import GateShown
+from forge_bot.errors import (
+    NoTemporalWorker,
+    RunBusy,
+    StaleApproval,
+    TemporalUnavailable,
+    TemporalWorkerDiffers,
+)
+from forge_bot.interaction.number_format import in_time
 from forge_bot.runs.clock import now
 from forge_bot.runs.find_runs import RunInfo
 from forge_bot.runs.notifications import Message, PhaseBegan
@@ -42,7 +52,7 @@ from forge_bot.temporal.run_place import (
 )
 from forge_bot.temporal.run_workflow import ForgeRunWorkflow
 from forge_bot.temporal.search_attributes import has_attributes
-from forge_bot.temporal.server_errors import as_forge_error
+from forge_bot.temporal.server_errors import UNREAD, as_forge_error, unread_by_worker
 from forge_bot.temporal.temporal_server import connected
 from forge_bot.temporal.temporal_worker import working
 from forge_bot.temporal.thread_address import ORCHESTRATION
@@ -62,6 +72,17 @@ _PATIENCE = 10.0
 """Seconds that a command waits for a run that a worker holds."""
 
 _GRACE_OF_COMMAND = timedelta(seconds=1)
+
+_LOST = frozenset(
+    {
+        RPCStatusCode.UNAVAILABLE,
+        RPCStatusCode.CANCELLED,
+        RPCStatusCode.DEADLINE_EXCEEDED,
+        RPCStatusCode.UNKNOWN,
+        RPCStatusCode.INTERNAL,
+    }
+)
+"""What the client says when a server goes away in the middle of a call."""
 
 
 class TemporalSession:
@@ -165,18 +186,64 @@ class TemporalSession:
 
     async def _tell(self, handle: RunHandle, run: Run, report: Report) -> None:
         """Deliver a person's report; a refusal is raised as the engine worded it."""
-        line = REPORT.dump_json(report).decode()
         try:
-            # One of its overloads takes arguments that have no types.
-            await handle.execute_update(  # pyright: ignore[reportUnknownMemberType]
-                ForgeRunWorkflow.tell, line, id=report.key
-            )
+            await self._taken(handle, report)
         except WorkflowUpdateFailedError as failed:
             error = as_error(stop_in(failed.cause)[0])
             if isinstance(error, StaleApproval):
                 await self._show_again(handle, run)
             raise error from None
         run.state = advance(run.pipeline, run.state, report)
+
+    async def _taken(self, handle: RunHandle, report: Report) -> None:
+        """Wait until a report is recorded. A server that is lost meanwhile is asked again about the
+        same report, which counts once. Raises TemporalUnavailable where it stays away.
+        """
+        line, accepted = REPORT.dump_json(report).decode(), False
+        ends = asyncio.get_running_loop().time() + _PATIENCE
+        while True:
+            try:
+                # One of its overloads takes arguments that have no types.
+                update = await handle.start_update(  # pyright: ignore[reportUnknownMemberType]
+                    ForgeRunWorkflow.tell,
+                    line,
+                    id=report.key,
+                    wait_for_stage=WorkflowUpdateStage.ACCEPTED,
+                )
+                accepted = True
+                await update.result()
+            except (RPCError, WorkflowUpdateRPCTimeoutOrCancelledError) as lost:
+                if isinstance(lost.__cause__, asyncio.CancelledError):
+                    raise lost.__cause__ from None
+                if isinstance(lost, RPCError) and lost.status not in _LOST:
+                    raise
+                if asyncio.get_running_loop().time() > ends:
+                    raise self._lost(report, accepted=accepted) from None
+                await asyncio.sleep(_LONGEST)
+            else:
+                return
+
+    def _lost(self, report: Report, *, accepted: bool) -> TemporalUnavailable:
+        place = self.place.address or "of this command"
+        if isinstance(report, GateShown):
+            return TemporalUnavailable(f"The Temporal server {place} does not answer.")
+        if accepted:
+            return TemporalUnavailable(
+                f"The Temporal server {place} took your answer, and was lost before the answer was"
+                " recorded.",
+                hint=(
+                    "It counts, once: do not give it again. When the server is back, `forge-bot"
+                    " resume` follows the run."
+                ),
+            )
+        return TemporalUnavailable(
+            f"The Temporal server {place} was lost while your answer was on its way; whether it"
+            " arrived is not known.",
+            hint=(
+                "It counts once at most. When the server is back, `forge-bot resume` shows whether"
+                " the question is still open."
+            ),
+        )
 
     async def _show_again(self, handle: RunHandle, run: Run) -> None:
         """Show the version that waits: the next bare approval then means what is seen here."""
@@ -215,6 +282,7 @@ class TemporalSession:
             standing = await self._standing(client, handle)
             self._progress(standing)
             if standing.trouble is not None:
+                self._tell_again(standing)
                 raise as_error(standing.trouble)
             if standing.ready and (standing.asks or standing.over):
                 return standing
@@ -225,6 +293,13 @@ class TemporalSession:
                 await self._require_workers(client)
                 quiet = 0.0
             await asyncio.sleep(pause)
+
+    def _tell_again(self, standing: RunStanding) -> None:
+        """Tell what becomes of a run in trouble once this command has ended."""
+        if standing.again and not self.place.dev:
+            when = in_time(standing.again)
+            text = f"The run goes on by itself {when}; forge-bot resume tries at once."
+            self.session.tell(Message(text=text))
 
     async def _standing(self, client: Client, handle: RunHandle) -> RunStanding:
         try:
@@ -240,7 +315,8 @@ class TemporalSession:
             }:
                 raise
             await self._require_workers(client)
-            await _require_fit(handle)
+            if why := await unread_by_worker(handle):
+                raise _differs(why) from None
             return RunStanding()
 
     async def _require_workers(self, client: Client) -> None:
@@ -282,24 +358,8 @@ async def _is_running(handle: RunHandle) -> bool:
     return known.status is WorkflowExecutionStatus.RUNNING
 
 
-async def _require_fit(handle: RunHandle) -> None:
-    """Raise TemporalWorkerDiffers where a worker cannot make sense of the workflow's history."""
-    failed = ""
-    async for event in handle.fetch_history_events():
-        if event.HasField("workflow_task_failed_event_attributes"):
-            failed = event.workflow_task_failed_event_attributes.failure.message
-        elif event.HasField("workflow_task_completed_event_attributes"):
-            failed = ""
-    if failed:
-        raise _differs(failed)
-
-
 def _differs(why: str) -> TemporalWorkerDiffers:
-    return TemporalWorkerDiffers(
-        "A worker cannot read the history of this run's workflow, which another version of"
-        " forge-bot has led.",
-        details=(why.partition("\n")[0][:200],),
-    )
+    return TemporalWorkerDiffers(UNREAD, details=(why.partition("\n")[0][:200],))
 
 
 async def _ended(handle: RunHandle) -> None:

@@ -11,6 +11,9 @@ THREAD_WORKFLOW = "ForgeThreadWorkflow"
 HEAR = "hear"
 WAKE = "wake"
 
+LIMITED = "github-limited"
+"""The word for a visit that GitHub's own limit has ended."""
+
 
 def thread_queue(server: str, repository: str) -> str:
     """Return the task queue of the workers for the issues of a repository, by its owner/name."""

@@ -207,15 +207,6 @@ class Clone:
         written = [each for each in reports if isinstance(each, ArtifactWritten)]
         return [each.artifact for each in written if each.usage.calls]
 
-    def steps_begun(self) -> int:
-        """The number of steps that were given out so far; 0 before there is a run."""
-        try:
-            events = self.history().events
-        except (subprocess.CalledProcessError, AssertionError, RPCError):
-            return 0
-        kind = "activity_task_scheduled_event_attributes"
-        return sum(event.HasField(kind) for event in events)
-
     def history(self, name: str = "") -> WorkflowHistory:
         """The history of the run's workflow, or of the one that is called so."""
 

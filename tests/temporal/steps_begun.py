@@ -1,0 +1,71 @@
+"""The steps that a server has given out for a run, counted as they are given out."""
+
+import asyncio
+import subprocess
+import threading
+from contextlib import suppress
+from typing import Self
+
+from temporalio.client import Client
+from temporalio.service import RPCError
+
+from forge_bot.git import Repository
+from forge_bot.temporal.run_place import workflow_id
+from tests.temporal.scene import Clone
+
+_PAUSE = 0.1
+_LOOK = 0.2
+
+
+class StepsBegun:
+    """Follows the history of a clone's run in a thread, over any number of servers."""
+
+    def __init__(self, place: Clone) -> None:
+        self._place = place
+        self._events = set[int]()
+        self._heard = threading.Condition()
+        self._ended = False
+        self._thread = threading.Thread(target=lambda: asyncio.run(self._followed()), daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._ended = True
+        self._thread.join()
+
+    @property
+    def count(self) -> int:
+        return len(self._events)
+
+    def wait(self, count: int) -> bool:
+        """Whether there are so many by now; asked in a loop, since what is waited for may end."""
+        with self._heard:
+            return self._heard.wait_for(lambda: self.count >= count, timeout=_LOOK)
+
+    async def _followed(self) -> None:
+        following = asyncio.ensure_future(self._again_and_again())
+        while not self._ended:
+            await asyncio.wait({following}, timeout=_LOOK)
+        following.cancel()
+        with suppress(asyncio.CancelledError):
+            await following
+
+    async def _again_and_again(self) -> None:
+        while True:
+            # Before there is a run, and while there is no server.
+            with suppress(subprocess.CalledProcessError, AssertionError, RuntimeError, RPCError):
+                await self._follow()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(asyncio.Event().wait(), _PAUSE)
+
+    async def _follow(self) -> None:
+        name = workflow_id(Repository.find(self._place.path), self._place.run)
+        client = await Client.connect(self._place.server.address)
+        handle = client.get_workflow_handle(name)
+        async for event in handle.fetch_history_events(wait_new_event=True):
+            if event.HasField("activity_task_scheduled_event_attributes"):
+                with self._heard:
+                    self._events.add(event.event_id)
+                    self._heard.notify_all()
