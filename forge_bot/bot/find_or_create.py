@@ -2,6 +2,8 @@
 who may asked for it.
 """
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from forge_bot.bot import request_snapshot
@@ -73,14 +75,31 @@ def _asked(supervisor: "Supervisor", known: list[RunInfo]) -> ThreadCommand | No
     One that was answered is over: its author was told what to do.
     """
     since = max((info.updated_at for info in known), default=None)
-    wishes = [
-        spoken
-        for spoken in supervisor.thread.spoken(supervisor.thread.number)
-        if isinstance(spoken.command, said.Start)
-    ]
-    fresh = [spoken for spoken in wishes if since is None or spoken.comment.created_at > since]
+    spoken = tuple(supervisor.thread.spoken(supervisor.thread.number))
+    wishes = [each for each in spoken if isinstance(each.command, said.Start)]
+    fresh = [each for each in wishes if since is None or each.comment.created_at > since]
     newest = fresh[-1] if fresh else None
+    if not known and (again := _once_more(supervisor, spoken, newest)) is not None:
+        return again
     return None if newest is None or supervisor.thread.answered(newest.comment) else newest
+
+
+def _once_more(
+    supervisor: "Supervisor", spoken: Sequence[ThreadCommand], wish: ThreadCommand | None
+) -> ThreadCommand | None:
+    """Return a wish to try again as one to begin, where a wish by a command or the label led to no
+    run.
+    """
+    again = [each for each in spoken if isinstance(each.command, said.Retry)]
+    if not again or supervisor.thread.answered(again[-1].comment):
+        return None
+    label = supervisor.inputs.label.casefold()
+    if wish is None and label not in {each.casefold() for each in supervisor.issue.labels}:
+        return None
+    first = wish.command if wish is not None and isinstance(wish.command, said.Start) else None
+    line = again[-1].command.line
+    start = replace(first, line=line) if first is not None else said.Start(line)
+    return replace(again[-1], command=start)
 
 
 def _by_label(supervisor: "Supervisor") -> bool:

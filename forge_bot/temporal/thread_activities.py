@@ -5,9 +5,11 @@ import os
 import signal
 import sys
 import tempfile
+import time
 from asyncio.subprocess import DEVNULL, PIPE, STDOUT, Process
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from math import ceil
 from pathlib import Path
 
 from temporalio import activity
@@ -36,7 +38,7 @@ from forge_bot.runs.open_run import open_run
 from forge_bot.settings import load_config
 from forge_bot.store.run_folder import CARRIED
 from forge_bot.temporal.payloads import as_failure
-from forge_bot.temporal.thread_address import thread_queue
+from forge_bot.temporal.thread_address import LIMITED, thread_queue
 from forge_bot.temporal.thread_payloads import ThreadWake, VisitDone, VisitOrder
 from forge_bot.temporal.thread_workflow import VISIT
 
@@ -49,7 +51,9 @@ _HANDED_ON = (
 """Inputs of the Action that count for a visit; what they leave empty is the worker's own."""
 
 _PASSING = {
-    *("rate-limited", "model-down", "github-limited", "cancelled"),
+    *("rate-limited", "model-down", LIMITED, "cancelled"),
+    # Another worker may have one.
+    "no-sandbox",
     *(each.code.lower() for each in (GitFailed, GitHubUnavailable, RunBusy)),
     *(each.code.lower() for each in (TokenRefused, PermissionMissing)),
 }
@@ -77,6 +81,7 @@ class ThreadActivities:
         tokens: AppTokens | None = None,
     ) -> None:
         self._tokens = tokens
+        self._limits = GitHubLimits()
         self._repositories = {each.casefold() for each in repositories}
         self._environ = environ
         self._tell = tell
@@ -96,6 +101,9 @@ class ThreadActivities:
                 hint="Start one that does: forge-bot worker --github OWNER/NAME",
             )
             raise as_failure(stopped_by(error))
+        left = self._limits.left(order.repository)
+        if left and order.wake.wake.comment is None:
+            return self._limited(order, left)
         try:
             environ = await asyncio.to_thread(self._environ_for, order.repository)
         except GitHubError as error:
@@ -121,9 +129,26 @@ class ThreadActivities:
         )
         if self._tokens is not None and occasion:
             self._tokens.forget(order.repository)
+        limited = occasion in {LIMITED, RateLimited.code.lower()}
+        self._limits.note(order.repository, done.seconds if limited else 0)
         name = f"{order.repository}#{order.wake.wake.issue}"
         self._tell(f"{name}: the visit ended, {done.occasion or done.outcome}")
         return await asyncio.to_thread(_with_reports, done, order, told.get("branch", ""))
+
+    def _limited(self, order: VisitOrder, seconds: int) -> VisitDone:
+        """End a visit before GitHub is asked for anything: another one has met its limit."""
+        name = f"{order.repository}#{order.wake.wake.issue}"
+        self._tell(f"{name}: the visit ended, {LIMITED}")
+        return VisitDone(
+            outcome="failed",
+            occasion=LIMITED,
+            message=f"GitHub's rate limit is used up for another {seconds} seconds.",
+            seconds=seconds,
+            passing=True,
+            untold=True,
+            run=order.run,
+            first=order.known,
+        )
 
     def _environ_for(self, repository: str) -> Mapping[str, str]:
         """Return the environment with a token for this repository. Raises a GitHubError."""
@@ -167,6 +192,22 @@ class ThreadActivities:
         out = process.stdout
         while out is not None and (line := await out.readline()):
             self._tell(f"{name}: {line.decode('utf-8', 'replace').rstrip()}")
+
+
+class GitHubLimits:
+    """The limits of GitHub that visits have met, by repository, until they end."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._ends: dict[str, float] = {}
+
+    def note(self, repository: str, seconds: int) -> None:
+        """Note that a limit lasts so long; 0 for a visit that met none."""
+        self._ends[repository.casefold()] = self._clock() + seconds
+
+    def left(self, repository: str) -> int:
+        """Return the seconds for which GitHub is left alone."""
+        return max(ceil(self._ends.get(repository.casefold(), 0.0) - self._clock()), 0)
 
 
 def _seconds(error: GitHubError) -> str:

@@ -83,6 +83,7 @@ class ThreadTrouble(Frozen):
 
     message: str = ""
     untold: bool = False
+    occasion: str = ""
 
 
 class ThreadStanding(Frozen):

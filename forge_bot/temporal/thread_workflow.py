@@ -14,7 +14,7 @@ with workflow.unsafe.imports_passed_through():
     from forge_bot.bot.command_reports import Telling, Utterance, command_key, report_of
     from forge_bot.bot.worker_messages import stopped_by
     from forge_bot.engine import REPORT, Pipeline, State, advance, fold
-    from forge_bot.errors import ForgeError, ReportRejected
+    from forge_bot.errors import ForgeError, ReportRejected, TemporalWorkerDiffers
     from forge_bot.gate.candidate_lines import read_candidates
     from forge_bot.gate.environment_variables import read_inputs
     from forge_bot.temporal.payloads import as_failure, stop_in
@@ -36,6 +36,8 @@ _SILENCE = timedelta(seconds=20)
 
 _PAUSES = (60.0, 300.0, 900.0)
 """Seconds before a visit that nobody asked for; the last pause is repeated."""
+
+_TRIES = RetryPolicy(maximum_interval=timedelta(minutes=1), maximum_attempts=4)
 
 _MOST_KEYS = 100
 """Events that are known again; older ones are found answered in the thread."""
@@ -66,10 +68,12 @@ class ForgeThreadWorkflow:
         while True:
             self._last = await self._next_wake()
             self._visiting = True
-            before, self._done = self._done, await self._visited(self._last)
-            if self._last.wake.again and self._done.occasion == before.occasion:
-                self._done = self._done.model_copy(update={"untold": before.untold})
-            self._visiting = False
+            done = await self._visited(self._last)
+            if self._done.passing and done.occasion == self._done.occasion:
+                # What people were told once they are not told again.
+                untold = self._done.untold and (done.untold or self._last.wake.again)
+                done = done.model_copy(update={"untold": untold})
+            self._done, self._visiting = done, False
             self._learn(self._done)
             if self._done.over:
                 await workflow.wait_condition(workflow.all_handlers_finished)
@@ -110,15 +114,22 @@ class ForgeThreadWorkflow:
                 task_queue=thread_queue(self._begin.server, self._begin.repository),
                 start_to_close_timeout=_LONGEST,
                 heartbeat_timeout=_SILENCE,
-                retry_policy=RetryPolicy(maximum_interval=timedelta(minutes=1)),
+                retry_policy=_TRIES,
             )
         except ActivityError as error:
             if is_cancelled_exception(error):
                 raise
             stop, passing = stop_in(error.cause)
-            occasion = stop.code.lower()
+            # Another worker may be one of the version that fits.
+            passing = passing or stop.code == TemporalWorkerDiffers.code
             return VisitDone(
-                outcome="failed", occasion=occasion, message=stop.message, passing=passing
+                outcome="failed",
+                occasion=stop.code.lower(),
+                message=stop.message,
+                passing=passing,
+                untold=True,
+                run=self._run,
+                first=self._known,
             )
 
     def _learn(self, done: VisitDone) -> None:
@@ -147,7 +158,9 @@ class ForgeThreadWorkflow:
         """Take in an event; return why the last visit failed, if it did."""
         self._heard(wake)
         failed = self._done if self._done.passing else VisitDone()
-        return ThreadTrouble(message=failed.message, untold=failed.untold)
+        if failed.untold:
+            self._done = failed.model_copy(update={"untold": False})
+        return ThreadTrouble(message=failed.message, untold=failed.untold, occasion=failed.occasion)
 
     @hear.validator
     def _fits(self, wake: ThreadWake) -> None:

@@ -163,7 +163,9 @@ def test_a_worker_or_the_server_killed_at_steps_in_turn_leaves_the_same_branch(
     assert killed.kills * every > 10
     there = Way.left(place.path)
     assert there.documents() == here.documents()
-    assert there.state() == here.state()
+    # The clones were made at different times.
+    own = {"baseCommit": ""}
+    assert {**there.state(), **own} == {**here.state(), **own}
     (journal,) = place.folder.rglob("journal.jsonl")
     assert set(answers_heard(journal).values()) == {1}
     assert sum(models.asked.values()) <= calls + killed.kills

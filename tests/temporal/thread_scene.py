@@ -73,7 +73,9 @@ class ServedStage(Stage):
         )
         self.workers.append(process)
         threading.Thread(target=self._read, args=(process,), daemon=True).start()
-        assert self.lines.get(timeout=_SECONDS).startswith("Working for"), self.log
+        # A worker before it may have said how it ended.
+        while not self.lines.get(timeout=_SECONDS).startswith("Working for"):
+            pass
         return process
 
     def _read(self, process: "subprocess.Popen[str]") -> None:

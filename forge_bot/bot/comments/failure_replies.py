@@ -280,15 +280,20 @@ def cancelled(commands: CommandNames) -> CommentReply:
 
 def no_sandbox(links: Links, commands: CommandNames) -> CommentReply:
     """The project's commands cannot be locked in on this runner."""
+    walls = "I run a project's commands only behind walls, and could not build them here."
+    needs = "bubblewrap with user namespaces, or Landlock (Linux 6.12)"
     detail = (
-        "I run a project's commands only behind walls, and could not build them here. The runner"
-        " needs bubblewrap with user namespaces, or Landlock (Linux 6.12), which GitHub's"
-        f" `ubuntu-24.04` has. The log of [this workflow run]({links.job}) says what was missing."
-        f" {_then(commands)}"
+        f"{walls} The runner needs {needs}, which GitHub's `ubuntu-24.04` has. The log of [this"
+        f" workflow run]({links.job}) says what was missing. {_then(commands)}"
     )
-    return failure_reply(
-        "no-sandbox", "This runner has no sandbox.", detail, outcome=Outcome.REFUSED
-    )
+    headline = "This runner has no sandbox."
+    if commands.by_timer:
+        headline = "The worker's machine has no sandbox."
+        detail = (
+            f"{walls} The machine needs {needs}; `forge-bot doctor` says there what is missing."
+            f" {_once_more(commands, 'then')}"
+        )
+    return failure_reply("no-sandbox", headline, detail, outcome=Outcome.REFUSED)
 
 
 def failed(error: ForgeError, links: Links, commands: CommandNames) -> CommentReply:

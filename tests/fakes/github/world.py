@@ -60,6 +60,16 @@ class World:
             raise not_found()
         return repo
 
+    def remove(self, repo: Repository) -> None:
+        """Delete a repository."""
+        with self.lock:
+            del self.repositories[repo.id]
+
+    def bring_back(self, repo: Repository) -> None:
+        """Restore a deleted repository, as GitHub can for 90 days."""
+        with self.lock:
+            self.repositories[repo.id] = repo
+
     def rename(self, repo: Repository, name: str) -> None:
         """Another name; addresses with the old one lead to it from now on."""
         repo.former.append(repo.full_name.lower())
