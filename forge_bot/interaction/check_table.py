@@ -8,8 +8,8 @@ from forge_bot.interaction.fit_comment import Flexible, as_many
 from forge_bot.interaction.folded_sections import Paper, alert, papers
 from forge_bot.interaction.number_format import duration, head, row
 from forge_bot.prompts import escape
+from forge_bot.sentences import sentence
 from forge_bot.values import CommandResult, RedBeforeGreen
-from forge_bot.wording import several
 
 _NAMED = 3
 """Tests that are named in a cell."""
@@ -24,13 +24,16 @@ def commands(
     tests that show it.
     """
     before = {(result.name, result.argv): result for result in baseline}
-    columns = ("", "Command", "Result", *(("Before the change",) if baseline else ()))
+    before_it = ("columns.before_the_change",) if baseline else ()
+    columns = ("", "columns.command", "columns.result", *before_it)
 
     def line(result: CommandResult | RedBeforeGreen) -> str:
         if isinstance(result, RedBeforeGreen):
-            shown = f"red before green{_named('', result.tests)}"
-            there = f"red at {escape.code_cell(result.base[:12])} with only the tests"
-            return row("✅", shown, "green", *([there] if baseline else []))
+            shown = f"{sentence('checks.red_before_green')}{_named('', result.tests)}"
+            there = sentence(
+                "checks.red_with_only_the_tests", base=escape.code_cell(result.base[:12])
+            )
+            return row("✅", shown, sentence("words.green"), *([there] if baseline else []))
         earlier = [_before(before.get((result.name, result.argv)))] if baseline else []
         return row(
             _mark(result),
@@ -42,7 +45,7 @@ def commands(
     return as_many(
         (*([proof] if proof is not None and proof.tests else []), *results),
         line,
-        lambda count: f"_{several(count, 'more command')} found no room here._",
+        lambda count: f"_{sentence('checks.more_commands', count=count)}_",
         before=head(*columns),
     )
 
@@ -52,18 +55,18 @@ def reasons(sentences: Sequence[str]) -> Flexible:
     return as_many(
         sentences,
         lambda each: f"- {escape.line(each)}",
-        lambda count: f"_and {several(count, 'more reason')}_",
+        lambda count: f"_{sentence('checks.more_reasons', count=count)}_",
         most=4_000,
     )
 
 
 def warnings(sentences: Sequence[str], quiet: Callable[[str], str]) -> Flexible:
     """A box with what to look at before anything else; `quiet` makes a sentence harmless."""
-    before = alert("warning", "**Look at this first**") + "\n>\n"
+    before = alert("warning", f"**{sentence('checks.look_at_this_first')}**") + "\n>\n"
     return as_many(
         sentences,
         lambda each: f"> - {quiet(each)}",
-        lambda count: f"And {count:,} more.",
+        lambda count: sentence("checks.more_warnings", count=count),
         before=before,
         most=6_000,
     )
@@ -75,7 +78,7 @@ def outputs(results: tuple[CommandResult, ...]) -> list[Flexible]:
     shown = [
         Paper(
             name=" ".join(result.argv),
-            about="the end of its output",
+            about=sentence("checks.end_of_output"),
             text=result.tail,
             language="text",
         )
@@ -86,23 +89,23 @@ def outputs(results: tuple[CommandResult, ...]) -> list[Flexible]:
 
 def ended(result: CommandResult) -> str:
     """Return the result of a command, for a cell."""
-    tests = f", {several(result.tests, 'test')}" if result.tests is not None else ""
     how = (
-        "**timed out**"
+        f"**{sentence('checks.timed_out')}**"
         if result.timed_out
-        else "green"
+        else sentence("words.green")
         if result.exit_code == 0
-        else f"**exit code {result.exit_code}**"
+        else f"**{sentence('words.exit_code', code=result.exit_code)}**"
     )
     failing = [name for name in result.failures if name and name not in result.flaky]
     named = _named("", failing) if result.exit_code != 0 else ""
-    return f"{how}{tests}{named}{_named(', flaky', result.flaky)}, {duration(result.duration_ms)}"
+    flaky = _named(sentence("checks.flaky"), result.flaky)
+    return f"{how}{_tests(result)}{named}{flaky}, {duration(result.duration_ms)}"
 
 
 def _named(what: str, names: Sequence[str]) -> str:
     if not names:
         return ""
-    more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
+    more = sentence("words.and_more", count=len(names) - _NAMED) if len(names) > _NAMED else ""
     return f"{what}: {', '.join(escape.code_cell(name, 80) for name in names[:_NAMED])}{more}"
 
 
@@ -115,6 +118,14 @@ def _mark(result: CommandResult) -> str:
 
 def _before(result: CommandResult | None) -> str:
     if result is None:
-        return "did not run"
-    tests = f", {several(result.tests, 'test')}" if result.tests is not None else ""
-    return ("green" if result.exit_code == 0 else f"exit code {result.exit_code}") + tests
+        return sentence("checks.did_not_run")
+    how = (
+        sentence("words.green")
+        if result.exit_code == 0
+        else sentence("words.exit_code", code=result.exit_code)
+    )
+    return how + _tests(result)
+
+
+def _tests(result: CommandResult) -> str:
+    return sentence("checks.tests", count=result.tests) if result.tests is not None else ""

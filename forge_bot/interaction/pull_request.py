@@ -19,11 +19,10 @@ from forge_bot.interaction.reviews import open_findings, reviews
 from forge_bot.interaction.run_facts import RunFacts, decided, footer
 from forge_bot.interaction.title_of_change import name_of_change, subject_of_change
 from forge_bot.prompts import escape
-from forge_bot.sentences import listed
+from forge_bot.sentences import listed, sentence
 from forge_bot.values import CommandResult, Frozen, RequirementCheck
 from forge_bot.verification.judgement import said_before
 from forge_bot.verification.unusable import UnusableCommand
-from forge_bot.wording import several
 
 _MOST_COMMANDS = 8
 _MOST_USES = 20
@@ -59,12 +58,12 @@ def pull_request(
             filled.text,
             _warnings(view),
             _requirements(view, documents),
-            "### How it was checked",
+            f"### {sentence('pull_request.how_it_was_checked')}",
             *_checked(state.verification, state),
             reviews(view),
             open_findings(view),
             _decisions(view),
-            f"### What it cost\n\n{_cost(view)}",
+            f"### {sentence('pull_request.what_it_cost')}\n\n{_cost(view)}",
             _documents(view),
             footer(view),
             markers.pull_request(state.run),
@@ -111,18 +110,31 @@ def _closes(state: State) -> str:
 def _warnings(view: RunFacts) -> Flexible:
     state = view.state
     found = [
-        f"**Yours to push**: {listed([escape.code(path) for path in paths[:5]])} in"
-        f" {view.links.named(name)}."
+        sentence(
+            "pull_request.yours_to_push",
+            files=listed([escape.code(path) for path in paths[:5]]),
+            patch=view.links.named(name),
+        )
         for name, paths in view.patches.items()
     ]
     if state.verification is None:
-        found.append("Not verified yet.")
+        found.append(sentence("pull_request.not_verified_yet"))
     elif state.verification.red:
-        accepted = ", and a person accepted that" if state.verification.accepted else ""
-        found.append(f"**The verification is red**{accepted}.")
+        found.append(
+            sentence(
+                "pull_request.red_and_accepted"
+                if state.verification.accepted
+                else "pull_request.verification_is_red"
+            )
+        )
     elif not _judged(state):
-        why_not = "" if state.unusable else ": this project has no command that checks it"
-        found.append(f"Nothing was verified{why_not}.")
+        found.append(
+            sentence(
+                "pull_request.nothing_was_verified"
+                if state.unusable
+                else "pull_request.no_command_checks_it"
+            )
+        )
     if state.verification is not None and state.verification.requirements is not None:
         found += map(escape.line, state.verification.requirements.said)
     found += [_without(state, each) for each in state.unusable]
@@ -144,19 +156,25 @@ def _judged(state: State) -> list[CommandResult]:
 def _without(state: State, each: UnusableCommand) -> str:
     who = next(
         (
-            f"; {escape.code(decision.by)} said to go on without it"
+            sentence("pull_request.said_to_go_on_without_it", by=escape.code(decision.by))
             for decision in reversed(state.decisions)
             if decision.reason is Reason.BASELINE and decision.answer == "approve"
         ),
         "",
     )
-    return f"**Not judged**: {escape.line(said_before(each))}{who}."
+    return sentence("pull_request.not_judged", said=escape.line(said_before(each)), who=who)
 
 
 def _accepted(decision: Decision) -> str:
     reason = decision.reason.value.replace("_", " ") if decision.reason is not None else ""
-    task = f", task {escape.plain(decision.task, 20)}" if decision.task is not None else ""
-    return f"{escape.code(decision.by)} said to go on in spite of: {reason}{task}."
+    task = (
+        sentence("words.of_task", task=escape.plain(decision.task, 20))
+        if decision.task is not None
+        else ""
+    )
+    return sentence(
+        "pull_request.in_spite_of", by=escape.code(decision.by), reason=reason, task=task
+    )
 
 
 # -- requirement, files, tests
@@ -175,8 +193,8 @@ def _requirements(view: RunFacts, documents: Mapping[str, str]) -> Flexible:
         ),
         (),
     ) or _planned(view.state)
-    before = "### What was asked for, and where it is\n\n" + head(
-        "Requirement", "Files", "Tests", "State"
+    before = f"### {sentence('pull_request.what_was_asked_for')}\n\n" + head(
+        "columns.requirement", "columns.files", "columns.tests", "columns.state"
     )
     verification = view.state.verification
     check = verification.requirements if verification is not None else None
@@ -188,7 +206,9 @@ def _requirements(view: RunFacts, documents: Mapping[str, str]) -> Flexible:
             _names(each.tests, check),
             escape.cell(each.state, 80),
         ),
-        lambda count: f"_{several(count, 'more requirement')}: {_where(view)}._",
+        lambda count: (
+            f"_{sentence('pull_request.more_requirements', count=count, where=_where(view))}_"
+        ),
         before=before,
         most=16_000,
     )
@@ -197,7 +217,11 @@ def _requirements(view: RunFacts, documents: Mapping[str, str]) -> Flexible:
 def _where(view: RunFacts) -> str:
     names = (*view.pipeline.documents("requirements"), *view.pipeline.task_lists)
     name = next((name for name in names if name in view.state.artifacts), "")
-    return view.links.named(name) if name else view.links.all_documents("documents")
+    return (
+        view.links.named(name)
+        if name
+        else view.links.all_documents(sentence("pull_request.documents"))
+    )
 
 
 def _planned(state: State) -> tuple[Requirement, ...]:
@@ -214,9 +238,9 @@ def _planned(state: State) -> tuple[Requirement, ...]:
 
 def _names(names: tuple[str, ...], check: RequirementCheck | None) -> str:
     shown = [f"{escape.code_cell(name, 100)}{_marked(name, check)}" for name in names[:8]]
-    return ", ".join(shown) + (
-        f" and {len(names) - len(shown)} more" if len(names) > len(shown) else ""
-    )
+    if more := len(names) - len(shown):
+        return ", ".join(shown) + sentence("words.and_more", count=more)
+    return ", ".join(shown)
 
 
 def _marked(name: str, check: RequirementCheck | None) -> str:
@@ -224,9 +248,9 @@ def _marked(name: str, check: RequirementCheck | None) -> str:
     if check is None:
         return ""
     marks = (
-        (check.not_found, "not found"),
-        (check.not_run, "not seen to run"),
-        (check.failed, "fails alone"),
+        (check.not_found, sentence("pull_request.not_found")),
+        (check.not_run, sentence("pull_request.not_seen_to_run")),
+        (check.failed, sentence("pull_request.fails_alone")),
     )
     return next((f" (⚠️ {mark})" for names, mark in marks if name in names), "")
 
@@ -237,9 +261,9 @@ def _marked(name: str, check: RequirementCheck | None) -> str:
 
 def _checked(verification: Verification | None, state: State) -> list[str | Flexible]:
     if verification is None:
-        return ["The project's own commands have not run yet."]
+        return [sentence("pull_request.commands_have_not_run")]
     if not verification.results:
-        return ["This project has no command that could check it, so nothing was run."]
+        return [sentence("pull_request.no_command")]
     proof = verification.red_before_green
     unproven = [proof.said] if proof is not None and not proof.tests else []
     return [
@@ -259,14 +283,16 @@ def _decisions(view: RunFacts) -> Flexible:
             _asked(view, each), f"{decided(each)}, {escape.cell(each.via, 40)}", version, *notes
         )
 
-    before = "### Who decided\n\n" + head(
-        "Question", "Answer", "Version", *(["Notes"] if noted else [])
+    before = f"### {sentence('pull_request.who_decided')}\n\n" + head(
+        "columns.question",
+        "columns.answer",
+        "columns.version",
+        *(["columns.notes"] if noted else []),
     )
-    more = "stand in the record of the run"
     return as_many(
         view.state.decisions,
         line,
-        lambda count: f"_{several(count, 'more decision')} {more}._",
+        lambda count: f"_{sentence('pull_request.more_decisions', count=count)}_",
         before=before,
         most=8_000,
     )
@@ -274,27 +300,35 @@ def _decisions(view: RunFacts) -> Flexible:
 
 def _asked(view: RunFacts, decision: Decision) -> str:
     task = view.state.task(decision.task) if decision.task is not None else None
-    return view.label(decision.gate) + (
-        f", task {escape.plain(task.spec.id, 20)}: {escape.cell(task.spec.title, 100)}"
-        if task is not None
-        else ""
-    )
+    if task is None:
+        return view.label(decision.gate)
+    of_task = sentence("words.of_task", task=escape.plain(task.spec.id, 20))
+    return f"{view.label(decision.gate)}{of_task}: {escape.cell(task.spec.title, 100)}"
 
 
 def _cost(view: RunFacts) -> str:
     state, usage = view.state, view.state.usage
     paid = spent(usage, state.budget) if state.budget.cap is not None else money(usage.cost)
-    cached = f" ({usage.cached_tokens:,} of them cached)" if usage.cached_tokens else ""
+    cached = (
+        sentence("pull_request.cached", cached_tokens=usage.cached_tokens)
+        if usage.cached_tokens
+        else ""
+    )
     used = "".join(
         f"\n- {escape.code(each.name)}: {escape.line(each.words, 300)}"
         f"{f', {money(each.cost)}' if each.cost is not None else ''}"
         for each in use_lines(state)[:_MOST_USES]
     )
-    tools = f"\n\nTools and skills from outside:\n{used}" if used else ""
-    return (
-        f"{paid} · {several(usage.calls, 'model call')} · {usage.input_tokens:,} tokens in{cached},"
-        f" {usage.output_tokens:,} out{tools}"
+    tools = f"\n\n{sentence('pull_request.tools_and_skills')}\n{used}" if used else ""
+    cost = sentence(
+        "pull_request.cost",
+        paid=paid,
+        count=usage.calls,
+        input=usage.input_tokens,
+        cached=cached,
+        output=usage.output_tokens,
     )
+    return f"{cost}{tools}"
 
 
 def _documents(view: RunFacts) -> str:
@@ -303,7 +337,8 @@ def _documents(view: RunFacts) -> str:
     }
     names = [name for name in view.state.artifacts if name.endswith(".md") and name not in of_tasks]
     named = [view.links.named(name) for name in dict.fromkeys(("request.md", *names))]
-    return (
-        f"Everything that led here: {listed(named[:12])};"
-        f" {view.links.all_documents('all documents')}."
+    return sentence(
+        "pull_request.everything_that_led_here",
+        documents=listed(named[:12]),
+        all=view.links.all_documents(sentence("pull_request.all_documents")),
     )

@@ -21,31 +21,35 @@ from forge_bot.interaction.run_facts import decided
 from forge_bot.prompts import escape
 from forge_bot.remedies import ShowStatus
 from forge_bot.runs.steps.finding_issues import ISSUES, IssueResult
-from forge_bot.sentences import listed
+from forge_bot.sentences import listed, sentence
 from forge_bot.values import PhaseId
-from forge_bot.wording import several
+from forge_bot.wording import code_block
 
 
 def no_run(commands: CommandNames, *, label: str) -> CommentReply:
     """A command where nothing was begun."""
-    begin = (
-        f"Put the label {escape.code(label)} on this issue, or say {escape.code(commands.prefix)},"
-        " and I will begin."
+    begin = sentence(
+        "replies.no_run.detail", label=escape.code(label), prefix=escape.code(commands.prefix)
     )
     return CommentReply(
-        occasion="no-run", headline="No run has begun here yet.", detail=begin, reaction="confused"
+        occasion="no-run",
+        headline=sentence("replies.no_run.headline"),
+        detail=begin,
+        reaction="confused",
     )
 
 
 def already_running(view: RunView) -> CommentReply:
     """A start where a run is under way."""
-    detail = (
-        f"It is on {view.branch}: {_now(view)} To begin anew, end it first with"
-        f" `{view.commands.say('abandon')}`."
+    detail = sentence(
+        "replies.already_running.detail",
+        branch=view.branch,
+        now=_now(view),
+        abandon=view.commands.say("abandon"),
     )
     return CommentReply(
         occasion="already-running",
-        headline="A run for this issue is under way already.",
+        headline=sentence("replies.already_running.headline"),
         detail=detail,
         reaction="confused",
     )
@@ -53,13 +57,11 @@ def already_running(view: RunView) -> CommentReply:
 
 def ended_already(view: RunView) -> CommentReply:
     """A command to a run that is over."""
-    detail = (
-        f"{next_move(view).text}\n\nTo begin another one, put the label on again or say"
-        f" {escape.code(view.commands.prefix)}."
-    )
+    again = sentence("replies.ended_already.detail", prefix=escape.code(view.commands.prefix))
+    detail = f"{next_move(view).text}\n\n{again}"
     return CommentReply(
         occasion="ended-already",
-        headline="This run is over, so nothing was changed.",
+        headline=sentence("replies.ended_already.headline"),
         detail=detail,
         reaction="confused",
     )
@@ -71,12 +73,10 @@ def ended_already(view: RunView) -> CommentReply:
 
 def nothing_to_answer(view: RunView, *, answer: str) -> CommentReply:
     """An answer while no question is open."""
-    where = f"`{view.commands.say('status')}` says where I am."
-    detail = (
-        f"Nothing has happened. {_now(view)} When I need a decision, I ask in a comment of its own;"
-        f" {where}"
+    detail = sentence(
+        "replies.nothing_to_answer.detail", now=_now(view), status=view.commands.say("status")
     )
-    headline = f"There is nothing to {escape.plain(answer, 20)} just now."
+    headline = sentence("replies.nothing_to_answer.headline", answer=escape.plain(answer, 20))
     return CommentReply(
         occasion="nothing-to-answer", headline=headline, detail=detail, reaction="confused"
     )
@@ -85,25 +85,26 @@ def nothing_to_answer(view: RunView, *, answer: str) -> CommentReply:
 def stale_approval(view: RunView, gate: OpenGate, *, given: str = "") -> CommentReply:
     """An approval of another text than the one that waits."""
     named = (
-        f"It names {escape.code(given, 16)}, but"
+        sentence("replies.stale_approval.it_names", given=escape.code(given, 16))
         if given
-        else "It came before the newest version was shown:"
+        else sentence("replies.stale_approval.it_came_before")
     )
     where = (
-        f"[Read it]({view.links.question}), and"
+        sentence("replies.stale_approval.read_it", question=view.links.question)
         if view.links.question
-        else "Read it in the newest question, and"
+        else sentence("replies.stale_approval.read_it_in_the_newest")
     )
-    answer = (
-        f"if you agree, answer\n\n```text\n{view.commands.say('approve', short(gate.digest))}\n```"
+    detail = sentence(
+        "replies.stale_approval.detail",
+        named=named,
+        digest=escape.code(short(gate.digest)),
+        where=where,
     )
+    answer = code_block(view.commands.say("approve", short(gate.digest)))
     return CommentReply(
         occasion="stale-approval",
-        headline="That approval does not count: it was for another version.",
-        detail=(
-            f"{named} {escape.code(short(gate.digest))} is what waits now. Nothing has happened."
-            f" {where} {answer}"
-        ),
+        headline=sentence("replies.stale_approval.headline"),
+        detail=f"{detail}\n\n{answer}",
         tone="warning",
         reaction="confused",
     )
@@ -111,15 +112,19 @@ def stale_approval(view: RunView, gate: OpenGate, *, given: str = "") -> Comment
 
 def already_answered(view: RunView, decision: Decision) -> CommentReply:
     """A second answer to the same question."""
-    headline = f"{view.label(decision.gate)} was answered already: {decided(decision)}."
-    back = (
-        f"`{view.commands.say('retry', _phase_before(view, decision.gate))}` goes back, with your"
-        " notes on the lines below it."
+    headline = sentence(
+        "replies.already_answered.headline",
+        label=view.label(decision.gate),
+        answered=decided(decision),
+    )
+    back = sentence(
+        "replies.already_answered.back",
+        retry=view.commands.say("retry", _phase_before(view, decision.gate)),
     )
     return CommentReply(
         occasion="already-answered",
         headline=headline,
-        detail=f"The first answer counts. {_now(view)} {back}",
+        detail=sentence("replies.already_answered.detail", now=_now(view), back=back),
         reaction="confused",
     )
 
@@ -130,11 +135,11 @@ def not_offered(view: RunView, gate: OpenGate, *, answer: str) -> CommentReply:
         f"`{view.commands.form(option, gate.digest)}`"
         for option in dict.fromkeys((*gate.options, "abandon"))
     ]
-    headline = f"The open question does not take {escape.code(answer, 30)}."
+    headline = sentence("replies.not_offered.headline", answer=escape.code(answer, 30))
     return CommentReply(
         occasion="not-offered",
         headline=headline,
-        detail=f"It takes {listed(offered, 'words.or')}.",
+        detail=sentence("replies.not_offered.detail", offered=listed(offered, "words.or")),
         reaction="confused",
     )
 
@@ -143,12 +148,8 @@ def notes_missing(commands: CommandNames) -> CommentReply:
     """A rejection without a reason."""
     return CommentReply(
         occasion="notes-missing",
-        headline="What should be different?",
-        detail=(
-            "With nothing to go by, the next version would be a guess. Please say"
-            f" `{commands.form('reject')}` on one line; what stands in the lines below it counts"
-            " too."
-        ),
+        headline=sentence("replies.notes_missing.headline"),
+        detail=sentence("replies.notes_missing.detail", reject=commands.form("reject")),
         reaction="confused",
     )
 
@@ -161,7 +162,11 @@ def asked_for_help(view: RunView | None, commands: CommandNames) -> CommentReply
     """Everything that can be said, in the words of the grammar; before it, where the run stands."""
     now = f"{_now(view)}\n\n" if view is not None else ""
     table = help_text(commands.prefix, bare=commands.short)
-    return CommentReply(occasion="help", headline="What you can tell me", detail=f"{now}{table}")
+    return CommentReply(
+        occasion="help",
+        headline=sentence("replies.asked_for_help.headline"),
+        detail=f"{now}{table}",
+    )
 
 
 def asked_for_status(view: RunView) -> CommentReply:
@@ -177,17 +182,17 @@ def asked_for_cost(view: RunView) -> CommentReply:
     """Return the cost of the run, phase by phase."""
     return CommentReply(
         occasion="cost",
-        headline="What it has cost so far",
+        headline=sentence("replies.asked_for_cost.headline"),
         detail=compose([facts(view), phases(view)], 30_000).rstrip(),
     )
 
 
 def resumed(view: RunView, *, by: str) -> CommentReply:
     """A run goes on after it had stopped."""
-    detail = f"{_now(view)} Nothing that was answered before is asked or paid for again."
+    detail = sentence("replies.resumed.detail", now=_now(view))
     return CommentReply(
         occasion="resumed",
-        headline=f"Going on, as {escape.code(by)} said.",
+        headline=sentence("replies.resumed.headline", by=escape.code(by)),
         detail=detail,
         reaction="rocket",
     )
@@ -198,7 +203,7 @@ def cannot(commands: CommandNames, error: ForgeError) -> CommentReply:
     status = (
         ""
         if isinstance(error.remedy, ShowStatus)
-        else f" `{commands.say('status')}` says where the run stands."
+        else sentence("replies.cannot.status", status=commands.say("status"))
     )
     detail = f"{advice_in_thread(error, commands)}{status}"
     return CommentReply(
@@ -213,7 +218,7 @@ def answered(text: str) -> CommentReply:
     """Return a model's answer to a question about the run."""
     return CommentReply(
         occasion="answer",
-        headline="An answer, from the run's model; nothing was changed by it.",
+        headline=sentence("replies.answered.headline"),
         detail=compose(
             [papers([Paper(name="answer", text=text, url="", open=True)])], 40_000
         ).rstrip(),
@@ -227,13 +232,13 @@ def fixing(view: RunView, *, checks: Sequence[str], round_: int, most: int) -> C
     named = listed([escape.code(name, 60) for name in checks[:5]])
     if round_ > most:
         headline, detail = (
-            "The checks are still red, so I ask.",
-            f"{named} failed after {several(most, 'round')}. {_now(view)}",
+            sentence("replies.fixing.headline_after_the_last"),
+            sentence("replies.fixing.after_the_last", named=named, count=most, now=_now(view)),
         )
     else:
         headline, detail = (
-            "I am working on the failed checks.",
-            f"{named} failed; this is round {round_} of at most {most}. {_now(view)}",
+            sentence("replies.fixing.headline"),
+            sentence("replies.fixing.detail", named=named, round=round_, most=most, now=_now(view)),
         )
     return CommentReply(occasion="fixing", headline=headline, detail=detail, reaction="rocket")
 
@@ -247,17 +252,14 @@ def updated(view: RunView, *, base: str, conflicts: Sequence[str]) -> CommentRep
         named = listed([escape.code(path, 100) for path in conflicts[:5]])
         return CommentReply(
             occasion="updated",
-            headline=f"{name} and this run changed the same lines, so I solve that first.",
-            detail=(
-                f"It is about {named}. A task brings both together; I ask if that fails."
-                f" {_now(view)}"
-            ),
+            headline=sentence("replies.updated.headline_of_conflict", name=name),
+            detail=sentence("replies.updated.conflict", named=named, now=_now(view)),
             reaction="rocket",
         )
     return CommentReply(
         occasion="updated",
-        headline=f"{name} is merged into this run.",
-        detail=f"What was approved stands. {_now(view)}",
+        headline=sentence("replies.updated.headline", name=name),
+        detail=sentence("replies.updated.detail", now=_now(view)),
         reaction="rocket",
     )
 
@@ -267,20 +269,18 @@ def no_fix(view: RunView, *, checks: Sequence[str]) -> CommentReply:
     if not checks:
         return CommentReply(
             occasion="no-fix",
-            headline="No check of the pull request has failed.",
-            detail=(
-                "Nothing was changed. To have a phase done again, name it:"
-                f" `{view.commands.say('retry', _example(view))}`."
+            headline=sentence("replies.no_fix.headline_without_checks"),
+            detail=sentence(
+                "replies.no_fix.without_checks", retry=view.commands.say("retry", _example(view))
             ),
         )
     named = listed([escape.code(name, 80) for name in checks[:5]])
-    detail = (
-        f"{named}: that is the runner's trouble, not this change's. Run the check again on"
-        f" {pull_request_link(view, begins=False)}."
+    detail = sentence(
+        "replies.no_fix.detail", named=named, pull_request=pull_request_link(view, begins=False)
     )
     return CommentReply(
         occasion="no-fix",
-        headline="There is nothing in the failed checks that I could mend.",
+        headline=sentence("replies.no_fix.headline"),
         detail=detail,
     )
 
@@ -295,21 +295,23 @@ def used_up(commands: CommandNames) -> CommentReply:
     """There is more to do, and no worker comes any more in this run of the workflow."""
     return CommentReply(
         occasion="used-up",
-        headline="This workflow run ends here, and there is more to do.",
-        detail=f"Everything so far lies on the branch. `{commands.say('retry')}` goes on.",
+        headline=sentence("replies.used_up.headline"),
+        detail=sentence("replies.used_up.detail", retry=commands.say("retry")),
         tone="important",
     )
 
 
 def pull_request_by_hand(view: RunView, *, url: str, said: str) -> CommentReply:
     """GitHub did not let us open the pull request."""
-    detail = (
-        f"GitHub's words: {escape.code(said, 300)}. [Open it with one click]({url}); everything"
-        f" lies on {escape.code(view.offered)}."
+    detail = sentence(
+        "replies.pull_request_by_hand.detail",
+        said=escape.code(said, 300),
+        url=url,
+        offered=escape.code(view.offered),
     )
     return CommentReply(
         occasion="pull-request-by-hand",
-        headline="I could not open the pull request myself.",
+        headline=sentence("replies.pull_request_by_hand.headline"),
         detail=detail,
         tone="warning",
     )
@@ -318,23 +320,29 @@ def pull_request_by_hand(view: RunView, *, url: str, said: str) -> CommentReply:
 def issues_opened(results: Sequence[IssueResult]) -> CommentReply:
     """The issues for findings, opened now or there already."""
     lines = [
-        f"- [{escape.plain(each.title)}]({each.url})" + ("" if each.opened else " was there")
+        f"- [{escape.plain(each.title)}]({each.url})"
+        + ("" if each.opened else sentence("replies.issues_opened.was_there"))
         for each in results
     ]
     opened = sum(each.opened for each in results)
-    headline = f"I opened {several(opened, 'issue')}." if opened else "Each finding has its issue."
+    headline = (
+        sentence("replies.issues_opened.headline", count=opened)
+        if opened
+        else sentence("replies.issues_opened.nothing_new")
+    )
     return CommentReply(occasion="issues-opened", headline=headline, detail="\n".join(lines))
 
 
 def issues_by_hand(view: RunView, *, said: str) -> CommentReply:
     """GitHub did not let us open the issues."""
-    detail = (
-        f"GitHub's words: {escape.code(said, 300)}. They are in {view.links.named(ISSUES)}, to be"
-        " opened by hand. Once I may, another audit opens them."
+    detail = sentence(
+        "replies.issues_by_hand.detail",
+        said=escape.code(said, 300),
+        issues=view.links.named(ISSUES),
     )
     return CommentReply(
         occasion="issues-by-hand",
-        headline="I could not open the issues myself.",
+        headline=sentence("replies.issues_by_hand.headline"),
         detail=detail,
         tone="warning",
     )
@@ -343,14 +351,19 @@ def issues_by_hand(view: RunView, *, said: str) -> CommentReply:
 def pull_request_over(view: RunView, *, merged: bool) -> CommentReply:
     """The pull request was merged or closed, and there are commits that it does not have."""
     compare = view.links.compare(view.state.base_branch, view.state.branch)
-    detail = (
-        f"{pull_request_link(view)} was {'merged' if merged else 'closed'} before my last commits,"
-        f" so they are not in it, and I did not touch its branch. They are on {view.branch}:"
-        f" [look at them]({compare})."
+    detail = sentence(
+        "replies.pull_request_over.merged" if merged else "replies.pull_request_over.closed",
+        pull_request=pull_request_link(view),
+        branch=view.branch,
+        compare=compare,
     )
     return CommentReply(
         occasion="pull-request-over",
-        headline=f"The pull request was {'merged' if merged else 'closed'} in the meantime.",
+        headline=sentence(
+            "replies.pull_request_over.headline_merged"
+            if merged
+            else "replies.pull_request_over.headline_closed"
+        ),
         detail=detail,
         tone="warning",
     )
@@ -360,17 +373,20 @@ def people_in_conflict(view: RunView, *, files: Sequence[str], aside: str) -> Co
     """People changed the pull request's branch in another way than the run did."""
     branch = escape.code(view.offered)
     named = listed([escape.code(path) for path in files[:5]])
-    more = f" and {several(len(files) - 5, 'more file')}" if len(files) > 5 else ""  # noqa: PLR2004 - as many as are named
-    detail = (
-        f"Both changed {named}{more}, each in another way. I did not touch {branch}; my newest"
-        f" commits are on {escape.code(aside)} ([look at them]"
-        f"({view.links.compare(view.offered, aside)})). This joins them, and I go on from what you"
-        f" push:\n\n```text\ngit fetch\ngit switch {view.offered}\ngit pull\n"
-        f"git merge origin/{aside}\n```"
+    if unnamed := files[5:]:
+        named += sentence("words.and_more_files", count=len(unnamed))
+    merge = f"git fetch\ngit switch {view.offered}\ngit pull\ngit merge origin/{aside}"
+    detail = sentence(
+        "replies.people_in_conflict.detail",
+        named=named,
+        branch=branch,
+        aside=escape.code(aside),
+        compare=view.links.compare(view.offered, aside),
+        commands=code_block(merge),
     )
     return CommentReply(
         occasion="people-in-conflict",
-        headline=f"Your commits on {branch} and my newest ones contradict each other.",
+        headline=sentence("replies.people_in_conflict.headline", branch=branch),
         detail=detail,
         tone="warning",
     )

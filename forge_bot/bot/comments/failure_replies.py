@@ -4,7 +4,7 @@ constructor for each occasion.
 
 from collections.abc import Sequence
 
-from forge_bot.bot.comments.reply import WORK_IS_SAFE, CommentReply, failure_reply
+from forge_bot.bot.comments.reply import CommentReply, failure_reply
 from forge_bot.errors import ForgeError
 from forge_bot.interaction.command_names import CommandNames
 from forge_bot.interaction.commit_links import Links
@@ -13,28 +13,28 @@ from forge_bot.interaction.remedy_words import advice_in_thread
 from forge_bot.prompts import escape
 from forge_bot.remedies import Resume
 from forge_bot.runs.outcome import Outcome
-from forge_bot.sentences import listed
+from forge_bot.sentences import listed, sentence
 from forge_bot.store import RECORD_BRANCHES
-from forge_bot.wording import several
+from forge_bot.wording import code_block
 
 
 def _then(commands: CommandNames) -> str:
-    return (
-        "Then say"
-        f" `{commands.again}`{'' if commands.repeat else '; nothing that was done is done again'}."
+    return sentence(
+        "failures.then_say" if commands.repeat else "failures.then_say_nothing_is_done_again",
+        again=commands.again,
     )
 
 
 def _safe(commands: CommandNames) -> str:
     """Nothing is said of a branch where it is not the run that has to be tried again."""
-    return "" if commands.repeat else f"{WORK_IS_SAFE} "
+    return "" if commands.repeat else f"{sentence('words.work_is_safe')} "
 
 
-def _once_more(commands: CommandNames, when: str) -> str:
-    """Return who tries again what goes away by itself, and when."""
+def _once_more(commands: CommandNames, by_hand: str) -> str:
+    """Return who tries again what goes away by itself; `by_hand` says it where nobody else does."""
     if commands.by_timer and not commands.repeat:
-        return "I try again by myself."
-    return f"Say `{commands.again}` {when}."
+        return sentence("failures.i_try_again")
+    return sentence(by_hand, again=commands.again)
 
 
 # -- the model
@@ -43,13 +43,12 @@ def _once_more(commands: CommandNames, when: str) -> str:
 
 def key_missing(links: Links, commands: CommandNames, *, secret: str) -> CommentReply:
     """No key for the model."""
-    where = (
-        f"A maintainer can [add the secret]({links.secrets}) {escape.code(secret)} and hand it to"
-        " the workflow."
+    where = sentence(
+        "failures.key_missing.detail", secrets=links.secrets, secret=escape.code(secret)
     )
     return failure_reply(
         "key-missing",
-        "I have no key for the model.",
+        sentence("failures.key_missing.headline"),
         f"{where} {_then(commands)}",
         outcome=Outcome.REFUSED,
     )
@@ -59,13 +58,15 @@ def key_refused(
     links: Links, commands: CommandNames, *, provider: str, secret: str
 ) -> CommentReply:
     """The provider does not take the key."""
-    detail = (
-        "It may be old, mistyped, or not allowed to use this model. A maintainer can"
-        f" [renew]({links.secrets}) {escape.code(secret)}. {_then(commands)}"
+    detail = sentence(
+        "failures.key_refused.detail",
+        secrets=links.secrets,
+        secret=escape.code(secret),
+        then=_then(commands),
     )
     return failure_reply(
         "key-refused",
-        f"{escape.plain(provider, 60)} does not accept the key.",
+        sentence("failures.key_refused.headline", provider=escape.plain(provider, 60)),
         detail,
         outcome=Outcome.REFUSED,
     )
@@ -76,16 +77,15 @@ def rate_limited(commands: CommandNames, *, provider: str, until: str = "") -> C
     minutes`.
     """
     when = (
-        f"It says to come back {escape.plain(until, 60)}; that is longer than I wait here."
+        sentence("failures.rate_limited.come_back", time=escape.plain(until, 60))
         if until
-        else "I asked several times, with pauses."
+        else sentence("failures.rate_limited.asked_several_times")
     )
-    detail = (
-        f"{when} {_safe(commands)}{_once_more(commands, 'then' if until else 'in some minutes')}"
-    )
+    again = "failures.say_it_then" if until else "failures.say_it_in_some_minutes"
+    detail = f"{when} {_safe(commands)}{_once_more(commands, again)}"
     return failure_reply(
         "rate-limited",
-        f"{escape.plain(provider, 60)} lets me ask no more for now.",
+        sentence("failures.rate_limited.headline", provider=escape.plain(provider, 60)),
         detail,
         tone="warning",
     )
@@ -94,15 +94,15 @@ def rate_limited(commands: CommandNames, *, provider: str, until: str = "") -> C
 def batch_under_way(commands: CommandNames, *, said: str) -> CommentReply:
     """A model's provider has not answered a batch yet, and nothing is wrong."""
     looks = (
-        "I look again by myself."
+        sentence("failures.batch_under_way.i_look_again")
         if commands.by_timer
-        else f"I look again with the next job that is started here: say `{commands.again}`."
+        else sentence("failures.batch_under_way.with_the_next_job", again=commands.again)
     )
-    answered = "Providers answer within a day, mostly within an hour."
+    answered = sentence("failures.batch_under_way.within_a_day")
     detail = f"{escape.line(said, 400)} {answered} {looks}"
     return CommentReply(
         occasion="batch-under-way",
-        headline="The model answers in a batch, at half the price.",
+        headline=sentence("failures.batch_under_way.headline"),
         detail=detail,
         outcome=Outcome.WAITING,
     )
@@ -110,13 +110,10 @@ def batch_under_way(commands: CommandNames, *, said: str) -> CommentReply:
 
 def credit_used_up(commands: CommandNames, *, provider: str) -> CommentReply:
     """The account with the provider has no credit left; no wait helps."""
-    detail = (
-        "Its quota or credit is used up. Somebody who has the account can raise it."
-        f" {_safe(commands)}Then say `{commands.again}`."
-    )
+    detail = sentence("failures.credit_used_up.detail", safe=_safe(commands), again=commands.again)
     return failure_reply(
         "credit-used-up",
-        f"The account with {escape.plain(provider, 60)} is used up.",
+        sentence("failures.credit_used_up.headline", provider=escape.plain(provider, 60)),
         detail,
         tone="warning",
     )
@@ -125,9 +122,12 @@ def credit_used_up(commands: CommandNames, *, provider: str) -> CommentReply:
 def model_down(commands: CommandNames, *, provider: str, said: str) -> CommentReply:
     """The provider does not answer."""
     what = escape.line(said.removesuffix("."), 300)
-    detail = f"{what}. {_safe(commands)}{_once_more(commands, 'when it is back')}"
+    detail = f"{what}. {_safe(commands)}{_once_more(commands, 'failures.say_it_when_it_is_back')}"
     return failure_reply(
-        "model-down", f"{escape.plain(provider, 60)} could not be asked.", detail, tone="warning"
+        "model-down",
+        sentence("failures.model_down.headline", provider=escape.plain(provider, 60)),
+        detail,
+        tone="warning",
     )
 
 
@@ -137,19 +137,25 @@ def model_down(commands: CommandNames, *, provider: str, said: str) -> CommentRe
 
 def not_taken(links: Links, commands: CommandNames, *, what: str, said: str) -> CommentReply:
     """GitHub answered 422: it does not take what was to be written."""
-    detail = (
-        f"Its words: {escape.code(said, 300)}. The documents are [on the branch]({links.folder}) as"
-        f" they are. Say `{commands.again}` to have me try again."
+    detail = sentence(
+        "failures.not_taken.detail",
+        said=escape.code(said, 300),
+        folder=links.folder,
+        again=commands.again,
     )
-    return failure_reply("not-taken", f"GitHub did not take {escape.plain(what, 80)}.", detail)
+    return failure_reply(
+        "not-taken", sentence("failures.not_taken.headline", what=escape.plain(what, 80)), detail
+    )
 
 
 def github_limited(commands: CommandNames, *, seconds: int | None) -> CommentReply:
     """GitHub's own rate limit, and in how many seconds it ends."""
-    after = _once_more(commands, "after that")
-    detail = f"The limit is lifted {in_time(seconds)}. {_safe(commands)}{after}"
+    after = _once_more(commands, "failures.say_it_after_that")
+    detail = sentence(
+        "failures.github_limited.detail", time=in_time(seconds), safe=_safe(commands), after=after
+    )
     return failure_reply(
-        "github-limited", "GitHub lets me write no more for now.", detail, tone="warning"
+        "github-limited", sentence("failures.github_limited.headline"), detail, tone="warning"
     )
 
 
@@ -157,42 +163,41 @@ def branch_protected(
     links: Links, commands: CommandNames, *, branch: str, said: str
 ) -> CommentReply:
     """A push was refused by a rule on the branch."""
-    rules = f"[branch rules]({links.repository}/settings/rules)"
+    rules = sentence("failures.branch_protected.rules", repository=links.repository)
     way = (
-        "My commits for merge are signed where the workflow gives me a `signing-key`, those of a"
-        f" run never. Otherwise a maintainer can leave {escape.code(branch)} out of that rule in"
-        f" the {rules}; the default branch can keep it, since GitHub signs what a squash merge"
-        " makes."
+        sentence("failures.branch_protected.by_signature", branch=escape.code(branch), rules=rules)
         if "signature" in said.lower()
-        else f"A maintainer can let this workflow push to {escape.code(branch)} in the {rules}."
+        else sentence(
+            "failures.branch_protected.let_it_push", branch=escape.code(branch), rules=rules
+        )
     )
-    detail = f"GitHub's words: {escape.code(said, 300)}. {way} {_unpushed(commands)}"
-    return failure_reply(
-        "branch-protected", "The push was refused: the branch is protected.", detail
+    detail = sentence(
+        "failures.branch_protected.detail",
+        said=escape.code(said, 300),
+        way=way,
+        unpushed=_unpushed(commands),
     )
+    return failure_reply("branch-protected", sentence("failures.branch_protected.headline"), detail)
 
 
 def may_not_push(links: Links, commands: CommandNames, *, said: str) -> CommentReply:
     """The token may not write to the repository at all."""
-    detail = (
-        f"GitHub's words: {escape.code(said, 300)}. The job needs `contents: write` under"
-        " `permissions:` in its workflow file, or, with a token of your own, one that may write;"
-        f" for organisations see also [Settings, Actions, General]({links.settings})."
-        f" {_unpushed(commands)}"
+    detail = sentence(
+        "failures.may_not_push.detail",
+        said=escape.code(said, 300),
+        settings=links.settings,
+        unpushed=_unpushed(commands),
     )
     return failure_reply(
         "may-not-push",
-        "The push was refused: this workflow may not push.",
+        sentence("failures.may_not_push.headline"),
         detail,
         outcome=Outcome.REFUSED,
     )
 
 
 def _unpushed(commands: CommandNames) -> str:
-    return (
-        f"Then say `{commands.again}`: I go on from what is on the branch; what could not be pushed"
-        " is done again."
-    )
+    return sentence("failures.unpushed", again=commands.again)
 
 
 def workflow_files(
@@ -201,20 +206,20 @@ def workflow_files(
     """A push was refused, or would be, because workflow files are in it. No workflow's own token
     may change them.
     """
-    unnamed = files[5:]
-    named = listed([escape.code(path) for path in files[:5]]) + (
-        f" and {several(len(unnamed), 'more file')}" if unnamed else ""
-    )
-    detail = (
-        f"GitHub lets no workflow change workflows, and this change touches {named}. That part is"
-        f" [a patch]({links.artifact(patch)}), and all else is done without it. On this branch,"
-        " somebody can say\n\n```text\ngit apply --include='.github/workflows/*'"
-        f" {links.workspace}/{patch}\n```\n\nthen commit and push it. `{commands.say('status')}`"
-        " says where I am meanwhile."
+    named = listed([escape.code(path) for path in files[:5]])
+    if unnamed := files[5:]:
+        named += sentence("words.and_more_files", count=len(unnamed))
+    apply = f"git apply --include='.github/workflows/*' {links.workspace}/{patch}"
+    detail = sentence(
+        "failures.workflow_files.detail",
+        named=named,
+        patch=links.artifact(patch),
+        commands=code_block(apply),
+        status=commands.say("status"),
     )
     return CommentReply(
         occasion="workflow-files",
-        headline="One part of this change is yours to push.",
+        headline=sentence("failures.workflow_files.headline"),
         detail=detail,
         tone="important",
     )
@@ -222,25 +227,23 @@ def workflow_files(
 
 def workflow_push_refused(links: Links, commands: CommandNames, *, said: str) -> CommentReply:
     """A push was refused because of workflow files that were not expected in it."""
-    detail = (
-        f"GitHub's words: {escape.code(said, 300)}. GitHub lets no workflow change workflows. The"
-        f" work so far is [on the branch]({links.folder}); after a maintainer has brought those"
-        f" files in, say `{commands.again}`."
+    detail = sentence(
+        "failures.workflow_push_refused.detail",
+        said=escape.code(said, 300),
+        folder=links.folder,
+        again=commands.again,
     )
     return failure_reply(
-        "workflow-push-refused", "The push was refused: workflow files are in it.", detail
+        "workflow-push-refused", sentence("failures.workflow_push_refused.headline"), detail
     )
 
 
 def checks_wait(*, pull_request: str) -> CommentReply:
     """GitHub holds the checks of a bot's pull request until somebody clicks."""
-    detail = (
-        f"GitHub waits with checks on pull requests of bots. On [the pull request]({pull_request}),"
-        " “Approve and run” starts them."
-    )
+    detail = sentence("failures.checks_wait.detail", pull_request=pull_request)
     return CommentReply(
         occasion="checks-wait",
-        headline="The checks need one click of yours.",
+        headline=sentence("failures.checks_wait.headline"),
         detail=detail,
         tone="important",
     )
@@ -248,14 +251,16 @@ def checks_wait(*, pull_request: str) -> CommentReply:
 
 def record_not_kept(links: Links, *, run: str, branch: str, said: str) -> CommentReply:
     """The branch of records cannot be pushed, or somebody else made it."""
-    detail = (
-        f"The record of {escape.code(run)} stays on {escape.code(branch)}: keep that branch, or the"
-        f" [documents]({links.folder}) go with it and later runs do not recall this one."
-        f" What stood in the way: {escape.code(said, 300)}"
+    detail = sentence(
+        "failures.record_not_kept.detail",
+        run=escape.code(run),
+        branch=escape.code(branch),
+        folder=links.folder,
+        said=escape.code(said, 300),
     )
     return CommentReply(
         occasion="record-not-kept",
-        headline=f"The branch {RECORD_BRANCHES[0]} does not have the record of this run.",
+        headline=sentence("failures.record_not_kept.headline", branch=RECORD_BRANCHES[0]),
         detail=detail,
         tone="warning",
     )
@@ -269,39 +274,33 @@ def cancelled(commands: CommandNames) -> CommentReply:
     """The workflow run was ended from outside: by somebody, or by its time limit, which look the
     same from here.
     """
-    detail = (
-        "Somebody cancelled it, or its time was up. What was under way is done again, the rest is"
-        f" on the branch. `{commands.say('retry')}` goes on, `{commands.say('abandon')}` ends it."
+    detail = sentence(
+        "failures.cancelled.detail", retry=commands.say("retry"), abandon=commands.say("abandon")
     )
-    return failure_reply(
-        "cancelled", "The workflow run was ended before I was done.", detail, tone="note"
-    )
+    return failure_reply("cancelled", sentence("failures.cancelled.headline"), detail, tone="note")
 
 
 def no_sandbox(links: Links, commands: CommandNames) -> CommentReply:
     """The project's commands cannot be locked in on this runner."""
-    walls = "I run a project's commands only behind walls, and could not build them here."
-    needs = "bubblewrap with user namespaces, or Landlock (Linux 6.12)"
-    detail = (
-        f"{walls} The runner needs {needs}, which GitHub's `ubuntu-24.04` has. The log of [this"
-        f" workflow run]({links.job}) says what was missing. {_then(commands)}"
-    )
-    headline = "This runner has no sandbox."
+    headline = sentence("failures.no_sandbox.headline")
+    detail = sentence("failures.no_sandbox.detail", job=links.job, then=_then(commands))
     if commands.by_timer:
-        headline = "The worker's machine has no sandbox."
-        detail = (
-            f"{walls} The machine needs {needs}; `forge-bot doctor` says there what is missing."
-            f" {_once_more(commands, 'then')}"
-        )
+        headline = sentence("failures.no_sandbox.headline_of_worker")
+        again = _once_more(commands, "failures.say_it_then")
+        detail = sentence("failures.no_sandbox.on_the_worker", again=again)
     return failure_reply("no-sandbox", headline, detail, outcome=Outcome.REFUSED)
 
 
 def failed(error: ForgeError, links: Links, commands: CommandNames) -> CommentReply:
     """Any other error of the registry, in its own words."""
     details = "".join(f"\n- {escape.line(each, 300)}" for each in error.details[:10])
-    log = f" The [log]({links.job}) has more." if links.job else ""
+    log = sentence("failures.failed.log", job=links.job) if links.job else ""
     advice = advice_in_thread(error, commands)
-    again = "" if isinstance(error.remedy, Resume) else f" Then say `{commands.again}`."
+    again = (
+        ""
+        if isinstance(error.remedy, Resume)
+        else sentence("failures.failed.then_say", again=commands.again)
+    )
     return failure_reply(
         error.code.lower(),
         escape.line(error.message, 400),
@@ -314,12 +313,12 @@ def failed(error: ForgeError, links: Links, commands: CommandNames) -> CommentRe
 def unexpected(links: Links, commands: CommandNames) -> CommentReply:
     """Something nobody thought of."""
     log = (
-        f"The [log]({links.job}) has the details; please report it with them."
+        sentence("failures.unexpected.log", job=links.job)
         if links.job
-        else "Please report it with the log."
+        else sentence("failures.unexpected.with_the_log")
     )
     return failure_reply(
         "unexpected",
-        "Something went wrong that should not.",
-        f"{log} {_safe(commands)}`{commands.again}` tries again.",
+        sentence("failures.unexpected.headline"),
+        sentence("failures.unexpected.detail", log=log, safe=_safe(commands), again=commands.again),
     )

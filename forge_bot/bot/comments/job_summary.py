@@ -9,16 +9,16 @@ from forge_bot.bot.comments.run_view import RunView
 from forge_bot.bot.comments.tracking_comment import facts, tasks
 from forge_bot.interaction.fit_comment import LIMIT, compose
 from forge_bot.runs.outcome import Outcome
-from forge_bot.wording import several
+from forge_bot.sentences import sentence
 
 _SAID = {
-    Outcome.DONE: "✅ Done",
-    Outcome.FAILED: "❌ Failed",
-    Outcome.USAGE: "❌ Asked for in a way that cannot be done",
-    Outcome.WAITING: "✋ Waiting for a person",
-    Outcome.BUDGET: "✋ Waiting: the budget is used up",
-    Outcome.REFUSED: "⛔ Refused",
-    Outcome.ABANDONED: "⏹️ Abandoned",
+    Outcome.DONE: "progress.summary.done",
+    Outcome.FAILED: "progress.summary.failed",
+    Outcome.USAGE: "progress.summary.asked_for_wrongly",
+    Outcome.WAITING: "progress.summary.waiting",
+    Outcome.BUDGET: "progress.summary.waiting_for_budget",
+    Outcome.REFUSED: "progress.summary.refused",
+    Outcome.ABANDONED: "progress.summary.abandoned",
 }
 
 
@@ -27,14 +27,19 @@ def summary(view: RunView, limit: int = LIMIT) -> str:
     move = next_move(view)
     issue = view.state.source
     thread = (
-        f"[Issue {issue.id}]({issue.url})" if issue.type == "github_issue" and issue.url else ""
+        sentence("progress.summary.issue", id=issue.id, url=issue.url)
+        if issue.type == "github_issue" and issue.url
+        else ""
     )
-    decided = several(len(view.state.decisions), "decision") if view.state.decisions else ""
+    decisions = len(view.state.decisions)
     return compose(
         [
             outcome(move),
             move.text,
-            thread + (f" · {decided} so far" if thread and decided else ""),
+            thread
+            + (
+                sentence("progress.summary.so_far", count=decisions) if thread and decisions else ""
+            ),
             facts(view),
             phases(view),
             tasks(view),
@@ -53,10 +58,9 @@ def short_summary(reply: CommentReply) -> str:
 def outcome(reply: CommentReply) -> str:
     """The heading: how the invocation ended, and with which exit code of the job."""
     if reply.outcome is None:
-        return "## forge-bot: under way"
-    return (
-        f"## forge-bot: {_SAID[reply.outcome]}\n\n<sub>exit code {exit_code(reply.outcome)}</sub>"
-    )
+        return f"## forge-bot: {sentence('progress.summary.under_way')}"
+    code = sentence("words.exit_code", code=exit_code(reply.outcome))
+    return f"## forge-bot: {sentence(_SAID[reply.outcome])}\n\n<sub>{code}</sub>"
 
 
 def exit_code(outcome: Outcome) -> int:

@@ -10,8 +10,8 @@ from forge_bot.interaction.commit_links import short
 from forge_bot.interaction.number_format import money
 from forge_bot.prompts import escape
 from forge_bot.runs.outcome import Outcome
+from forge_bot.sentences import sentence
 from forge_bot.values import NothingToDo, RunStatus
-from forge_bot.wording import several
 
 
 def next_move(view: RunView) -> CommentReply:
@@ -45,8 +45,11 @@ def pull_request_link(view: RunView, *, begins: bool = True) -> str:
     """
     address = view.state.pull_request
     number = address.rstrip("/").rpartition("/")[2]
-    named = f"Pull request {number}" if number.isdigit() else "The pull request"
-    return f"[{named if begins else named[0].lower() + named[1:]}]({address})"
+    if number.isdigit():
+        name = "words.pull_request_begins" if begins else "words.pull_request"
+        return f"[{sentence(name, number=number)}]({address})"
+    name = "words.the_pull_request_begins" if begins else "words.the_pull_request"
+    return f"[{sentence(name)}]({address})"
 
 
 def _completed(view: RunView) -> CommentReply:
@@ -54,28 +57,25 @@ def _completed(view: RunView) -> CommentReply:
     if state.nothing_to_do is not None:
         return _unneeded(view, state.nothing_to_do)
     red = state.verification is not None and state.verification.red
-    caution = (
-        " **The verification is red** and was accepted by a person; the pull request says so."
-        if red
-        else ""
-    )
+    caution = sentence("progress.completed.red_and_accepted") if red else ""
     if state.verification is not None and state.verification.requirements is not None:
         caution += "".join(f" {escape.line(each)}" for each in state.verification.requirements.said)
     if state.pull_request:
-        detail = (
-            f"{pull_request_link(view)} has the change, its checks and who decided what. Merging is"
-            f" up to you.{caution}"
+        detail = sentence(
+            "progress.completed.pull_request", pull_request=pull_request_link(view), caution=caution
         )
     else:
         compare = view.links.compare(state.base_branch, view.offered)
-        detail = (
-            f"The work is on {escape.code(view.offered)}; [look at the change and open a pull"
-            f" request]({compare}).{caution}"
+        detail = sentence(
+            "progress.completed.branch",
+            branch=escape.code(view.offered),
+            compare=compare,
+            caution=caution,
         )
     tone = "warning" if red else "tip"
     return CommentReply(
         occasion="completed",
-        headline="Done.",
+        headline=sentence("progress.completed.headline"),
         detail=detail,
         tone=tone,
         reaction="rocket",
@@ -86,14 +86,13 @@ def _completed(view: RunView) -> CommentReply:
 def _unneeded(view: RunView, found: NothingToDo) -> CommentReply:
     """Return the end of a run that changed nothing, with its evidence."""
     summary = view.links.named(view.pipeline.summary) if view.pipeline.summary else ""
-    told = f" {summary} has it as a document." if summary else ""
-    detail = (
-        f"{UNNEEDED[found.why]}\n\n{escape.document(found.evidence).text}\n\n"
-        f"Nothing was changed, and there is no pull request.{told} Thank you for the request."
-    )
+    told = sentence("progress.unneeded.document", summary=summary) if summary else ""
+    evidence = escape.document(found.evidence).text
+    thanks = sentence("progress.unneeded.detail", document=told)
+    detail = f"{UNNEEDED[found.why]}\n\n{evidence}\n\n{thanks}"
     return CommentReply(
         occasion="completed",
-        headline="Done: there is nothing to do.",
+        headline=sentence("progress.unneeded.headline"),
         detail=detail,
         tone="tip",
         reaction="rocket",
@@ -103,14 +102,15 @@ def _unneeded(view: RunView, found: NothingToDo) -> CommentReply:
 
 def _abandoned(view: RunView) -> CommentReply:
     last = view.state.decisions[-1] if view.state.decisions else None
-    by = f" by {escape.code(last.by)}" if last is not None and last.answer == "abandon" else ""
-    detail = (
-        f"Nothing is lost: {view.branch} keeps the documents and the work so far. A new run starts"
-        " with the label or a new command."
+    by = (
+        sentence("progress.abandoned.by", by=escape.code(last.by))
+        if last is not None and last.answer == "abandon"
+        else ""
     )
+    detail = sentence("progress.abandoned.detail", branch=view.branch)
     return CommentReply(
         occasion="abandoned",
-        headline=f"⏹️ Cancelled{by}.",
+        headline=sentence("progress.abandoned.headline", by=by),
         detail=detail,
         outcome=Outcome.ABANDONED,
     )
@@ -124,18 +124,15 @@ def _asked(view: RunView, gate: OpenGate) -> CommentReply:
     if "post" in gate.options:
         return CommentReply(
             occasion="waiting",
-            headline="All but done.",
-            detail=(
-                "At a terminal or in a client it was asked whether to post the summary here. The"
-                " result is said in this thread anyway, so I go on without an answer."
-            ),
+            headline=sentence("progress.all_but_done.headline"),
+            detail=sentence("progress.all_but_done.detail"),
         )
     outcome = Outcome.BUDGET if gate.reason is Reason.BUDGET else Outcome.WAITING
     tone = "warning" if gate.reason is not None else "important"
     begin = asked_for(view, gate)
     return CommentReply(
         occasion="waiting",
-        headline=f"Your turn: {begin[:1].lower()}{begin[1:]}",
+        headline=sentence("progress.your_turn", request=f"{begin[:1].lower()}{begin[1:]}"),
         detail=_how_to_answer(view, gate),
         tone=tone,
         outcome=outcome,
@@ -145,40 +142,47 @@ def _asked(view: RunView, gate: OpenGate) -> CommentReply:
 def asked_for(view: RunView, gate: OpenGate) -> str:
     """Return the request to a person, in one sentence."""
     if "done" in gate.options:
-        return "Please do what only a person can do."
+        return sentence("progress.asked_for.person")
     phase = view.pipeline.phase(gate.name)
     if isinstance(phase, GatePhase):
         names = [file.name for file in gate.files] or list(phase.shows)
-        return f"Please read {escape.code(names[0])} and decide."
+        return sentence("progress.asked_for.reading", document=escape.code(names[0]))
     said = (
         view.question.data.decision[1]
         if view.question is not None and len(view.question.data.decision) > 1
         else ""
     )
-    return escape.line(said) if said else "A decision is needed before I can go on."
+    return escape.line(said) if said else sentence("progress.asked_for.decision")
 
 
 def _how_to_answer(view: RunView, gate: OpenGate) -> str:
     say = view.commands.say
     words = f"{escape.line(gate.subject)}\n\n" if gate.subject else ""
     where = (
-        f"[The question]({view.links.question}) has everything to decide on. "
+        sentence("progress.how_to_answer.where", question=view.links.question)
         if view.links.question
         else ""
     )
     if "done" in gate.options:
-        return f"{words}{where}Then answer `{say('done')}`, or `{say('skip')}` to go on without it."
+        return f"{words}{where}" + sentence(
+            "progress.how_to_answer.done", done=say("done"), skip=say("skip")
+        )
     answers = {
-        "approve": f"`{say('approve', short(gate.digest))}` to go on",
-        "reject": f"`{say('reject')} …` to have it done again",
+        "approve": sentence(
+            "progress.how_to_answer.to_go_on", approve=say("approve", short(gate.digest))
+        ),
+        "reject": sentence("progress.how_to_answer.to_have_it_done_again", reject=say("reject")),
     }
     offered = [answers[option] for option in gate.options if option in answers]
     if gate.reason is Reason.BUDGET:
-        offered.append(f"`{view.commands.raise_budget(view.state.budget)}` to allow so much more")
-    return (
-        f"{words}{where}Answer {', or '.join(offered)}. I wait as long as it takes; waiting costs"
-        " nothing."
-    )
+        offered.append(
+            sentence(
+                "progress.how_to_answer.to_allow_more",
+                more=view.commands.raise_budget(view.state.budget),
+            )
+        )
+    ways = sentence("progress.how_to_answer.or").join(offered)
+    return f"{words}{where}" + sentence("progress.how_to_answer.answer", answers=ways)
 
 
 # -- the work
@@ -190,24 +194,26 @@ def _nearly_spent(budget: Budget) -> str:
     if budget.cap is not None and budget.spent * 5 > budget.cap * 4:
         return money(budget.cap - budget.spent)
     if budget.token_cap is not None and budget.tokens * 5 > budget.token_cap * 4:
-        return f"{max(0, budget.token_cap - budget.tokens):,} tokens"
+        return sentence("words.tokens", tokens=max(0, budget.token_cap - budget.tokens))
     return ""
 
 
 def _working(view: RunView) -> CommentReply:
     state = view.state
     phase = view.pipeline.phase(state.current_phase)
-    detail = "Nothing is needed from you now; I will ask here when it is."
+    detail = sentence("progress.working.nothing_is_needed")
     if isinstance(phase, TasksPhase | TaskReviewPhase) and state.tasks:
         settled = sum(task.settled for task in state.tasks)
-        detail = f"{settled:,} of {several(len(state.tasks), 'task')} settled. {detail}"
+        detail = sentence(
+            "progress.working.tasks_settled", settled=settled, count=len(state.tasks), detail=detail
+        )
     if isinstance(phase, PublishPhase):
-        detail = "The work is done and is being delivered."
+        detail = sentence("progress.working.being_delivered")
     if left := _nearly_spent(state.budget):
-        detail += f" {left} of the budget are left; if they do not suffice, I will stop and ask."
+        detail += sentence("progress.working.budget_left", left=left)
     return CommentReply(
         occasion="working",
-        headline=f"{view.label(phase.id)} is under way.",
+        headline=sentence("progress.working.headline", label=view.label(phase.id)),
         detail=detail,
         reaction="eyes",
     )

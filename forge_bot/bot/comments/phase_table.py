@@ -17,9 +17,8 @@ from forge_bot.interaction.fit_comment import Flexible, as_many
 from forge_bot.interaction.number_format import head, money, row, tokens
 from forge_bot.interaction.run_facts import decided, verdict_words
 from forge_bot.prompts import escape
-from forge_bot.sentences import listed
+from forge_bot.sentences import listed, sentence
 from forge_bot.values import PhaseId
-from forge_bot.wording import several
 
 _BEGUN = {"done", "current", "waiting"}
 _MARKS = {"done": "✅", "current": "🔨", "waiting": "✋", "open": "🔨"}
@@ -37,24 +36,31 @@ def phases(view: RunView) -> Flexible:
     ]
     left_out = [view.label(each.phase) for each in known if each.standing == "skipped"]
     priced = view.state.usage.cost is not None
-    columns = ("", "Phase", "What came of it", "Tokens", *(("Cost",) if priced else ()))
+    columns = (
+        "",
+        "columns.phase",
+        "columns.came_of_it",
+        "columns.tokens",
+        *(("columns.cost",) if priced else ()),
+    )
     table = as_many(
         [*shown, None],
         lambda each: (
             _line(view, each, priced=priced) if each is not None else _total(view, priced=priced)
         ),
-        lambda count: f"_{several(count, 'more phase')} found no room here._",
+        lambda count: f"_{sentence('progress.phases.more', count=count)}_",
         before=head(*columns, align="cllrr"[: len(columns)]),
         most=20_000,
     )
     notes = (
-        [f"⬜ **Still to come:** {' → '.join(later)}."] if later and not view.state.ended else []
-    )
-    notes += (
-        [f"<sub>Not part of a run of effort {view.state.effort}: {listed(left_out)}.</sub>"]
-        if left_out
+        [sentence("progress.phases.still_to_come", phases=" → ".join(later))]
+        if later and not view.state.ended
         else []
     )
+    if left_out:
+        names = listed(left_out)
+        not_part = sentence("progress.phases.not_part", effort=view.state.effort, phases=names)
+        notes.append(f"<sub>{not_part}</sub>")
     note = "\n\n".join(notes)
 
     def fitted(room: int) -> str:
@@ -86,10 +92,10 @@ def _line(view: RunView, each: Row, *, priced: bool) -> str:
 
 def _total(view: RunView, *, priced: bool) -> str:
     usage = view.state.usage
-    calls = several(usage.calls, "model call")
+    calls = sentence("words.model_calls", count=usage.calls)
     return row(
         "",
-        "**Together**",
+        f"**{sentence('progress.phases.together')}**",
         calls if usage.calls else "",
         f"**{tokens(usage)}**",
         *([f"**{money(usage.cost)}**"] if priced else []),
@@ -106,13 +112,11 @@ def _said(view: RunView, phase_id: PhaseId) -> str:
     state = view.state
     match view.pipeline.phase(phase_id):
         case TasksPhase() if state.tasks:
-            return (
-                f"{sum(task.settled for task in state.tasks):,} of"
-                f" {several(len(state.tasks), 'task')}"
-            )
+            settled = sum(task.settled for task in state.tasks)
+            return sentence("progress.phases.tasks", settled=settled, count=len(state.tasks))
         case TaskReviewPhase() if state.tasks:
             passed = sum(task.verdict is not None and task.verdict.positive for task in state.tasks)
-            return f"{passed:,} passed"
+            return sentence("progress.phases.passed", passed=passed)
         case VerifyPhase() if state.verification is not None:
             return _verified(view)
         case PublishPhase(operation="pull-request") if state.pull_request:
@@ -132,17 +136,25 @@ def _judged(view: RunView, phase_id: PhaseId) -> str:
         return f"{decided(decision)}, {escape.code(short(decision.digest))}"
     record = next((each for each in view.state.artifacts.values() if each.phase == phase_id), None)
     verdict = verdict_words(record.verdict if record is not None else None)
-    rounds = f"round {record.round}" if record is not None and record.round > 1 else ""
+    rounds = (
+        sentence("progress.phases.round", round=record.round)
+        if record is not None and record.round > 1
+        else ""
+    )
     return ", ".join(part for part in (verdict, rounds) if part)
 
 
 def _verified(view: RunView) -> str:
     verification = view.state.verification
     if verification is None or not verification.results:
-        return "nothing to run"
+        return sentence("progress.phases.nothing_to_run")
     if not verification.red:
-        return "green"
-    return "**red**, accepted by a person" if verification.accepted else "**red**"
+        return sentence("words.green")
+    return (
+        sentence("progress.phases.red_accepted")
+        if verification.accepted
+        else sentence("progress.phases.red")
+    )
 
 
 def _documents(view: RunView, phase_id: PhaseId) -> list[str]:

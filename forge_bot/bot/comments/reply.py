@@ -13,9 +13,6 @@ Reaction = Literal["eyes", "rocket", "confused", "+1"]
 """The receipt on the comment that is answered: seen, done, not done, taken."""
 
 
-WORK_IS_SAFE = "Nothing is lost: everything up to here is on the branch."
-
-
 class CommentReply(Frozen):
     """Words for one occasion, complete and harmless, with the way out in them."""
 

@@ -2,22 +2,20 @@
 
 from collections.abc import Sequence
 
-from forge_bot.bot.comments.reply import WORK_IS_SAFE, CommentReply, failure_reply
+from forge_bot.bot.comments.reply import CommentReply, failure_reply
 from forge_bot.interaction.command_names import CommandNames
 from forge_bot.interaction.commit_links import Links
 from forge_bot.prompts import escape
 from forge_bot.runs.outcome import Outcome
+from forge_bot.sentences import sentence
 
 
 def comment_deleted(*, what: str) -> CommentReply:
     """A comment of the bot is gone."""
-    detail = (
-        "So here is a new one. What was decided is kept with the run, not in comments; only what is"
-        " open is asked again."
-    )
+    detail = sentence("thread.comment_deleted.detail")
     return CommentReply(
         occasion="comment-deleted",
-        headline=f"Somebody deleted {escape.plain(what, 60)}.",
+        headline=sentence("thread.comment_deleted.headline", what=escape.plain(what, 60)),
         detail=detail,
     )
 
@@ -26,23 +24,20 @@ def issue_locked(links: Links) -> CommentReply:
     """Nobody can write into the thread. Said in the summary and in the log, the only places
     left.
     """
-    detail = (
-        "I cannot ask or answer there, so I stop before anything that needs a decision. Unlock the"
-        " issue and put the label on again, or go on at a terminal. Everything so far is [on the"
-        f" branch]({links.folder})."
+    detail = sentence("thread.issue_locked.detail", folder=links.folder)
+    return failure_reply(
+        "issue-locked", sentence("thread.issue_locked.headline"), detail, outcome=Outcome.REFUSED
     )
-    return failure_reply("issue-locked", "The issue is locked.", detail, outcome=Outcome.REFUSED)
 
 
 def issue_transferred(links: Links, *, to: str) -> CommentReply:
     """The issue belongs to another repository now."""
-    detail = (
-        f"It is now {escape.line(to, 200)}. The work so far stays [here]({links.folder}); to begin"
-        " there, put the label on there."
+    detail = sentence(
+        "thread.issue_transferred.detail", to=escape.line(to, 200), folder=links.folder
     )
     return failure_reply(
         "issue-transferred",
-        "The issue was moved to another repository.",
+        sentence("thread.issue_transferred.headline"),
         detail,
         outcome=Outcome.REFUSED,
     )
@@ -50,13 +45,10 @@ def issue_transferred(links: Links, *, to: str) -> CommentReply:
 
 def issue_gone(links: Links) -> CommentReply:
     """The issue was deleted, or cannot be seen any more."""
-    detail = (
-        f"I stopped. Everything so far is [on the branch]({links.folder}); `forge-bot resume` at a"
-        " terminal goes on with it."
-    )
+    detail = sentence("thread.issue_gone.detail", folder=links.folder)
     return failure_reply(
         "issue-gone",
-        "The issue is gone, or I may not see it any more.",
+        sentence("thread.issue_gone.headline"),
         detail,
         outcome=Outcome.REFUSED,
     )
@@ -64,14 +56,15 @@ def issue_gone(links: Links) -> CommentReply:
 
 def label_removed(commands: CommandNames, *, label: str) -> CommentReply:
     """The label that started the run was taken off while it was at work: a wish to stop."""
-    detail = (
-        f"I take that as “stop”, and have stopped after the step that was under way. {WORK_IS_SAFE}"
-        f" `{commands.say('retry')}` or the label goes on from here, `{commands.say('abandon')}`"
-        " ends the run."
+    detail = sentence(
+        "thread.label_removed.detail",
+        work_is_safe=sentence("words.work_is_safe"),
+        retry=commands.say("retry"),
+        abandon=commands.say("abandon"),
     )
     return failure_reply(
         "label-removed",
-        f"Somebody took the label {escape.code(label)} off.",
+        sentence("thread.label_removed.headline", label=escape.code(label)),
         detail,
         tone="note",
         outcome=Outcome.WAITING,
@@ -80,13 +73,12 @@ def label_removed(commands: CommandNames, *, label: str) -> CommentReply:
 
 def repository_renamed(commands: CommandNames, *, old: str, new: str) -> CommentReply:
     """The repository has another name now."""
-    detail = (
-        "GitHub forwards the old addresses, and the run goes on as it was. If something looks"
-        f" lost, say `{commands.again}`."
-    )
+    detail = sentence("thread.repository_renamed.detail", again=commands.again)
     return CommentReply(
         occasion="repository-renamed",
-        headline=f"{escape.code(old)} is {escape.code(new)} now.",
+        headline=sentence(
+            "thread.repository_renamed.headline", old=escape.code(old), new=escape.code(new)
+        ),
         detail=detail,
     )
 
@@ -99,21 +91,20 @@ def request_edited(
 
     GitHub does not tell us by whom.
     """
-    detail = (
-        f"I work on [the text as it was when I was asked]({links.artifact('request.md')}). If the"
-        f" newer one should count, say `{commands.say('refresh')}`, and I begin again with it."
+    detail = sentence(
+        "thread.request_edited.detail",
+        request=links.artifact("request.md"),
+        refresh=commands.say("refresh"),
     )
-    named = "".join(f"\n- [comment {url.rpartition('-')[2]}]({url})" for url in comments[:10])
-    left_out = (
-        "These comments were edited, so I left them out. To have one count, write it anew"
-        f" first:\n{named}"
-        if comments
-        else ""
+    named = "".join(
+        f"\n- [{sentence('thread.comment', number=url.rpartition('-')[2])}]({url})"
+        for url in comments[:10]
     )
+    left_out = sentence("thread.request_edited.left_out", named=named) if comments else ""
     headline = (
-        "The issue was edited after I was asked to work on it."
+        sentence("thread.request_edited.headline")
         if issue
-        else "Comments were edited, so I left them out."
+        else sentence("thread.request_edited.headline_of_comments")
     )
     return CommentReply(
         occasion="request-edited",
@@ -128,11 +119,8 @@ def edited_since(*, command: str) -> CommentReply:
     """
     return CommentReply(
         occasion="edited-since",
-        headline="The issue was edited after you said that, so I did not take its text.",
-        detail=(
-            "Nothing was changed. I cannot see what you read. Please look at the issue as it is"
-            f" now. If it is right, say `{command}` again."
-        ),
+        headline=sentence("thread.edited_since.headline"),
+        detail=sentence("thread.edited_since.detail", command=command),
         tone="warning",
         reaction="confused",
         outcome=Outcome.WAITING,
@@ -143,19 +131,26 @@ def label_ignored(
     commands: CommandNames, *, labels: Sequence[tuple[str, str]], role: str
 ) -> CommentReply:
     """Labels that modify a run, each with who added it, and none of those people could approve."""
+    unnamed = sentence("thread.label_ignored.unnamed_account")
     named = "".join(
-        f"\n- {escape.code(name)}, added by"
-        f" {escape.code(by) if by else 'an account that GitHub does not name'}"
+        "\n- "
+        + sentence(
+            "thread.label_ignored.added_by",
+            label=escape.code(name),
+            by=escape.code(by) if by else unnamed,
+        )
         for name, by in labels
     )
-    detail = (
-        f"Such a label counts only from a person with the role {escape.plain(role)} or higher who"
-        f" added it without an app.\n{named}\n\nTo have it count, such a person says"
-        f" `{commands.say('abandon')}`, and then `{commands.prefix}` with `--auto` or `--effort`."
+    detail = sentence(
+        "thread.label_ignored.detail",
+        role=escape.plain(role),
+        named=named,
+        abandon=commands.say("abandon"),
+        prefix=commands.prefix,
     )
     return CommentReply(
         occasion="label-ignored",
-        headline="I ignored labels of people who may not approve.",
+        headline=sentence("thread.label_ignored.headline"),
         detail=detail,
         tone="note",
     )
@@ -166,9 +161,9 @@ def asked_too_much(commands: CommandNames, *, notes: Sequence[str]) -> CommentRe
     money is spent.
     """
     said = "".join(f"\n- {escape.line(note, 400)}" for note in notes[:5])
-    detail = f"I have begun all the same; `{commands.say('abandon')}` ends it.\n{said}"
+    detail = sentence("thread.asked_too_much.detail", abandon=commands.say("abandon"), said=said)
     return CommentReply(
         occasion="asked-too-much",
-        headline="Before I spend anything: one thing will not go as wished.",
+        headline=sentence("thread.asked_too_much.headline"),
         detail=detail,
     )

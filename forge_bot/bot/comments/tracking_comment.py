@@ -14,7 +14,6 @@ from forge_bot.interaction.number_format import head, money, row, spent
 from forge_bot.interaction.run_facts import footer, verdict_words
 from forge_bot.prompts import escape
 from forge_bot.sentences import sentence
-from forge_bot.wording import several
 
 _MOST_CAPABILITIES = 40
 
@@ -54,15 +53,18 @@ def facts(view: RunView) -> str:
     """Effort and why, branch, estimate, money, and the time of the last change."""
     state = view.state
     lines = [
-        (
-            f"**Effort {state.effort}** ({escape.line(state.effort_reason, 200)})"
-            f" · {view.branch} from {escape.code(state.base_branch)}"
+        sentence(
+            "progress.facts.effort",
+            effort=state.effort,
+            reason=escape.line(state.effort_reason, 200),
+            branch=view.branch,
+            base=escape.code(state.base_branch),
         )
     ]
-    parts = [f"**Spent** {spent(state.usage, state.budget)}"]
+    parts = [sentence("progress.facts.spent", spent=spent(state.usage, state.budget))]
     if view.estimate:
-        parts.append(f"**Estimate** {escape.plain(view.estimate)}")
-    parts.append(f"**As of** {state.updated_at:%Y-%m-%d %H:%M} UTC")
+        parts.append(sentence("progress.facts.estimate", estimate=escape.plain(view.estimate)))
+    parts.append(sentence("progress.facts.as_of", time=state.updated_at))
     lines.append(" · ".join(parts))
     return "  \n".join(lines)
 
@@ -78,8 +80,9 @@ def capabilities(view: RunView) -> str:
         )
         for each in lines
     ]
-    label = f"<b>Tools and skills</b> · {len(rows):,}"
-    return fold(label, head("Name", "What came of it", "Cost") + "\n".join(rows)) if rows else ""
+    label = sentence("progress.tools_and_skills", count=len(rows))
+    table = head("columns.name", "columns.came_of_it", "columns.cost") + "\n".join(rows)
+    return fold(label, table) if rows else ""
 
 
 def commands_now(view: RunView) -> str:
@@ -93,27 +96,27 @@ def commands_now(view: RunView) -> str:
         offered += [commands.raise_budget(state.budget)] if gate.reason is Reason.BUDGET else []
     else:
         offered = [commands.again] if view.trouble is not None else []
-    asking = [f"{commands.say('ask')} <your question>", *map(commands.say, ("cost", "abandon"))]
+    asking = [*map(commands.form, ("ask", "cost", "abandon"))]
     shown = dict.fromkeys([*offered, *asking])
-    return f"**You can say now**: {' · '.join(map(escape.code, shown))}"
+    return sentence("progress.you_can_say_now", commands=" · ".join(map(escape.code, shown)))
 
 
 def tasks(view: RunView) -> Flexible:
     """The tasks, folded, with the documents of each."""
     state = view.state
     settled = sum(task.settled for task in state.tasks)
-    label = f"<b>Tasks</b> · {settled:,} of {len(state.tasks):,} settled"
+    label = sentence("progress.tasks.label", settled=settled, count=len(state.tasks))
 
     def more(count: int) -> str:
         plan = next((name for name in view.pipeline.task_lists if name in state.artifacts), "")
-        where = f": see {view.links.named(plan)}" if plan else ""
-        return f"_{several(count, 'more task')} found no room here{where}._"
+        where = sentence("progress.tasks.see", document=view.links.named(plan)) if plan else ""
+        return f"_{sentence('progress.tasks.more', count=count, where=where)}_"
 
     listed = as_many(
         state.tasks,
         lambda task: _task(view, task),
         more,
-        before=head("", "Task", "Result", "Documents"),
+        before=head("", "columns.task", "columns.result", "columns.documents"),
         most=12_000,
     )
 
@@ -144,18 +147,26 @@ def _task(view: RunView, task: TaskState) -> str:
 
 def _result(task: TaskState, *, under_way: bool) -> str:
     if task.stuck is not None:
-        return f"waits for a decision: {task.stuck.reason.value.replace('_', ' ')}"
+        return sentence(
+            "progress.tasks.waits_for_a_decision", reason=task.stuck.reason.value.replace("_", " ")
+        )
     if under_way:
-        return f"under way, try {task.attempts + 1}" if task.attempts else "under way"
-    again = f", after {several(task.rounds, 'more round')}" if task.rounds else ""
+        return (
+            sentence("progress.tasks.under_way_try", number=task.attempts + 1)
+            if task.attempts
+            else sentence("progress.tasks.under_way")
+        )
+    again = sentence("progress.tasks.after_rounds", count=task.rounds) if task.rounds else ""
     match task.status:
         case TaskStatus.PENDING:
-            return "to be done again" if task.rounds or task.attempts else ""
+            return (
+                sentence("progress.tasks.to_be_done_again") if task.rounds or task.attempts else ""
+            )
         case TaskStatus.CLEARED:
-            return "the held change may be applied"
+            return sentence("progress.tasks.held_change_may_be_applied")
         case TaskStatus.IMPLEMENTED:
-            return "waits for its review"
+            return sentence("progress.tasks.waits_for_its_review")
         case TaskStatus.PASSED:
             return (verdict_words(task.verdict) or sentence("words.done")) + again
         case TaskStatus.SKIPPED:
-            return "skipped by a person"
+            return sentence("progress.tasks.skipped_by_a_person")
