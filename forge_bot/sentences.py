@@ -5,7 +5,7 @@ docs/languages.md says how a language is added.
 """
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, cast
 
@@ -40,10 +40,10 @@ def listed(names: Sequence[str], row: str = "words.and", most: int | None = None
     return sentence(row, before=", ".join(shown[:-1]), last=shown[-1])
 
 
-def check_language() -> None:
+def check_language(environ: Mapping[str, str] = os.environ) -> None:
     """Raise UnknownLanguage if the language that is set has no folder."""
-    spoken = os.environ.get(VARIABLE) or ENGLISH
-    if spoken not in (known := languages()):
+    spoken = environ.get(VARIABLE)
+    if spoken and spoken not in (known := languages()):
         raise UnknownLanguage(
             f"{VARIABLE} is {spoken!r}, and there are sentences in: {', '.join(known)}."
         )

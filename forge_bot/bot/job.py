@@ -33,12 +33,13 @@ from forge_bot.errors import ForgeError
 from forge_bot.gate import outputs
 from forge_bot.gate.authorise import RequestedOperation
 from forge_bot.gate.environment_variables import Inputs
-from forge_bot.gate.messages import BEGUN, NOT_BEGUN
+from forge_bot.gate.messages import BEGUN
 from forge_bot.git import Repository, clone_repository
 from forge_bot.github_api import GitHub, PyGitHub, load_library
 from forge_bot.interaction import markers
 from forge_bot.runs.find_runs import RunInfo, resolve_run
 from forge_bot.runs.outcome import Outcome
+from forge_bot.sentences import sentence
 from forge_bot.settings import load_config, state_home
 from forge_bot.store import SPECS
 from forge_bot.store.lock import waited_for
@@ -242,7 +243,7 @@ class _Visit:
                 None,
             )
             if begun is not None and begun.body.startswith(BEGUN):
-                text = NOT_BEGUN if said else reply.alert()
+                text = sentence("gate.not_begun") if said else reply.alert()
                 self.github.edit_comment(
                     begun.id, f"{text}\n\n{markers.tracking('', str(wake.issue))}"
                 )

@@ -12,6 +12,7 @@ from forge_bot.gate.authorise import Policy
 from forge_bot.gate.grammar import NAMED
 from forge_bot.gate.parse_comment import PREFIX
 from forge_bot.gate.roles import FLOORS
+from forge_bot.sentences import check_language
 
 _REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
 _PREFIX = re.compile(r"[/@!.][A-Za-z][\w-]{1,38}", re.ASCII)
@@ -49,7 +50,8 @@ class StepContext:
 
 
 def read_inputs(environ: Mapping[str, str]) -> Inputs:
-    """The inputs. Raises BadInput for the first that cannot be."""
+    """The inputs. Raises BadInput for the first that cannot be, UnknownLanguage."""
+    check_language(environ)
     prefix = environ.get("FORGE_BOT_PREFIX", "").strip() or PREFIX
     if not _PREFIX.fullmatch(prefix) or prefix[1:].casefold() in NAMED:
         raise BadInput(

@@ -20,11 +20,10 @@ from forge_bot.remedies import (
     ShowStatus,
     StartRun,
 )
+from forge_bot.sentences import sentence
 
 if TYPE_CHECKING:
     from forge_bot.interaction.command_names import CommandNames
-
-_DONE_ONCE = "nothing that was done is done again"
 
 
 def advice_at_terminal(error: ForgeError) -> str:
@@ -55,23 +54,23 @@ def remedy_at_terminal(remedy: Remedy | None) -> str:
         case None:
             return ""
         case Resume():
-            return f"Go on with `forge-bot resume`; {_DONE_ONCE}."
+            return sentence("remedies.at_terminal.resume")
         case StartRun():
-            return f'Start a new run with forge-bot run "{remedy.task}".'
+            return sentence("remedies.at_terminal.start_run", task=remedy.task)
         case ListRuns():
-            return "See `forge-bot list` for the runs of this repository."
+            return sentence("remedies.at_terminal.list_runs")
         case ShowStatus():
-            return "`forge-bot status` shows where the run stands, with its documents and phases."
+            return sentence("remedies.at_terminal.show_status")
         case ReadHelp():
-            return "See `forge-bot COMMAND --help` for what an option takes."
+            return sentence("remedies.at_terminal.read_help")
         case RejectWithNotes():
-            return 'Say what should be different: forge-bot reject "…".'
+            return sentence("remedies.at_terminal.reject_with_notes")
         case ApproveAgain():
-            return "Read the version that waits now and approve again."
+            return sentence("remedies.at_terminal.approve_again")
         case SetKey() | CheckKey() | GiveBranchBack():
             return _on_the_machine(remedy)
         case ReportBug():
-            return "Please report this with the output of the same command under FORGE_BOT_DEBUG=1."
+            return sentence("remedies.at_terminal.report_bug")
 
 
 def remedy_for_client(remedy: Remedy | None) -> str:
@@ -80,23 +79,23 @@ def remedy_for_client(remedy: Remedy | None) -> str:
         case None:
             return ""
         case Resume():
-            return f"Then call pipeline_next_action; {_DONE_ONCE}."
+            return sentence("remedies.for_client.resume")
         case StartRun():
-            return f'Start a new run with pipeline_init(arguments="{remedy.task}").'
+            return sentence("remedies.for_client.start_run", task=remedy.task)
         case ListRuns():
-            return "See run_list for the runs of this repository."
+            return sentence("remedies.for_client.list_runs")
         case ShowStatus():
-            return "state_resume_info shows where the run stands, with its documents and phases."
+            return sentence("remedies.for_client.show_status")
         case ReadHelp():
-            return "See the tool's input schema for what an argument takes."
+            return sentence("remedies.for_client.read_help")
         case RejectWithNotes():
-            return 'Say what should be different: pipeline_next_action(user_response="reject: …").'
+            return sentence("remedies.for_client.reject_with_notes")
         case ApproveAgain():
-            return "Show the version that waits now, and let the person approve again."
+            return sentence("remedies.for_client.approve_again")
         case SetKey() | CheckKey() | GiveBranchBack():
             return _on_the_machine(remedy)
         case ReportBug():
-            return "Please report this with what the server printed."
+            return sentence("remedies.for_client.report_bug")
 
 
 def remedy_in_thread(remedy: Remedy | None, commands: "CommandNames") -> str:
@@ -105,42 +104,45 @@ def remedy_in_thread(remedy: Remedy | None, commands: "CommandNames") -> str:
         case None:
             return ""
         case Resume():
-            return f"Say `{commands.again}`; {_DONE_ONCE}."
+            return sentence("remedies.in_thread.resume", again=commands.again)
         case StartRun():
-            return f"`{commands.prefix}` starts a new run."
+            return sentence("remedies.in_thread.start_run", prefix=commands.prefix)
         case ListRuns():
-            return f"`{commands.say('status')}` shows the run of this issue."
+            return sentence("remedies.in_thread.list_runs", status=commands.say("status"))
         case ShowStatus():
-            return f"`{commands.say('status')}` says where the run stands."
+            return sentence("remedies.in_thread.show_status", status=commands.say("status"))
         case ReadHelp():
-            return f"`{commands.say('help')}` says what you can tell me."
+            return sentence("remedies.in_thread.read_help", help=commands.say("help"))
         case RejectWithNotes():
-            return f"Say what should be different: `{commands.form('reject')}`."
+            return sentence("remedies.in_thread.reject_with_notes", reject=commands.form("reject"))
         case ApproveAgain():
-            return f"Read the version that waits now and say `{commands.say('approve')}` again."
+            return sentence("remedies.in_thread.approve_again", approve=commands.say("approve"))
         case SetKey() | CheckKey() | GiveBranchBack():
             from forge_bot.prompts import escape
 
             return escape.line(_on_the_machine(remedy), 400)
         case ReportBug():
-            return "Please report it with the log."
+            return sentence("remedies.in_thread.report_bug")
 
 
 def _on_the_machine(remedy: SetKey | CheckKey | GiveBranchBack) -> str:
     """Return the words of a remedy outside of forge-bot, the same everywhere."""
     match remedy:
         case SetKey():
-            named = remedy.variable or "the provider's key"
-            example = "" if remedy.variable else ", for example ANTHROPIC_API_KEY or OPENAI_API_KEY"
-            return f"Set {named} in the environment{example}."
-        case CheckKey():
-            allowed = "this model" if remedy.variable else "the model that is configured"
             return (
-                f"Check {remedy.variable or 'the key'} in the environment, its account, and that it"
-                f" may use {allowed}."
+                sentence("remedies.set_key", variable=remedy.variable)
+                if remedy.variable
+                else sentence("remedies.set_the_providers_key")
+            )
+        case CheckKey():
+            return (
+                sentence("remedies.check_key", variable=remedy.variable)
+                if remedy.variable
+                else sentence("remedies.check_the_key")
             )
         case GiveBranchBack():
-            return (
-                f"Give the branch its old name back: git branch -m {shlex.quote(remedy.renamed)}"
-                f" {shlex.quote(remedy.branch)}"
+            return sentence(
+                "remedies.give_branch_back",
+                renamed=shlex.quote(remedy.renamed),
+                branch=shlex.quote(remedy.branch),
             )

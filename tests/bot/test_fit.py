@@ -38,7 +38,10 @@ def test_a_greedy_part_leaves_room_for_those_behind_it() -> None:
 @pytest.mark.promise("bot-fits")
 def test_rows_that_find_no_room_are_counted() -> None:
     table = as_many(
-        range(500), lambda number: row(str(number)), lambda count: f"{count} more", before=head("n")
+        range(500),
+        lambda number: row(str(number)),
+        lambda count: f"{count} more",
+        before=head("columns.tokens"),
     )
     said = table(400)
     assert size(said) <= 400
@@ -48,7 +51,9 @@ def test_rows_that_find_no_room_are_counted() -> None:
 
 
 def test_a_list_without_room_for_anything_says_nothing_broken() -> None:
-    table = as_many([0], lambda _: "| x |", lambda count: f"{count} more", before=head("n"))
+    table = as_many(
+        [0], lambda _: "| x |", lambda count: f"{count} more", before=head("columns.tokens")
+    )
     assert table(12) == "1 more"
     assert table(2) == ""
 

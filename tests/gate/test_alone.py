@@ -93,6 +93,8 @@ def test_only_modules_of_python_itself_are_loaded_and_not_many(
     } == {
         "forge_bot.errors",
         "forge_bot.remedies",
+        "forge_bot.resources",
+        "forge_bot.sentences",
     }
     assert "urllib.request" in loaded
     assert len(loaded) < MOST_MODULES
