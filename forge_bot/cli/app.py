@@ -2,6 +2,7 @@
 needs it.
 """
 
+import os
 import sys
 from copy import copy
 from pathlib import Path
@@ -30,7 +31,6 @@ from forge_bot.cli.options import (
 )
 from forge_bot.cli.shell_completion import documents, phases_to_repeat, run_folders
 from forge_bot.cli.standard_streams import NobodyReads, flushed
-from forge_bot.sentences import check_language
 
 app = typer.Typer(
     name="forge-bot",
@@ -368,7 +368,10 @@ def run(arguments: list[str] | None = None) -> int:
     """Run the command line; the exit code. The one door at which every error is told."""
     given = sys.argv[1:] if arguments is None else arguments
     try:
-        check_language()
+        if os.environ.get("FORGE_BOT_LANGUAGE"):
+            from forge_bot.sentences import check_language
+
+            check_language()
         code: object = _called(given[0] if given else "")(args=arguments, standalone_mode=False)
         flushed()
     except (KeyboardInterrupt, EOFError, typer.Abort):

@@ -20,7 +20,8 @@ from forge_bot.runs.publish_result import (
 )
 from forge_bot.runs.pull_request_branch import Offer, is_separate, offered
 from forge_bot.runs.run import Run
-from forge_bot.wording import money, several
+from forge_bot.sentences import sentence
+from forge_bot.wording import money
 
 _MOST_FILES = 60
 
@@ -32,7 +33,7 @@ def print_result(outcome: Outcome, run: Run, progress: Progress, ending: Ending)
         case Outcome.DONE:
             _done(run, progress, ending)
         case Outcome.ABANDONED:
-            progress.line(f"[bold]Abandoned.[/] The branch {escape(run.state.branch)} stays.")
+            progress.line(sentence("cli.closing.abandoned", branch=escape(run.state.branch)))
         case Outcome.WAITING | Outcome.BUDGET | Outcome.FAILED | Outcome.USAGE | Outcome.REFUSED:
             pass
     return outcome.value
@@ -40,58 +41,62 @@ def print_result(outcome: Outcome, run: Run, progress: Progress, ending: Ending)
 
 def _done(run: Run, progress: Progress, ending: Ending) -> None:
     state = run.state
-    progress.line(f"\n[bold green]✓ Done.[/] {escape(state.title)}")
+    progress.line(f"\n{sentence('cli.closing.done', title=escape(state.title))}")
     progress.line(escape(_changes(run)))
     total = state.usage
     tokens = total.input_tokens + total.output_tokens
-    progress.line(f"[dim]{total.calls} calls · {tokens:,} tokens · {money(total.cost)}[/]\n")
+    calls, cost = total.calls, money(total.cost)
+    said = sentence("cli.closing.calls", calls=calls, tokens=tokens, cost=cost)
+    progress.line(f"[dim]{said}[/]\n")
     separate = is_separate(state)
     kept = recorded_on(run.repository).get(run.name, "").removeprefix(HEADS) if separate else ""
     code = offered(run) if separate else Offer(branch=state.branch)
     if state.nothing_to_do is not None:
-        progress.line(f"There was nothing to do: {state.nothing_to_do.why.value}.\n")
+        why = state.nothing_to_do.why.value
+        progress.line(f"{sentence('cli.closing.nothing_to_do', why=why)}\n")
         code = Offer()
     if state.verification is not None and state.verification.requirements is not None:
         for said in state.verification.requirements.said:
             progress.line(f"[yellow]![/] {escape(said)}\n")
     if code.branch:
-        count = f", {several(code.commits, 'commit')}" if separate else ""
-        begins = escape(state.base_branch)
-        progress.line(f"  branch        [bold]{escape(code.branch)}[/] (from {begins}{count})")
+        count = sentence("cli.closing.commits", count=code.commits) if separate else ""
+        branch, base = escape(code.branch), escape(state.base_branch)
+        begins = sentence("cli.closing.code_branch", branch=branch, base=base, commits=count)
+        progress.line(_row("cli.closing.branch", begins))
     if separate:
-        progress.line(f"  record        branch {escape(kept or state.branch)}")
+        record = sentence("cli.closing.record_branch", branch=escape(kept or state.branch))
+        progress.line(_row("cli.closing.record", record))
     if run.pipeline.summary:
-        progress.line(f"  what was done forge-bot show {escape(run.pipeline.summary)}")
+        shown = f"forge-bot show {escape(run.pipeline.summary)}"
+        progress.line(_row("cli.closing.what_was_done", shown))
     if run.workspace.read_bytes(PULL_REQUEST) is not None:
-        progress.line(f"  pull request  {escape(state.pull_request or _shown())}")
+        shown = escape(state.pull_request or f"forge-bot show {PULL_REQUEST}")
+        progress.line(_row("cli.closing.pull_request", shown))
     following = _next_lines(run, code, kept, ending)
     progress.line(_work_tree(run, ending))
     if code.left_behind:
-        progress.line(
-            f"\n  {escape(code.branch)} was not moved: it is checked out, or people changed the"
-            f" same lines there. This takes the new commits:\n  {escape(code.left_behind)}"
-        )
+        not_moved = sentence("cli.closing.branch_not_moved", branch=escape(code.branch))
+        progress.line(f"\n  {not_moved}\n  {escape(code.left_behind)}")
     for each in following:
         progress.line(escape(each))
 
 
-def _shown() -> str:
-    return f"forge-bot show {PULL_REQUEST}"
+def _row(name: str, text: str) -> str:
+    return f"  {sentence(name):<13} {text}"
 
 
 def _work_tree(run: Run, ending: Ending) -> str:
     """Take the run's work tree away unless it is to stay; a line that says where it is."""
     place = escape(str(run.tree.path))
     if run.tree.path != run.places.tree:
-        return f"  work tree     {place}"
+        return _row("cli.closing.work_tree", place)
     if ending.keep:
-        return f"  work tree     {place}; forge-bot clean removes it"
-    because = remove_work_tree(run.repository, run.name)
-    return (
-        f"  work tree     {place}, kept: {escape(because)}"
-        if because
-        else "  work tree     removed; forge-bot retry makes a new one"
-    )
+        kept = sentence("cli.closing.clean_removes_it", place=place)
+    elif because := remove_work_tree(run.repository, run.name):
+        kept = sentence("cli.closing.kept_because", place=place, because=escape(because))
+    else:
+        kept = sentence("cli.closing.removed")
+    return _row("cli.closing.work_tree", kept)
 
 
 def _next_lines(run: Run, code: Offer, kept: str, ending: Ending) -> list[str]:
@@ -107,7 +112,7 @@ def _next_lines(run: Run, code: Offer, kept: str, ending: Ending) -> list[str]:
     ]
     if run.repository.remote_url() is None or run.state.pull_request:
         return lines
-    lines.append("or")
+    lines.append(sentence("cli.closing.or"))
     if not (ending.push or ending.open_pr):
         lines.append(f"  {away}git push -u origin {' '.join(filter(None, (branch, kept)))}")
     if body_file(run).is_file():
@@ -125,9 +130,9 @@ def _changes(run: Run) -> str:
     """A table of the changed files, as long as a person reads one."""
     code = _code(run)
     if not code:
-        return "no file outside the record changed"
+        return sentence("cli.closing.no_file_changed")
     if len(code) > _MOST_FILES:
-        return f"{len(code):,} files changed; git diff --stat lists them"
+        return sentence("cli.closing.files_changed", count=len(code))
     return run.tree.diff(run.state.base_commit, paths=code, stat=True).strip()
 
 

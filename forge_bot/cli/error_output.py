@@ -11,6 +11,7 @@ from forge_bot.cli.standard_streams import NobodyReads, settle, silence
 from forge_bot.errors import ForgeError, MachineRefused
 from forge_bot.interaction.remedy_words import advice_at_terminal
 from forge_bot.runs.process_signals import undisturbed
+from forge_bot.sentences import sentence
 
 FAILED = 1
 USAGE = 2
@@ -41,13 +42,15 @@ def print_error(error: Exception | NobodyReads) -> int:
         _misused(type(error).__name__, show(), console)
         return USAGE
     console.print(
-        f"[bold red]✗ Something unexpected happened: {escape(type(error).__name__)}[/]"
-        f" [dim]{ForgeError.code}[/]"
+        sentence(
+            "cli.errors.something_unexpected",
+            name=escape(type(error).__name__),
+            code=ForgeError.code,
+        )
     )
     _trace(error, console)
     console.print(
-        "  [bold]→[/] Nothing that was recorded is lost. Please report it with the output under"
-        " FORGE_BOT_DEBUG=1.",
+        f"  [bold]→[/] {sentence('cli.errors.nothing_recorded_is_lost')}",
         highlight=False,
     )
     return FAILED
@@ -57,10 +60,7 @@ def interrupted() -> int:
     """Tell that a person stopped it."""
     console = Console(stderr=True)
     with undisturbed():
-        console.print(
-            "\n[bold]Stopped.[/] Nothing that was answered is lost: [bold]forge-bot resume[/]"
-            " goes on."
-        )
+        console.print(f"\n{sentence('cli.errors.stopped')}")
     return FAILED
 
 
@@ -69,10 +69,7 @@ def unread() -> int:
     do.
     """
     if _WORKING & set(sys.argv[1:2]):
-        Console(stderr=True, soft_wrap=True).print(
-            "[bold]Stopped:[/] nobody reads the output any more. Nothing that was answered is lost:"
-            " [bold]forge-bot resume[/] goes on."
-        )
+        Console(stderr=True, soft_wrap=True).print(sentence("cli.errors.nobody_reads"))
     return FAILED
 
 
@@ -84,7 +81,7 @@ def _misused(kind: str, words: str, console: Console) -> None:
         console.print(escape(words), highlight=False)
         return
     console.print(f"[bold red]✗ {escape(words)}[/]")
-    console.print("  [bold]→[/] forge-bot --help, or forge-bot COMMAND --help.", highlight=False)
+    console.print(f"  [bold]→[/] {sentence('cli.errors.see_help')}", highlight=False)
 
 
 def _refused(error: OSError) -> MachineRefused:

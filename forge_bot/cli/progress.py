@@ -33,6 +33,7 @@ from forge_bot.runs.notifications import (
     StoppedBefore,
     Thinking,
 )
+from forge_bot.sentences import sentence
 from forge_bot.values import CommandResult, Usage
 from forge_bot.wording import money
 
@@ -73,7 +74,7 @@ class Progress:
             case PromptSent():
                 self._sent(notice)
             case CommandBegan():
-                self._do(f"running {' '.join(notice.argv)}")
+                self._do(sentence("cli.progress.running", command=" ".join(notice.argv)))
             case CommandEnded():
                 self._ran(notice.result)
             case Message():
@@ -92,9 +93,9 @@ class Progress:
     # ----------------------------------------------------------------------------------------------
 
     def _start(self, notice: PhaseBegan) -> None:
-        again = f", round {notice.round}" if notice.round > 1 else ""
+        again = sentence("cli.progress.round", round=notice.round) if notice.round > 1 else ""
         names = ", ".join(notice.tasks)
-        task = f" · task{'s' if len(notice.tasks) > 1 else ''} {names}" if names else ""
+        task = sentence("cli.progress.tasks", count=len(notice.tasks), names=names) if names else ""
         self._several = len(notice.tasks) > 1
         self._label, self._doing, self._began, self._usage = (
             f"{notice.label}{task}{again}",
@@ -105,29 +106,41 @@ class Progress:
         self._lively()
 
     def _sent(self, notice: PromptSent) -> None:
-        self._do(f"reading {', '.join(notice.inputs)} ({notice.tokens:,} tokens)", notice.task)
-        for sentence in (*notice.dropped, notice.removed):
-            if sentence:
-                self.line(f"  [dim]· {escape(sentence)}[/]")
+        self._do(
+            sentence(
+                "cli.progress.reading", documents=", ".join(notice.inputs), tokens=notice.tokens
+            ),
+            notice.task,
+        )
+        for each in (*notice.dropped, notice.removed):
+            if each:
+                self.line(f"  [dim]· {escape(each)}[/]")
 
     def _thinking(
         self, notice: ModelAsked | ModelAnswered | RequestStarted | AnswerRejected, task: str | None
     ) -> None:
         match notice:
             case ModelAsked():
-                self._do(f"turn {notice.turn}: waiting for {notice.model}", task)
+                self._do(
+                    sentence("cli.progress.waiting_for", turn=notice.turn, model=notice.model), task
+                )
             case ModelAnswered():
                 self._usage = self._usage + notice.usage
             case RequestStarted():
-                self._do(f"looking: {notice.capability} {notice.params}", task)
+                self._do(
+                    sentence(
+                        "cli.progress.looking", capability=notice.capability, params=notice.params
+                    ),
+                    task,
+                )
             case AnswerRejected():
-                self._do(f"sent back: {notice.text}", task)
+                self._do(sentence("cli.progress.sent_back", text=notice.text), task)
             case _:
                 assert_never(notice)
 
     def _ended(self, notice: PhaseEnded) -> None:
         mark = "[green]✓[/]" if notice.good else "[yellow]↻[/]"
-        task = f" task {notice.task}" if notice.task is not None else ""
+        task = sentence("cli.progress.of_task", task=notice.task) if notice.task is not None else ""
         verdict = f" [bold]{notice.verdict.value}[/]" if notice.verdict is not None else ""
         cost = (
             f" · {tokens(notice.usage)} · {money(notice.usage.cost)} ·"
@@ -143,8 +156,10 @@ class Progress:
     def _ran(self, result: CommandResult) -> None:
         good = result.exit_code == 0
         mark = "[green]✓[/]" if good else "[red]✗[/]"
-        count = f", {result.tests} tests" if result.tests is not None else ""
-        exit_ = "" if good else f" exit code {result.exit_code}"
+        count = (
+            sentence("cli.progress.tests", tests=result.tests) if result.tests is not None else ""
+        )
+        exit_ = "" if good else f" {sentence('words.exit_code', code=result.exit_code)}"
         self.line(
             f"  {mark} [dim]{escape(cut(' '.join(result.argv), _COMMAND))}[/]{exit_}[dim]{count} ·"
             f" {clock(result.duration_ms / 1000)}[/]"
@@ -152,11 +167,10 @@ class Progress:
 
     def _stopped(self, notice: StoppedBefore) -> None:
         self.stop()
-        self.line(
-            f"\n[bold]Stopped[/], as --until says: {escape(notice.following)} comes after"
-            f" {escape(notice.last)}."
-        )
-        self.line("Go on with: [bold]forge-bot resume[/] [dim](--until PHASE stops it again)[/]")
+        following, last = escape(notice.following), escape(notice.last)
+        before = sentence("cli.progress.stopped_before", following=following, last=last)
+        self.line(f"\n{before}")
+        self.line(sentence("cli.progress.go_on_with"))
 
     def _explained(self, answer: str) -> None:
         self.stop()
@@ -178,16 +192,25 @@ class Progress:
     def began(self, info: "RunInfo", plan: "RunPlan", estimate: "Estimate | None" = None) -> None:
         """Say what has begun, and where."""
         self.line(f"[bold]{escape(info.title)}[/]")
-        self.line(
-            f"[dim]run {escape(info.name)} · effort {plan.effort} ({escape(plan.effort_reason)})[/]"
+        effort = sentence(
+            "cli.progress.run_and_effort",
+            run=escape(info.name),
+            effort=plan.effort,
+            reason=escape(plan.effort_reason),
         )
-        self.line(f"[dim]branch {escape(info.branch)} · work tree {escape(str(info.tree))}[/]")
+        self.line(f"[dim]{effort}[/]")
+        branch, tree = escape(info.branch), escape(str(info.tree))
+        self.line(f"[dim]{sentence('cli.progress.branch', branch=branch, tree=tree)}[/]")
         if estimate is not None:
             self.line(f"[dim]{escape(expected(estimate))}[/]")
         self.line("")
 
     def _do(self, what: str, task: str | None = None) -> None:
-        self._doing = f"task {task}: {what}" if self._several and task is not None else what
+        self._doing = (
+            sentence("cli.progress.task", task=task, what=what)
+            if self._several and task is not None
+            else what
+        )
         self._lively()
 
     def _beat(self, *, begin: bool = False) -> None:
@@ -238,16 +261,20 @@ def expected(estimate: "Estimate") -> str:
     nine in ten below the second.
     """
     half, most = (_figures(estimate, share) for share in ("p50", "p90"))
-    spread = f"about {half}" if half == most else f"about {half}; nine in ten below {most}"
-    return f"expected: {spread} ({estimate.rests_on})"
+    spread = (
+        sentence("cli.progress.about", half=half)
+        if half == most
+        else sentence("cli.progress.about_and_most", half=half, most=most)
+    )
+    return sentence("cli.progress.expected", spread=spread, rests_on=estimate.rests_on)
 
 
 def _figures(estimate: "Estimate", share: Literal["p50", "p90"]) -> str:
-    parts = [f"{getattr(estimate.tokens, share):,} tokens"]
+    parts = [sentence("words.tokens", tokens=getattr(estimate.tokens, share))]
     if estimate.cost is not None:
         parts.append(money(getattr(estimate.cost, share)))
     if estimate.minutes is not None:
-        parts.append(f"{getattr(estimate.minutes, share)} min")
+        parts.append(sentence("cli.progress.minutes", minutes=getattr(estimate.minutes, share)))
     return " · ".join(parts)
 
 
