@@ -10,7 +10,6 @@ from forge_bot.engine.phases import PublishPhase
 from forge_bot.engine.reports import Answer, Answered, ApprovalDoubted, Published, Report
 from forge_bot.errors import StepFailed
 from forge_bot.github_api import GitHub
-from forge_bot.runs.builtin_actions import not_done
 from forge_bot.runs.clock import now
 from forge_bot.runs.run import Run
 
@@ -72,6 +71,9 @@ class ThreadHost:
         try:
             done = self.publication.publish(self.run, action.phase, action.operation)
         except StepFailed as error:
+            # It stands beside all that a worker does.
+            from forge_bot.runs.builtin_actions import not_done
+
             yield not_done(action, self.run, error)
         else:
             yield Published(

@@ -28,8 +28,9 @@ from forge_bot.runs.local_user import local_user
 from forge_bot.runs.outcome import Outcome
 from forge_bot.runs.question import Question
 from forge_bot.runs.request_draft import draft_from_words
-from forge_bot.runs.session import Asker, PersonAnswer, PersonEdit, PersonQuestion, Session
+from forge_bot.runs.session import Asker, Session
 from forge_bot.runs.tier_models import models_for
+from forge_bot.runs.typed_answer import PersonAnswer, PersonEdit, PersonQuestion
 from forge_bot.settings import Config
 from forge_bot.settings.load_pipeline import PIPELINES, load_pipeline
 from forge_bot.values import Effort, Tier

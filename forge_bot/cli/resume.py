@@ -26,9 +26,9 @@ from forge_bot.runs.phase_names import check_documents, phase_named
 from forge_bot.runs.repair import repair as restored
 from forge_bot.runs.request_draft import LONGEST_TASK
 from forge_bot.runs.run import Run
-from forge_bot.runs.session import PersonAnswer
 from forge_bot.runs.session import answer as given
 from forge_bot.runs.tier_models import models_for
+from forge_bot.runs.typed_answer import PersonAnswer
 from forge_bot.values import RunStatus
 
 NOTHING_MORE = Ending()

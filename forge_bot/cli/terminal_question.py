@@ -32,8 +32,8 @@ from forge_bot.runs.question_overview import (
     MOST_RISKS,
     Overview,
 )
-from forge_bot.runs.session import Asker, PersonAnswer, PersonEdit, PersonQuestion
-from forge_bot.runs.typed_answer import person_answer
+from forge_bot.runs.session import Asker
+from forge_bot.runs.typed_answer import PersonAnswer, PersonEdit, PersonQuestion, person_answer
 from forge_bot.sentences import listed, sentence
 from forge_bot.wording import gist
 

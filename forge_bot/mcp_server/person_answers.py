@@ -14,8 +14,8 @@ from forge_bot.gate.grammar import Approve, PostSummary
 from forge_bot.gate.written_command import Mistyped
 from forge_bot.runs.local_user import local_user
 from forge_bot.runs.run import Run
-from forge_bot.runs.session import PersonAnswer, answer
-from forge_bot.runs.typed_answer import person_answer
+from forge_bot.runs.session import answer
+from forge_bot.runs.typed_answer import PersonAnswer, person_answer
 
 VIA = "mcp"
 """How an answer came that the model passed on: nobody checked that a person gave it."""

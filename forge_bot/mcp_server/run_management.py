@@ -43,8 +43,9 @@ from forge_bot.runs.find_runs import run_in
 from forge_bot.runs.local_user import local_user
 from forge_bot.runs.phase_names import check_documents, phase_named
 from forge_bot.runs.run import Run
-from forge_bot.runs.session import PersonAnswer, answer
+from forge_bot.runs.session import answer
 from forge_bot.runs.snapshot_of_run import RunSnapshot, run_snapshot
+from forge_bot.runs.typed_answer import PersonAnswer
 from forge_bot.store import SPECS
 from forge_bot.values import PhaseId
 

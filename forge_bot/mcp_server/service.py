@@ -41,7 +41,7 @@ from forge_bot.mcp_server.tool_schemas import (
 )
 from forge_bot.runs.notifications import Notice, Notify
 from forge_bot.runs.run import Run
-from forge_bot.runs.session import PersonAnswer
+from forge_bot.runs.typed_answer import PersonAnswer
 from forge_bot.store import SPECS
 
 _NO_REPORT = (

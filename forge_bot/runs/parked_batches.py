@@ -1,19 +1,19 @@
 """The batches that a run waits for, when it is ended: their providers are asked to stop."""
 
-import asyncio
 from collections import Counter
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
-from forge_bot.agent.batch_lane import cancel_batches
-from forge_bot.agent.journal import Journal
-from forge_bot.agent.models.base import Model
-from forge_bot.agent.models.batch_api import BatchApi, BatchingModel
 from forge_bot.engine import Done
 from forge_bot.errors import ForgeError
 from forge_bot.runs.notifications import Message, Notify
 from forge_bot.runs.run import Run
 from forge_bot.store.run_folder import CARRIED
 from forge_bot.values import Tier
+
+if TYPE_CHECKING:
+    from forge_bot.agent.models.base import Model
+    from forge_bot.agent.models.batch_api import BatchApi
 
 
 def leaves_batches(run: Run) -> bool:
@@ -23,9 +23,15 @@ def leaves_batches(run: Run) -> bool:
 
 
 def end_batches(
-    run: Run, models: Callable[[], Mapping[Tier, Model]], environ: Mapping[str, str], tell: Notify
+    run: Run, models: "Callable[[], Mapping[Tier, Model]]", environ: Mapping[str, str], tell: Notify
 ) -> None:
     """Cancel the batches of an abandoned run, but for those that other runs wait for as well."""
+    import asyncio
+
+    from forge_bot.agent.batch_lane import cancel_batches
+    from forge_bot.agent.journal import Journal
+    from forge_bot.agent.models.batch_api import BatchingModel
+
     carried = run.workspace.path / CARRIED
     waiting = Journal(run.places.journal, environ, carried).all_parked()
     own = Counter(each.ticket.id for each in waiting if each.ticket is not None)
@@ -34,7 +40,7 @@ def end_batches(
     try:
         by_name = {model.name: model for model in models().values()} if alone else {}
 
-        def batches(name: str) -> BatchApi | None:
+        def batches(name: str) -> "BatchApi | None":
             model = by_name.get(name)
             return model.batches if isinstance(model, BatchingModel) else None
 

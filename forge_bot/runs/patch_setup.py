@@ -6,10 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatch
 
 from forge_bot.engine.state import Reason
-from forge_bot.runs.installation import DEPENDENCY_FILES
-from forge_bot.runs.kept_profiles import profile_at
 from forge_bot.runs.run import Run
-from forge_bot.runs.setup_steps import deciding_files, not_divided
 
 _CHANGED = re.compile(r"\+\+\+ (?:b/|\"b/)(.+?)\"?\s*")
 
@@ -21,6 +18,10 @@ def setup_of_patch(run: Run) -> Iterator[str]:
     gate = run.state.gate
     if gate is None or gate.reason is not Reason.PROTECTED_PATHS:
         return
+    from forge_bot.runs.installation import DEPENDENCY_FILES
+    from forge_bot.runs.kept_profiles import profile_at
+    from forge_bot.runs.setup_steps import deciding_files, not_divided
+
     added = _added(
         run.workspace.read(file.name) for file in gate.files if file.name.endswith(".patch")
     )

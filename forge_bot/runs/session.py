@@ -49,33 +49,15 @@ from forge_bot.runs.question import Question, gate_shown, open_question
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_clock import RunClock
 from forge_bot.runs.run_prompts import prompts_for
+from forge_bot.runs.typed_answer import PersonAnswer, PersonEdit, PersonQuestion
 from forge_bot.settings import Config, load_config
-from forge_bot.values import Frozen, PhaseId, Tier
+from forge_bot.values import PhaseId, Tier
 
 VIA = "terminal"
 """How an answer came that a person typed at a terminal."""
 
 VIA_SCRIPT = "script"
 """How an answer came that a command gave without a terminal."""
-
-
-class PersonAnswer(Frozen):
-    """A person's answer to a question."""
-
-    answer: Answer
-    notes: str = ""
-
-
-class PersonQuestion(Frozen):
-    """A person wants to know something before they answer."""
-
-    question: str
-
-
-class PersonEdit(Frozen):
-    """A person's wish to edit a document that is shown, before answering."""
-
-    document: str
 
 
 Asker = Callable[[Question], PersonAnswer | PersonQuestion | PersonEdit | None]

@@ -1,4 +1,6 @@
-"""From an answer as the grammar reads it to the answer that a run is told."""
+"""What a person answers at a question, and how the grammar's answers become those that a run is
+told.
+"""
 
 from forge_bot.engine.reports import Answer
 from forge_bot.gate.grammar import (
@@ -10,7 +12,27 @@ from forge_bot.gate.grammar import (
     Reject,
     Skip,
 )
-from forge_bot.runs.session import PersonAnswer
+from forge_bot.values import Frozen
+
+
+class PersonAnswer(Frozen):
+    """A person's answer to a question."""
+
+    answer: Answer
+    notes: str = ""
+
+
+class PersonQuestion(Frozen):
+    """A person wants to know something before they answer."""
+
+    question: str
+
+
+class PersonEdit(Frozen):
+    """A person's wish to edit a document that is shown, before answering."""
+
+    document: str
+
 
 ANSWER_OF: dict[type[object], Answer] = {
     Approve: Answer.APPROVE,

@@ -88,7 +88,11 @@ class Runner(Stage):
         process = subprocess.Popen(
             self._words(event, folder, actor, environ),
             cwd=self._checkout(folder / "workspace"),
-            env={"PATH": _path(), "HOME": str(folder / "home"), "TMPDIR": str(folder / "tmp")},
+            env={
+                "PATH": program_path(),
+                "HOME": str(folder / "home"),
+                "TMPDIR": str(folder / "tmp"),
+            },
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -233,7 +237,7 @@ def below(pid: int) -> Iterator[tuple[int, str]]:
             yield from below(child)
 
 
-def _path() -> str:
+def program_path() -> str:
     """The programs that a machine of GitHub has."""
     folders = [
         str(Path(found).parent)

@@ -45,10 +45,22 @@ _WORKING = {
 """What only commands need that do something."""
 
 
+_MOST_OF_SUPERVISOR = 345
+
+
 def modules(*words: str) -> list[str]:
     """The modules that a process of this command reads, as Python itself lists them."""
+    return _read_by("-m", "forge_bot", *words)
+
+
+def imported(name: str) -> list[str]:
+    """The modules that a process reads to import one of them."""
+    return _read_by("-c", f"import {name}")
+
+
+def _read_by(*words: str) -> list[str]:
     done = subprocess.run(
-        [sys.executable, "-X", "importtime", "-m", "forge_bot", *words],
+        [sys.executable, "-X", "importtime", *words],
         capture_output=True,
         text=True,
         check=False,
@@ -95,3 +107,21 @@ def test_a_command_that_asks_no_model_reads_no_library_of_models(
 ) -> None:
     sample.forge("run", "Say who is next", "--effort", "S", "--yes", "--model", sample.model())
     assert {"pydantic_ai", "openai", "anthropic", "numpy", "github"} & {*modules(*words)} == set()
+
+
+def test_the_supervisor_reads_no_part_that_only_a_worker_needs() -> None:
+    read = imported("forge_bot.bot.job")
+    own = [name for name in read if name.startswith("forge_bot.")]
+    assert len(own) <= _MOST_OF_SUPERVISOR
+    only_worker = {
+        "forge_bot.agent.loop",
+        "forge_bot.project.graph",
+        "forge_bot.runs.inquiry",
+        "forge_bot.runs.local_host",
+        "forge_bot.runs.prompt_context",
+        "forge_bot.runs.session",
+        "numpy",
+        "pydantic_ai",
+        "tree_sitter",
+    }
+    assert only_worker & {*read} == set()

@@ -18,7 +18,8 @@ from forge_bot.runs.find_runs import resolve_run
 from forge_bot.runs.notifications import CommandEnded, Notice
 from forge_bot.runs.outcome import Outcome
 from forge_bot.runs.question import Question
-from forge_bot.runs.session import PersonAnswer, Session
+from forge_bot.runs.session import Session
+from forge_bot.runs.typed_answer import PersonAnswer
 from forge_bot.sandbox import BackendName, available
 from forge_bot.settings import load_config
 from forge_bot.values import CommandResult, Tier

@@ -3,19 +3,22 @@
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from forge_bot.engine.gates import is_approved
 from forge_bot.engine.phases import GatePhase, PublishPhase
 from forge_bot.engine.step_contracts import IssuesOutput, IssueToOpen
 from forge_bot.errors import StepFailed
 from forge_bot.git import blob_id
-from forge_bot.project.graph.project_graph import ProjectGraph
-from forge_bot.project.graph.scan_graph import GraphFinding
 from forge_bot.prompts import escape
 from forge_bot.runs.run import Run
 from forge_bot.runs.steps.step_digest import approves
 from forge_bot.values import Frozen, PhaseId
 from forge_bot.wording import several
+
+if TYPE_CHECKING:
+    from forge_bot.project.graph.project_graph import ProjectGraph
+    from forge_bot.project.graph.scan_graph import GraphFinding
 
 _SEVERAL = 5
 """More findings of one code than this share an issue."""
@@ -39,7 +42,7 @@ class IssueResult(Frozen):
 
 
 def issues_for(
-    graph: ProjectGraph, findings: list[GraphFinding], source: str
+    graph: "ProjectGraph", findings: "list[GraphFinding]", source: str
 ) -> Iterator[IssueToOpen]:
     """Yield an issue for each finding; for a code that has many, one for all of them."""
     found = f"Found by forge-bot in {source}." if source else "Found by forge-bot."
@@ -50,7 +53,9 @@ def issues_for(
             yield _issue(graph, code, group, found)
 
 
-def _issue(graph: ProjectGraph, code: str, findings: list[GraphFinding], found: str) -> IssueToOpen:
+def _issue(
+    graph: "ProjectGraph", code: str, findings: "list[GraphFinding]", found: str
+) -> IssueToOpen:
     first = findings[0]
     alone = len(findings) == 1
     words = f"{first.path} {first.message}" if alone else several(len(findings), "finding")
