@@ -51,6 +51,7 @@ class StaticContext(Frozen):
     limits: tuple[int, int]
     instruction: str = ""
     output_file: str = ""
+    writes_next: bool = False
 
 
 class PromptMessages(Frozen):
@@ -182,6 +183,7 @@ def _role_facts(material: Material) -> StaticContext:
         "headings": material.headings,
         "verdicts": material.verdicts,
         "instruction": material.instruction,
+        "writes_next": material.next_document is not None,
     }
     return facts.model_copy(update=own)
 
