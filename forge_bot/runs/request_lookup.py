@@ -13,13 +13,14 @@ from pydantic import TypeAdapter
 from forge_bot.artifacts.test_paths import belongs_to_tests
 from forge_bot.git import Repository
 from forge_bot.git.file_history import changed_together, holding, lines_with
-from forge_bot.knowledge.excerpts import only_hands_on
+from forge_bot.knowledge.excerpts import lines_meaning, only_hands_on
 from forge_bot.knowledge.house_rules import tells_of_changes
 from forge_bot.knowledge.likely_files import LikelyFiles, is_prose
 from forge_bot.knowledge.mentions import last_part, mentions, request_names, resolve
 from forge_bot.project.words import words
 from forge_bot.store import SPECS
 from forge_bot.store.kept_files import kept_or_made
+from forge_bot.wording import several
 
 LIKELY_LISTED = 10
 _LIKELY_SHOWN = 1
@@ -30,6 +31,7 @@ _NAMES_LOOKED_UP = 12
 _PLACES_OF_A_NAME = 3
 _COMMON = 80
 _USES_OF_A_NAME = 16
+_USES_OF_MANY = 8
 _USES_LISTED = 32
 _LINE = 100
 
@@ -40,7 +42,7 @@ _SMALL_FILE = 2_000
 KEPT_FROM = 200
 """Of so many files the lookup is kept: of fewer it is made as fast as it is read."""
 
-_FORM = 1
+_FORM = 2
 """The number of the way in which a request is looked up. It grows when that changes."""
 
 _RANKED_WHOLE = 1_500
@@ -55,19 +57,29 @@ _NO_TEXT = re.compile(
 """Endings of files that no task speaks of."""
 
 Use = tuple[str, int, str]
+"""A path, the number of a line, and the line."""
+
+
+class NameUses(NamedTuple):
+    """The lines that hold a name outside changelogs, code first: how many in how many files, and
+    the lines themselves, if they are not too many to tell anything.
+    """
+
+    count: int
+    files: int
+    lines: tuple[Use, ...]
 
 
 class RequestLookup(NamedTuple):
-    """The findings for a request: its names, where each is defined, the lines with them, the most
-    likely files, the files to show, the most important first, and whether the lines are all.
+    """The findings for a request: its names, where each is defined, the lines with each outside
+    changelogs, the most likely files, and the files to show, the most important first.
     """
 
     names: tuple[str, ...]
     defined: Mapping[str, Sequence[tuple[str, int]]]
-    uses: tuple[Use, ...]
+    uses: Mapping[str, NameUses]
     likely: tuple[str, ...]
     paths: tuple[str, ...]
-    complete: bool
 
     def said(self, shown: Mapping[str, Sequence[tuple[int, int]]]) -> Iterator[str]:
         """Yield the lines that tell an agent of it, without the lines that are shown anyway."""
@@ -78,20 +90,25 @@ class RequestLookup(NamedTuple):
         if self.likely:
             yield "Most likely files, by words, imports and what changed together, best first:"
             yield from (f"- {path}" for path in self.likely)
-        listed = [
-            f"- {path}:{line}: {text.strip()[:_LINE]}"
-            for path, line, text in self.uses
-            if not any(first <= line <= last for first, last in shown.get(path, ()))
+        listed = {use: None for name in self.uses.values() for use in _first_uses(name.lines)}
+        told = [use for use in listed if not _is_shown(use, shown)][:_USES_LISTED]
+        cut = [
+            f"`{name}` ({several(uses.count, 'line')} in {several(uses.files, 'file')})"
+            for name, uses in self.uses.items()
+            if len(uses.lines) < uses.count
+            or not all(use in told or _is_shown(use, shown) for use in uses.lines)
         ]
-        if listed:
-            whole = self.complete and len(listed) <= _USES_LISTED
+        if told or cut:
+            some = f"; search for the rest of {', '.join(cut)}" if cut else ""
             yield (
-                "All other lines that hold these names, but for changelogs:"
-                if whole
-                else f"{'' if self.complete else 'At least '}{len(listed)} other lines hold these"
-                " names; search for those that do not follow:"
+                f"{'Other' if cut else 'All other'} lines that hold these names, but for changelogs"
+                f"{some}{':' if told else '.'}"
             )
-            yield from listed[:_USES_LISTED]
+            yield from (f"- {path}:{line}: {text}" for path, line, text in told)
+
+
+def _is_shown(use: Use, shown: Mapping[str, Sequence[tuple[int, int]]]) -> bool:
+    return any(first <= use[1] <= last for first, last in shown.get(use[0], ()))
 
 
 @lru_cache(maxsize=4)
@@ -136,14 +153,8 @@ def _looked_up(repository: Repository, base: str, request: str) -> RequestLookup
         small = [path for path in best if sizes.get(path, 0) <= _SMALL_FILE]
         shown += [path for path in small if not is_prose(path) and path not in shown]
     shown.sort(key=lambda path: path not in named and is_prose(path))
-    listed_uses = [use for name in telling for use in _first_uses(uses[last_part(name)])]
-    complete = all(
-        hits and len([use for use in hits if not tells_of_changes(use[0])]) <= _USES_OF_A_NAME
-        for hits in (uses[last_part(name)] for name in telling)
-    )
-    return RequestLookup(
-        tuple(telling), defined, tuple(dict.fromkeys(listed_uses)), best, tuple(shown), complete
-    )
+    outside = {name: _name_uses(hits) for name, hits in uses.items()}
+    return RequestLookup(tuple(telling), defined, outside, best, tuple(shown))
 
 
 _LOOKUPS = TypeAdapter(RequestLookup)
@@ -176,6 +187,8 @@ def _by_names(
     """
     scores: dict[str, float] = defaultdict(float)
     for name, hits in uses.items():
+        if len(hits) > _COMMON:
+            continue
         handed_on = only_hands_on(name)
         paths = Counter(path for path, _, line in hits if not handed_on.search(line))
         for path, times in paths.items():
@@ -190,21 +203,33 @@ def _by_names(
 
 
 def _uses(repository: Repository, base: str, names: Sequence[str]) -> dict[str, list[Use]]:
-    """Return the lines that hold each name, code first; a common name tells nothing."""
+    """Return the lines that hold each name, code first."""
     last = tuple(dict.fromkeys(last_part(name) for name in names))
-    lines = _lines_with(repository, base, last)
     files = set(listed(repository, base))
-    found: dict[str, list[Use]] = {}
-    for name in last:
-        word = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
-        hits = [line for line in lines if line[0] in files and word.search(line[2])]
-        hits.sort(key=lambda hit: is_prose(hit[0]))
-        found[name] = hits if len(hits) <= _COMMON else []
-    return found
+    by_path: dict[str, list[tuple[int, str]]] = defaultdict(list)
+    for path, number, line in _lines_with(repository, base, last):
+        if path in files:
+            by_path[path].append((number, line))
+    return {
+        name: [
+            (path, number, line)
+            for path in sorted(by_path, key=is_prose)
+            for number, line in lines_meaning(name, by_path[path], prose=is_prose(path))
+        ]
+        for name in last
+    }
 
 
-def _first_uses(hits: Sequence[Use]) -> Sequence[Use]:
-    return [hit for hit in hits if not tells_of_changes(hit[0])][:_USES_OF_A_NAME]
+def _name_uses(hits: Sequence[Use]) -> NameUses:
+    outside = [use for use in hits if not tells_of_changes(use[0])]
+    told = outside if len(outside) <= _COMMON else ()
+    lines = tuple((path, line, text.strip()[:_LINE]) for path, line, text in told)
+    return NameUses(len(outside), len({path for path, *_ in outside}), lines)
+
+
+def _first_uses(lines: Sequence[Use]) -> Sequence[Use]:
+    """Return the lines that are told of a name: all of a rare one."""
+    return lines if len(lines) <= _USES_OF_A_NAME else lines[:_USES_OF_MANY]
 
 
 def places_defined(

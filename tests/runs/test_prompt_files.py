@@ -149,7 +149,24 @@ def test_lines_with_a_name_that_are_not_all_told_are_said_to_be_some(tmp_path: P
     users = {f"app/u{n}.py": f"from app.pager import Pager\n\nP{n} = Pager()\n" for n in range(20)}
     here = repository(tmp_path, {"app/pager.py": CORE, **users})
     shown = PromptFiles(here, here.commit_id("main"), "`Pager(text=1)` fails").looked_up()
-    assert "other lines hold these names; search for those that do not follow:" in told(shown)
+    assert "search for the rest of `Pager` (41 lines in 21 files):" in told(shown)
+
+
+def test_a_name_whose_lines_are_all_told_is_no_part_of_what_has_to_be_searched(
+    tmp_path: Path,
+) -> None:
+    users = {f"app/u{n}.py": f"from app.pager import Pager\n\nP{n} = Pager()\n" for n in range(60)}
+    few = {f"app/few_{n}.py": "from app.pager import wide_text\n" for n in range(9)}
+    code = f"{CORE}\n\ndef wide_text():\n    return Pager()\n"
+    here = repository(tmp_path, {"app/pager.py": code, **users, **few})
+    shown = PromptFiles(here, here.commit_id("main"), "`wide_text` of `Pager` fails").looked_up()
+    _, _, rest = told(shown).partition("; search for the rest of ")
+    assert rest.startswith("`Pager` (122 lines in 61 files):\n")
+    seen = {
+        *files(shown),
+        *re.findall(r"^- (.*?):1: from app.pager import wide_text$", rest, re.MULTILINE),
+    }
+    assert seen >= set(few)
 
 
 def test_of_a_changelog_an_implementer_sees_the_newest_entries_and_no_old_ones(
