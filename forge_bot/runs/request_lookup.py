@@ -13,10 +13,10 @@ from pydantic import TypeAdapter
 from forge_bot.artifacts.test_paths import belongs_to_tests
 from forge_bot.git import Repository
 from forge_bot.git.file_history import changed_together, holding, lines_with
-from forge_bot.knowledge.excerpts import lines_meaning, only_hands_on
 from forge_bot.knowledge.house_rules import tells_of_changes
 from forge_bot.knowledge.likely_files import LikelyFiles, is_prose
 from forge_bot.knowledge.mentions import last_part, mentions, request_names, resolve
+from forge_bot.knowledge.name_uses import lines_meaning, only_hands_on
 from forge_bot.project.words import words
 from forge_bot.store import SPECS
 from forge_bot.store.kept_files import kept_or_made
