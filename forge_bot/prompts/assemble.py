@@ -52,6 +52,7 @@ class StaticContext(Frozen):
     instruction: str = ""
     output_file: str = ""
     writes_next: bool = False
+    with_previous: bool = False
 
 
 class PromptMessages(Frozen):
@@ -171,7 +172,11 @@ def _role(material: Material, environment: Environment) -> str:
     if later is None:
         return _tidy(text)
     facts = _facts_for_template(material, later.agent, later.phase, material.capabilities)
-    own = {"headings": later.headings, "output_file": _open(later.output_file)}
+    own = {
+        "headings": later.headings,
+        "output_file": _open(later.output_file),
+        "with_previous": True,
+    }
     facts = facts.model_copy(update=own)
     more = lower_headings(environment.render_once(f"{later.agent}.md.j2", facts), _LOWER)
     return _tidy("\n".join((text, environment.render_once(NEXT_DOCUMENT, facts), more)))
