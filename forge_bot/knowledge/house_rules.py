@@ -3,6 +3,7 @@ files that matter to somebody who changes code.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from posixpath import basename
@@ -46,6 +47,10 @@ _LINES_OF_ENTRIES = 4
 _ENTRY = re.compile(r"\s{0,3}[-*+•]\s+\S")
 _LEAST_GAP = 2
 _EXAMPLES = 3
+_MOST_COUNTED = 100
+_MOST_KINDS = 6
+_PARTS_WITH_KIND = 2
+_YAML_SECTION = re.compile(r"^(\w+):", re.MULTILINE)
 _MOST_FRAGMENT = 400
 _HEADING = re.compile(r"#{1,6}\s+\S|=+\s\S")
 _UNDERLINE = re.compile(r"([=\-~^\"'*+#`:.])\1{2,}\s*")
@@ -337,10 +342,26 @@ def _fragments(listing: Listing) -> HouseRule | None:
     says = [f"Each change adds a file to {folder}/, which becomes part of the changelog."]
     if named:
         says.append(f"Some that are there: {', '.join(named[-_EXAMPLES:])}.")
+        if kinds := _kinds(listing, named[-_MOST_COUNTED:]):
+            says.append(f"Kinds, and how many are there: {kinds}.")
         says.append(f"{named[-1]}:\n{listing.text(named[-1]).strip()[:_MOST_FRAGMENT]}")
     if about is not None:
         says.append(f"{about}:\n{listing.text(about).strip()[:_MOST_CHANGELOG]}")
     return HouseRule(path=f"{folder}/", text="\n".join(says) + "\n", part="news fragments")
+
+
+def _kinds(listing: Listing, fragments: Sequence[str]) -> str:
+    """Return the kinds of fragments, the most frequent first: the sections of a YAML file, as reno
+    reads them, or the part of a name before its ending, as towncrier does.
+    """
+    counts: Counter[str] = Counter()
+    for path in fragments:
+        if path.endswith((".yaml", ".yml")):
+            counts.update({*_YAML_SECTION.findall(listing.text(path))})
+        elif len(parts := basename(path).split(".")) > _PARTS_WITH_KIND:
+            counts[parts[-2]] += 1
+    ranked = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+    return ", ".join(f"`{kind}` ({count})" for kind, count in ranked[:_MOST_KINDS])
 
 
 def _is_about(path: str) -> bool:

@@ -119,6 +119,33 @@ def test_an_example_of_a_news_fragment_keeps_its_lines() -> None:
     assert fragment in found["releasenotes/notes/"].text
 
 
+@pytest.mark.parametrize(
+    ("fragments", "kinds"),
+    [
+        (
+            {
+                "releasenotes/notes/a-1.yaml": "---\nfixes:\n  - |\n    One.\n",
+                "releasenotes/notes/b-2.yaml": "---\nfixes:\n  - Two.\nfeatures:\n  - Three.\n",
+            },
+            "`fixes` (2), `features` (1)",
+        ),
+        (
+            {
+                "pyproject.toml": TOWNCRIER,
+                "changelog/1.feature.rst": "One.",
+                "changelog/2.bugfix.rst": "Two.",
+                "changelog/3.bugfix.rst": "Three.",
+            },
+            "`bugfix` (2), `feature` (1)",
+        ),
+    ],
+    ids=["reno", "towncrier"],
+)
+def test_the_kinds_of_news_fragments_are_told(fragments: dict[str, str], kinds: str) -> None:
+    (told,) = [text.text for path, text in rules(fragments).items() if path.endswith("/")]
+    assert f"Kinds, and how many are there: {kinds}." in told
+
+
 def test_of_a_changelog_each_section_of_the_newest_release_is_shown() -> None:
     def section(name: str, entries: int) -> str:
         return (
