@@ -65,7 +65,7 @@ class NameUses(NamedTuple):
     the lines themselves, if they are not too many to tell anything.
     """
 
-    count: int
+    held: int
     files: int
     lines: tuple[Use, ...]
 
@@ -93,9 +93,9 @@ class RequestLookup(NamedTuple):
         listed = {use: None for name in self.uses.values() for use in _first_uses(name.lines)}
         told = [use for use in listed if not _is_shown(use, shown)][:_USES_LISTED]
         cut = [
-            f"`{name}` ({several(uses.count, 'line')} in {several(uses.files, 'file')})"
+            f"`{name}` ({several(uses.held, 'line')} in {several(uses.files, 'file')})"
             for name, uses in self.uses.items()
-            if len(uses.lines) < uses.count
+            if len(uses.lines) < uses.held
             or not all(use in told or _is_shown(use, shown) for use in uses.lines)
         ]
         if told or cut:
