@@ -16,6 +16,7 @@ from benchmarks import (
     prompts,
     recall,
     temporal_crowd,
+    temporal_door,
     temporal_runs,
     whole_demo,
 )
@@ -32,6 +33,7 @@ _MEASURES = {
     "many-runs": many_runs.rows,
     "temporal": temporal_runs.rows,
     "temporal-crowd": temporal_crowd.rows,
+    "temporal-door": temporal_door.rows,
     "mcp": mcp_serving.rows,
     "demo": whole_demo.rows,
 }

@@ -62,7 +62,7 @@ def _talk(stage: Stage, gate: Mapping[str, Any], folder: Path) -> dict[str, floa
         "issue_comment.created", stage.repo, "maint", comment=stage.comment("What a nice idea!")
     )
     environ, _ = stage.machine("issue_comment", payload, "maint")
-    clock, share = _ran(gate, _around(environ, shipped(folder / "heard")))
+    clock, share = ran(gate, around(environ, shipped(folder / "heard")))
     return {GATE.format(_TALK): clock, SHARE.format(_TALK): share}
 
 
@@ -73,7 +73,7 @@ def _label(stage: Stage, steps: Sequence[Mapping[str, Any]], folder: Path) -> di
         "issues.labeled", stage.repo, "maint", issue=stage.issue, label="forge"
     )
     environ, job = stage.machine("issues", payload, "maint")
-    environ = _around(environ, shipped(folder / "action"))
+    environ = around(environ, shipped(folder / "action"))
     at: dict[str, float] = {}
     kept = Event()
     stage.hub.faults.meanwhile(
@@ -94,8 +94,8 @@ def _label(stage: Stage, steps: Sequence[Mapping[str, Any]], folder: Path) -> di
     known = {step["id"]: step for step in steps if "id" in step}
     gate, install, run = known["gate"], known["install"], known["run"]
     start = time.perf_counter()
-    clock, share = _ran(gate, environ)
-    installing, installed = _ran(install, environ)
+    clock, share = ran(gate, environ)
+    installing, installed = ran(install, environ)
     with _begun(run, environ | {"FORGE_BOT_WAKE": outputs(job / "outputs")["wake"]}) as process:
         while process.poll() is None and not kept.wait(0.1):
             continue
@@ -115,7 +115,7 @@ def _used(pid: int) -> float:
     return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
 
 
-def _around(environ: Mapping[str, str], action: Path) -> dict[str, str]:
+def around(environ: Mapping[str, str], action: Path) -> dict[str, str]:
     """A step's environment, as the runner makes it of the action's inputs."""
     job = Path(environ["HOME"])
     inputs = {each.env: each.default for each in INPUTS if "${{" not in each.default}
@@ -130,7 +130,7 @@ def _around(environ: Mapping[str, str], action: Path) -> dict[str, str]:
     }
 
 
-def _ran(step: Mapping[str, Any], environ: Mapping[str, str]) -> tuple[float, float]:
+def ran(step: Mapping[str, Any], environ: Mapping[str, str]) -> tuple[float, float]:
     """Seconds by the clock and of a processor that one step takes."""
     start = time.perf_counter()
     process = _begun(step, environ)
