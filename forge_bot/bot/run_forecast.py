@@ -4,7 +4,7 @@ computes them anew.
 
 from forge_bot.errors import ForgeError
 from forge_bot.prompts.untrusted import clean, sentence
-from forge_bot.runs.estimate import estimate, in_words
+from forge_bot.runs.estimate import estimate, in_words, without_batches
 from forge_bot.runs.run import Run
 from forge_bot.values import Tier
 
@@ -28,7 +28,8 @@ def expected_cost(run: Run) -> str:
         )
     except ForgeError:
         return ""
-    return in_words(found)
+    at_once = without_batches(models) if state.flags.batch else ""
+    return f"{in_words(found)} ({at_once})" if at_once else in_words(found)
 
 
 def removed(run: Run) -> str:

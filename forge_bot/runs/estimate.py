@@ -80,6 +80,7 @@ def estimate(
     from forge_bot.runs.estimate_evidence import earlier_runs, shipped_run
     from forge_bot.runs.estimate_prices import cost_of, unpriced
 
+    at_once = without_batches(models) if batch else ""
     batch = batch and any(map(offers_batches, models.values()))
     earlier = earlier_runs(repository, base, pipeline.id, effort, records)
     alone = len(earlier) >= ENOUGH
@@ -105,9 +106,20 @@ def estimate(
         runs=len(earlier),
         rests_on=_basis(len(earlier), effort, alone=alone)
         + _pricing(models, unknown, alone=alone)
-        + ("; in batches, within a day each" if batch else ""),
+        + ("; in batches, within a day each" if batch else "")
+        + (f"; {at_once}" if at_once else ""),
         shares=_shares(samples),
     )
+
+
+def without_batches(models: Mapping[Tier, str]) -> str:
+    """Say which of the models are asked at once though batches are wished for; empty for none."""
+    from forge_bot.agent.prices import offers_batches
+
+    live = [name for name in dict.fromkeys(models.values()) if not offers_batches(name)]
+    offers = "offers" if len(live) == 1 else "offer"
+    said = f"{' and '.join(live)} {offers} no batches: asked at once, at the usual price"
+    return said if live else ""
 
 
 def percentile(values: list[Decimal], share: Decimal) -> Decimal:

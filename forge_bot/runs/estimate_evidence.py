@@ -9,6 +9,7 @@ from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.process_documents import written_by_models
 from forge_bot.git import Repository
 from forge_bot.knowledge import PastRun, read_past_run
+from forge_bot.project.lenient_config import json_object, table
 from forge_bot.resources import templates
 from forge_bot.runs.past_run_index import past_folders
 from forge_bot.store.run_folder import STATE
@@ -34,17 +35,18 @@ def earlier_runs(
     reader = repository.objects_by_id()
     states = list(reader.read([f"{tree}:{STATE}" for _, tree in newest]))
     found = (
-        _past(name, state.data if state is not None else None)
+        (_past(name, text), text)
         for (name, _), state in zip(newest, states, strict=True)
+        if (text := state.data.decode("utf-8", "replace") if state is not None else None)
     )
-    like = (
-        run
-        for run in found
+    return tuple(
+        _unpaid(_sample(run)) if _in_batches(text) else _sample(run)
+        for run, text in found
         if run is not None
         and run.outcome == "done"
         and (run.pipeline, run.effort) == (pipeline, effort)
+        and run.usage.input_tokens + run.usage.output_tokens
     )
-    return tuple(_sample(run) for run in like if run.usage.input_tokens + run.usage.output_tokens)
 
 
 def shipped_run(pipeline: Pipeline, effort: Effort, *, auto: bool) -> Sample:
@@ -64,9 +66,18 @@ def shipped_run(pipeline: Pipeline, effort: Effort, *, auto: bool) -> Sample:
     return tuple((phase.id, used(phase.id)) for phase in asked)
 
 
-def _past(name: str, state: bytes | None) -> PastRun | None:
-    text = state.decode("utf-8", "replace") if state is not None else None
-    return read_past_run(name, {STATE: text}.get)
+def _past(name: str, state: str) -> PastRun | None:
+    return read_past_run(name, {STATE: state}.get)
+
+
+def _in_batches(state: str) -> bool:
+    """Return whether the models of a run were asked in batches: it paid half the price."""
+    return table(json_object(state), "flags").get("batch") is True
+
+
+def _unpaid(sample: Sample) -> Sample:
+    """Return what a run used without what it paid, so that its tokens are priced anew."""
+    return tuple((phase, used.model_copy(update={"cost": None})) for phase, used in sample)
 
 
 def _sample(run: PastRun) -> Sample:

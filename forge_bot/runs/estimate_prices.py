@@ -26,8 +26,11 @@ def cost_of(
         phase = asked.get(PhaseId(name))
         # What belongs to no phase is priced as the work of the strong model, which does most of it.
         model = models[phase.tier if phase is not None else Tier.STRONG]
-        batched = (batch or (phase is not None and phase.batch)) and offers_batches(model)
-        costs.append(_batch_price(used, model) if batched else _cost(used, model))
+        alone = phase is not None and phase.batch
+        # What an earlier run paid for a phase that is asked in batches by itself is half already.
+        cost = usual_price(model, used) if alone else _cost(used, model)
+        batched = (batch or alone) and offers_batches(model)
+        costs.append(cost * BATCH_PRICE if batched and cost is not None else cost)
     known = [cost for cost in costs if cost is not None]
     return sum(known, Decimal(0)) if len(known) == len(costs) else None
 
@@ -42,11 +45,6 @@ def _cost(used: Usage, model: str) -> Decimal | None:
     if used.cost is not None and _same(used.model, model):
         return used.cost
     return usual_price(model, used)
-
-
-def _batch_price(used: Usage, model: str) -> Decimal | None:
-    price = usual_price(model, used)
-    return price * BATCH_PRICE if price is not None else None
 
 
 def _same(answered: str, asked: str) -> bool:

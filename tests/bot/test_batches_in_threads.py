@@ -5,7 +5,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.bot.stage import Job, Stage
+from forge_bot.agent.batch_lane import MOST_ATTEMPTS
+from tests.bot.stage import Job, Stage, heard
 from tests.fakes.batches import BatchServer
 
 
@@ -59,3 +60,30 @@ def test_a_label_for_batches_counts_only_from_somebody_who_may_give_commands(
     stage.label()
     assert stage.said("reply occasion=label-ignored")
     assert not provider.batches
+
+
+def test_a_batch_that_expires_or_lacks_the_answer_is_handed_in_again_and_then_the_thread_says_so(
+    stage: Stage, provider: BatchServer
+) -> None:
+    job = begun(stage, provider)
+    for number, outcome in enumerate(("expired", "missing", "expired"), 1):
+        assert len(provider.batches) == number
+        assert any("The model answers in a batch" in said for said in stage.said())
+        provider.end(all=outcome)
+        job = heard(stage.say("/forge retry"))
+    assert (job.code, job.outcome) == (1, "failed"), job.log
+    assert len(provider.batches) == MOST_ATTEMPTS
+    (told,) = stage.said("tracking")
+    assert "expired before it was begun. It was handed in 3 times." in told
+    again = heard(stage.say("/forge retry"))
+    assert (again.code, again.outcome) == (0, "waiting"), again.log
+    assert len(provider.batches) == MOST_ATTEMPTS + 1, "a person said so again"
+
+
+def test_a_model_without_batches_is_asked_at_once_and_the_thread_says_so(stage: Stage) -> None:
+    stage.hub.add_label(stage.repo, stage.issue, "forge:batch", by="maint")
+    job = stage.label()
+    assert (job.code, job.outcome) == (0, "waiting"), job.log
+    (told,) = stage.said("tracking")
+    assert "offers no batches: asked at once, at the usual price" in told
+    assert stage.said("checkpoint")

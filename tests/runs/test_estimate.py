@@ -53,6 +53,7 @@ def state(
     status: str = "completed",
     pipeline: str = "develop",
     log: object = (),
+    batch: bool = False,
 ) -> str:
     return json.dumps(
         {
@@ -63,6 +64,7 @@ def state(
             "currentPhaseStatus": status,
             "usage": usage,
             "log": log,
+            "flags": {"batch": batch},
         }
     )
 
@@ -102,8 +104,26 @@ def test_batches_cost_half_and_take_nobody_knows_how_long(sample: Sample) -> Non
     assert abs(batched.cost.p50 * 2 - live.cost.p50) <= Decimal("0.0002")
     assert batched.minutes is None
     assert "in batches" in batched.rests_on
-    without = found("google:gemini-2.5-pro", batch=True)
-    assert without == found("google:gemini-2.5-pro", batch=False)
+    gemini = "google:gemini-2.5-pro"
+    without = found(gemini, batch=True)
+    assert f"{gemini} offers no batches: asked at once, at the usual price" in without.rests_on
+    assert without.cost == found(gemini, batch=False).cost
+
+
+def test_runs_that_paid_half_for_batches_are_evidence_of_the_whole_price(sample: Sample) -> None:
+    whole = usual_price(SONNET, Usage(input_tokens=900_000, output_tokens=100_000))
+    assert whole is not None
+    usage = used(tokens=1_000_000, cost=str(whole / 2))
+    remember(sample, {name: state(usage, batch=True) for name in days(5)})
+    repository = Repository.find(sample.path)
+    head, models = repository.head().commit, dict.fromkeys(Tier, SONNET)
+    live, batched = (
+        estimate(repository, head, DEVELOP, Effort.M, models, batch=batch).cost
+        for batch in (False, True)
+    )
+    assert live is not None
+    assert batched is not None
+    assert live.p50 == batched.p50 * 2 == whole
 
 
 def days(count: int) -> list[str]:
