@@ -149,8 +149,9 @@ class TemporalSession:
                 run.tell(report)
         if not leads:
             return await self._started(client, info)
-        await handle.signal(ForgeRunWorkflow.wake)
-        if report is not None:
+        if report is None:
+            await handle.signal(ForgeRunWorkflow.wake)
+        else:
             await self._caught_up(client, handle, run)
             await self._tell(handle, run, report)
         return handle
@@ -178,8 +179,14 @@ class TemporalSession:
         )
 
     async def _caught_up(self, client: Client, handle: RunHandle, run: Run) -> None:
-        """Wait until the workflow knows what lies on the branch: a person may have edited."""
+        """Wait until the workflow knows what lies on the branch: a person may have edited.
+
+        One that knows it is told at once, whatever its work waits for.
+        """
         there = len(run.workspace.reports())
+        if (await self._standing(client, handle)).known >= there:
+            return
+        await handle.signal(ForgeRunWorkflow.wake)
         standing = await self._settled(client, handle)
         if standing.known < there:
             raise RunBusy("The workflow of the run is reading its branch.")

@@ -63,6 +63,19 @@ def test_two_runs_of_a_worker_share_a_batch_and_each_collects_its_own_answer(
     assert sorted(asked) == sorted(batch.questions)
 
 
+def test_a_batch_that_expires_is_handed_in_again_and_that_of_an_abandoned_run_is_cancelled(
+    place: Clone, provider: BatchServer
+) -> None:
+    place.start_worker()
+    place.begin(TASK, "--batch")
+    provider.end(all="expired")
+    said = place.forge("resume")
+    assert (said.code, "MODEL-009" in said.err) == (3, True), said.out + said.err
+    over = place.forge("abandon")
+    assert over.code == 6, over.out + over.err
+    assert [each.cancelled for each in provider.batches] == [False, True]
+
+
 def noted(place: Clone) -> list[str]:
     """What each run has noted of its batch, on its branch where it was pushed."""
     names = place.git("branch", "--list", "--format=%(refname:short)", "feature/*", at=place.remote)
