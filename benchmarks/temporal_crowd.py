@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from temporalio.client import Client, WorkflowHandle
 from temporalio.contrib.pydantic import pydantic_data_converter
 
-from benchmarks.measuring import Figure, Row, processor_time
+from benchmarks.measuring import Figure, Row, all_processor_time, processor_time
 from forge_bot.engine import REPORT
 from forge_bot.engine.reports import Answer, RunFlags
 from forge_bot.git import Repository
@@ -83,7 +83,10 @@ def _waiting(count: int) -> Iterator[Row]:
     with _crowd() as crowd:
         worker = crowd.place.start_worker()
         expected = _alone(crowd)
+        own = all_processor_time()
         infos = [_begun(crowd, number, _OWN) for number in range(count)]
+        own = (all_processor_time() - own) / count
+        yield _row("to begin it here, processor time, each", said, own)
         before = _cost(crowd, worker.pid)
         start = time.perf_counter()
         asyncio.run(_started(crowd, infos))
@@ -182,7 +185,8 @@ def _begun(crowd: _Crowd, number: int, pipeline: str) -> RunInfo:
     words = f"Write it, number {number}\nfile: notes.txt"
     draft = draft_from_words(words, token=None, api_url=None)
     plan = plan_for(repository, draft, effort="S", name=None, branch=None, here=False)
-    beginning = NewRun(draft=draft, plan=plan, flags=RunFlags(), by="benchmark")
+    flags, records = RunFlags(), config.records
+    beginning = NewRun(draft=draft, plan=plan, flags=flags, by="benchmark", records=records)
     chosen = load_pipeline(pipeline or config.pipeline, repository.text_here)
     return create_run(repository, beginning, chosen)
 
