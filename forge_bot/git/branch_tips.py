@@ -8,13 +8,16 @@ from forge_bot.git.process import git
 from forge_bot.git.remotes import REMOTES, Tracking
 from forge_bot.git.revisions import HEADS
 
-_FORM = "%(refname)%00%(objectname)%00%(symref)%00%(worktreepath)%00"
+_FORM = "%(refname)%00%(objectname)%00%(symref)%00"
+_WITH_TREES = f"{_FORM}%(worktreepath)%00"
 _ORIGIN_HEAD = f"{REMOTES}origin/HEAD"
 
 
 @dataclass(frozen=True, slots=True)
 class LocalTip:
-    """The newest commit of a local branch, and the work tree that has the branch checked out."""
+    """The newest commit of a local branch, and the work tree that has the branch checked out, where
+    that was asked for.
+    """
 
     commit: str
     tree: Path | None
@@ -67,13 +70,17 @@ class BranchTips:
         return {key: value for key, _, value in (each.partition("\n") for each in found)}
 
 
-def branch_tips(root: Path) -> BranchTips:
-    """Return the tips of all branches. No object is read, so a broken one is no matter here."""
-    parts = git(root, "for-each-ref", f"--format={_FORM}", HEADS, REMOTES).line.split("\0")
+def branch_tips(root: Path, *, trees: bool = False) -> BranchTips:
+    """Return the tips of all branches. No object is read, so a broken one is no matter here.
+
+    With `trees` git looks at each work tree too, however many there are.
+    """
+    form, size = (_WITH_TREES, 4) if trees else (_FORM, 3)
+    parts = git(root, "for-each-ref", f"--format={form}", HEADS, REMOTES).line.split("\0")
     # Each record ends with NUL and a line end; a path may hold line ends, and no NUL.
     rows = [
-        (name.removeprefix("\n"), *more)
-        for name, *more in zip(parts[0::4], parts[1::4], parts[2::4], parts[3::4], strict=False)
+        (parts[at].removeprefix("\n"), parts[at + 1], parts[at + 2], parts[at + 3] if trees else "")
+        for at in range(0, len(parts) - size, size)
     ]
     local = {
         name.removeprefix(HEADS): LocalTip(commit, _folder(path))

@@ -447,6 +447,12 @@ def commits_with_line(root: Path, line: str, tips: Sequence[str]) -> tuple[str, 
     return tuple(found.split("\n")) if found else ()
 
 
+def first_commit(root: Path, tip: str) -> str:
+    """Return the id of the commit at the end of the first parents of another one."""
+    options = ("--first-parent", "--max-parents=0")
+    return git(root, "rev-list", *options, tip, "--", seconds=LONG).line
+
+
 def count_commits(root: Path, base: str, tip: str) -> int:
     """Return how many commits lie between two."""
     return _count(root, commit_id(root, base), commit_id(root, tip))

@@ -73,6 +73,8 @@ class Repository:
 
     # Work trees.
     worktrees = of_folder(worktree.listed)
+    tree_folders = of_folder(worktree.folders)
+    is_checked_out = of_folder(worktree.is_checked_out)
     add_worktree = of_folder(worktree.add)
     detached_tree = of_folder(worktree.detached)
     show_commit = of_folder(worktree.show)

@@ -135,9 +135,9 @@ def _registered(root: Path) -> _Registered | None:
     """
     try:
         own, common = revisions.own_folders(root)
-        places = [own, common, *sorted((common / "worktrees").glob("*"))]
-        files = [place / name for place in places for name in ("HEAD", "gitdir", "locked")]
-        found = tuple((str(file), file.read_bytes()) for file in files if file.is_file())
+        places = [str(own), str(common), *_registrations(common)]
+        files = [f"{place}/{name}" for place in places for name in ("HEAD", "gitdir", "locked")]
+        found = tuple((file, data) for file in files if (data := _content(file)) is not None)
         links = [data.strip() for name, data in found if name.endswith("gitdir")]
         here = tuple(os.path.lexists(link) for link in links)
     except OSError:
@@ -145,12 +145,61 @@ def _registered(root: Path) -> _Registered | None:
     return (found, here) if (common / HEADS).is_dir() else None
 
 
+def _registrations(common: Path) -> list[str]:
+    """Return git's own folder of each work tree but the main one, as plain text: there may be a
+    thousand, and each is looked at.
+    """
+    try:
+        return sorted(entry.path for entry in os.scandir(common / "worktrees"))
+    except FileNotFoundError:
+        return []
+
+
+def _content(file: str) -> bytes | None:
+    try:
+        with open(file, "rb") as opened:  # noqa: PTH123 - see _registrations
+            return opened.read()
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+        return None
+
+
+def folders(root: Path) -> tuple[str, ...]:
+    """Return the folders of all registered work trees, the main one first, whether they are there
+    or not: all that can be said of them without a process.
+    """
+    common = revisions.own_folders(root)[1].resolve()
+    links = (_content(f"{place}/gitdir") for place in _registrations(common))
+    others = (os.fsdecode(link.strip()).removesuffix("/.git") for link in links if link)
+    return (str(common).removesuffix("/.git"), *others)
+
+
 def tree_of(root: Path, branch: str) -> Tree | None:
     """The work tree that has this branch checked out, if its folder is there."""
+    if not _is_some_head(root, branch):
+        return None
     return next(
         (Tree(info.path) for info in listed(root) if info.branch == branch and info.path.is_dir()),
         None,
     )
+
+
+def is_checked_out(root: Path, branch: str) -> bool:
+    """Return whether a registered work tree has this branch checked out, be its folder there or
+    not.
+    """
+    return _is_some_head(root, branch) and any(info.branch == branch for info in listed(root))
+
+
+def _is_some_head(root: Path, branch: str) -> bool:
+    """Return whether a work tree may have this branch checked out; False where none names it."""
+    try:
+        common = revisions.own_folders(root)[1]
+        heads = [f"{place}/HEAD" for place in (common, *_registrations(common))]
+        wanted = os.fsencode(f"ref: {HEADS}{branch}")
+        known = (common / HEADS).is_dir()
+        return not known or any((_content(head) or b"").strip() == wanted for head in heads)
+    except OSError:
+        return True
 
 
 def add(root: Path, path: Path, branch: str, base: str | None) -> Tree:
@@ -349,4 +398,7 @@ def _require_room(path: Path) -> None:
 
 
 def _same(a: Path, b: Path) -> bool:
-    return a.resolve() == b.resolve()
+    ours, theirs = a.exists(), b.exists()
+    if ours and theirs:
+        return a.samefile(b)
+    return ours == theirs and a.resolve() == b.resolve()

@@ -16,6 +16,7 @@ from forge_bot.git.commit_objects import (
     commit_at,
     commits_with_line,
     empty_tree,
+    first_commit,
     make_commit,
     move_branch,
     tree_with_folders,
@@ -34,6 +35,9 @@ _US = ("forge-bot", "forge-bot@users.noreply.github.com", "@0 +0000")
 _SEVERAL = 2
 _TRIES = 20
 """Each one that is lost was won by the record of another run."""
+
+_ours: set[str] = set()
+"""Commits of branches of records that are known to have begun as forge-bot begins them."""
 
 
 class KeptRecord(Frozen):
@@ -110,7 +114,9 @@ def _kept(repository: Repository, run: str, head: str, landed: str, *, push: boo
     for _ in range(_TRIES):
         tips = repository.tips()
         commit, name = _with_record(repository, tips, run, head, landed), _name(tips)
-        kept = KeptRecord(branch=name, commit=commit, trouble=_left_behind(tips, commit))
+        kept = KeptRecord(
+            branch=name, commit=commit, trouble=_left_behind(repository, name, commit)
+        )
         if not kept.trouble and not _move(repository, tips, commit):
             continue
         if not push:
@@ -129,12 +135,11 @@ def _kept(repository: Repository, run: str, head: str, landed: str, *, push: boo
 
 def _with_record(repository: Repository, tips: BranchTips, run: str, head: str, landed: str) -> str:
     """Return a commit with all known records and this one."""
-    root, first = repository.root, _first(repository)
-    known = record_commits(tips)
+    root, known = repository.root, record_commits(tips)
     for ref, tip in known.items():
-        if not is_ancestor(root, first, tip):
+        if not _is_ours(repository, tip):
             raise GitFailed(f"{ref} has commits that forge-bot did not make")
-    before = _joined(repository, known.values() or (first,))
+    before = _joined(repository, known.values() or (_first(repository),))
     folder = repository.list_folders(head, SPECS).get(run)
     if folder is None:
         raise GitFailed(f"{head[:12]} has no record of {run}")
@@ -146,7 +151,20 @@ def _with_record(repository: Repository, tips: BranchTips, run: str, head: str, 
         raise GitFailed(f"another run called {run} has its record there")
     tree = tree_with_folders(root, tree_id(root, before), SPECS, {run: folder})
     signature = commit_at(root, head).signature
-    return make_commit(root, tree, parents, f"The record of {run}", ((_KEPT, run),), signature)
+    made = make_commit(root, tree, parents, f"The record of {run}", ((_KEPT, run),), signature)
+    _ours.add(made)
+    return made
+
+
+def _is_ours(repository: Repository, tip: str) -> bool:
+    """Return whether a branch of records began as forge-bot begins it.
+
+    Its history is the record of each run, and by the second parents all that is in the repository.
+    So only first parents are followed, and only once.
+    """
+    if tip not in _ours and first_commit(repository.root, tip) == _first(repository):
+        _ours.add(tip)
+    return tip in _ours
 
 
 def _first(repository: Repository) -> str:
@@ -196,13 +214,12 @@ def _started(repository: Repository, folder: str) -> bytes:
     return _reports(repository, folder).partition(b"\n")[0]
 
 
-def _left_behind(tips: BranchTips, commit: str) -> str:
+def _left_behind(repository: Repository, name: str, commit: str) -> str:
     """Say how the commit gets to the branch where somebody works on that; empty if nobody does."""
-    name = _name(tips)
-    here = tips.local.get(name)
-    if here is None or here.tree is None:
+    here = repository.tree_of(name)
+    if here is None:
         return ""
-    way = f"git -C {shlex.quote(str(here.tree))} merge {commit[:12]}"
+    way = f"git -C {shlex.quote(str(here.path))} merge {commit[:12]}"
     return f"{name} is checked out and was not moved; this takes the record there: {way}"
 
 
@@ -210,11 +227,11 @@ def _move(repository: Repository, tips: BranchTips, commit: str) -> bool:
     """Move the branch here forward to a commit that has all that it had; False where another
     process was faster, or where it is checked out.
     """
-    here = tips.local.get(_name(tips))
-    if here is not None and here.tree is not None:
+    name = _name(tips)
+    if repository.tree_of(name) is not None:
         return False
-    before = here.commit if here is not None else ""
-    return before == commit or move_branch(repository.root, _name(tips), commit, before)
+    before = tips.local[name].commit if name in tips.local else ""
+    return before == commit or move_branch(repository.root, name, commit, before)
 
 
 def _name(tips: BranchTips) -> str:

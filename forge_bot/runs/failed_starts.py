@@ -15,7 +15,7 @@ from forge_bot.git import Repository
 from forge_bot.git.lock_files import unlock_ref
 from forge_bot.git.revisions import branch_ref
 from forge_bot.runs.process_signals import this_process
-from forge_bot.runs.run_paths import RunPaths, run_paths
+from forge_bot.runs.run_paths import STARTING, RunPaths, run_paths
 from forge_bot.settings import state_home
 from forge_bot.store import SPECS, held, write_whole
 from forge_bot.store.atomic_files import LEFTOVER
@@ -59,11 +59,12 @@ def remove_failed_starts(repository: Repository) -> None:
     """
     ending = run_paths(repository, "").home.name
     for home in state_home().glob(f"*{ending}"):
+        if not (home / STARTING).exists() and not _is_empty(home):
+            continue
         places = run_paths(repository, home.name.removesuffix(ending))
-        if places.starting.exists() or _is_empty(home):
-            # Another process may be starting that very run.
-            with suppress(RunBusy), held(places.lock, f"the run {home.name}", this_process()):
-                _remove(repository, places)
+        # Another process may be starting that very run.
+        with suppress(RunBusy), held(places.lock, f"the run {home.name}", this_process()):
+            _remove(repository, places)
 
 
 def _is_empty(home: Path) -> bool:

@@ -96,7 +96,7 @@ def runs(repository: Repository, *, unborn: bool = False) -> tuple[RunInfo, ...]
     name and branch are told. With `unborn`, the runs that lie in the work tree and whose branch is
     not made yet come first.
     """
-    tips = repository.tips()
+    tips = repository.tips(trees=True)
     reader = repository.objects_by_id()
     known = _Branches(repository, tips, CommittedRuns(reader))
     here = known.here()

@@ -4,13 +4,14 @@ make.
 
 from collections.abc import Collection, Iterator
 from contextlib import suppress
+from pathlib import Path
 
 from forge_bot.errors import BranchExists
 from forge_bot.git import BranchTips, Repository
 from forge_bot.runs.ended_records import recorded_on
 from forge_bot.runs.find_runs import run_in
-from forge_bot.runs.run_paths import run_paths
-from forge_bot.store import SPECS
+from forge_bot.runs.run_paths import run_of_tree, run_paths
+from forge_bot.store import SPECS, usual_branch
 from forge_bot.store.run_folder import REPORTS
 
 _MOST = 1000
@@ -37,7 +38,7 @@ def free_branch(repository: Repository, wanted: str, tips: BranchTips) -> str:
     # The branch is to be pushed, so what the remote has counts too, as far as it is known here.
     around = (*names, *tips.named_at("origin"))
     start = wanted.replace("/", "-") if _above(wanted, around) else wanted
-    taken = {*names, *_promised(repository, start)}
+    taken = {*names, *_promised(repository, start, tips)}
     numbered = (start, *(f"{start}-{number}" for number in range(2, _MOST)))
     return next(
         name for name in numbered if name not in taken and _in_the_way(name, around) is None
@@ -68,17 +69,19 @@ def _above(name: str, branches: Collection[str]) -> str | None:
     return next((other for other in branches if name.startswith(f"{other}/")), None)
 
 
-def _promised(repository: Repository, start: str) -> Iterator[str]:
+def _promised(repository: Repository, start: str, tips: BranchTips) -> Iterator[str]:
     """Branches beginning like this one that runs in the work trees here will be on, whether they
-    are made or not.
+    are made or not. One that is made has its name by itself.
     """
     mark = start.encode("utf-8", "replace")
-    for tree in repository.worktrees():
-        for reports in (tree.path / SPECS).glob(f"*/{REPORTS}"):
+    for folder in repository.tree_folders():
+        if usual_branch(run_of_tree(folder)) in tips.local:
+            continue
+        for reports in Path(folder, SPECS).glob(f"*/{REPORTS}"):
             # A run that could not begin is taken away while others look around.
             with suppress(OSError):
                 with reports.open("rb") as file:
                     first = file.readline()
-                info = run_in(tree.path, reports.parent.name) if mark in first else None
+                info = run_in(Path(folder), reports.parent.name) if mark in first else None
                 if info is not None and not info.ended:
                     yield info.branch

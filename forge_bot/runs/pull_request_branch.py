@@ -245,7 +245,7 @@ def _moved(repository: Repository, branch: str, tip: str) -> str:
     here = _tip(repository, f"{HEADS}{branch}")
     if here is not None and is_ancestor(repository.root, tip, here):
         return ""
-    if any(each.branch == branch for each in repository.worktrees()):
+    if repository.is_checked_out(branch):
         return _way(repository, branch, tip)
     try:
         moved = advance_branch(repository.root, branch, tip)

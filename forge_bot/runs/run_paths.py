@@ -8,6 +8,9 @@ from forge_bot.git import Repository
 from forge_bot.settings import state_home
 from forge_bot.values import Frozen
 
+STARTING = "starting.json"
+"""The note of a start that has not come to its end."""
+
 
 class RunPaths(Frozen):
     """Folders and files of one run outside its branch."""
@@ -44,6 +47,12 @@ def _places(common: Path, state: Path, run: str) -> RunPaths:
     return paths_in(state / f"{run}-{mark}", common, run)
 
 
+def run_of_tree(folder: str) -> str:
+    """Return the name of the run whose own work tree a folder is; empty where it is no such."""
+    home, _, last = folder.rpartition("/")
+    return home.rpartition("/")[2].rpartition("-")[0] if last == "tree" else ""
+
+
 def paths_in(home: Path, common: Path, run: str) -> RunPaths:
     """Return the paths of a run whose folder outside git is `home`."""
     return RunPaths(
@@ -54,7 +63,7 @@ def paths_in(home: Path, common: Path, run: str) -> RunPaths:
         judged=home / "judged",
         journal=home / "journal.jsonl",
         touched=home / "touched.json",
-        starting=home / "starting.json",
+        starting=home / STARTING,
         lock=common / "forge-bot" / f"{run}.lock",
         known_head=common / "forge-bot" / f"{run}.trail",
         status=home / "status.json",

@@ -10,6 +10,7 @@ from forge_bot.store.names_of_runs import (
     SPECS,
     branch_name,
     slug,
+    usual_branch,
     workspace_name,
 )
 from forge_bot.store.request import Request, read_request, render_request
@@ -32,6 +33,7 @@ __all__ = [
     "render_request",
     "slug",
     "told_when_full",
+    "usual_branch",
     "without_room",
     "workspace_name",
     "write_whole",

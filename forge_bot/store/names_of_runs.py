@@ -57,3 +57,10 @@ def branch_name(source_id: str, name: str) -> str:
     It carries the run's record. The type of the change is that of its pull request.
     """
     return f"feature/{slug(source_id)}-{name}" if source_id else f"feature/{name}"
+
+
+def usual_branch(run: str) -> str:
+    """Return the branch that a run of this name has where its names were free and nobody chose
+    another one.
+    """
+    return f"feature/{run.partition('-')[2]}"
