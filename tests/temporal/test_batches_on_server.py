@@ -61,6 +61,9 @@ def test_two_runs_of_a_worker_share_a_batch_and_each_collects_its_own_answer(
     assert len(batch.questions) == 2
     asked = [next(name for name in batch.questions if name in notes) for notes in noted(place)]
     assert sorted(asked) == sorted(batch.questions)
+    over = place.forge("abandon", "--run", runs_of(place)[0])
+    assert over.code == 6, over.out + over.err
+    assert not batch.cancelled, "the other run waits for it"
 
 
 def test_a_batch_that_expires_is_handed_in_again_and_that_of_an_abandoned_run_is_cancelled(
@@ -76,10 +79,15 @@ def test_a_batch_that_expires_is_handed_in_again_and_that_of_an_abandoned_run_is
     assert [each.cancelled for each in provider.batches] == [False, True]
 
 
+def runs_of(place: Clone) -> list[str]:
+    """The branches of the runs, where they were pushed."""
+    names = place.git("branch", "--list", "--format=%(refname:short)", "feature/*", at=place.remote)
+    return names.split()
+
+
 def noted(place: Clone) -> list[str]:
     """What each run has noted of its batch, on its branch where it was pushed."""
-    names = place.git("branch", "--list", "--format=%(refname:short)", "feature/*", at=place.remote)
-    branches = names.split()
+    branches = runs_of(place)
     folders = [place.git("ls-tree", "--name-only", f"{each}:.specs") for each in branches]
     return [
         place.git("show", f"{branch}:.specs/{folder.split()[-1]}/batches.jsonl", at=place.remote)
