@@ -6,7 +6,10 @@ import pytest
 
 from forge_bot.errors import AmbiguousRun, UnknownRun
 from forge_bot.git import Repository
+from forge_bot.runs.create_run import plan_for
 from forge_bot.runs.find_runs import resolve_run, runs
+from forge_bot.runs.request_draft import draft_from_words
+from tests.fakes.kept_samples import TASK
 from tests.fakes.sample import Sample
 
 
@@ -160,6 +163,14 @@ def test_going_on_with_it_names_the_command_that_gives_the_name_back(
     assert command in refused.err
     sample.git(*command.split()[1:])
     assert sample.forge("approve", "--model", sample.model()).code == 0
+
+
+def test_another_run_of_the_same_task_leaves_it_its_name(renamed: tuple[Sample, str]) -> None:
+    sample, branch = renamed
+    draft = draft_from_words(TASK, token=None, api_url=None)
+    repository = Repository.find(sample.path)
+    plan = plan_for(repository, draft, effort=None, name=None, branch=None, here=False)
+    assert plan.branch == f"{branch}-2"
 
 
 def test_it_is_found_without_its_work_tree_and_beside_what_a_remote_has(
