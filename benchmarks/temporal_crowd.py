@@ -3,6 +3,8 @@
 import asyncio
 import json
 import os
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Generator, Iterator, Sequence
@@ -63,7 +65,7 @@ class _Crowd(NamedTuple):
 
 
 class _Cost(NamedTuple):
-    """What worker and server have used up to now."""
+    """What workers and server have used up to now."""
 
     seconds: float
     worker_mb: float
@@ -75,13 +77,13 @@ def rows() -> Iterator[Row]:
     for count in map(int, _WAITING.split()):
         yield from _waiting(count)
     for workers in map(int, _WORKERS.split()):
-        yield _at_once(workers)
+        yield from _at_once(workers)
 
 
 def _waiting(count: int) -> Iterator[Row]:
     said = f"{count:,} runs"
     with _crowd() as crowd:
-        worker = crowd.place.start_worker()
+        worker = _worker(crowd)
         expected = _alone(crowd)
         own = all_processor_time()
         infos = [_begun(crowd, number, _OWN) for number in range(count)]
@@ -111,18 +113,22 @@ def _waiting(count: int) -> Iterator[Row]:
         yield _row("runs whose report log is the local host's", said, same, "")
 
 
-def _at_once(workers: int) -> Row:
+def _at_once(count: int) -> Iterator[Row]:
     """Small runs with a scripted model and the project's own tests, up to their first question."""
+    said = f"{_AT_ONCE} runs, {count} worker{'s' if count > 1 else ''}"
     with _crowd() as crowd:
         infos = [_begun(crowd, number, "") for number in range(_AT_ONCE)]
-        for _ in range(workers):
-            crowd.place.start_worker()
-        start = time.perf_counter()
+        workers = [_worker(crowd).pid for _ in range(count)]
+        before, start = _cost(crowd, *workers), time.perf_counter()
         asyncio.run(_started(crowd, infos))
         asyncio.run(_settled(crowd, infos))
-        an_hour = 3600 * _AT_ONCE / (time.perf_counter() - start)
-        said = f"{_AT_ONCE} runs, {workers} worker{'s' if workers > 1 else ''}"
-        return _row("small runs to the first question, in an hour", said, an_hour, "")
+        seconds = time.perf_counter() - start
+        used = _cost(crowd, *workers).seconds - before.seconds
+        yield _row(
+            "small runs to the first question, in an hour", said, 3600 * _AT_ONCE / seconds, ""
+        )
+        yield _row("… processor time of each", said, used / _AT_ONCE)
+        yield _row("… processors that were at work for them", said, used / seconds, "")
 
 
 def _row(what: str, said: str, figure: float, unit: str = "s") -> Row:
@@ -146,12 +152,36 @@ def _crowd() -> Generator[_Crowd]:
         yield _Crowd(place, its_own, Repository.find(place.path))
 
 
-def _cost(crowd: _Crowd, worker: int) -> _Cost:
+def _worker(crowd: _Crowd) -> "subprocess.Popen[str]":
+    """A worker that writes into a file: nobody reads the lines of hundreds of runs, and a pipe that
+    is full would hold it up.
+    """
+    place = crowd.place
+    log = place.folder / f"worker-{len(place.workers)}.log"
+    words = ("-m", "forge_bot", "worker", "--address", place.server.address)
+    with log.open("w") as out:
+        process = subprocess.Popen(
+            [sys.executable, *words],
+            cwd=place.path,
+            env=place.environ,
+            stdout=out,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+    place.workers.append(process)
+    while not log.read_text(encoding="utf-8").startswith("Working for "):
+        if process.poll() is not None:
+            raise RuntimeError(log.read_text(encoding="utf-8"))
+        time.sleep(0.05)
+    return process
+
+
+def _cost(crowd: _Crowd, *workers: int) -> _Cost:
     process = crowd.server.process
     if process is None:
         raise RuntimeError("The server has ended.")
-    seconds = processor_time(worker) + processor_time(process.pid)
-    return _Cost(seconds, _memory(worker), _memory(process.pid))
+    seconds = sum(map(processor_time, workers)) + processor_time(process.pid)
+    return _Cost(seconds, sum(map(_memory, workers)), _memory(process.pid))
 
 
 def _memory(process: int) -> float:
