@@ -26,6 +26,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel, TypeAdapter
+
 ROOT = Path(__file__).parents[2]
 _MODULES = ("forge_bot", "forge_bot.bot.worker")
 _LOADED = (
@@ -36,16 +38,27 @@ _LOADED = (
     "forge_bot.mcp_server.service",
     "forge_bot.agent.models.open_model",
     "forge_bot.agent.models.provider",
+    # What some commands read only when they need it.
+    "forge_bot.project.graph.stacks.own_stacks",
+    "forge_bot.runs.estimate_evidence",
+    "forge_bot.runs.estimate_prices",
+    "filelock",
+    "rank_bm25",
+    "rich.console",
+    "rich.markdown",
 )
-_LAUNCHER = """#!{python} -IS
-import json, os, signal, socket, sys
-words = sys.argv[1:]
-module = words[2:3] if words[:2] == ["-P", "-m"] else words[1:2] if words[:1] == ["-m"] else []
-if module[:1] not in {modules}:
-    os.execv({python!r}, [{python!r}, *words])
+# A shell decides, since it starts at once: each sandbox is kept by a Python that comes this way.
+_LAUNCHER = """#!/bin/sh
+case "$1 $2 $3" in
+{modules}) exec "{python}" -IS "{asking}" "$0" "$@" ;;
+esac
+exec "{python}" "$@"
+"""
+_ASKING = """import json, os, signal, socket, sys
+here, *words = sys.argv[1:]
 server = socket.socket(socket.AF_UNIX)
 server.connect({address!r})
-order = dict(words=words, folder=os.getcwd(), environment=dict(os.environ), leads=os.getsid(0) == os.getpid(), executable={here!r})
+order = dict(words=words, folder=os.getcwd(), environment=dict(os.environ), leads=os.getsid(0) == os.getpid(), executable=here)
 socket.send_fds(server, [b"!"], [0, 1, 2])
 text = json.dumps(order).encode()
 server.sendall(len(text).to_bytes(4, "big") + text)
@@ -68,11 +81,13 @@ def warm_python() -> str:
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(str(folder / "socket"))
     listener.listen(64)
+    asking = folder / "asking.py"
+    asking.write_text(_ASKING.format(address=str(folder / "socket")), encoding="utf-8")
+    began = (f'"-m {each} "* | "-P -m {each}"' for each in _MODULES)
     names = {
         "python": sys.executable,
-        "modules": [[each] for each in _MODULES],
-        "address": str(folder / "socket"),
-        "here": str(launcher),
+        "modules": " | ".join(began),
+        "asking": asking,
     }
     launcher.write_text(_LAUNCHER.format(**names), encoding="utf-8")
     launcher.chmod(0o755)
@@ -109,6 +124,7 @@ def main() -> None:
     from forge_bot.github_api import load_library
 
     load_library()
+    build_models()
     gc.freeze()
     while True:
         ready, _, _ = select.select([listener, sys.stdin], [], [])
@@ -122,6 +138,19 @@ def main() -> None:
             listener.close()
             return _look_after(connection)
         connection.close()
+
+
+def build_models() -> None:
+    """Build what pydantic builds when it is used first, which each process would do anew."""
+    todo: list[type[BaseModel]] = [BaseModel]
+    while todo:
+        model = todo.pop()
+        todo += model.__subclasses__()
+        if model.__module__.startswith("forge_bot.") and not model.__pydantic_complete__:
+            model.model_rebuild(raise_errors=False)
+    for each in gc.get_objects():
+        if isinstance(each, TypeAdapter):
+            each.rebuild(raise_errors=False)
 
 
 def _look_after(connection: socket.socket) -> None:

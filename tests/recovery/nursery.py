@@ -5,6 +5,7 @@ What a fork runs is `python -m forge_bot WORDS`, and it is a process like any ot
 killed, and takes nothing along.
 """
 
+import gc
 import json
 import os
 import runpy
@@ -17,6 +18,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from tests.fakes.warm_python import build_models
+
 ROOT = Path(__file__).parents[2]
 _LOADED = (
     "forge_bot.cli.app",
@@ -27,6 +30,9 @@ _LOADED = (
     "forge_bot.agent.models.provider",
     "pydantic_ai.models.openai",
     "pydantic_ai.providers.openai",
+    # What some commands read only when they need it.
+    "filelock",
+    "rank_bm25",
 )
 
 
@@ -37,6 +43,7 @@ class Nursery:
         self._process = subprocess.Popen(
             [sys.executable, "-m", "tests.recovery.nursery"],
             cwd=ROOT,
+            env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -113,6 +120,9 @@ def main() -> None:
     """Serve orders until stdin ends."""
     for name in _LOADED:
         __import__(name)
+    build_models()
+    # Nothing of this is garbage: processes that look for some would copy it all.
+    gc.freeze()
     while line := sys.stdin.readline():
         order = json.loads(line)
         if "wait" in order:
