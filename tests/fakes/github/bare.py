@@ -60,7 +60,6 @@ class BareRepository:
         self.path, self.default_branch = path, branch
         path.mkdir(parents=True)
         self._run("init", "--quiet", "--bare", "--template=", f"--initial-branch={branch}")
-        self._run("config", "http.receivepack", "true")
         self._run("config", "receive.autogc", "false")
 
     def _run(
