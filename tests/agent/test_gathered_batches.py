@@ -144,7 +144,10 @@ def test_each_run_finds_a_batch_whose_answer_was_lost_by_its_own_question(
     provider: BatchServer,
 ) -> None:
     gathered, provider.loses_reply = GatheredBatches(2), True
-    told = ended(OneRun(gathered, SONNET, "a"), OneRun(gathered, SONNET, "b"))
+    runs = OneRun(gathered, SONNET, "a"), OneRun(gathered, SONNET, "b")
+    assert provider.wait_for_batches(1)
+    provider.release()
+    told = ended(*runs)
     assert all(isinstance(each, BatchUnclear) for each in told), told
     provider.end(all="expired")
     hour, at = timedelta(hours=1), now()
