@@ -1,6 +1,7 @@
 """The batches of a provider, through pydantic-ai: Anthropic's, and OpenAI's for its Responses."""
 
 import json
+import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -59,12 +60,17 @@ class _Listed(NamedTuple):
 
 def listing_of(model: "LibraryModel") -> "Listing | None":
     """Return how the provider of this model lists its batches; None if we do not know."""
-    from pydantic_ai.models.anthropic import AnthropicModel
-    from pydantic_ai.models.openai import OpenAIResponsesModel
-
-    if isinstance(model, AnthropicModel):
+    if _is_one(model, "anthropic", "AnthropicModel"):
         return _listed_by_anthropic
-    return _listed_by_openai if isinstance(model, OpenAIResponsesModel) else None
+    return _listed_by_openai if _is_one(model, "openai", "OpenAIResponsesModel") else None
+
+
+def _is_one(model: "LibraryModel", provider: str, name: str) -> bool:
+    """Return whether a model is of a class, without reading the library of another provider: that
+    takes seconds, and no model is of a class that was never read.
+    """
+    known = sys.modules.get(f"pydantic_ai.models.{provider}")
+    return known is not None and isinstance(model, getattr(known, name))
 
 
 async def _listed_by_anthropic(client: Any, wanted: _Wanted) -> AsyncGenerator[_Listed]:
