@@ -2,7 +2,7 @@
 
 import hashlib
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
@@ -10,7 +10,7 @@ from forge_bot.errors import GitFailed
 from forge_bot.git.object_reader import answers
 from forge_bot.git.process import LONG, git
 from forge_bot.git.revisions import commit_id, is_full_id, tree_id
-from forge_bot.git.tree_listing import ListedEntry, files_below, find, rows
+from forge_bot.git.tree_listing import SUBMODULE, ListedEntry, files_below, find, rows
 
 _MOST_SIZES = 50_000
 _sizes: dict[str, int] = {}
@@ -125,7 +125,13 @@ def objects(folder: Path, ref: str, paths: Collection[str]) -> dict[str, str]:
 def blobs(folder: Path, ref: str) -> dict[str, tuple[str, str]]:
     """Return mode and object id of every file at `ref`; a submodule has the id of its commit."""
     found = files_below(folder, tree_id(folder, ref))
-    return {path: (entry.mode, entry.oid) for path, entry in found}
+    return {path: (mode, oid) for path, (mode, oid) in found}
+
+
+def submodules(folder: Path, ref: str) -> tuple[str, ...]:
+    """Return the folders at `ref` that are other repositories."""
+    found = files_below(folder, tree_id(folder, ref))
+    return tuple(path for path, entry in found if entry.mode == SUBMODULE)
 
 
 _NEW = "?"
@@ -206,18 +212,17 @@ def list_folders(folder: Path, ref: str, under: str) -> dict[str, str]:
 @lru_cache(maxsize=8)
 def _listed(folder: Path, tree: str, place: str) -> tuple[str, ...]:
     """Keep the lists of the trees that are in use."""
-    return tuple(path for path, entry in _below(folder, tree, place) if entry.kind == "blob")
+    return tuple(path for path, entry in _below(folder, tree, place) if entry.mode != SUBMODULE)
 
 
-def _below(folder: Path, tree: str, place: str | None) -> Iterator[tuple[str, ListedEntry]]:
-    """Yield the file at a place in a tree, or those in the folder that it is."""
+def _below(folder: Path, tree: str, place: str | None) -> Sequence[tuple[str, ListedEntry]]:
+    """Return the file at a place in a tree, or those in the folder that it is."""
     found = find(folder, tree, place) if place else None
     if place == "":
-        yield from files_below(folder, tree)
-    elif place and found is not None and found.kind == "tree":
-        yield from files_below(folder, found.oid, f"{place}/")
-    elif place and found is not None:
-        yield place, found
+        return files_below(folder, tree)
+    if place and found is not None and found.kind == "tree":
+        return files_below(folder, found.oid, f"{place}/")
+    return ((place, found),) if place and found is not None else ()
 
 
 def raw(folder: Path, oids: Sequence[str], wanted: str = "blob") -> dict[str, bytes]:

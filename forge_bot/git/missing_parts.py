@@ -10,11 +10,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from forge_bot.git.files_at import blobs, list_files, raw, read
+from forge_bot.git.files_at import list_files, raw, read, submodules
 from forge_bot.git.process import git
 from forge_bot.git.revisions import Operation, commit_id, is_shallow, tree_id, under_way
 
-_SUBMODULE = "160000"
 _EVERYTHING, _NO_FOLDER = "/*", "!/*/"
 _MADE = re.compile(rb"^committer .*> (\d+) ", re.MULTILINE)
 
@@ -100,7 +99,7 @@ def _sparse(root: Path) -> Sparse | None:
 
 
 def _submodules(root: Path, commit: str) -> tuple[Submodule, ...]:
-    paths = [path for path, (mode, _) in blobs(root, commit).items() if mode == _SUBMODULE]
+    paths = submodules(root, commit)
     return tuple(Submodule(path, (root / path / ".git").exists()) for path in paths)
 
 

@@ -4,7 +4,7 @@ read once.
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,9 +15,15 @@ from forge_bot.git.process import LONG, git
 GONE = "000000"
 """The mode of a file that a commit removed, as git writes it."""
 
-_FOLDER, _SUBMODULE = "040000", "160000"
+SUBMODULE = "160000"
+"""The mode of another repository, which stands in a tree by the id of its commit."""
+
+_FOLDER = "040000"
 _MOST_READ = 64
 """Trees that are read one by one; of more, git lists all at once."""
+
+_OF_A_NAME = 8
+"""So many places in a list take the memory of one name."""
 
 _MOST_KNOWN = 100_000
 """Entries that are kept, of all trees together: some tens of MB."""
@@ -32,16 +38,21 @@ class ListedEntry(NamedTuple):
     @property
     def kind(self) -> str:
         """Return the kind of the object."""
-        return {_FOLDER: "tree", _SUBMODULE: "commit"}.get(self.mode, "blob")
+        return _KINDS.get(self.mode, "blob")
 
 
+_KINDS = {_FOLDER: "tree", SUBMODULE: "commit"}
 _Rows = dict[str, ListedEntry]
+_Files = list[tuple[str, ListedEntry]]
 
 
 class _KnownTrees(dict[str, _Rows]):
-    """The trees that were read, by their ids."""
+    """The trees that were read, by their ids, and the files below them by where they stand."""
 
-    entries = 0
+    def __init__(self) -> None:
+        super().__init__()
+        self.entries = 0
+        self.files: dict[tuple[str, str], _Files] = {}
 
     def keep(self, oid: str, rows: _Rows) -> None:
         if oid not in self:
@@ -51,6 +62,7 @@ class _KnownTrees(dict[str, _Rows]):
     def make_room(self) -> None:
         if self.entries > _MOST_KNOWN:
             self.clear()
+            self.files.clear()
             self.entries = 0
 
 
@@ -75,12 +87,12 @@ def find(folder: Path, tree: str, path: str) -> ListedEntry | None:
     return found
 
 
-def files_below(folder: Path, tree: str, start: str = "") -> Iterator[tuple[str, ListedEntry]]:
-    """Yield all files below a tree, and submodules, in git's order. Their paths begin with
+def files_below(folder: Path, tree: str, start: str = "") -> Sequence[tuple[str, ListedEntry]]:
+    """Return all files below a tree, and submodules, in git's order. Their paths begin with
     `start`.
     """
     _read_below(folder, tree)
-    yield from _walk(folder, tree, start)
+    return _walked(folder, tree, start)
 
 
 def folders_below(folder: Path, tree: str, start: str = "") -> Iterator[str]:
@@ -100,12 +112,21 @@ def differences(folder: Path, base: str, other: str) -> Iterator[tuple[str, List
     yield from _differences(folder, base, other, "")
 
 
-def _walk(folder: Path, tree: str, start: str) -> Iterator[tuple[str, ListedEntry]]:
-    for name, entry in rows(folder, tree).items():
+def _walked(folder: Path, tree: str, start: str) -> _Files:
+    """Walk a tree, but not the trees in it that stood at the same place in another one."""
+    if (tree, start) in _known.files:
+        return _known.files[tree, start]
+    found: _Files = []
+    inside = rows(folder, tree)
+    for name, entry in inside.items():
         if entry.mode == _FOLDER:
-            yield from _walk(folder, entry.oid, f"{start}{name}/")
+            found += _walked(folder, entry.oid, f"{start}{name}/")
         else:
-            yield f"{start}{name}", entry
+            found.append((f"{start}{name}", entry))
+    # Of what stands deeper, the list of its folder has the names already.
+    _known.entries += len(inside) + len(found) // _OF_A_NAME
+    _known.files[tree, start] = found
+    return found
 
 
 def _differences(

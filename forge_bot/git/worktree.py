@@ -267,8 +267,13 @@ def show(root: Path, path: Path, commit: str) -> Tree:
 def remove(root: Path, path: Path) -> None:
     """Take away the work tree at `path` with all that is in it, if there is one."""
     if any(_same(info.path, path) for info in listed(root)):
-        shutil.rmtree(path, ignore_errors=True)
-        git(root, "worktree", "remove", "--force", "--force", "--", str(path.absolute()))
+        words = ("worktree", "remove", "--force", "--force", "--", str(path.absolute()))
+        try:
+            git(root, *words, seconds=LONG)
+        except GitFailed:
+            # Git refuses a folder that has lost its link, as one that it took away in part.
+            shutil.rmtree(path, ignore_errors=True)
+            git(root, *words)
 
 
 def remove_unused(root: Path, path: Path, branch: str, start: str, written: str) -> bool:

@@ -70,11 +70,12 @@ class Listing:
 
     def below(self, folder: str) -> tuple[str, ...]:
         """Return all files in a folder and its subfolders. The root is the empty string."""
-        return (
-            tuple(path for path in self.files if path.startswith(folder + "/"))
-            if folder
-            else self.files
-        )
+        if not folder:
+            return self.files
+        # The letter after a slash is a zero.
+        return self.files[
+            bisect_left(self.files, f"{folder}/") : bisect_left(self.files, f"{folder}0")
+        ]
 
     def own(self, folder: str = "") -> tuple[str, ...]:
         """Return the files of `below` without third-party files and samples."""

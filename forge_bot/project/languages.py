@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable
+from functools import lru_cache
 
 from forge_bot.values import Frozen
 
@@ -53,6 +54,7 @@ class Language(Frozen):
     percent: int
 
 
+@lru_cache(maxsize=1 << 16)
 def language_of(path: str) -> str:
     """Return the language of a file; empty when its ending does not determine one."""
     name = path.rpartition("/")[2].lower()

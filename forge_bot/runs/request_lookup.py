@@ -269,15 +269,25 @@ def likely_files(repository: Repository, commit: str, about: tuple[str, ...]) ->
     )
 
 
+def _words_in_path(path: str, wanted: frozenset[str]) -> int:
+    """Return how many of the words a path has."""
+    folder, _, name = path.rpartition("/")
+    return len(wanted & (_words_of_folder(folder) | {*words(name)}))
+
+
+@lru_cache(maxsize=1_000)
+def _words_of_folder(folder: str) -> frozenset[str]:
+    return frozenset(words(folder))
+
+
 @lru_cache(maxsize=4)
 def _ranked(repository: Repository, commit: str, about: tuple[str, ...]) -> LikelyFiles | None:
     files = [path for path in listed(repository, commit) if not _NO_TEXT.search(path)]
     if about:
         asked = sorted(about, key=lambda word: (-len(word), word))[:_WORDS_SEARCHED]
         counts = holding(repository.root, commit, asked)
-        own = {
-            path: counts.get(path, 0) + len(set(words(path)).intersection(about)) for path in files
-        }
+        wanted = frozenset(about)
+        own = {path: counts.get(path, 0) + _words_in_path(path, wanted) for path in files}
         files = sorted((path for path in files if own[path]), key=lambda path: (-own[path], path))
         files = files[:_RANKED_OF_MANY]
     sizes = repository.sizes(commit, files)

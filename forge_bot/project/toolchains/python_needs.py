@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 from fnmatch import fnmatch
-from posixpath import basename, normpath
+from posixpath import normpath
 from typing import Literal
 
 from forge_bot.project.file_list import Listing, join
@@ -228,10 +228,10 @@ def _files(listing: Listing, folder: str) -> Iterator[DependencySource]:
     """Yield requirements files: `requirements-test.txt`, its spellings, and `requirements/`."""
     inside = join(folder, "requirements")
     for path in listing.below(folder):
-        name = basename(path)
-        if path == join(folder, name) and (found := _ROOT_FILE.fullmatch(name)):
+        holder, _, name = path.rpartition("/")
+        if holder == folder and (found := _ROOT_FILE.fullmatch(name)):
             about = found["after"] or found["before"] or ""
-        elif path == join(inside, name) and name.endswith(".txt"):
+        elif holder == inside and name.endswith(".txt"):
             about = name.removesuffix(".txt")
         else:
             continue
