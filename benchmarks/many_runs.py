@@ -14,6 +14,7 @@ from forge_bot.runs.find_runs import runs
 from forge_bot.runs.kept_profiles import profile_at
 from forge_bot.runs.outcome import Outcome
 from forge_bot.settings import Config
+from forge_bot.settings.config import CONFIG
 from tests.fakes import script
 from tests.fakes.many_branches import imported, repository_with
 from tests.fakes.processes import started_by
@@ -67,6 +68,8 @@ def _large(root: Path) -> Iterator[Row]:
         for path in sample.rglob("*")
         if path.is_file() and path.suffix != ".pyc"
     }
+    # The time is ours: what the project's own commands take is not.
+    files[CONFIG] = b'commands: {setup: [["true"]], build: [], test: [["true"]], lint: []}\n'
     names = (f"src/part{number % 200}/file{number}.py" for number in range(_FILES))
     files |= {name: f"# {name}\n".encode() for name in names}
     repository = imported(root, [("main", "", files)])

@@ -39,9 +39,6 @@ _FEW_FILES = 40
 _SMALL_FILE = 2_000
 """Bytes of a file that is shown of a repository with few files: to look it up would cost a call."""
 
-KEPT_FROM = 200
-"""Of so many files the lookup is kept: of fewer it is made as fast as it is read."""
-
 _FORM = 2
 """The number of the way in which a request is looked up. It grows when that changes."""
 
@@ -113,16 +110,14 @@ def _is_shown(use: Use, shown: Mapping[str, Sequence[tuple[int, int]]]) -> bool:
 
 @lru_cache(maxsize=4)
 def looked_up(repository: Repository, base: str, request: str) -> RequestLookup:
-    """Return what is found for a request at a commit. Of a repository with many files it is kept:
-    each command of a run asks for it anew.
+    """Return what is found for a request at a commit. It is kept: each command of a run asks for
+    it anew.
     """
-    made = partial(_looked_up, repository, base, request)
-    if len(listed(repository, base)) < KEPT_FROM:
-        return made()
     shallow = repository.common_dir / "shallow"
     # What changed together is read from the commits that are here.
     cut = shallow.read_text("ascii", "replace") if shallow.is_file() else ""
     made_from = json.dumps([_FORM, repository.commit_id(base), request, cut])
+    made = partial(_looked_up, repository, base, request)
     return kept_or_made(repository.kept, "lookup", made_from, _LOOKUPS, made)
 
 

@@ -199,6 +199,17 @@ def test_a_tree_apart_stands_at_a_commit_on_no_branch_and_leaves_nothing_behind(
     assert len(scene.repository.worktrees()) == 1
 
 
+def test_a_tree_apart_that_a_killed_git_took_away_in_part_is_taken_away(scene: Scene) -> None:
+    place = scene.beside / "apart"
+    tree = scene.repository.detached_tree(place, scene.commit({"folder/file.txt": "text"}))
+    (tree.path / ".git").unlink()
+
+    scene.repository.remove_tree(place)
+
+    assert not place.exists()
+    assert len(scene.repository.worktrees()) == 1
+
+
 def test_a_tree_apart_that_a_killed_process_left_is_made_anew(scene: Scene) -> None:
     place = scene.beside / "apart"
     scene.write("left.txt", "left", scene.repository.detached_tree(place, "HEAD").path)

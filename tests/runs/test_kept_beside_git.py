@@ -1,6 +1,4 @@
-"""The profile of a tree, and what is looked up for a request in a large one, are made once and kept
-beside git's own data; where what is kept is torn, they are made anew.
-"""
+"""The profile of a tree, and what is looked up in it for a request, are made once and kept beside git's own data; where what is kept is torn, they are made anew."""
 
 import shutil
 import subprocess
@@ -13,7 +11,7 @@ import pytest
 
 from forge_bot.git import Repository
 from forge_bot.runs.kept_profiles import MOST_KEPT, profile_at
-from forge_bot.runs.request_lookup import KEPT_FROM, looked_up
+from forge_bot.runs.request_lookup import looked_up
 from forge_bot.settings import Config
 from tests.fakes.many_branches import imported
 from tests.fakes.processes import started_by
@@ -38,7 +36,7 @@ def repository(tmp_path: Path) -> Repository:
     mark = {"mark.txt": str(tmp_path).encode()}
     many = {
         f"src/part{number % 9}/file_{number}.py": f"def number_{number}(): pass\n".encode()
-        for number in range(KEPT_FROM)
+        for number in range(60)
     }
     return imported(tmp_path / "r", [("main", "", FILES | mark | many)])
 
