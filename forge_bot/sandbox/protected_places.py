@@ -29,11 +29,12 @@ def remove_new_files(worktree: Path, names: Sequence[str]) -> Generator[tuple[st
 
     An empty folder in their place, as for covered places, would mislead tools that expect a file.
     """
-    absent = [worktree / name for name in names if not os.path.lexists(worktree / name)]
+    there = tuple(name for name in names if os.path.lexists(worktree / name))
+    absent = {*names}.difference(there)
     try:
-        yield tuple(name for name in names if worktree / name not in absent)
+        yield there
     finally:
-        for place in absent:
+        for place in (worktree / name for name in absent if os.path.lexists(worktree / name)):
             if place.is_dir() and not place.is_symlink():
                 shutil.rmtree(place, ignore_errors=True)
             else:
