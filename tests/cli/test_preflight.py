@@ -28,13 +28,13 @@ def left(sample: Sample) -> tuple[str, ...]:
     """Everything a run leaves: branches, work trees, records, files outside."""
     state = sample.path.parent / "state"
     # The profile of a tree is derived from it, and belongs to no run.
-    kept = sample.path / ".git" / "forge-bot" / "profiles.json"
+    kept = sample.path.glob(".git/forge-bot/profile-*.json")
     return (
         sample.git("for-each-ref", "--format=%(refname) %(objectname)"),
         sample.git("worktree", "list", "--porcelain"),
         str(sorted(path for path in sample.path.rglob("*") if ".git" not in path.parts)),
         str(sorted(state.rglob("*")) if state.exists() else ()),
-        str(sorted(set(sample.path.glob(".git/forge-bot/*")) - {kept})),
+        str(sorted(set(sample.path.glob(".git/forge-bot/*")) - set(kept))),
     )
 
 
