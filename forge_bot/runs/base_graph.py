@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING
 
 from forge_bot.artifacts.design_outline import read_outline
 from forge_bot.git import Repository
-from forge_bot.sentences import listed
+from forge_bot.sentences import listed, sentence
 from forge_bot.values import Inspection, TaskId, TaskMode, TaskSpec
-from forge_bot.wording import several
 
 if TYPE_CHECKING:
     from forge_bot.project.graph.project_graph import ProjectGraph
@@ -162,9 +161,14 @@ def _reach(files: Sequence[str], graph: "ProjectGraph | None") -> str:
     reach = reach_of(graph, changed)
     said: list[str] = []
     if reach.code:
-        tests = f" and {several(len(reach.tests), 'test')}" if reach.tests else ", no test"
-        said.append(f"Reaches {several(len(reach.code), 'more file')} of code{tests}.")
+        tests = (
+            sentence("question.and_tests", count=len(reach.tests))
+            if reach.tests
+            else sentence("question.and_no_test")
+        )
+        said.append(sentence("question.reaches", count=len(reach.code), tests=tests))
     untested = [path for path in reach.untested if not path.endswith(".pyi")]
     if untested:
-        said.append(f"No test imports {listed(untested, 'words.or', most=_NAMED)}.")
+        names = listed(untested, "words.or", most=_NAMED)
+        said.append(sentence("question.no_test_imports", names=names))
     return " ".join(said)

@@ -7,6 +7,7 @@ from fnmatch import fnmatch
 
 from forge_bot.engine.state import Reason
 from forge_bot.runs.run import Run
+from forge_bot.sentences import sentence
 
 _CHANGED = re.compile(r"\+\+\+ (?:b/|\"b/)(.+?)\"?\s*")
 
@@ -41,10 +42,7 @@ def setup_of_patch(run: Run) -> Iterator[str]:
         for path in deciding_files(setup)
     }
     for command in not_divided(setup, lambda path: texts.get(path, "")):
-        yield (
-            f"Setup runs again with these dependencies. `{command}` gets the network and may build"
-            " the project itself, which is not done without network here."
-        )
+        yield sentence("question.setup_runs_again", command=command)
 
 
 def _added(patches: Iterable[str]) -> Mapping[str, list[str]]:

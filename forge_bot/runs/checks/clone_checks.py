@@ -9,7 +9,7 @@ from forge_bot.git import Tree
 from forge_bot.git.revisions import under_way
 from forge_bot.git.worktree import lost
 from forge_bot.runs.checks.check import CheckResult, CheckSubject, note, refuse, warn
-from forge_bot.wording import several
+from forge_bot.sentences import sentence
 
 _NAME_YOURSELF = (
     'git config --global user.name "Your Name" && git config --global user.email you@example.com'
@@ -19,14 +19,16 @@ _NAME_YOURSELF = (
 def head(subject: CheckSubject) -> Iterator[CheckResult]:
     """Yield the branch and commit that are checked out. Raises DetachedHead or NoCommits."""
     here = subject.repository.head()
-    yield note("git", f"on {here.branch} at {here.commit[:12]}")
+    yield note(
+        "git", sentence("preflight.git.on_branch", branch=here.branch, commit=here.commit[:12])
+    )
 
 
 def identity(subject: CheckSubject) -> Iterator[CheckResult]:
     """Yield the name that commits will carry; a warning where git knows none for the user."""
     name = subject.repository.identity()
     if name is None:
-        yield warn("git identity", "commits will be forge-bot's own", _NAME_YOURSELF)
+        yield warn("git identity", sentence("preflight.git.commits_will_be_ours"), _NAME_YOURSELF)
     else:
         yield note("git identity", name)
 
@@ -38,13 +40,15 @@ def branch(subject: CheckSubject) -> Iterator[CheckResult]:
         return
     default = subject.repository.default_branch()
     if default is not None and name.casefold() == default.casefold():
-        sentence = f"{name} is the default branch; a run works on a branch of its own."
+        said = sentence("preflight.branch.is_the_default", name=name)
     elif (pattern := _protecting(name, subject.config.protected_branches)) is not None:
         setting = "protected_branches in .forge/config.yml"
-        sentence = f"{name} is a protected branch: {setting} has {pattern!r}."
+        said = sentence(
+            "preflight.branch.is_protected", name=name, setting=setting, pattern=pattern
+        )
     else:
         return
-    yield refuse("branch", sentence, "Choose another branch with --branch NAME.")
+    yield refuse("branch", said, sentence("preflight.branch.choose_another"))
 
 
 def operation(subject: CheckSubject) -> Iterator[CheckResult]:
@@ -52,13 +56,12 @@ def operation(subject: CheckSubject) -> Iterator[CheckResult]:
     found = subject.condition.operation
     if found is None:
         return
-    begun = f"A {found.name} is under way here;"
     if subject.intent.here:
-        sentence = f"{begun} commits of a run would get into it."
-        yield refuse(found.name, sentence, found.way_out)
+        said = sentence("preflight.operation.gets_into_it", name=found.name)
+        yield refuse(found.name, said, found.way_out)
     else:
-        sentence = f"{begun} the run begins at the last commit, without it."
-        yield warn(found.name, sentence, found.way_out)
+        said = sentence("preflight.operation.begins_without_it", name=found.name)
+        yield warn(found.name, said, found.way_out)
 
 
 def operation_in_run(subject: CheckSubject) -> Iterator[CheckResult]:
@@ -69,30 +72,24 @@ def operation_in_run(subject: CheckSubject) -> Iterator[CheckResult]:
         return
     found = under_way(tree)
     if found is not None:
-        sentence = f"A {found.name} is under way in the run's work tree {tree}."
-        yield refuse(found.name, sentence, found.way_out)
+        said = sentence("preflight.operation.in_the_runs_tree", name=found.name, tree=tree)
+        yield refuse(found.name, said, found.way_out)
 
 
 def history(subject: CheckSubject) -> Iterator[CheckResult]:
     """Yield a note on a shallow clone."""
     commits = subject.condition.commits_here
     if commits is not None:
-        sentence = (
-            f"The clone is shallow: {several(commits, 'commit')} of the branch and nothing before. "
-            "What older commits say stays unseen, and comparing with older branches fails."
-        )
-        yield note("history", sentence, "`git fetch --unshallow` brings the rest.")
+        said = sentence("preflight.history.shallow", count=commits)
+        yield note("history", said, sentence("preflight.history.fetch_the_rest"))
 
 
 def uncommitted(subject: CheckSubject) -> Iterator[CheckResult]:
     """Yield a note on uncommitted changes, unless the run works where they are."""
     changes = () if subject.intent.here else Tree(subject.repository.root).status()
     if changes:
-        sentence = (
-            f"Uncommitted changes in {several(len(changes), 'file')} are not part of the run: it"
-            " begins at the last commit."
-        )
-        yield note("uncommitted", sentence, "Commit them first, if the run needs them.")
+        said = sentence("preflight.uncommitted.not_part", count=len(changes))
+        yield note("uncommitted", said, sentence("preflight.uncommitted.commit_them_first"))
 
 
 def _protecting(name: str, patterns: Collection[str]) -> str | None:

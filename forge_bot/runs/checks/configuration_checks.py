@@ -21,6 +21,7 @@ from forge_bot.runs.registry_credentials import not_given
 from forge_bot.runs.run_needs import check_testable
 from forge_bot.runs.run_prompts import prompts_for
 from forge_bot.runs.standing_rules import rules_at
+from forge_bot.sentences import sentence
 from forge_bot.settings.capability_file import CAPABILITY_FILE
 from forge_bot.settings.instructions import INSTRUCTIONS
 from forge_bot.settings.load_pipeline import PIPELINES, load_descriptor, load_pipeline
@@ -58,19 +59,21 @@ def programs(subject: CheckSubject) -> Iterator[CheckResult]:
     except NoTestCommand as error:
         yield refuse("tests", error.message, advice_at_terminal(error))
     if not profile.commands.test and config.commands.test is not None:
-        sentence = "There are no tests to verify with, as the configuration says."
-        yield warn("tests", sentence, "Set commands.test when there are some.")
+        said = sentence("preflight.tests.none")
+        yield warn("tests", said, sentence("preflight.tests.set_them"))
     for program in _missing_programs(subject):
-        sentence = f"{program} is not installed, and a command of this repository needs it."
-        way_out = f"install {program}, or change the command in .forge/config.yml"
-        yield refuse(f"tool {program}", sentence, way_out)
+        said = sentence("preflight.programs.missing", program=program)
+        way_out = sentence("preflight.programs.install_it", program=program)
+        yield refuse(f"tool {program}", said, way_out)
 
 
 def setup_credentials(subject: CheckSubject) -> Iterator[CheckResult]:
     """Yield a warning for each credential of setup that the configuration names and nobody gave."""
     for variable in not_given(subject.config, os.environ):
-        sentence = f"{variable} is not set, and setup_credentials in the configuration asks for it."
-        yield warn("setup credentials", sentence, f"Set {variable}, or take the name out.")
+        said = sentence("preflight.credentials.not_set", variable=variable)
+        yield warn(
+            "setup credentials", said, sentence("preflight.credentials.set_it", variable=variable)
+        )
 
 
 def signing(subject: CheckSubject) -> Iterator[CheckResult]:
@@ -85,11 +88,11 @@ def signing(subject: CheckSubject) -> Iterator[CheckResult]:
     if not fingerprint and (subject.signs_here or not config.sign):
         return
     if subject.intent.here or config.records is RecordsPolicy.IN_BRANCH:
-        sentence = "Only commits without the run's record can be signed."
-        way_out = "Leave out --here and `records: in-branch`, or the key and `sign: true`."
-        yield refuse("signing", sentence, way_out, BadSigningKey.code)
+        said = sentence("preflight.signing.without_the_record_only")
+        way_out = sentence("preflight.signing.leave_one_out")
+        yield refuse("signing", said, way_out, BadSigningKey.code)
     elif fingerprint:
-        yield note("signing", f"Commits for merge are signed by {fingerprint}.")
+        yield note("signing", sentence("preflight.signing.signed_by", fingerprint=fingerprint))
 
 
 def _is_of_steps(subject: CheckSubject) -> bool:
@@ -109,7 +112,9 @@ def pipelines(subject: CheckSubject) -> Iterator[CheckResult]:
     try:
         pipeline = load_pipeline(name, repository.text_here)
         prompts_for(repository.root, pipeline)
-        yield note(f"pipeline {name}", f"{len(pipeline.phases)} phases")
+        yield note(
+            f"pipeline {name}", sentence("preflight.pipelines.phases", count=len(pipeline.phases))
+        )
     except ForgeError as error:
         yield refuse(f"pipeline {name}", in_one_line(error), advice_at_terminal(error))
     for other in sorted(
@@ -117,10 +122,10 @@ def pipelines(subject: CheckSubject) -> Iterator[CheckResult]:
     ):
         try:
             load_descriptor(other, repository.text_here)
-            yield note(f"pipeline {other}", "can be read; no run uses it now")
+            yield note(f"pipeline {other}", sentence("preflight.pipelines.unused"))
         except ForgeError as error:
-            sentence = f"{in_one_line(error)} No run uses it now."
-            yield warn(f"pipeline {other}", sentence, advice_at_terminal(error))
+            said = sentence("preflight.pipelines.unused_problem", problem=in_one_line(error))
+            yield warn(f"pipeline {other}", said, advice_at_terminal(error))
 
 
 def rules(subject: CheckSubject) -> Iterator[CheckResult]:
@@ -132,19 +137,16 @@ def rules(subject: CheckSubject) -> Iterator[CheckResult]:
     try:
         found = rules_at(repository, subject.base)
     except BadConfig as error:
-        sentence = " ".join((error.message, *error.details))
-        yield refuse("rules", sentence, f"Correct {INSTRUCTIONS} and commit it.")
+        said = " ".join((error.message, *error.details))
+        yield refuse("rules", said, sentence("preflight.rules.correct_them", file=INSTRUCTIONS))
         return
     if found.rules:
         names = ", ".join(rule.id for rule in found.rules)
-        yield note("rules", f"Rules of {INSTRUCTIONS} count for this run: {names}.")
+        yield note("rules", sentence("preflight.rules.count", file=INSTRUCTIONS, names=names))
     here = repository.text_here(INSTRUCTIONS)
     if here is not None and here.encode() != repository.read(subject.base, INSTRUCTIONS):
-        sentence = (
-            f"{INSTRUCTIONS} in the work tree is another one than in the commit that the run"
-            " begins at."
-        )
-        yield warn("rules", sentence, "Commit it, if it is to count.")
+        said = sentence("preflight.rules.other_in_the_work_tree", file=INSTRUCTIONS)
+        yield warn("rules", said, sentence("preflight.rules.commit_it"))
 
 
 def ignored(subject: CheckSubject) -> Iterator[CheckResult]:
@@ -164,7 +166,9 @@ def _ignored(
     for name in sorted({*(str(path.relative_to(repository.root)) for path in here), *files}):
         why = next((why for pattern, why in reasons.items() if fnmatchcase(name, pattern)), None)
         if why is not None:
-            yield warn("ignored", f"{name} is ignored: {why[0]}", why[1])
+            yield warn(
+                "ignored", sentence("preflight.ignored.is_ignored", name=name, why=why[0]), why[1]
+            )
 
 
 def capabilities(subject: CheckSubject) -> Iterator[CheckResult]:
@@ -183,7 +187,7 @@ def capabilities(subject: CheckSubject) -> Iterator[CheckResult]:
     skills = sum(len([*folder.glob("*/SKILL.md")]) for folder in setup.skill_folders)
     if servers or skills:
         found = f"{several(servers, 'MCP server')}, {several(skills, 'skill')}"
-        yield note(what, f"{found}; `forge-bot capabilities` tries them")
+        yield note(what, sentence("preflight.capabilities.try_them", found=found))
 
 
 def in_one_line(error: ForgeError) -> str:

@@ -14,6 +14,7 @@ from forge_bot.runs.clock import now
 from forge_bot.runs.models_here import models_here
 from forge_bot.runs.run_needs import SETUP_NOT_WALLED, waits_for_consent
 from forge_bot.sandbox import BackendName, cannot_judge, choose, failure_reason
+from forge_bot.sentences import sentence
 from forge_bot.values import Tier
 
 if TYPE_CHECKING:
@@ -45,9 +46,9 @@ def disk_space(subject: CheckSubject) -> Iterator[CheckResult]:
         free = shutil.disk_usage(folder).free
         if device not in seen and free < least:
             has, needs = f"{free // _MEGABYTE} MB", f"{least // _MEGABYTE} MB"
-            sentence = f"Only {has} are free for {folder}; a run needs {needs}."
-            way_out = "Make room there, or set XDG_STATE_HOME to a folder with more."
-            yield refuse("disk space", sentence, way_out)
+            said = sentence("preflight.disk.too_little", free=has, folder=folder, needed=needs)
+            way_out = sentence("preflight.disk.make_room")
+            yield refuse("disk space", said, way_out)
         seen.add(device)
 
 
@@ -55,11 +56,8 @@ def clock(subject: CheckSubject) -> Iterator[CheckResult]:
     """Yield a warning when the newest commit is dated more than a day after the present time."""
     committed_at, at = subject.condition.committed_at, now()
     if committed_at - at > _FAR:
-        sentence = (
-            f"The newest commit is dated {committed_at:%Y-%m-%d %H:%M} UTC, and this machine's"
-            f" clock says {at:%Y-%m-%d %H:%M} UTC."
-        )
-        yield warn("clock", sentence, "Set the clock: names and commits of the run carry its date.")
+        said = sentence("preflight.clock.newer_commit", commit=committed_at, clock=at)
+        yield warn("clock", said, sentence("preflight.clock.set_it"))
 
 
 def services(subject: CheckSubject) -> Iterator[CheckResult]:
@@ -67,21 +65,23 @@ def services(subject: CheckSubject) -> Iterator[CheckResult]:
     declared = subject.config.services
     names = [f"{name} (127.0.0.1:{port})" for name, port in declared.items()]
     if names:
-        yield note("services", f"Tests and linters may reach {', '.join(names)} on this machine.")
+        yield note(
+            "services", sentence("preflight.services.may_be_reached", addresses=", ".join(names))
+        )
     for (name, port), words in zip(declared.items(), names, strict=True):
         try:
             socket.create_connection(("127.0.0.1", port), _ANSWER_SECONDS).close()
         except OSError:
             yield warn(
                 "services",
-                f"Nothing answers at {words}; tests that need it will be red.",
-                f"Start {name}, or correct `services` in .forge/config.yml.",
+                sentence("preflight.services.nothing_answers", addresses=words),
+                sentence("preflight.services.start_it", name=name),
             )
     if declared and subject.config.sandbox != "off" and failure_reason(BackendName.BUBBLEWRAP):
         yield warn(
             "services",
-            "Services are reached under bubblewrap only, and it does not work here.",
-            "See docs/sandbox.md; unprivileged user namespaces are the usual cause.",
+            sentence("preflight.services.bubblewrap_only"),
+            sentence("preflight.services.see_the_page"),
         )
 
 
@@ -89,7 +89,7 @@ def sandbox(subject: CheckSubject) -> Iterator[CheckResult]:
     """Yield the sandbox that commands will run in, or why there is none."""
     chosen = subject.config.sandbox
     if chosen == "off":
-        yield warn("sandbox", "switched off by the configuration", _SWITCHED_OFF)
+        yield warn("sandbox", sentence("preflight.sandbox.switched_off"), _SWITCHED_OFF)
         return
     try:
         working = choose(chosen)
@@ -98,9 +98,11 @@ def sandbox(subject: CheckSubject) -> Iterator[CheckResult]:
         return
     if lacking := cannot_judge(working):
         why = failure_reason(BackendName.BUBBLEWRAP)
-        way_out = f"make bubblewrap work ({why})" if why else _NAMED_LANDLOCK
-        sentence = f"{working.value}, which cannot judge {lacking}"
-        yield warn("sandbox", sentence, way_out, CannotJudge.code)
+        way_out = (
+            sentence("preflight.sandbox.make_bubblewrap_work", why=why) if why else _NAMED_LANDLOCK
+        )
+        said = sentence("preflight.sandbox.cannot_judge", backend=working.value, lacking=lacking)
+        yield warn("sandbox", said, way_out, CannotJudge.code)
     else:
         yield note("sandbox", working.value)
 
@@ -112,8 +114,8 @@ def setup_network(subject: CheckSubject) -> Iterator[CheckResult]:
     if not subject.profile.commands.setup:
         return
     if subject.config.sandbox == "off":
-        sentence = "Setup has this machine's network, without a proxy: `sandbox: off` says so."
-        yield warn("setup", sentence, _SWITCHED_OFF)
+        said = sentence("preflight.setup.has_the_network")
+        yield warn("setup", said, _SWITCHED_OFF)
         return
     try:
         chosen = choose(subject.config.sandbox)
@@ -128,10 +130,10 @@ def gh(subject: CheckSubject) -> Iterator[CheckResult]:
     """Yield whether the program is there that opens pull requests from this machine."""
     found = shutil.which("gh", path=subject.environ.get("PATH"))
     if found is not None:
-        yield note("gh", "opens the pull request, with --open-pr")
+        yield note("gh", sentence("preflight.gh.opens_the_pull_request"))
     else:
-        sentence = "is not installed: a run ends with a branch and a text to push yourself"
-        yield warn("gh", sentence, "install it from https://cli.github.com for --open-pr")
+        said = sentence("preflight.gh.is_not_installed")
+        yield warn("gh", said, sentence("preflight.gh.install_it"))
 
 
 def models(subject: CheckSubject) -> Iterator[CheckResult]:
@@ -158,7 +160,7 @@ def models(subject: CheckSubject) -> Iterator[CheckResult]:
 
 
 def _ready(name: str) -> CheckResult:
-    return note(f"model {name}", "ready to be asked; --ask tries it")
+    return note(f"model {name}", sentence("preflight.model.ready"))
 
 
 def _other_models(subject: CheckSubject) -> Iterator[CheckResult]:
@@ -179,7 +181,7 @@ def _answer_of(model: "Model") -> CheckResult:
         key=ReplayKey("doctor", "doctor", "1.1", AnswerKind.DOCUMENT.value),
         messages=(
             ChatMessage(role=MessageRole.SYSTEM, text="You are being tried."),
-            ChatMessage(role=MessageRole.USER, text="Say yes."),
+            ChatMessage(role=MessageRole.USER, text=sentence("preflight.answer_of.text_2")),
         ),
         kind=AnswerKind.DOCUMENT,
         output_tokens=_FEW_TOKENS,
@@ -190,4 +192,4 @@ def _answer_of(model: "Model") -> CheckResult:
     except ForgeError as error:
         return refuse(f"model {model.name}", error.message, advice_at_terminal(error))
     used = reply.usage.input_tokens + reply.usage.output_tokens
-    return note(f"model {model.name}", f"answers ({used} tokens)")
+    return note(f"model {model.name}", sentence("preflight.model.answers", used=used))

@@ -16,9 +16,8 @@ from forge_bot.runs.checks.check import (
 )
 from forge_bot.runs.checks.named_paths import below, named_files
 from forge_bot.runs.find_runs import named_in
-from forge_bot.sentences import listed
+from forge_bot.sentences import listed, sentence
 from forge_bot.store import SPECS
-from forge_bot.wording import several
 
 WORKFLOWS = ".github/workflows"
 _some = partial(listed, most=3)
@@ -34,25 +33,17 @@ def workflow_files(subject: CheckSubject) -> Iterator[CheckResult]:
     workflows = below(subject.paths, WORKFLOWS)
     if not workflows:
         return
-    sentence = f"The task asks for workflow files ({_some(workflows)})."
+    said = sentence("preflight.workflows.asked_for", files=_some(workflows))
     if subject.intent.deliver_workflows:
-        way_out = "A change to them is held as a patch, and you are asked before it is applied."
-        yield warn("workflow files", sentence, way_out)
+        way_out = sentence("preflight.workflows.held_as_a_patch")
+        yield warn("workflow files", said, way_out)
     elif set(named_files(subject.paths, subject.files)) - set(workflows):
-        way_out = (
-            "They cannot be delivered from here: their part comes as a patch, for you to apply."
-        )
-        yield warn("workflow files", sentence, way_out)
+        way_out = sentence("preflight.workflows.come_as_a_patch")
+        yield warn("workflow files", said, way_out)
     else:
-        sentence = (
-            f"The task asks for nothing but workflow files ({_some(workflows)}), which cannot be"
-            " delivered from here."
-        )
-        way_out = (
-            "Run it at a terminal with forge-bot run, where you may let the change through; or"
-            " change them by hand."
-        )
-        yield refuse("workflow files", sentence, way_out)
+        said = sentence("preflight.workflows.nothing_else", files=_some(workflows))
+        way_out = sentence("preflight.workflows.run_at_a_terminal")
+        yield refuse("workflow files", said, way_out)
 
 
 def submodules(subject: CheckSubject) -> Iterator[CheckResult]:
@@ -63,33 +54,26 @@ def submodules(subject: CheckSubject) -> Iterator[CheckResult]:
     modules = subject.condition.submodules
     for module in modules:
         if inside := below(subject.paths, module.path):
-            sentence = (
-                f"{inside[0]} lies in the submodule {module.path}: a change there belongs to"
-                " another repository."
+            said = sentence(
+                "preflight.submodules.path_inside", path=inside[0], submodule=module.path
             )
-            way_out = (
-                f"Run forge-bot in that repository (--repo), or say the task without {inside[0]}."
-            )
-            yield refuse("submodule", sentence, way_out)
+            way_out = sentence("preflight.submodules.run_there", path=inside[0])
+            yield refuse("submodule", said, way_out)
     empty = tuple(module.path for module in modules if not module.filled)
     fill = "git submodule update --init"
     if empty:
-        sentence = f"{several(len(empty), 'submodule')} not initialised here: {_some(empty)}."
-        way_out = f"`{fill}`" + (
-            ""
-            if here
-            else ", then run with --here: a work tree of the run's own comes without submodules."
+        said = sentence(
+            "preflight.submodules.not_initialised", count=len(empty), names=_some(empty)
         )
-        yield warn("submodules", sentence, way_out)
+        way_out = f"`{fill}`" if here else sentence("preflight.submodules.fill", command=fill)
+        yield warn("submodules", said, way_out)
     elif modules and not here:
-        sentence = (
-            "The run's own work tree comes without the files of"
-            f" {_some(tuple(module.path for module in modules))}."
+        said = sentence(
+            "preflight.submodules.not_in_the_work_tree",
+            names=_some(tuple(module.path for module in modules)),
         )
-        way_out = (
-            f"If build or tests need them, run with --here on a branch of your own, after `{fill}`."
-        )
-        yield warn("submodules", sentence, way_out)
+        way_out = sentence("preflight.submodules.run_here", command=fill)
+        yield warn("submodules", said, way_out)
 
 
 def git_lfs(subject: CheckSubject) -> Iterator[CheckResult]:
@@ -107,26 +91,28 @@ def git_lfs(subject: CheckSubject) -> Iterator[CheckResult]:
         return
     pointers = tuple(name for name in lfs.files if name in lfs.pointers) if here else lfs.files
     way_out = (
-        "Run `git lfs install`, then `git lfs pull`."
+        sentence("preflight.lfs.set_it_up")
         if lfs.installed
-        else "Install git-lfs, then `git lfs install && git lfs pull`."
+        else sentence("preflight.lfs.install_it")
     )
-    why = "git-lfs is not set up" if lfs.installed else "git-lfs is not installed"
+    why = (
+        sentence("preflight.lfs.is_not_set_up")
+        if lfs.installed
+        else sentence("preflight.lfs.is_not_installed")
+    )
     if lfs.required and lfs.set_up:
-        sentence = (
-            f"git can neither check out nor commit {_some(lfs.files)}: its configuration requires"
-            f" git-lfs, and {why}."
+        said = sentence(
+            "preflight.lfs.can_neither_check_out_nor_commit", files=_some(lfs.files), why=why
         )
-        yield refuse("Git LFS", sentence, way_out)
+        yield refuse("Git LFS", said, way_out)
     elif touched := tuple(name for name in pointers if _touched(name, subject.paths)):
-        sentence = f"{_some(touched)}: only a pointer is here, not the content, since {why}."
-        yield refuse("Git LFS", sentence, way_out)
+        said = sentence("preflight.lfs.only_a_pointer", files=_some(touched), why=why)
+        yield refuse("Git LFS", said, way_out)
     elif pointers:
-        sentence = (
-            f"{several(len(pointers), 'file')} in Git LFS ({_some(pointers)}) will be there as"
-            f" pointers only, since {why}."
+        said = sentence(
+            "preflight.lfs.pointers_only", count=len(pointers), files=_some(pointers), why=why
         )
-        yield warn("Git LFS", sentence, f"{way_out} Else they should be left alone.")
+        yield warn("Git LFS", said, sentence("preflight.lfs.left_alone", way_out=way_out))
 
 
 def sparse_checkout(subject: CheckSubject) -> Iterator[CheckResult]:
@@ -139,21 +125,15 @@ def sparse_checkout(subject: CheckSubject) -> Iterator[CheckResult]:
     whole = "`git sparse-checkout disable`"
     missing = tuple(path for path in subject.paths if path in sparse.left_out)
     if not sparse.takes_folder(SPECS):
-        sentence = (
-            f"The sparse checkout leaves out {SPECS}/, so the record of a run could not be"
-            " committed."
-        )
-        yield refuse("sparse checkout", sentence, f"git sparse-checkout add {SPECS}")
+        said = sentence("preflight.sparse.leaves_out_the_record", folder=SPECS)
+        yield refuse("sparse checkout", said, f"git sparse-checkout add {SPECS}")
     elif missing:
-        sentence = f"{_some(missing)}: named in the task, and left out by the sparse checkout."
-        way_out = f"`git sparse-checkout add FOLDER` for it, or {whole}."
-        yield refuse("sparse checkout", sentence, way_out)
+        said = sentence("preflight.sparse.named_and_left_out", files=_some(missing))
+        way_out = sentence("preflight.sparse.add_the_folder", command=whole)
+        yield refuse("sparse checkout", said, way_out)
     elif sparse.left_out:
-        sentence = (
-            f"The sparse checkout leaves out {several(len(sparse.left_out), 'file')}: tests do not"
-            " see them, and no change can reach them."
-        )
-        yield warn("sparse checkout", sentence, f"{whole}, if the task may need them.")
+        said = sentence("preflight.sparse.leaves_out_files", count=len(sparse.left_out))
+        yield warn("sparse checkout", said, sentence("preflight.sparse.if_needed", command=whole))
 
 
 def named_runs(subject: CheckSubject) -> Iterator[CheckResult]:
@@ -165,29 +145,25 @@ def named_runs(subject: CheckSubject) -> Iterator[CheckResult]:
     for info in named_in(repository, text):
         alone = all(line.rstrip("/").rpartition("/")[2] == info.name for line in lines)
         if alone:
-            sentence = f"{info.name} is a run that exists, and no task."
+            said = sentence("preflight.runs.no_task", run=info.name)
         else:
-            sentence = f"The task names the run {info.name}, which exists; this begins another one."
+            said = sentence("preflight.runs.begins_another", run=info.name)
         way_out = f"forge-bot run {SPECS}/{info.name} goes on with it."
-        yield (refuse if alone else warn)("run", sentence, way_out)
+        yield (refuse if alone else warn)("run", said, way_out)
 
 
 def _with_lfs(lfs: Lfs, *, here: bool) -> CheckResult:
     if lfs.pointers:
-        sentence = (
-            f"{several(len(lfs.pointers), 'file')} in Git LFS not pulled here"
-            f" ({_some(tuple(sorted(lfs.pointers)))})."
+        said = sentence(
+            "preflight.lfs.not_pulled",
+            count=len(lfs.pointers),
+            files=_some(tuple(sorted(lfs.pointers))),
         )
-        way_out = "`git lfs pull`" + (
-            "" if here else "; else git fetches them while the run's work tree is made."
-        )
-        return warn("Git LFS", sentence, way_out)
-    sentence = (
-        f"{several(len(lfs.files), 'file')} in Git LFS. Hooks do not run, so a push of the run"
-        " uploads no changed content of theirs."
-    )
-    way_out = "Should the run change one: git lfs push origin BRANCH, before the branch is pushed."
-    return note("Git LFS", sentence, way_out)
+        way_out = "`git lfs pull`" if here else sentence("preflight.lfs.pull_it")
+        return warn("Git LFS", said, way_out)
+    said = sentence("preflight.lfs.hooks_do_not_run", count=len(lfs.files))
+    way_out = sentence("preflight.lfs.push_it_before")
+    return note("Git LFS", said, way_out)
 
 
 def _touched(name: str, paths: Collection[str]) -> bool:
