@@ -16,8 +16,8 @@ ENGLISH = "en"
 VARIABLE = "FORGE_BOT_LANGUAGE"
 
 
-def sentence(name: str, /, **values: object) -> str:
-    """Return a sentence with its values: `sentence("replies.no_run.detail", label="forge")`.
+def say(name: str, /, **values: object) -> str:
+    """Return a sentence with its values: `say("replies.no_run.detail", label="forge")`.
 
     The first part of a name is its file. A sentence with several forms takes that for `count`.
     """
@@ -34,10 +34,10 @@ def listed(names: Sequence[str], row: str = "words.and", most: int | None = None
     """Return names in a row; with `most`, the first of them and how many more there are."""
     shown = list(names[:most])
     if len(names) > len(shown):
-        shown.append(sentence("words.more", count=len(names) - len(shown)))
+        shown.append(say("words.more", count=len(names) - len(shown)))
     if len(shown) < 2:  # noqa: PLR2004 - a row
         return "".join(shown)
-    return sentence(row, before=", ".join(shown[:-1]), last=shown[-1])
+    return say(row, before=", ".join(shown[:-1]), last=shown[-1])
 
 
 def check_language(environ: Mapping[str, str] = os.environ) -> None:

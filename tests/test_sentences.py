@@ -87,11 +87,7 @@ def names_in(node: ast.AST) -> set[str]:
 def calls() -> Iterator[tuple[set[str], set[str]]]:
     """Each call: the names it may say, none where a table has them, and the values it gives."""
     for node in nodes():
-        if (
-            isinstance(node, ast.Call)
-            and isinstance(node.func, ast.Name)
-            and node.func.id == "sentence"
-        ):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "say":
             yield names_in(node.args[0]), {str(each.arg) for each in node.keywords}
 
 

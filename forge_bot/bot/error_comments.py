@@ -13,7 +13,7 @@ from forge_bot.bot.comments import (
 from forge_bot.errors import ForgeError, PushRefusal
 from forge_bot.interaction.number_format import in_time
 from forge_bot.remedies import CheckKey, ModelTrouble, SetKey
-from forge_bot.sentences import sentence
+from forge_bot.sentences import say
 
 _KEY = "ANTHROPIC_API_KEY"
 
@@ -27,7 +27,7 @@ def reply_to_error(
             return failure_replies.key_missing(links, commands, secret=_key(error))
         case errors.KeyRefused():
             return failure_replies.key_refused(
-                links, commands, provider=sentence("failures.provider_begins"), secret=_key(error)
+                links, commands, provider=say("failures.provider_begins"), secret=_key(error)
             )
         case errors.ModelUnavailable():
             return _unavailable(error.trouble, error.message, commands)
@@ -42,13 +42,13 @@ def reply_to_error(
             return thread_change_replies.issue_locked(links)
         case errors.MovedElsewhere():
             return thread_change_replies.issue_transferred(
-                links, to=error.to or sentence("thread.at_another_address")
+                links, to=error.to or say("thread.at_another_address")
             )
         case errors.NotOnGitHub():
             return thread_change_replies.issue_gone(links)
         case errors.GitHubRefused():
             return failure_replies.not_taken(
-                links, commands, what=sentence("failures.what_i_wrote"), said=error.message
+                links, commands, what=say("failures.what_i_wrote"), said=error.message
             )
         case errors.PushRefused() if (
             reply := _push_refused(error, links, commands, branch)
@@ -62,14 +62,14 @@ def _unavailable(trouble: ModelTrouble, message: str, commands: CommandNames) ->
     match trouble.cause:
         case "rate-limited":
             until = in_time(trouble.seconds) if trouble.seconds is not None else ""
-            provider = sentence("failures.provider_begins")
+            provider = say("failures.provider_begins")
             reply = failure_replies.rate_limited(commands, provider=provider, until=until)
             return _not_before(reply, trouble.seconds)
         case "no-credit":
-            return failure_replies.credit_used_up(commands, provider=sentence("failures.provider"))
+            return failure_replies.credit_used_up(commands, provider=say("failures.provider"))
         case "down":
             return failure_replies.model_down(
-                commands, provider=sentence("failures.the_model"), said=message
+                commands, provider=say("failures.the_model"), said=message
             )
 
 

@@ -39,7 +39,7 @@ from forge_bot.github_api import GitHub, PyGitHub, load_library
 from forge_bot.interaction import markers
 from forge_bot.runs.find_runs import RunInfo, resolve_run
 from forge_bot.runs.outcome import Outcome
-from forge_bot.sentences import sentence
+from forge_bot.sentences import say
 from forge_bot.settings import load_config, state_home
 from forge_bot.store import SPECS
 from forge_bot.store.lock import waited_for
@@ -243,7 +243,7 @@ class _Visit:
                 None,
             )
             if begun is not None and begun.body.startswith(BEGUN):
-                text = sentence("gate.not_begun") if said else reply.alert()
+                text = say("gate.not_begun") if said else reply.alert()
                 self.github.edit_comment(
                     begun.id, f"{text}\n\n{markers.tracking('', str(wake.issue))}"
                 )

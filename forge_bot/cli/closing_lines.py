@@ -20,7 +20,7 @@ from forge_bot.runs.publish_result import (
 )
 from forge_bot.runs.pull_request_branch import Offer, is_separate, offered
 from forge_bot.runs.run import Run
-from forge_bot.sentences import sentence
+from forge_bot.sentences import say
 from forge_bot.wording import money
 
 _MOST_FILES = 60
@@ -33,7 +33,7 @@ def print_result(outcome: Outcome, run: Run, progress: Progress, ending: Ending)
         case Outcome.DONE:
             _done(run, progress, ending)
         case Outcome.ABANDONED:
-            progress.line(sentence("cli.closing.abandoned", branch=escape(run.state.branch)))
+            progress.line(say("cli.closing.abandoned", branch=escape(run.state.branch)))
         case Outcome.WAITING | Outcome.BUDGET | Outcome.FAILED | Outcome.USAGE | Outcome.REFUSED:
             pass
     return outcome.value
@@ -41,30 +41,30 @@ def print_result(outcome: Outcome, run: Run, progress: Progress, ending: Ending)
 
 def _done(run: Run, progress: Progress, ending: Ending) -> None:
     state = run.state
-    progress.line(f"\n{sentence('cli.closing.done', title=escape(state.title))}")
+    progress.line(f"\n{say('cli.closing.done', title=escape(state.title))}")
     progress.line(escape(_changes(run)))
     total = state.usage
     tokens = total.input_tokens + total.output_tokens
     calls, cost = total.calls, money(total.cost)
-    said = sentence("cli.closing.calls", calls=calls, tokens=tokens, cost=cost)
+    said = say("cli.closing.calls", calls=calls, tokens=tokens, cost=cost)
     progress.line(f"[dim]{said}[/]\n")
     separate = is_separate(state)
     kept = recorded_on(run.repository).get(run.name, "").removeprefix(HEADS) if separate else ""
     code = offered(run) if separate else Offer(branch=state.branch)
     if state.nothing_to_do is not None:
         why = state.nothing_to_do.why.value
-        progress.line(f"{sentence('cli.closing.nothing_to_do', why=why)}\n")
+        progress.line(f"{say('cli.closing.nothing_to_do', why=why)}\n")
         code = Offer()
     if state.verification is not None and state.verification.requirements is not None:
         for said in state.verification.requirements.said:
             progress.line(f"[yellow]![/] {escape(said)}\n")
     if code.branch:
-        count = sentence("cli.closing.commits", count=code.commits) if separate else ""
+        count = say("cli.closing.commits", count=code.commits) if separate else ""
         branch, base = escape(code.branch), escape(state.base_branch)
-        begins = sentence("cli.closing.code_branch", branch=branch, base=base, commits=count)
+        begins = say("cli.closing.code_branch", branch=branch, base=base, commits=count)
         progress.line(_row("cli.closing.branch", begins))
     if separate:
-        record = sentence("cli.closing.record_branch", branch=escape(kept or state.branch))
+        record = say("cli.closing.record_branch", branch=escape(kept or state.branch))
         progress.line(_row("cli.closing.record", record))
     if run.pipeline.summary:
         shown = f"forge-bot show {escape(run.pipeline.summary)}"
@@ -75,14 +75,14 @@ def _done(run: Run, progress: Progress, ending: Ending) -> None:
     following = _next_lines(run, code, kept, ending)
     progress.line(_work_tree(run, ending))
     if code.left_behind:
-        not_moved = sentence("cli.closing.branch_not_moved", branch=escape(code.branch))
+        not_moved = say("cli.closing.branch_not_moved", branch=escape(code.branch))
         progress.line(f"\n  {not_moved}\n  {escape(code.left_behind)}")
     for each in following:
         progress.line(escape(each))
 
 
 def _row(name: str, text: str) -> str:
-    return f"  {sentence(name):<13} {text}"
+    return f"  {say(name):<13} {text}"
 
 
 def _work_tree(run: Run, ending: Ending) -> str:
@@ -91,11 +91,11 @@ def _work_tree(run: Run, ending: Ending) -> str:
     if run.tree.path != run.places.tree:
         return _row("cli.closing.work_tree", place)
     if ending.keep:
-        kept = sentence("cli.closing.clean_removes_it", place=place)
+        kept = say("cli.closing.clean_removes_it", place=place)
     elif because := remove_work_tree(run.repository, run.name):
-        kept = sentence("cli.closing.kept_because", place=place, because=escape(because))
+        kept = say("cli.closing.kept_because", place=place, because=escape(because))
     else:
-        kept = sentence("cli.closing.removed")
+        kept = say("cli.closing.removed")
     return _row("cli.closing.work_tree", kept)
 
 
@@ -112,7 +112,7 @@ def _next_lines(run: Run, code: Offer, kept: str, ending: Ending) -> list[str]:
     ]
     if run.repository.remote_url() is None or run.state.pull_request:
         return lines
-    lines.append(sentence("cli.closing.or"))
+    lines.append(say("cli.closing.or"))
     if not (ending.push or ending.open_pr):
         lines.append(f"  {away}git push -u origin {' '.join(filter(None, (branch, kept)))}")
     if body_file(run).is_file():
@@ -130,9 +130,9 @@ def _changes(run: Run) -> str:
     """A table of the changed files, as long as a person reads one."""
     code = _code(run)
     if not code:
-        return sentence("cli.closing.no_file_changed")
+        return say("cli.closing.no_file_changed")
     if len(code) > _MOST_FILES:
-        return sentence("cli.closing.files_changed", count=len(code))
+        return say("cli.closing.files_changed", count=len(code))
     return run.tree.diff(run.state.base_commit, paths=code, stat=True).strip()
 
 

@@ -11,7 +11,7 @@ from forge_bot.cli.standard_streams import NobodyReads, settle, silence
 from forge_bot.errors import ForgeError, MachineRefused
 from forge_bot.interaction.remedy_words import advice_at_terminal
 from forge_bot.runs.process_signals import undisturbed
-from forge_bot.sentences import sentence
+from forge_bot.sentences import say
 
 FAILED = 1
 USAGE = 2
@@ -42,7 +42,7 @@ def print_error(error: Exception | NobodyReads) -> int:
         _misused(type(error).__name__, show(), console)
         return USAGE
     console.print(
-        sentence(
+        say(
             "cli.errors.something_unexpected",
             name=escape(type(error).__name__),
             code=ForgeError.code,
@@ -50,7 +50,7 @@ def print_error(error: Exception | NobodyReads) -> int:
     )
     _trace(error, console)
     console.print(
-        f"  [bold]→[/] {sentence('cli.errors.nothing_recorded_is_lost')}",
+        f"  [bold]→[/] {say('cli.errors.nothing_recorded_is_lost')}",
         highlight=False,
     )
     return FAILED
@@ -60,7 +60,7 @@ def interrupted() -> int:
     """Tell that a person stopped it."""
     console = Console(stderr=True)
     with undisturbed():
-        console.print(f"\n{sentence('cli.errors.stopped')}")
+        console.print(f"\n{say('cli.errors.stopped')}")
     return FAILED
 
 
@@ -69,7 +69,7 @@ def unread() -> int:
     do.
     """
     if _WORKING & set(sys.argv[1:2]):
-        Console(stderr=True, soft_wrap=True).print(sentence("cli.errors.nobody_reads"))
+        Console(stderr=True, soft_wrap=True).print(say("cli.errors.nobody_reads"))
     return FAILED
 
 
@@ -81,7 +81,7 @@ def _misused(kind: str, words: str, console: Console) -> None:
         console.print(escape(words), highlight=False)
         return
     console.print(f"[bold red]✗ {escape(words)}[/]")
-    console.print(f"  [bold]→[/] {sentence('cli.errors.see_help')}", highlight=False)
+    console.print(f"  [bold]→[/] {say('cli.errors.see_help')}", highlight=False)
 
 
 def _refused(error: OSError) -> MachineRefused:

@@ -33,7 +33,7 @@ from forge_bot.runs.notifications import (
     StoppedBefore,
     Thinking,
 )
-from forge_bot.sentences import sentence
+from forge_bot.sentences import say
 from forge_bot.values import CommandResult, Usage
 from forge_bot.wording import money
 
@@ -74,7 +74,7 @@ class Progress:
             case PromptSent():
                 self._sent(notice)
             case CommandBegan():
-                self._do(sentence("cli.progress.running", command=" ".join(notice.argv)))
+                self._do(say("cli.progress.running", command=" ".join(notice.argv)))
             case CommandEnded():
                 self._ran(notice.result)
             case Message():
@@ -93,9 +93,9 @@ class Progress:
     # ----------------------------------------------------------------------------------------------
 
     def _start(self, notice: PhaseBegan) -> None:
-        again = sentence("cli.progress.round", round=notice.round) if notice.round > 1 else ""
+        again = say("cli.progress.round", round=notice.round) if notice.round > 1 else ""
         names = ", ".join(notice.tasks)
-        task = sentence("cli.progress.tasks", count=len(notice.tasks), names=names) if names else ""
+        task = say("cli.progress.tasks", count=len(notice.tasks), names=names) if names else ""
         self._several = len(notice.tasks) > 1
         self._label, self._doing, self._began, self._usage = (
             f"{notice.label}{task}{again}",
@@ -107,9 +107,7 @@ class Progress:
 
     def _sent(self, notice: PromptSent) -> None:
         self._do(
-            sentence(
-                "cli.progress.reading", documents=", ".join(notice.inputs), tokens=notice.tokens
-            ),
+            say("cli.progress.reading", documents=", ".join(notice.inputs), tokens=notice.tokens),
             notice.task,
         )
         for each in (*notice.dropped, notice.removed):
@@ -122,25 +120,23 @@ class Progress:
         match notice:
             case ModelAsked():
                 self._do(
-                    sentence("cli.progress.waiting_for", turn=notice.turn, model=notice.model), task
+                    say("cli.progress.waiting_for", turn=notice.turn, model=notice.model), task
                 )
             case ModelAnswered():
                 self._usage = self._usage + notice.usage
             case RequestStarted():
                 self._do(
-                    sentence(
-                        "cli.progress.looking", capability=notice.capability, params=notice.params
-                    ),
+                    say("cli.progress.looking", capability=notice.capability, params=notice.params),
                     task,
                 )
             case AnswerRejected():
-                self._do(sentence("cli.progress.sent_back", text=notice.text), task)
+                self._do(say("cli.progress.sent_back", text=notice.text), task)
             case _:
                 assert_never(notice)
 
     def _ended(self, notice: PhaseEnded) -> None:
         mark = "[green]✓[/]" if notice.good else "[yellow]↻[/]"
-        task = sentence("cli.progress.of_task", task=notice.task) if notice.task is not None else ""
+        task = say("cli.progress.of_task", task=notice.task) if notice.task is not None else ""
         verdict = f" [bold]{notice.verdict.value}[/]" if notice.verdict is not None else ""
         cost = (
             f" · {tokens(notice.usage)} · {money(notice.usage.cost)} ·"
@@ -156,10 +152,8 @@ class Progress:
     def _ran(self, result: CommandResult) -> None:
         good = result.exit_code == 0
         mark = "[green]✓[/]" if good else "[red]✗[/]"
-        count = (
-            sentence("cli.progress.tests", tests=result.tests) if result.tests is not None else ""
-        )
-        exit_ = "" if good else f" {sentence('words.exit_code', code=result.exit_code)}"
+        count = say("cli.progress.tests", tests=result.tests) if result.tests is not None else ""
+        exit_ = "" if good else f" {say('words.exit_code', code=result.exit_code)}"
         self.line(
             f"  {mark} [dim]{escape(cut(' '.join(result.argv), _COMMAND))}[/]{exit_}[dim]{count} ·"
             f" {clock(result.duration_ms / 1000)}[/]"
@@ -168,9 +162,9 @@ class Progress:
     def _stopped(self, notice: StoppedBefore) -> None:
         self.stop()
         following, last = escape(notice.following), escape(notice.last)
-        before = sentence("cli.progress.stopped_before", following=following, last=last)
+        before = say("cli.progress.stopped_before", following=following, last=last)
         self.line(f"\n{before}")
-        self.line(sentence("cli.progress.go_on_with"))
+        self.line(say("cli.progress.go_on_with"))
 
     def _explained(self, answer: str) -> None:
         self.stop()
@@ -192,7 +186,7 @@ class Progress:
     def began(self, info: "RunInfo", plan: "RunPlan", estimate: "Estimate | None" = None) -> None:
         """Say what has begun, and where."""
         self.line(f"[bold]{escape(info.title)}[/]")
-        effort = sentence(
+        effort = say(
             "cli.progress.run_and_effort",
             run=escape(info.name),
             effort=plan.effort,
@@ -200,14 +194,14 @@ class Progress:
         )
         self.line(f"[dim]{effort}[/]")
         branch, tree = escape(info.branch), escape(str(info.tree))
-        self.line(f"[dim]{sentence('cli.progress.branch', branch=branch, tree=tree)}[/]")
+        self.line(f"[dim]{say('cli.progress.branch', branch=branch, tree=tree)}[/]")
         if estimate is not None:
             self.line(f"[dim]{escape(expected(estimate))}[/]")
         self.line("")
 
     def _do(self, what: str, task: str | None = None) -> None:
         self._doing = (
-            sentence("cli.progress.task", task=task, what=what)
+            say("cli.progress.task", task=task, what=what)
             if self._several and task is not None
             else what
         )
@@ -262,19 +256,19 @@ def expected(estimate: "Estimate") -> str:
     """
     half, most = (_figures(estimate, share) for share in ("p50", "p90"))
     spread = (
-        sentence("cli.progress.about", half=half)
+        say("cli.progress.about", half=half)
         if half == most
-        else sentence("cli.progress.about_and_most", half=half, most=most)
+        else say("cli.progress.about_and_most", half=half, most=most)
     )
-    return sentence("cli.progress.expected", spread=spread, rests_on=estimate.rests_on)
+    return say("cli.progress.expected", spread=spread, rests_on=estimate.rests_on)
 
 
 def _figures(estimate: "Estimate", share: Literal["p50", "p90"]) -> str:
-    parts = [sentence("words.tokens", tokens=getattr(estimate.tokens, share))]
+    parts = [say("words.tokens", tokens=getattr(estimate.tokens, share))]
     if estimate.cost is not None:
         parts.append(money(getattr(estimate.cost, share)))
     if estimate.minutes is not None:
-        parts.append(sentence("cli.progress.minutes", minutes=getattr(estimate.minutes, share)))
+        parts.append(say("cli.progress.minutes", minutes=getattr(estimate.minutes, share)))
     return " · ".join(parts)
 
 

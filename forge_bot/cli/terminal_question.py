@@ -34,7 +34,7 @@ from forge_bot.runs.question_overview import (
 )
 from forge_bot.runs.session import Asker
 from forge_bot.runs.typed_answer import PersonAnswer, PersonEdit, PersonQuestion, person_answer
-from forge_bot.sentences import listed, sentence
+from forge_bot.sentences import listed, say
 from forge_bot.wording import gist
 
 _LOOKS = frozenset({"v", "view", "d", "diff", "e", "edit"})
@@ -68,7 +68,7 @@ def open_editor(path: Path) -> None:
         subprocess.run([*words, str(path)], check=True)
     except (OSError, subprocess.CalledProcessError) as error:
         Console().print(
-            sentence("terminal.editor_failed", editor=escape(words[0]), error=escape(str(error)))
+            say("terminal.editor_failed", editor=escape(words[0]), error=escape(str(error)))
         )
 
 
@@ -76,7 +76,7 @@ def say_how_to_answer(question: Question) -> None:
     """Print the question for later, with the commands that answer it."""
     console = Console(soft_wrap=True)
     show(question, console)
-    console.print(sentence("terminal.nobody_is_here"))
+    console.print(say("terminal.nobody_is_here"))
     _commands(question, console)
 
 
@@ -86,14 +86,14 @@ def _commands(question: Question, console: Console) -> None:
     for choice in question.actions:
         shown = {
             "approve": f"approve{digest}",
-            "reject": f'reject "{sentence("words.what_should_be_different")}"',
+            "reject": f'reject "{say("words.what_should_be_different")}"',
             "post": "resume",
         }.get(choice.answer, choice.answer)
         console.print(
             f"  forge-bot {escape(shown):<44} [dim]{escape(choice.effect)}[/]", highlight=False
         )
-    wonder = f'ask "{sentence("terminal.what_you_want_to_know")}"'
-    effect = sentence("terminal.the_model_answers")
+    wonder = f'ask "{say("terminal.what_you_want_to_know")}"'
+    effect = say("terminal.the_model_answers")
     console.print(f"  forge-bot {escape(wonder):<44} [dim]{effect}[/]", highlight=False)
 
 
@@ -122,19 +122,19 @@ def show(question: Question, console: Console) -> None:
         _document(document, console)
     if closed := [document for document in data.documents if document not in shown]:
         names = [
-            sentence("terminal.lines", name=each.name, lines=each.text.count("\n") + 1)
+            say("terminal.lines", name=each.name, lines=each.text.count("\n") + 1)
             for each in closed
         ]
-        shown_by_v = sentence("terminal.v_shows", names=escape(listed(names)))
+        shown_by_v = say("terminal.v_shows", names=escape(listed(names)))
         console.print(f"\n{shown_by_v}", highlight=False)
     if data.digest:
-        version = sentence("terminal.version", digest=data.digest[:SHOWN_DIGEST])
+        version = say("terminal.version", digest=data.digest[:SHOWN_DIGEST])
         console.print(f"[dim]{version}[/]", highlight=False)
 
 
 def _difference(difference: str, console: Console) -> None:
     if difference:
-        console.print(f"\n[bold]{sentence('question.what_changed')}[/]")
+        console.print(f"\n[bold]{say('question.what_changed')}[/]")
         console.print(Syntax(difference, "diff", background_color="default", word_wrap=True))
 
 
@@ -148,25 +148,23 @@ def _plan(overview: Overview, console: Console) -> None:
         console.print(escape(approach), highlight=False)
     if not outline.files:
         return
-    console.print(sentence("terminal.what_will_change", files=overview.counted), highlight=False)
+    console.print(say("terminal.what_will_change", files=overview.counted), highlight=False)
     for file in outline.files[:MOST_FILES]:
         _cropped(f"  {file.path}", file.change, console)
     if (more := len(outline.files) - MOST_FILES) > 0:
-        console.print(f"  {sentence('question.more_files', count=more)}", highlight=False)
+        console.print(f"  {say('question.more_files', count=more)}", highlight=False)
     if outline.tests:
-        _cropped(f"  {sentence('question.tests')}", listed(outline.tests, most=1), console)
+        _cropped(f"  {say('question.tests')}", listed(outline.tests, most=1), console)
     interfaces = listed(outline.interfaces, most=MOST_INTERFACES)
-    interfaces = interfaces or sentence("question.none_named")
-    _cropped(f"  {sentence('question.interfaces')}", interfaces, console)
+    interfaces = interfaces or say("question.none_named")
+    _cropped(f"  {say('question.interfaces')}", interfaces, console)
     dependencies = listed(overview.dependencies, most=MOST_FILES)
-    dependencies = dependencies or sentence("question.none_changed")
-    _cropped(f"  {sentence('question.dependencies')}", dependencies, console)
+    dependencies = dependencies or say("question.none_changed")
+    _cropped(f"  {say('question.dependencies')}", dependencies, console)
     if overview.reach:
         console.print(escape(f"  {overview.reach}"), highlight=False)
     for each in outline.to_decide:
-        console.print(
-            f"  [bold]{sentence('question.needs_you')}[/]: {escape(each)}", highlight=False
-        )
+        console.print(f"  [bold]{say('question.needs_you')}[/]: {escape(each)}", highlight=False)
 
 
 def _cropped(name: str, words: str, console: Console) -> None:
@@ -191,17 +189,17 @@ def _to_know(data: QuestionData, console: Console) -> None:
         words = cut(finding.description, LONGEST_LINE) if overview.spent else finding.description
         console.print(f"  [bold]{finding.severity.value}[/] {escape(words)}", highlight=False)
     if more := len(data.all_risks) - len(risks) + len(data.findings) - len(findings):
-        console.print(f"  {sentence('question.more_in_documents', count=more)}", highlight=False)
+        console.print(f"  {say('question.more_in_documents', count=more)}", highlight=False)
     if overview.spent:
-        cost = sentence("terminal.cost", spent=escape(overview.spent))
+        cost = say("terminal.cost", spent=escape(overview.spent))
         if overview.to_go:
-            cost += sentence("question.probably_more", to_go=escape(overview.to_go))
+            cost += say("question.probably_more", to_go=escape(overview.to_go))
         console.print(cost, highlight=False)
 
 
 def _review(overview: Overview, console: Console) -> None:
     for edit in overview.edits:
-        by_hand = sentence(
+        by_hand = say(
             "terminal.changed_by_hand",
             document=escape(edit.document),
             by=escape(edit.by),
@@ -209,39 +207,39 @@ def _review(overview: Overview, console: Console) -> None:
         )
         console.print(by_hand, highlight=False)
     for review in overview.reviews:
-        line = sentence(
+        line = say(
             "terminal.review_before_the_change"
             if review.earlier_version
             else "terminal.review_for_this_version",
             verdict=verdict_words(review.verdict),
         )
         if review.findings:
-            line += sentence("question.findings_left_as_they_are", count=review.findings)
+            line += say("question.findings_left_as_they_are", count=review.findings)
         console.print(line, highlight=False)
     if not overview.reviews:
-        console.print(sentence("terminal.no_review"))
+        console.print(say("terminal.no_review"))
 
 
 def _answers(question: Question, console: Console) -> None:
     """Each answer with its effect, and what else can be typed; without a terminal the commands."""
     if not console.is_terminal:
-        console.print(sentence("terminal.answers_at_a_terminal"), highlight=False)
+        console.print(say("terminal.answers_at_a_terminal"), highlight=False)
         _commands(question, console)
         return
-    console.print(sentence("terminal.type_one_of_these"), highlight=False)
+    console.print(say("terminal.type_one_of_these"), highlight=False)
     until = question.data.overview.until
     for choice in question.actions:
         answer, effect = choice.answer, choice.effect
         if answer == "approve" and until:
-            effect += sentence("terminal.until", until=until)
+            effect += say("terminal.until", until=until)
         key = answer if answer == "abandon" else f"{answer[0]}, {answer}"
-        key = sentence("terminal.key_and_notes", key=key) if answer == "reject" else key
+        key = say("terminal.key_and_notes", key=key) if answer == "reject" else key
         _key(key, effect, console)
-    asking = sentence("terminal.key_and_question", key="?, ask")
-    _key(asking, sentence("terminal.the_model_answers"), console)
+    asking = say("terminal.key_and_question", key="?, ask")
+    _key(asking, say("terminal.the_model_answers"), console)
     if question.data.documents:
-        _key("v · d · e", sentence("terminal.ways_to_look"), console)
-    _key("l, later", sentence("terminal.stop_here"), console)
+        _key("v · d · e", say("terminal.ways_to_look"), console)
+    _key("l, later", say("terminal.stop_here"), console)
 
 
 def _key(key: str, effect: str, console: Console) -> None:
@@ -293,13 +291,13 @@ def _answered(
     """One key, and words where they are needed. `later` leaves the run waiting."""
     offered = {choice.answer: choice.effect for choice in question.actions}
     answers = " · ".join((*offered, "ask", "later"))
-    console.print(sentence("terminal.answers", answers=answers), highlight=False)
+    console.print(say("terminal.answers", answers=answers), highlight=False)
     while True:
-        word, rest = _parted(ask(f"[bold]{sentence('terminal.your_answer')}[/]"))
+        word, rest = _parted(ask(f"[bold]{say('terminal.your_answer')}[/]"))
         if word in {"l", "later", "q"} and not rest:
             return None
         if word in {"?", "ask"}:
-            if words := rest or ask(sentence("terminal.what_do_you_want")).strip():
+            if words := rest or ask(say("terminal.what_do_you_want")).strip():
                 return PersonQuestion(question=words)
             continue
         if word in _LOOKS and not rest and not (word == "d" and "done" in offered):
@@ -312,10 +310,10 @@ def _answered(
             console.print(f"  {escape(found)}", highlight=False)
             continue
         if found.answer is Answer.REJECT and not found.notes:
-            notes = ask(sentence("terminal.what_should_be_different")).strip()
+            notes = ask(say("terminal.what_should_be_different")).strip()
             found = found.model_copy(update={"notes": notes})
         if found.answer is Answer.REJECT and not found.notes:
-            console.print(f"  {sentence('terminal.rejection_needs_a_reason')}")
+            console.print(f"  {say('terminal.rejection_needs_a_reason')}")
             continue
         return found
 
@@ -337,9 +335,9 @@ def _look(word: str, question: Question, console: Console) -> None:
         if difference:
             console.print(Syntax(difference, "diff", background_color="default", word_wrap=True))
         else:
-            console.print(f"  {sentence('terminal.no_difference')}")
+            console.print(f"  {say('terminal.no_difference')}")
     else:
-        console.print(f"  {sentence('terminal.no_document_to_edit')}")
+        console.print(f"  {say('terminal.no_document_to_edit')}")
 
 
 def _parted(line: str) -> tuple[str, str]:
@@ -372,10 +370,10 @@ def _read(line: str, offered: Iterable[str], digest: str) -> PersonAnswer | str:
 
 
 def _one_of(offered: Iterable[str]) -> str:
-    return sentence("terminal.answer_with_one_of", answers=", ".join((*offered, "ask", "later")))
+    return say("terminal.answer_with_one_of", answers=", ".join((*offered, "ask", "later")))
 
 
 def _other_version(rest: str, digest: str) -> str:
     if not digest:
-        return sentence("terminal.question_has_no_version", rest=rest)
-    return sentence("terminal.other_version_waits", rest=rest, digest=digest[:SHOWN_DIGEST])
+        return say("terminal.question_has_no_version", rest=rest)
+    return say("terminal.other_version_waits", rest=rest, digest=digest[:SHOWN_DIGEST])

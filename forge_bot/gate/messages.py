@@ -6,7 +6,7 @@ from forge_bot.gate.authorise import Denied, DenyReason
 from forge_bot.gate.gate_result import Result
 from forge_bot.gate.roles import Role
 from forge_bot.gate.written_command import LONGEST_SHOWN, Mistyped
-from forge_bot.sentences import sentence
+from forge_bot.sentences import say
 
 _INVISIBLE = re.compile(r"[^\w!-~ ]|`")
 OWN_MARK = "<!-- forge-bot:"
@@ -32,7 +32,7 @@ BEGUN = "👀 forge-bot has begun."
 
 def beginning(run_url: str, issue: int) -> str:
     """The first line of the tracking comment."""
-    log = sentence("gate.what_it_is_doing_now", run_url=run_url)
+    log = say("gate.what_it_is_doing_now", run_url=run_url)
     return f"{BEGUN} {log}\n\n{tracking_mark(issue)}"
 
 
@@ -47,24 +47,24 @@ def stranded(run_url: str, prefix: str) -> str:
     """Nothing could be installed. What people wrote stays unseen, so that the next job that can
     work carries it out.
     """
-    return sentence("gate.stranded", run_url=run_url, prefix=prefix)
+    return say("gate.stranded", run_url=run_url, prefix=prefix)
 
 
 def no_server(message: str, hint: str, run_url: str, prefix: str, code: str) -> str:
     """The Temporal server that leads the runs did not take the event."""
-    return sentence(
+    return say(
         "gate.no_server", message=message, hint=hint, run_url=run_url, prefix=prefix, code=code
     )
 
 
 def worker_kept_out(message: str, run_url: str, prefix: str) -> str:
     """The worker of a Temporal server cannot reach the repository with its token."""
-    return sentence("gate.worker_kept_out", message=message, prefix=prefix, run_url=run_url)
+    return say("gate.worker_kept_out", message=message, prefix=prefix, run_url=run_url)
 
 
 def worker_waits(message: str, way_out: str, run_url: str, prefix: str) -> str:
     """The worker of a Temporal server can write nothing here for now, or cannot do the work."""
-    return sentence(
+    return say(
         "gate.worker_waits", message=message, way_out=way_out, prefix=prefix, run_url=run_url
     )
 
@@ -74,11 +74,11 @@ def refusal(refused: Denied, floor: Role, prefix: str) -> str:
     who = f"@{refused.who}, " if refused.who else ""
     match refused.ground:
         case DenyReason.ROLE:
-            text = who + sentence("gate.refused_for_role", role=floor.word)
+            text = who + say("gate.refused_for_role", role=floor.word)
         case DenyReason.UNVERIFIED:
-            text = who + sentence("gate.not_verified")
+            text = who + say("gate.not_verified")
         case _:
-            text = who + sentence(
+            text = who + say(
                 "gate.nothing_was_done" if who else "gate.nothing_was_done_begins",
                 reason=refused.sentence,
                 prefix=prefix,
@@ -88,14 +88,14 @@ def refusal(refused: Denied, floor: Role, prefix: str) -> str:
 
 def summary(result: Result, reason: str, floor: Role) -> str:
     """Return the gate's part of the job summary, with the next step where there is one."""
-    said = sentence("gate.summary", result=result.value, reason=reason)
+    said = say("gate.summary", result=result.value, reason=reason)
     match result:
         case Result.REFUSED:
-            return f"{said} {sentence('gate.somebody_else_can_say_it', role=floor.word)}"
+            return f"{said} {say('gate.somebody_else_can_say_it', role=floor.word)}"
         case Result.UNVERIFIED:
-            return f"{said} {sentence('gate.run_it_again')}"
+            return f"{said} {say('gate.run_it_again')}"
         case Result.MISTYPED:
-            return f"{said} {sentence('gate.write_it_in_a_new_comment')}"
+            return f"{said} {say('gate.write_it_in_a_new_comment')}"
         case _:
             return said
 
@@ -105,12 +105,10 @@ def correction(mistyped: tuple[Mistyped, ...], prefix: str, comment: int, *, oth
     ones too.
     """
     lines = [
-        sentence("gate.line", line=line.line, written=shown(line.written), hint=line.hint)
+        say("gate.line", line=line.line, written=shown(line.written), hint=line.hint)
         for line in mistyped
     ]
-    said = sentence(
-        "gate.not_understood_in_part" if others else "gate.not_understood", prefix=prefix
-    )
+    said = say("gate.not_understood_in_part" if others else "gate.not_understood", prefix=prefix)
     return "\n".join([said, "", *(f"- {line}" for line in lines), "", reply_mark(comment)])
 
 

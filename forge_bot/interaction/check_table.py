@@ -8,7 +8,7 @@ from forge_bot.interaction.fit_comment import Flexible, as_many
 from forge_bot.interaction.folded_sections import Paper, alert, papers
 from forge_bot.interaction.number_format import duration, head, row
 from forge_bot.prompts import escape
-from forge_bot.sentences import sentence
+from forge_bot.sentences import say
 from forge_bot.values import CommandResult, RedBeforeGreen
 
 _NAMED = 3
@@ -29,11 +29,9 @@ def commands(
 
     def line(result: CommandResult | RedBeforeGreen) -> str:
         if isinstance(result, RedBeforeGreen):
-            shown = f"{sentence('checks.red_before_green')}{_named('', result.tests)}"
-            there = sentence(
-                "checks.red_with_only_the_tests", base=escape.code_cell(result.base[:12])
-            )
-            return row("✅", shown, sentence("words.green"), *([there] if baseline else []))
+            shown = f"{say('checks.red_before_green')}{_named('', result.tests)}"
+            there = say("checks.red_with_only_the_tests", base=escape.code_cell(result.base[:12]))
+            return row("✅", shown, say("words.green"), *([there] if baseline else []))
         earlier = [_before(before.get((result.name, result.argv)))] if baseline else []
         return row(
             _mark(result),
@@ -45,7 +43,7 @@ def commands(
     return as_many(
         (*([proof] if proof is not None and proof.tests else []), *results),
         line,
-        lambda count: f"_{sentence('checks.more_commands', count=count)}_",
+        lambda count: f"_{say('checks.more_commands', count=count)}_",
         before=head(*columns),
     )
 
@@ -55,18 +53,18 @@ def reasons(sentences: Sequence[str]) -> Flexible:
     return as_many(
         sentences,
         lambda each: f"- {escape.line(each)}",
-        lambda count: f"_{sentence('checks.more_reasons', count=count)}_",
+        lambda count: f"_{say('checks.more_reasons', count=count)}_",
         most=4_000,
     )
 
 
 def warnings(sentences: Sequence[str], quiet: Callable[[str], str]) -> Flexible:
     """A box with what to look at before anything else; `quiet` makes a sentence harmless."""
-    before = alert("warning", f"**{sentence('checks.look_at_this_first')}**") + "\n>\n"
+    before = alert("warning", f"**{say('checks.look_at_this_first')}**") + "\n>\n"
     return as_many(
         sentences,
         lambda each: f"> - {quiet(each)}",
-        lambda count: sentence("checks.more_warnings", count=count),
+        lambda count: say("checks.more_warnings", count=count),
         before=before,
         most=6_000,
     )
@@ -78,7 +76,7 @@ def outputs(results: tuple[CommandResult, ...]) -> list[Flexible]:
     shown = [
         Paper(
             name=" ".join(result.argv),
-            about=sentence("checks.end_of_output"),
+            about=say("checks.end_of_output"),
             text=result.tail,
             language="text",
         )
@@ -90,22 +88,22 @@ def outputs(results: tuple[CommandResult, ...]) -> list[Flexible]:
 def ended(result: CommandResult) -> str:
     """Return the result of a command, for a cell."""
     how = (
-        f"**{sentence('checks.timed_out')}**"
+        f"**{say('checks.timed_out')}**"
         if result.timed_out
-        else sentence("words.green")
+        else say("words.green")
         if result.exit_code == 0
-        else f"**{sentence('words.exit_code', code=result.exit_code)}**"
+        else f"**{say('words.exit_code', code=result.exit_code)}**"
     )
     failing = [name for name in result.failures if name and name not in result.flaky]
     named = _named("", failing) if result.exit_code != 0 else ""
-    flaky = _named(sentence("checks.flaky"), result.flaky)
+    flaky = _named(say("checks.flaky"), result.flaky)
     return f"{how}{_tests(result)}{named}{flaky}, {duration(result.duration_ms)}"
 
 
 def _named(what: str, names: Sequence[str]) -> str:
     if not names:
         return ""
-    more = sentence("words.and_more", count=len(names) - _NAMED) if len(names) > _NAMED else ""
+    more = say("words.and_more", count=len(names) - _NAMED) if len(names) > _NAMED else ""
     return f"{what}: {', '.join(escape.code_cell(name, 80) for name in names[:_NAMED])}{more}"
 
 
@@ -118,14 +116,14 @@ def _mark(result: CommandResult) -> str:
 
 def _before(result: CommandResult | None) -> str:
     if result is None:
-        return sentence("checks.did_not_run")
+        return say("checks.did_not_run")
     how = (
-        sentence("words.green")
+        say("words.green")
         if result.exit_code == 0
-        else sentence("words.exit_code", code=result.exit_code)
+        else say("words.exit_code", code=result.exit_code)
     )
     return how + _tests(result)
 
 
 def _tests(result: CommandResult) -> str:
-    return sentence("checks.tests", count=result.tests) if result.tests is not None else ""
+    return say("checks.tests", count=result.tests) if result.tests is not None else ""

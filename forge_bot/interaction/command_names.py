@@ -6,7 +6,7 @@ from pydantic import Field
 
 from forge_bot.engine.budget import Budget
 from forge_bot.interaction.commit_links import short
-from forge_bot.sentences import sentence
+from forge_bot.sentences import say
 from forge_bot.values import Frozen
 
 SHORT = frozenset({"approve", "reject", "done", "skip", "abandon", "ask"})
@@ -46,12 +46,12 @@ class CommandNames(Frozen):
 
     def form(self, word: str, digest: str = "") -> str:
         """The command with what goes with it: the version that waits, or an example."""
-        notes = f"<{sentence('words.what_should_be_different')}>"
+        notes = f"<{say('words.what_should_be_different')}>"
         rest = {
             "approve": short(digest) or "3f9c2a1",
             "reject": notes,
             "retry": f"phase-3 {notes}",
             "continue": "+$5",
-            "ask": f"<{sentence('words.your_question')}>",
+            "ask": f"<{say('words.your_question')}>",
         }
         return self.say(word, *filter(None, [rest.get(word)]))

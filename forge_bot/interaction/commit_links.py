@@ -7,7 +7,7 @@ from urllib.parse import quote
 from pydantic import Field
 
 from forge_bot.prompts import escape
-from forge_bot.sentences import sentence
+from forge_bot.sentences import say
 from forge_bot.values import Frozen
 
 _SHORT = 7
@@ -59,7 +59,7 @@ class Links(Frozen):
         return (
             f"[{label}]({self.folder})"
             if self.repository
-            else sentence("words.in_folder", label=label, folder=escape.code(self.workspace))
+            else say("words.in_folder", label=label, folder=escape.code(self.workspace))
         )
 
     @property

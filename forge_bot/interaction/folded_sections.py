@@ -9,7 +9,7 @@ from pydantic import Field
 from forge_bot.interaction.fit_comment import Flexible, shares, size
 from forge_bot.prompts import escape
 from forge_bot.prompts.untrusted import clean_plain, what_is_hidden
-from forge_bot.sentences import sentence
+from forge_bot.sentences import say
 from forge_bot.values import Frozen
 
 Tone = Literal["note", "tip", "important", "warning", "caution"]
@@ -101,11 +101,11 @@ def _shown(paper: Paper, length: int) -> str:
 
 def _body(paper: Paper, kept: str) -> tuple[str, str]:
     if not kept.strip():
-        return "", f"_{sentence('documents.file_is_empty')}_"
+        return "", f"_{say('documents.file_is_empty')}_"
     if paper.language:
         return "", escape.show_source(kept, paper.language)
     if unseen := what_is_hidden(paper.text):
-        return sentence("documents.shown_as_written", unseen=unseen), escape.show_source(kept)
+        return say("documents.shown_as_written", unseen=unseen), escape.show_source(kept)
     return "", escape.document(kept).text
 
 
@@ -119,8 +119,8 @@ def _beginning(text: str, length: int) -> tuple[str, int]:
 
 
 def _rest(paper: Paper, left: int) -> str:
-    where = sentence("documents.all_of_it", link=_link(paper)) if paper.url else ""
-    return sentence("documents.more_characters", left=left) + where
+    where = say("documents.all_of_it", link=_link(paper)) if paper.url else ""
+    return say("documents.more_characters", left=left) + where
 
 
 def _source(paper: Paper) -> str:
@@ -130,7 +130,7 @@ def _source(paper: Paper) -> str:
 def _pointer(paper: Paper) -> str:
     """Return the line for a document that had no room."""
     where = _link(paper) if paper.url else escape.code(paper.name)
-    return sentence("documents.no_room", document=where, characters=len(paper.text))
+    return say("documents.no_room", document=where, characters=len(paper.text))
 
 
 def _link(paper: Paper) -> str:

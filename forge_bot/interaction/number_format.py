@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from forge_bot import wording
 from forge_bot.engine.budget import Budget
-from forge_bot.sentences import sentence
+from forge_bot.sentences import say
 from forge_bot.values import Usage
 
 _BAR = 10
@@ -31,10 +31,10 @@ def duration(milliseconds: int) -> str:
     seconds = round(milliseconds / 1000)
     if seconds >= _HOUR:
         hours, minutes = seconds // _HOUR, seconds % _HOUR // 60
-        return sentence("words.hours_and_minutes", hours=hours, minutes=minutes)
+        return say("words.hours_and_minutes", hours=hours, minutes=minutes)
     if seconds >= _MINUTE:
-        return sentence("words.minutes_and_seconds", minutes=seconds // 60, seconds=seconds % 60)
-    return sentence("words.seconds", seconds=milliseconds / 1000)
+        return say("words.minutes_and_seconds", minutes=seconds // 60, seconds=seconds % 60)
+    return say("words.seconds", seconds=milliseconds / 1000)
 
 
 def spent(usage: Usage, budget: Budget) -> str:
@@ -45,21 +45,21 @@ def spent(usage: Usage, budget: Budget) -> str:
         bar = _bar(Decimal(budget.tokens), Decimal(budget.token_cap))
         return f"{bar} {tokens_of_cap(budget)}, {_of(money(usage.cost), budget.cap)}"
     if usage.cost is None:
-        return sentence("words.tokens_at_an_unknown_price", tokens=usage.tokens)
+        return say("words.tokens_at_an_unknown_price", tokens=usage.tokens)
     if budget.cap is None:
         return money(usage.cost)
     return f"{_bar(budget.spent, budget.cap)} {_of(money(usage.cost), budget.cap)}"
 
 
 def _of(cost: str, cap: Decimal | None) -> str:
-    return sentence("words.cost_of_cap", cost=cost, cap=money(cap)) if cap is not None else cost
+    return say("words.cost_of_cap", cost=cost, cap=money(cap)) if cap is not None else cost
 
 
 def tokens_of_cap(budget: Budget) -> str:
     """Return the tokens used, and how many a run may use where that is limited."""
     if budget.token_cap is None:
-        return sentence("words.tokens", tokens=budget.tokens)
-    return sentence("words.tokens_of_cap", tokens=budget.tokens, cap=budget.token_cap)
+        return say("words.tokens", tokens=budget.tokens)
+    return say("words.tokens_of_cap", tokens=budget.tokens, cap=budget.token_cap)
 
 
 def _bar(used: Decimal, cap: Decimal) -> str:
@@ -70,20 +70,20 @@ def _bar(used: Decimal, cap: Decimal) -> str:
 def in_time(seconds: int | None) -> str:
     """Return the time until a limit ends, in words. Where nobody tells, it is GitHub's hour."""
     if seconds is None:
-        return sentence("words.within_the_hour")
+        return say("words.within_the_hour")
     minutes = max(1, math.ceil(seconds / _MINUTE))
     if seconds > 2 * _DAY:
-        return sentence("words.in_days", count=math.ceil(seconds / _DAY))
+        return say("words.in_days", count=math.ceil(seconds / _DAY))
     if seconds > 2 * _HOUR:
-        return sentence("words.in_hours", count=math.ceil(seconds / _HOUR))
-    return sentence("words.in_minutes", count=minutes)
+        return say("words.in_hours", count=math.ceil(seconds / _HOUR))
+    return say("words.in_minutes", count=minutes)
 
 
 def head(*columns: str, align: str = "") -> str:
     """The first two lines of a table, its columns by the names of their sentences; `align` has one
     letter a column: l, c or r.
     """
-    titles = [sentence(name) if name else "" for name in columns]
+    titles = [say(name) if name else "" for name in columns]
     rulers = {"l": "---", "c": ":-:", "r": "--:"}
     marks = [rulers[letter] for letter in align or "l" * len(columns)]
     return f"{row(*titles)}\n| {' | '.join(marks)} |\n"

@@ -19,7 +19,7 @@ from forge_bot.interaction.reviews import open_findings, reviews
 from forge_bot.interaction.run_facts import RunFacts, decided, footer
 from forge_bot.interaction.title_of_change import name_of_change, subject_of_change
 from forge_bot.prompts import escape
-from forge_bot.sentences import listed, sentence
+from forge_bot.sentences import listed, say
 from forge_bot.values import CommandResult, Frozen, RequirementCheck
 from forge_bot.verification.judgement import said_before
 from forge_bot.verification.unusable import UnusableCommand
@@ -58,12 +58,12 @@ def pull_request(
             filled.text,
             _warnings(view),
             _requirements(view, documents),
-            f"### {sentence('pull_request.how_it_was_checked')}",
+            f"### {say('pull_request.how_it_was_checked')}",
             *_checked(state.verification, state),
             reviews(view),
             open_findings(view),
             _decisions(view),
-            f"### {sentence('pull_request.what_it_cost')}\n\n{_cost(view)}",
+            f"### {say('pull_request.what_it_cost')}\n\n{_cost(view)}",
             _documents(view),
             footer(view),
             markers.pull_request(state.run),
@@ -110,7 +110,7 @@ def _closes(state: State) -> str:
 def _warnings(view: RunFacts) -> Flexible:
     state = view.state
     found = [
-        sentence(
+        say(
             "pull_request.yours_to_push",
             files=listed([escape.code(path) for path in paths[:5]]),
             patch=view.links.named(name),
@@ -118,10 +118,10 @@ def _warnings(view: RunFacts) -> Flexible:
         for name, paths in view.patches.items()
     ]
     if state.verification is None:
-        found.append(sentence("pull_request.not_verified_yet"))
+        found.append(say("pull_request.not_verified_yet"))
     elif state.verification.red:
         found.append(
-            sentence(
+            say(
                 "pull_request.red_and_accepted"
                 if state.verification.accepted
                 else "pull_request.verification_is_red"
@@ -129,7 +129,7 @@ def _warnings(view: RunFacts) -> Flexible:
         )
     elif not _judged(state):
         found.append(
-            sentence(
+            say(
                 "pull_request.nothing_was_verified"
                 if state.unusable
                 else "pull_request.no_command_checks_it"
@@ -156,25 +156,23 @@ def _judged(state: State) -> list[CommandResult]:
 def _without(state: State, each: UnusableCommand) -> str:
     who = next(
         (
-            sentence("pull_request.said_to_go_on_without_it", by=escape.code(decision.by))
+            say("pull_request.said_to_go_on_without_it", by=escape.code(decision.by))
             for decision in reversed(state.decisions)
             if decision.reason is Reason.BASELINE and decision.answer == "approve"
         ),
         "",
     )
-    return sentence("pull_request.not_judged", said=escape.line(said_before(each)), who=who)
+    return say("pull_request.not_judged", said=escape.line(said_before(each)), who=who)
 
 
 def _accepted(decision: Decision) -> str:
     reason = decision.reason.value.replace("_", " ") if decision.reason is not None else ""
     task = (
-        sentence("words.of_task", task=escape.plain(decision.task, 20))
+        say("words.of_task", task=escape.plain(decision.task, 20))
         if decision.task is not None
         else ""
     )
-    return sentence(
-        "pull_request.in_spite_of", by=escape.code(decision.by), reason=reason, task=task
-    )
+    return say("pull_request.in_spite_of", by=escape.code(decision.by), reason=reason, task=task)
 
 
 # -- requirement, files, tests
@@ -193,7 +191,7 @@ def _requirements(view: RunFacts, documents: Mapping[str, str]) -> Flexible:
         ),
         (),
     ) or _planned(view.state)
-    before = f"### {sentence('pull_request.what_was_asked_for')}\n\n" + head(
+    before = f"### {say('pull_request.what_was_asked_for')}\n\n" + head(
         "columns.requirement", "columns.files", "columns.tests", "columns.state"
     )
     verification = view.state.verification
@@ -206,9 +204,7 @@ def _requirements(view: RunFacts, documents: Mapping[str, str]) -> Flexible:
             _names(each.tests, check),
             escape.cell(each.state, 80),
         ),
-        lambda count: (
-            f"_{sentence('pull_request.more_requirements', count=count, where=_where(view))}_"
-        ),
+        lambda count: f"_{say('pull_request.more_requirements', count=count, where=_where(view))}_",
         before=before,
         most=16_000,
     )
@@ -218,9 +214,7 @@ def _where(view: RunFacts) -> str:
     names = (*view.pipeline.documents("requirements"), *view.pipeline.task_lists)
     name = next((name for name in names if name in view.state.artifacts), "")
     return (
-        view.links.named(name)
-        if name
-        else view.links.all_documents(sentence("pull_request.documents"))
+        view.links.named(name) if name else view.links.all_documents(say("pull_request.documents"))
     )
 
 
@@ -239,7 +233,7 @@ def _planned(state: State) -> tuple[Requirement, ...]:
 def _names(names: tuple[str, ...], check: RequirementCheck | None) -> str:
     shown = [f"{escape.code_cell(name, 100)}{_marked(name, check)}" for name in names[:8]]
     if more := len(names) - len(shown):
-        return ", ".join(shown) + sentence("words.and_more", count=more)
+        return ", ".join(shown) + say("words.and_more", count=more)
     return ", ".join(shown)
 
 
@@ -248,9 +242,9 @@ def _marked(name: str, check: RequirementCheck | None) -> str:
     if check is None:
         return ""
     marks = (
-        (check.not_found, sentence("pull_request.not_found")),
-        (check.not_run, sentence("pull_request.not_seen_to_run")),
-        (check.failed, sentence("pull_request.fails_alone")),
+        (check.not_found, say("pull_request.not_found")),
+        (check.not_run, say("pull_request.not_seen_to_run")),
+        (check.failed, say("pull_request.fails_alone")),
     )
     return next((f" (⚠️ {mark})" for names, mark in marks if name in names), "")
 
@@ -261,9 +255,9 @@ def _marked(name: str, check: RequirementCheck | None) -> str:
 
 def _checked(verification: Verification | None, state: State) -> list[str | Flexible]:
     if verification is None:
-        return [sentence("pull_request.commands_have_not_run")]
+        return [say("pull_request.commands_have_not_run")]
     if not verification.results:
-        return [sentence("pull_request.no_command")]
+        return [say("pull_request.no_command")]
     proof = verification.red_before_green
     unproven = [proof.said] if proof is not None and not proof.tests else []
     return [
@@ -283,7 +277,7 @@ def _decisions(view: RunFacts) -> Flexible:
             _asked(view, each), f"{decided(each)}, {escape.cell(each.via, 40)}", version, *notes
         )
 
-    before = f"### {sentence('pull_request.who_decided')}\n\n" + head(
+    before = f"### {say('pull_request.who_decided')}\n\n" + head(
         "columns.question",
         "columns.answer",
         "columns.version",
@@ -292,7 +286,7 @@ def _decisions(view: RunFacts) -> Flexible:
     return as_many(
         view.state.decisions,
         line,
-        lambda count: f"_{sentence('pull_request.more_decisions', count=count)}_",
+        lambda count: f"_{say('pull_request.more_decisions', count=count)}_",
         before=before,
         most=8_000,
     )
@@ -302,7 +296,7 @@ def _asked(view: RunFacts, decision: Decision) -> str:
     task = view.state.task(decision.task) if decision.task is not None else None
     if task is None:
         return view.label(decision.gate)
-    of_task = sentence("words.of_task", task=escape.plain(task.spec.id, 20))
+    of_task = say("words.of_task", task=escape.plain(task.spec.id, 20))
     return f"{view.label(decision.gate)}{of_task}: {escape.cell(task.spec.title, 100)}"
 
 
@@ -310,17 +304,15 @@ def _cost(view: RunFacts) -> str:
     state, usage = view.state, view.state.usage
     paid = spent(usage, state.budget) if state.budget.cap is not None else money(usage.cost)
     cached = (
-        sentence("pull_request.cached", cached_tokens=usage.cached_tokens)
-        if usage.cached_tokens
-        else ""
+        say("pull_request.cached", cached_tokens=usage.cached_tokens) if usage.cached_tokens else ""
     )
     used = "".join(
         f"\n- {escape.code(each.name)}: {escape.line(each.words, 300)}"
         f"{f', {money(each.cost)}' if each.cost is not None else ''}"
         for each in use_lines(state)[:_MOST_USES]
     )
-    tools = f"\n\n{sentence('pull_request.tools_and_skills')}\n{used}" if used else ""
-    cost = sentence(
+    tools = f"\n\n{say('pull_request.tools_and_skills')}\n{used}" if used else ""
+    cost = say(
         "pull_request.cost",
         paid=paid,
         count=usage.calls,
@@ -337,8 +329,8 @@ def _documents(view: RunFacts) -> str:
     }
     names = [name for name in view.state.artifacts if name.endswith(".md") and name not in of_tasks]
     named = [view.links.named(name) for name in dict.fromkeys(("request.md", *names))]
-    return sentence(
+    return say(
         "pull_request.everything_that_led_here",
         documents=listed(named[:12]),
-        all=view.links.all_documents(sentence("pull_request.all_documents")),
+        all=view.links.all_documents(say("pull_request.all_documents")),
     )

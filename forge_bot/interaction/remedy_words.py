@@ -20,7 +20,7 @@ from forge_bot.remedies import (
     ShowStatus,
     StartRun,
 )
-from forge_bot.sentences import sentence
+from forge_bot.sentences import say
 
 if TYPE_CHECKING:
     from forge_bot.interaction.command_names import CommandNames
@@ -54,23 +54,23 @@ def remedy_at_terminal(remedy: Remedy | None) -> str:
         case None:
             return ""
         case Resume():
-            return sentence("remedies.at_terminal.resume")
+            return say("remedies.at_terminal.resume")
         case StartRun():
-            return sentence("remedies.at_terminal.start_run", task=remedy.task)
+            return say("remedies.at_terminal.start_run", task=remedy.task)
         case ListRuns():
-            return sentence("remedies.at_terminal.list_runs")
+            return say("remedies.at_terminal.list_runs")
         case ShowStatus():
-            return sentence("remedies.at_terminal.show_status")
+            return say("remedies.at_terminal.show_status")
         case ReadHelp():
-            return sentence("remedies.at_terminal.read_help")
+            return say("remedies.at_terminal.read_help")
         case RejectWithNotes():
-            return sentence("remedies.at_terminal.reject_with_notes")
+            return say("remedies.at_terminal.reject_with_notes")
         case ApproveAgain():
-            return sentence("remedies.at_terminal.approve_again")
+            return say("remedies.at_terminal.approve_again")
         case SetKey() | CheckKey() | GiveBranchBack():
             return _on_the_machine(remedy)
         case ReportBug():
-            return sentence("remedies.at_terminal.report_bug")
+            return say("remedies.at_terminal.report_bug")
 
 
 def remedy_for_client(remedy: Remedy | None) -> str:
@@ -79,23 +79,23 @@ def remedy_for_client(remedy: Remedy | None) -> str:
         case None:
             return ""
         case Resume():
-            return sentence("remedies.for_client.resume")
+            return say("remedies.for_client.resume")
         case StartRun():
-            return sentence("remedies.for_client.start_run", task=remedy.task)
+            return say("remedies.for_client.start_run", task=remedy.task)
         case ListRuns():
-            return sentence("remedies.for_client.list_runs")
+            return say("remedies.for_client.list_runs")
         case ShowStatus():
-            return sentence("remedies.for_client.show_status")
+            return say("remedies.for_client.show_status")
         case ReadHelp():
-            return sentence("remedies.for_client.read_help")
+            return say("remedies.for_client.read_help")
         case RejectWithNotes():
-            return sentence("remedies.for_client.reject_with_notes")
+            return say("remedies.for_client.reject_with_notes")
         case ApproveAgain():
-            return sentence("remedies.for_client.approve_again")
+            return say("remedies.for_client.approve_again")
         case SetKey() | CheckKey() | GiveBranchBack():
             return _on_the_machine(remedy)
         case ReportBug():
-            return sentence("remedies.for_client.report_bug")
+            return say("remedies.for_client.report_bug")
 
 
 def remedy_in_thread(remedy: Remedy | None, commands: "CommandNames") -> str:
@@ -104,25 +104,25 @@ def remedy_in_thread(remedy: Remedy | None, commands: "CommandNames") -> str:
         case None:
             return ""
         case Resume():
-            return sentence("remedies.in_thread.resume", again=commands.again)
+            return say("remedies.in_thread.resume", again=commands.again)
         case StartRun():
-            return sentence("remedies.in_thread.start_run", prefix=commands.prefix)
+            return say("remedies.in_thread.start_run", prefix=commands.prefix)
         case ListRuns():
-            return sentence("remedies.in_thread.list_runs", status=commands.say("status"))
+            return say("remedies.in_thread.list_runs", status=commands.say("status"))
         case ShowStatus():
-            return sentence("remedies.in_thread.show_status", status=commands.say("status"))
+            return say("remedies.in_thread.show_status", status=commands.say("status"))
         case ReadHelp():
-            return sentence("remedies.in_thread.read_help", help=commands.say("help"))
+            return say("remedies.in_thread.read_help", help=commands.say("help"))
         case RejectWithNotes():
-            return sentence("remedies.in_thread.reject_with_notes", reject=commands.form("reject"))
+            return say("remedies.in_thread.reject_with_notes", reject=commands.form("reject"))
         case ApproveAgain():
-            return sentence("remedies.in_thread.approve_again", approve=commands.say("approve"))
+            return say("remedies.in_thread.approve_again", approve=commands.say("approve"))
         case SetKey() | CheckKey() | GiveBranchBack():
             from forge_bot.prompts import escape
 
             return escape.line(_on_the_machine(remedy), 400)
         case ReportBug():
-            return sentence("remedies.in_thread.report_bug")
+            return say("remedies.in_thread.report_bug")
 
 
 def _on_the_machine(remedy: SetKey | CheckKey | GiveBranchBack) -> str:
@@ -130,18 +130,18 @@ def _on_the_machine(remedy: SetKey | CheckKey | GiveBranchBack) -> str:
     match remedy:
         case SetKey():
             return (
-                sentence("remedies.set_key", variable=remedy.variable)
+                say("remedies.set_key", variable=remedy.variable)
                 if remedy.variable
-                else sentence("remedies.set_the_providers_key")
+                else say("remedies.set_the_providers_key")
             )
         case CheckKey():
             return (
-                sentence("remedies.check_key", variable=remedy.variable)
+                say("remedies.check_key", variable=remedy.variable)
                 if remedy.variable
-                else sentence("remedies.check_the_key")
+                else say("remedies.check_the_key")
             )
         case GiveBranchBack():
-            return sentence(
+            return say(
                 "remedies.give_branch_back",
                 renamed=shlex.quote(remedy.renamed),
                 branch=shlex.quote(remedy.branch),

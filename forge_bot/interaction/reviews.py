@@ -6,7 +6,7 @@ from forge_bot.interaction.folded_sections import fold
 from forge_bot.interaction.number_format import head, row
 from forge_bot.interaction.run_facts import HEAVIEST_FIRST, RunFacts, verdict_words
 from forge_bot.prompts import escape
-from forge_bot.sentences import sentence
+from forge_bot.sentences import say
 from forge_bot.values import Finding
 
 
@@ -20,8 +20,8 @@ def reviews(view: RunFacts) -> Flexible:
     return as_many(
         given,
         lambda pair: _line(view, *pair),
-        lambda count: f"_{sentence('pull_request.more_reviews', count=count)}_",
-        before=f"### {sentence('pull_request.who_looked_at_it')}\n\n"
+        lambda count: f"_{say('pull_request.more_reviews', count=count)}_",
+        before=f"### {say('pull_request.who_looked_at_it')}\n\n"
         + head(
             "columns.review",
             "columns.verdict",
@@ -48,9 +48,9 @@ def open_findings(view: RunFacts) -> Flexible:
             f"- **{pair[0].severity}** {escape.line(pair[0].description)}"
             f" ({view.links.named(pair[1])})"
         ),
-        lambda count: f"_{sentence('pull_request.more_findings', count=count)}_",
+        lambda count: f"_{say('pull_request.more_findings', count=count)}_",
     )
-    label = sentence("pull_request.open_findings", count=len(ordered))
+    label = say("pull_request.open_findings", count=len(ordered))
 
     def folded(room: int) -> str:
         body = inside(room - len(fold(label, "")))
@@ -68,7 +68,7 @@ def _line(view: RunFacts, name: str, record: ArtifactRecord) -> str:
         ),
         "",
     )
-    task = sentence("words.of_task", task=escape.plain(of, 20)) if of else ""
+    task = say("words.of_task", task=escape.plain(of, 20)) if of else ""
     label = view.links.labelled(f"{view.label(record.phase)}{task}", name)
     verdict = verdict_words(record.verdict)
     return row(label, verdict, str(record.round), str(len(record.findings)))

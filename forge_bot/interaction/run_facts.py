@@ -9,7 +9,7 @@ from forge_bot.engine.state import Decision, State
 from forge_bot.interaction.command_names import CommandNames
 from forge_bot.interaction.commit_links import Links, short
 from forge_bot.prompts import escape
-from forge_bot.sentences import sentence
+from forge_bot.sentences import say
 from forge_bot.values import Frozen, PhaseId, Severity, Verdict
 
 
@@ -55,27 +55,27 @@ HEAVIEST_FIRST = tuple(Severity)
 
 def verdict_words(verdict: Verdict | None) -> str:
     """Return a verdict in a few words; empty where there is none."""
-    return sentence(_VERDICTS[verdict]) if verdict is not None else ""
+    return say(_VERDICTS[verdict]) if verdict is not None else ""
 
 
 def decided(decision: Decision) -> str:
     """An answer that counted, in a few words."""
     named = _ANSWERS.get(decision.answer)
-    answer = sentence(named) if named is not None else escape.plain(decision.answer)
-    return sentence("words.answered_by", answer=answer, by=escape.code(decision.by))
+    answer = say(named) if named is not None else escape.plain(decision.answer)
+    return say("words.answered_by", answer=answer, by=escape.code(decision.by))
 
 
 def footer(facts: RunFacts, *, with_time: bool = True) -> str:
     """Small print: which run, and on GitHub the time, the log, and how to speak to the bot."""
     state, links = facts.state, facts.links
     if not links.repository:
-        return f"<sub>{sentence('words.run', run=escape.code(state.run))}</sub>"
+        return f"<sub>{say('words.run', run=escape.code(state.run))}</sub>"
     commit = escape.code(short(links.commit))
     parts = [
-        *([sentence("words.as_of", time=state.updated_at)] if with_time else []),
-        sentence("words.documents_at", commit=commit, folder=links.folder),
-        *([f"[{sentence('words.log')}]({links.job})"] if links.job else []),
-        sentence("words.run", run=escape.code(state.run)),
-        sentence("words.help_says", help=escape.code(facts.commands.say("help"))),
+        *([say("words.as_of", time=state.updated_at)] if with_time else []),
+        say("words.documents_at", commit=commit, folder=links.folder),
+        *([f"[{say('words.log')}]({links.job})"] if links.job else []),
+        say("words.run", run=escape.code(state.run)),
+        say("words.help_says", help=escape.code(facts.commands.say("help"))),
     ]
     return f"<sub>{' · '.join(parts)}</sub>"

@@ -13,7 +13,7 @@ from mcp.server.mcpserver import Context
 from mcp.types import ElicitRequest, ElicitRequestFormParams, ElicitResult, InputRequiredResult
 from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 
-from forge_bot.sentences import sentence
+from forge_bot.sentences import say
 
 _KEY = "forge_gate"
 _LONGEST_NOTES = 20_000
@@ -114,7 +114,7 @@ async def ask(
     """Put the question. An InputRequiredResult is to be returned from the tool as it is; the answer
     comes with the next call.
     """
-    wanted = f"**{sentence('client.reject_needs_notes')}**\n\n" if put.times > 1 else ""
+    wanted = f"**{say('client.reject_needs_notes')}**\n\n" if put.times > 1 else ""
     message = f"{wanted}{put.message}"
     if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
         request = ElicitRequest(
@@ -130,11 +130,11 @@ async def ask(
 
 
 def _schema(put: ElicitedQuestion) -> dict[str, Any]:
-    answer = {"type": "string", "title": sentence("client.answer"), "enum": list(put.options)}
+    answer = {"type": "string", "title": say("client.answer"), "enum": list(put.options)}
     notes = {
         "type": "string",
-        "title": sentence("client.notes"),
-        "description": sentence("client.what_should_be_different"),
+        "title": say("client.notes"),
+        "description": say("client.what_should_be_different"),
         "maxLength": _LONGEST_NOTES,
     }
     return {

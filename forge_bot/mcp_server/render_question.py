@@ -19,7 +19,7 @@ from forge_bot.mcp_server.ui_component import UIComponent
 from forge_bot.prompts.escape import show_source
 from forge_bot.runs.question import Choice, Question, ShownDocument
 from forge_bot.runs.question_overview import Overview
-from forge_bot.sentences import sentence
+from forge_bot.sentences import say
 from forge_bot.wording import cut
 
 LONGEST = 24_000
@@ -52,12 +52,8 @@ def presented(asked: Question, run: str, workspace: str) -> Presented:
     room = LONGEST - sum(len(part) + 2 for part in (*first, *last))
     if asked.data.difference:
         shown = beginning(asked.data.difference, room // 3)
-        more = (
-            f"\n\n_{sentence('client.difference_is_cut')}_"
-            if shown != asked.data.difference
-            else ""
-        )
-        last.append(f"**{sentence('question.what_changed')}**\n\n{patch(shown)}{more}")
+        more = f"\n\n_{say('client.difference_is_cut')}_" if shown != asked.data.difference else ""
+        last.append(f"**{say('question.what_changed')}**\n\n{patch(shown)}{more}")
         room -= len(last[-1])
     documents = asked.data.documents
     sizes = shares(
@@ -80,7 +76,7 @@ def _about(asked: Question) -> list[str]:
     """Return the decision, the version it is bound to, and the meaning of the answers."""
     parts = [f"## {asked.title}", *(settled(line) for line in asked.data.decision)]
     if asked.data.digest:
-        parts.append(sentence("client.version", digest=asked.data.digest[:12]))
+        parts.append(say("client.version", digest=asked.data.digest[:12]))
     parts += _overview(asked.data.overview)
     return [*parts, "\n".join(f"- `{choice.answer}`: {choice.effect}" for choice in asked.actions)]
 
@@ -90,32 +86,32 @@ def _overview(overview: Overview) -> list[str]:
     files = overview.outline.files
     shown = ", ".join(f"`{_line(file.path)}`" for file in files[:_MOST_FILES])
     if len(files) > _MOST_FILES:
-        shown = sentence("client.and_more", names=shown, count=len(files) - _MOST_FILES)
-    parts = [f"{sentence('client.files')}: {shown}"] if files else []
+        shown = say("client.and_more", names=shown, count=len(files) - _MOST_FILES)
+    parts = [f"{say('client.files')}: {shown}"] if files else []
     if files:
         named = overview.outline.interfaces[:_MOST_FILES]
         interfaces = ", ".join(f"`{_line(each)}`" for each in named)
-        interfaces = interfaces or sentence("question.none_named")
-        parts += [f"{sentence('question.interfaces')}: {interfaces}"]
-        changed = ", ".join(overview.dependencies) or sentence("question.none_changed")
-        parts += [f"{sentence('question.dependencies')}: {changed}"]
+        interfaces = interfaces or say("question.none_named")
+        parts += [f"{say('question.interfaces')}: {interfaces}"]
+        changed = ", ".join(overview.dependencies) or say("question.none_changed")
+        parts += [f"{say('question.dependencies')}: {changed}"]
         parts += [_line(overview.reach)] if overview.reach else []
-    needs_you = sentence("question.needs_you")
+    needs_you = say("question.needs_you")
     parts += [f"{needs_you}: {_line(each)}" for each in overview.outline.to_decide]
     parts += [
-        sentence("client.changed_by_hand", document=edit.document, by=_line(edit.by))
+        say("client.changed_by_hand", document=edit.document, by=_line(edit.by))
         for edit in overview.edits
     ]
     parts += [
-        sentence(
+        say(
             "client.review_before_the_change" if review.earlier_version else "client.review",
             verdict=verdict_words(review.verdict),
         )
         for review in overview.reviews
     ]
     if overview.spent:
-        to_go = sentence("client.probably_more", to_go=overview.to_go) if overview.to_go else ""
-        parts.append(sentence("client.cost", spent=overview.spent, to_go=to_go))
+        to_go = say("client.probably_more", to_go=overview.to_go) if overview.to_go else ""
+        parts.append(say("client.cost", spent=overview.spent, to_go=to_go))
     return ["  \n".join(parts)] if parts else []
 
 
@@ -124,16 +120,16 @@ def _against(asked: Question) -> list[str]:
     data, parts = asked.data, list[str]()
     if risks := data.all_risks:
         listed = "\n".join(f"- {_line(risk)}" for risk in risks)
-        parts.append(f"**{sentence('client.risks')}**\n\n{listed}")
+        parts.append(f"**{say('client.risks')}**\n\n{listed}")
     if data.findings:
         shown = [
             f"- [{finding.severity.value}] {_line(finding.description)}"
             for finding in data.findings[:_MOST_FINDINGS]
         ]
         if more := len(data.findings) - len(shown):
-            shown.append(f"- {sentence('question.more_in_documents', count=more)}")
+            shown.append(f"- {say('question.more_in_documents', count=more)}")
         listed = "\n".join(shown)
-        parts.append(f"**{sentence('client.findings')}**\n\n{listed}")
+        parts.append(f"**{say('client.findings')}**\n\n{listed}")
     return parts
 
 
@@ -141,7 +137,7 @@ def _warned(cut: tuple[str, ...], workspace: str) -> list[str]:
     if not cut:
         return []
     names = ", ".join(f"{workspace}/{name}" for name in cut)
-    return [sentence("client.not_all_is_shown", names=names)]
+    return [say("client.not_all_is_shown", names=names)]
 
 
 def _paper(document: ShownDocument, size: int, run: str, workspace: str) -> str:
@@ -157,8 +153,8 @@ def _paper(document: ShownDocument, size: int, run: str, workspace: str) -> str:
     if len(shown) == len(document.text):
         return f"### {path}\n\n{body}"
     address = f"forge://run/{run}/artifact/{document.name}"
-    cut_here = sentence("client.cut_here", count=len(shown), path=path, address=address)
-    return f"### {sentence('client.only_its_beginning', path=path)}\n\n{body}\n\n**[{cut_here}]**"
+    cut_here = say("client.cut_here", count=len(shown), path=path, address=address)
+    return f"### {say('client.only_its_beginning', path=path)}\n\n{body}\n\n**[{cut_here}]**"
 
 
 def _line(text: str) -> str:
@@ -205,19 +201,17 @@ def choice_in_words(proposal: Proposal) -> str:
         f"- `{effort}`: {_left_out(option)}" for effort, option in proposal.effort_options.items()
     ]
     here = (
-        sentence("client.branch_is_checked_out", branch=proposal.current_branch)
+        say("client.branch_is_checked_out", branch=proposal.current_branch)
         if proposal.current_branch
-        else sentence("client.no_branch_is_checked_out")
+        else say("client.no_branch_is_checked_out")
     )
     return "\n".join((*lines, "", here))
 
 
 def _left_out(option: EffortOption) -> str:
     names = ", ".join(phase.label for phase in option.skipped_phases)
-    effect = (
-        sentence("client.all_phases_but", names=names) if names else sentence("client.all_phases")
-    )
-    return sentence("client.recommended", effect=effect) if option.recommended else effect
+    effect = say("client.all_phases_but", names=names) if names else say("client.all_phases")
+    return say("client.recommended", effect=effect) if option.recommended else effect
 
 
 def _choice(proposal: Proposal) -> dict[str, JsonValue]:
@@ -231,7 +225,7 @@ def _choice(proposal: Proposal) -> dict[str, JsonValue]:
     )
     return UIComponent(
         kind="confirmation",
-        title=sentence("client.effort_and_branch"),
+        title=say("client.effort_and_branch"),
         data=data,
         actions=actions,
     ).shown
@@ -239,4 +233,4 @@ def _choice(proposal: Proposal) -> dict[str, JsonValue]:
 
 def _form(discussion: Discussion) -> dict[str, JsonValue]:
     data: dict[str, JsonValue] = {"questions": list(discussion.questions)}
-    return UIComponent(kind="input", title=sentence("client.before_it_begins"), data=data).shown
+    return UIComponent(kind="input", title=say("client.before_it_begins"), data=data).shown

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from forge_bot.artifacts.design_outline import read_outline
 from forge_bot.git import Repository
-from forge_bot.sentences import listed, sentence
+from forge_bot.sentences import listed, say
 from forge_bot.values import Inspection, TaskId, TaskMode, TaskSpec
 
 if TYPE_CHECKING:
@@ -162,13 +162,13 @@ def _reach(files: Sequence[str], graph: "ProjectGraph | None") -> str:
     said: list[str] = []
     if reach.code:
         tests = (
-            sentence("question.and_tests", count=len(reach.tests))
+            say("question.and_tests", count=len(reach.tests))
             if reach.tests
-            else sentence("question.and_no_test")
+            else say("question.and_no_test")
         )
-        said.append(sentence("question.reaches", count=len(reach.code), tests=tests))
+        said.append(say("question.reaches", count=len(reach.code), tests=tests))
     untested = [path for path in reach.untested if not path.endswith(".pyi")]
     if untested:
         names = listed(untested, "words.or", most=_NAMED)
-        said.append(sentence("question.no_test_imports", names=names))
+        said.append(say("question.no_test_imports", names=names))
     return " ".join(said)

@@ -7,7 +7,7 @@ from fnmatch import fnmatch
 
 from forge_bot.engine.state import Reason
 from forge_bot.runs.run import Run
-from forge_bot.sentences import sentence
+from forge_bot.sentences import say
 
 _CHANGED = re.compile(r"\+\+\+ (?:b/|\"b/)(.+?)\"?\s*")
 
@@ -42,7 +42,7 @@ def setup_of_patch(run: Run) -> Iterator[str]:
         for path in deciding_files(setup)
     }
     for command in not_divided(setup, lambda path: texts.get(path, "")):
-        yield sentence("question.setup_runs_again", command=command)
+        yield say("question.setup_runs_again", command=command)
 
 
 def _added(patches: Iterable[str]) -> Mapping[str, list[str]]:

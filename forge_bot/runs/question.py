@@ -19,7 +19,7 @@ from forge_bot.runs.patch_setup import setup_of_patch
 from forge_bot.runs.question_overview import Overview, overview
 from forge_bot.runs.run import Run
 from forge_bot.runs.standing_rules import told
-from forge_bot.sentences import sentence
+from forge_bot.sentences import say
 from forge_bot.store.run_folder import STATE
 from forge_bot.values import Finding, Frozen
 
@@ -144,8 +144,8 @@ def _checkpoint(run: Run, asked: Checkpoint) -> Question:
     effects = {
         "approve": approve,
         "reject": reject,
-        "post": sentence("question.post_this_summary"),
-        "skip": sentence("question.post_nothing"),
+        "post": say("question.post_this_summary"),
+        "skip": say("question.post_nothing"),
     }
     decision = tuple(
         line for line in (f"{run.state.title} ({run.state.branch})", what, asked.subject) if line
@@ -173,7 +173,7 @@ def _checkpoint(run: Run, asked: Checkpoint) -> Question:
         ),
         actions=(
             *(Choice(answer=option, effect=effects[option]) for option in asked.options),
-            Choice(answer="abandon", effect=sentence("question.end_the_run")),
+            Choice(answer="abandon", effect=say("question.end_the_run")),
         ),
     )
 
@@ -184,13 +184,13 @@ def _hidden(run: Run, documents: tuple[ShownDocument, ...]) -> Iterator[str]:
     """
     for each in documents:
         if each.hidden:
-            yield sentence("question.hidden_text_is_shown", name=each.name, what=each.hidden)
+            yield say("question.hidden_text_is_shown", name=each.name, what=each.hidden)
     shown = {each.name for each in documents}
     for name in run.state.artifacts:
         raw = run.workspace.read_bytes(name) if name.endswith(".md") and name not in shown else None
         if raw is not None and (unseen := what_is_hidden(raw.decode("utf-8", "replace"))):
             path = f"{run.workspace.relative}/{name}"
-            yield sentence("question.hidden_text_elsewhere", name=name, what=unseen, path=path)
+            yield say("question.hidden_text_elsewhere", name=name, what=unseen, path=path)
 
 
 def _text(run: Run, name: str) -> str:
@@ -199,26 +199,26 @@ def _text(run: Run, name: str) -> str:
     if len(text) <= _TEXT_SHOWN:
         return text
     path = f"{run.workspace.relative}/{name}"
-    more = sentence("question.more_characters", count=len(text) - _TEXT_SHOWN, path=path)
+    more = say("question.more_characters", count=len(text) - _TEXT_SHOWN, path=path)
     return f"{text[:_TEXT_SHOWN]}\n\n[{more}]\n"
 
 
 def _meaning(run: Run, asked: Checkpoint) -> tuple[str, str, str]:
     """Return the decision, and the effects of yes and no."""
     if "post" in asked.options:
-        return sentence("question.post_the_summary"), "", ""
+        return say("question.post_the_summary"), "", ""
     if asked.reason is Reason.ACTION_FAILED:
         step = run.pipeline.phase(asked.resume_at)
         return (
-            sentence("question.could_not_be_done", step=step.label),
-            sentence("question.go_on_without_document", document=step.writes)
+            say("question.could_not_be_done", step=step.label),
+            say("question.go_on_without_document", document=step.writes)
             if isinstance(step, AgentPhase)
-            else sentence("question.leave_it_out"),
-            sentence("question.try_once_more", step=step.label),
+            else say("question.leave_it_out"),
+            say("question.try_once_more", step=step.label),
         )
     what, approve = _DECISIONS[asked.reason]
     reject = _REJECTIONS.get(asked.reason, "question.redo_it")
-    return sentence(what), sentence(approve) if approve else "", sentence(reject)
+    return say(what), say(approve) if approve else "", say(reject)
 
 
 def _reviewed(run: Run, asked: Checkpoint) -> tuple[Finding, ...]:
@@ -229,22 +229,22 @@ def _reviewed(run: Run, asked: Checkpoint) -> tuple[Finding, ...]:
 
 def _to_do(run: Run, asked: HumanGate) -> Question:
     task = run.state.task(asked.task)
-    where = sentence(
+    where = say(
         "question.task_of_run", task=asked.task, title=run.state.title, branch=run.state.branch
     )
     done_when = (
-        tuple(sentence("question.done_when", what=each) for each in task.spec.acceptance)
+        tuple(say("question.done_when", what=each) for each in task.spec.acceptance)
         if task is not None
         else ()
     )
     why = tuple(rule.sentence for rule in run.rules.of(task.spec)) if task is not None else ()
     effects = {
-        "done": sentence("question.you_did_it"),
-        "skip": sentence("question.go_on_without_it"),
-        "abandon": sentence("question.end_the_run"),
+        "done": say("question.you_did_it"),
+        "skip": say("question.go_on_without_it"),
+        "abandon": say("question.end_the_run"),
     }
     return Question(
-        title=sentence("question.only_a_person_can_do_it"),
+        title=say("question.only_a_person_can_do_it"),
         data=QuestionData(
             gate=asked.phase, decision=(asked.title, where, *done_when), digest="", risks=why
         ),

@@ -14,7 +14,7 @@ from forge_bot.engine.state import State
 from forge_bot.runs.estimate import Estimate, kept_estimate, still_to_come
 from forge_bot.runs.installation import DEPENDENCY_FILES
 from forge_bot.runs.run import Run
-from forge_bot.sentences import listed, sentence
+from forge_bot.sentences import listed, say
 from forge_bot.values import Frozen, PhaseId, Verdict
 from forge_bot.wording import money
 
@@ -56,8 +56,8 @@ class Overview(Frozen):
         """Say how many files will change, and how many of them are tests."""
         files = self.outline.files
         tests = sum(file.is_test for file in files)
-        counted = sentence("question.files", count=len(files))
-        return counted + (sentence("question.of_them_tests", tests=tests) if tests else "")
+        counted = say("question.files", count=len(files))
+        return counted + (say("question.of_them_tests", tests=tests) if tests else "")
 
     @property
     def dependencies(self) -> tuple[str, ...]:
@@ -116,7 +116,7 @@ def hand_edits(reports: Sequence[Report], names: Sequence[str]) -> tuple[HandEdi
         if isinstance(report, ArtifactWritten):
             edits.pop(report.artifact, None)
         elif isinstance(report, ArtifactChanged) and report.artifact in names:
-            by = report.by or sentence("question.somebody")
+            by = report.by or say("question.somebody")
             edits[report.artifact] = HandEdit(document=report.artifact, by=by, at=report.at)
     return tuple(edits.values())
 
@@ -159,7 +159,7 @@ def _until(pipeline: Pipeline, state: State, gate: PhaseId) -> str:
         phase = pipeline.phase(row.phase)
         if after and row.standing == "open":
             if isinstance(phase, PublishPhase) and phase.operation == "pull-request":
-                return sentence("question.pull_request_is_open")
+                return say("question.pull_request_is_open")
             if isinstance(phase, GatePhase | PublishPhase):
                 return f"“{row.label}”"
         after = after or row.phase == gate
@@ -168,14 +168,10 @@ def _until(pipeline: Pipeline, state: State, gate: PhaseId) -> str:
 
 def _spent(state: State) -> str:
     usage, cap = state.usage, state.budget.cap
-    used = (
-        money(usage.cost)
-        if usage.cost is not None
-        else sentence("words.tokens", tokens=usage.tokens)
-    )
+    used = money(usage.cost) if usage.cost is not None else say("words.tokens", tokens=usage.tokens)
     tokens = state.budget.token_cap
     caps = [money(cap)] if cap is not None else []
-    caps += [sentence("words.tokens", tokens=tokens)] if tokens is not None else []
-    return sentence("question.spent_in_calls", used=used, count=usage.calls) + (
-        sentence("question.of_a_budget", budget=listed(caps)) if caps else ""
+    caps += [say("words.tokens", tokens=tokens)] if tokens is not None else []
+    return say("question.spent_in_calls", used=used, count=usage.calls) + (
+        say("question.of_a_budget", budget=listed(caps)) if caps else ""
     )

@@ -2,7 +2,7 @@
 
 from forge_bot.engine.state import State
 from forge_bot.git import Repository
-from forge_bot.sentences import sentence
+from forge_bot.sentences import say
 from forge_bot.settings.instructions import Rules, load_rules
 from forge_bot.values import TaskMode
 
@@ -25,7 +25,7 @@ def told(rules: Rules, state: State) -> tuple[str, ...]:
         return tuple(rule.sentence for rule in rules.rules)
     gated = [task.spec for task in state.tasks if task.spec.mode is TaskMode.HUMAN_GATE]
     return tuple(
-        sentence("question.waits_for_a_person", task=task.id, title=task.title, rule=rule.sentence)
+        say("question.waits_for_a_person", task=task.id, title=task.title, rule=rule.sentence)
         for task in gated
         for rule in rules.of(task)
     )

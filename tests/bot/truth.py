@@ -2,7 +2,7 @@
 the same.
 """
 
-from forge_bot.sentences import sentence
+from forge_bot.sentences import say
 from tests.bot.stage import Job, Stage
 
 OUTCOMES = {0: "waiting", 1: "failed", 5: "refused"}
@@ -16,7 +16,7 @@ def agree(stage: Stage, job: Job, occasion: str, code: int, *, begun: bool = Tru
     assert len(said) == 1, stage.said()
     assert "0000000" not in said[0]
     agree_without_comment(stage, job, said[0].splitlines()[0], code, tracked=begun)
-    assert stage.said("tracking")[0].startswith(sentence("gate.not_begun")) == (not begun)
+    assert stage.said("tracking")[0].startswith(say("gate.not_begun")) == (not begun)
     return said[0]
 
 

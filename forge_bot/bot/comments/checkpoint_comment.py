@@ -19,7 +19,7 @@ from forge_bot.interaction.run_facts import HEAVIEST_FIRST, verdict_words
 from forge_bot.prompts import escape
 from forge_bot.runs.question import Question
 from forge_bot.runs.question_overview import LONGEST_LINE, MOST_FINDINGS, MOST_RISKS
-from forge_bot.sentences import listed, sentence
+from forge_bot.sentences import listed, say
 from forge_bot.values import Finding, Severity
 from forge_bot.wording import code_block
 
@@ -56,7 +56,7 @@ def checkpoint(view: RunView, limit: int = LIMIT) -> str:
 
 def _heading(view: RunView, gate: OpenGate) -> str:
     again = (
-        sentence("checkpoint.version", round=gate.round)
+        say("checkpoint.version", round=gate.round)
         if gate.round > 1 and gate.reason is None
         else ""
     )
@@ -73,9 +73,7 @@ def _decision(view: RunView, question: Question, gate: OpenGate) -> str:
     elif question.data.documents:
         names = (document.name for document in question.data.documents)
         texts = listed([view.links.named(name) for name in names])
-        lines.append(
-            sentence("checkpoint.where_all_of_it_is", effort=view.state.effort, texts=texts)
-        )
+        lines.append(say("checkpoint.where_all_of_it_is", effort=view.state.effort, texts=texts))
     else:
         lines += [escape.line(each) for each in question.data.decision[1:2]]
     return "  \n".join(lines)
@@ -86,7 +84,7 @@ def _reviewed(question: Question) -> str:
     overview = question.data.overview
     lines = [
         "- "
-        + sentence(
+        + say(
             "checkpoint.changed_by_hand_see_below"
             if question.data.difference
             else "checkpoint.changed_by_hand",
@@ -97,23 +95,23 @@ def _reviewed(question: Question) -> str:
         for edit in overview.edits
     ]
     said = [
-        sentence(
+        say(
             "checkpoint.verdict_before_the_change"
             if review.earlier_version
             else "checkpoint.verdict_for_this_version",
             verdict=verdict_words(review.verdict),
         )
         + (
-            sentence("question.findings_left_as_they_are", count=review.findings)
+            say("question.findings_left_as_they_are", count=review.findings)
             if review.findings
             else ""
         )
         for review in overview.reviews
     ]
     review = (
-        sentence("checkpoint.review_by_a_model", said=listed(said))
+        say("checkpoint.review_by_a_model", said=listed(said))
         if said
-        else sentence("checkpoint.no_review")
+        else say("checkpoint.no_review")
     )
     return "\n".join([*lines, f"- {review}"])
 
@@ -122,11 +120,11 @@ def _cost(view: RunView, question: Question) -> str:
     overview = question.data.overview
     if not overview.spent:
         so_far = spent(view.state.usage, view.state.budget)
-        return f"<sub>{sentence('checkpoint.cost_so_far', so_far=so_far)}</sub>"
-    cost = sentence("checkpoint.cost", spent=escape.plain(overview.spent))
+        return f"<sub>{say('checkpoint.cost_so_far', so_far=so_far)}</sub>"
+    cost = say("checkpoint.cost", spent=escape.plain(overview.spent))
     if not overview.to_go:
         return cost
-    return cost + sentence("question.probably_more", to_go=escape.plain(overview.to_go))
+    return cost + say("question.probably_more", to_go=escape.plain(overview.to_go))
 
 
 def _findings_shown(view: RunView, gate: OpenGate) -> tuple[Finding, ...]:
@@ -143,7 +141,7 @@ def _in_short(view: RunView, question: Question, found: Sequence[Finding]) -> li
     """
     risks = [escape.line(risk, LONGEST_LINE) for risk in question.data.all_risks[:MOST_RISKS]]
     shown = [_finding(finding, LONGEST_LINE) for finding in found[:MOST_FINDINGS]]
-    more = [f"- _{sentence('checkpoint.all_of_it_below')}_"] if _left_out(question, found) else []
+    more = [f"- _{say('checkpoint.all_of_it_below')}_"] if _left_out(question, found) else []
     return [
         alert("warning", "\n".join(f"- {risk}" for risk in risks)) if risks else "",
         "\n".join([_reviewed(question), *shown, *more, f"- {_cost(view, question)}"]),
@@ -183,8 +181,8 @@ def findings(found: Sequence[Finding]) -> Flexible:
     return as_many(
         _heaviest_first(found),
         _finding,
-        lambda count: f"_{sentence('checkpoint.more_findings', count=count)}_",
-        before=f"**{sentence('checkpoint.open_findings')}**\n\n",
+        lambda count: f"_{say('checkpoint.more_findings', count=count)}_",
+        before=f"**{say('checkpoint.open_findings')}**\n\n",
     )
 
 
@@ -205,21 +203,21 @@ def _answer(view: RunView, question: Question, gate: OpenGate) -> str:
     ]
     if gate.reason is Reason.BUDGET:
         more = view.commands.raise_budget(view.state.budget)
-        lines.insert(0, f"- {escape.code(more)}: {sentence('checkpoint.allow_so_much_more')}")
+        lines.insert(0, f"- {escape.code(more)}: {say('checkpoint.allow_so_much_more')}")
     if first == "approve":
         asking = view.commands.form("ask")
-        lines.insert(-1, f"- {escape.code(asking)}: {sentence('checkpoint.the_model_answers')}")
-    others = "\n".join(lines if first else [f"**{sentence('checkpoint.answer')}**:", "", *lines])
+        lines.insert(-1, f"- {escape.code(asking)}: {say('checkpoint.the_model_answers')}")
+    others = "\n".join(lines if first else [f"**{say('checkpoint.answer')}**:", "", *lines])
     if not first:
         return others
     effect, _, besides = effects[first].partition("; ")
     beside = f" ({escape.line(besides)})" if besides else ""
     last = escape.plain(question.data.overview.until)
-    until = sentence("checkpoint.until", last=last) if last else ""
+    until = say("checkpoint.until", last=last) if last else ""
     how = (
-        sentence("checkpoint.answer_when_done", until=until)
+        say("checkpoint.answer_when_done", until=until)
         if first == "done"
-        else sentence("checkpoint.answer_to", effect=f"{escape.line(effect)}{beside}", until=until)
+        else say("checkpoint.answer_to", effect=f"{escape.line(effect)}{beside}", until=until)
     )
     return f"{how}\n\n{code_block(_said(view, first, gate))}\n\n{others}"
 
@@ -240,13 +238,13 @@ def _bound(view: RunView, question: Question, gate: OpenGate) -> str:
         return removed
     parts = listed(
         [
-            sentence("checkpoint.the_request"),
-            sentence("checkpoint.the_base_commit"),
+            say("checkpoint.the_request"),
+            say("checkpoint.the_base_commit"),
             *(escape.code(file.name) for file in gate.files),
         ]
     )
     digest = escape.code(question.data.digest[:12])
-    bound = sentence("checkpoint.bound_to_version", digest=digest, parts=parts)
+    bound = say("checkpoint.bound_to_version", digest=digest, parts=parts)
     return f"{bound}  \n{removed}" if removed else bound
 
 
@@ -260,7 +258,7 @@ def _changed(question: Question) -> Flexible:
     if not difference.strip():
         return lambda _room: ""
     paper = Paper(
-        name=sentence("question.what_changed"),
+        name=say("question.what_changed"),
         text=difference,
         language="diff",
         open=True,
@@ -285,6 +283,6 @@ def _documents(view: RunView, question: Question) -> list[Paper]:
 def _caption(view: RunView, name: str) -> str:
     """The document in a few words, from the phase that wrote it."""
     if name.startswith("held-"):
-        return sentence("checkpoint.the_change_that_waits")
+        return say("checkpoint.the_change_that_waits")
     record = view.state.artifacts.get(name)
     return view.pipeline.caption(record.phase) if record is not None else ""

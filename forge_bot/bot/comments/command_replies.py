@@ -21,19 +21,19 @@ from forge_bot.interaction.run_facts import decided
 from forge_bot.prompts import escape
 from forge_bot.remedies import ShowStatus
 from forge_bot.runs.steps.finding_issues import ISSUES, IssueResult
-from forge_bot.sentences import listed, sentence
+from forge_bot.sentences import listed, say
 from forge_bot.values import PhaseId
 from forge_bot.wording import code_block
 
 
 def no_run(commands: CommandNames, *, label: str) -> CommentReply:
     """A command where nothing was begun."""
-    begin = sentence(
+    begin = say(
         "replies.no_run.detail", label=escape.code(label), prefix=escape.code(commands.prefix)
     )
     return CommentReply(
         occasion="no-run",
-        headline=sentence("replies.no_run.headline"),
+        headline=say("replies.no_run.headline"),
         detail=begin,
         reaction="confused",
     )
@@ -41,7 +41,7 @@ def no_run(commands: CommandNames, *, label: str) -> CommentReply:
 
 def already_running(view: RunView) -> CommentReply:
     """A start where a run is under way."""
-    detail = sentence(
+    detail = say(
         "replies.already_running.detail",
         branch=view.branch,
         now=_now(view),
@@ -49,7 +49,7 @@ def already_running(view: RunView) -> CommentReply:
     )
     return CommentReply(
         occasion="already-running",
-        headline=sentence("replies.already_running.headline"),
+        headline=say("replies.already_running.headline"),
         detail=detail,
         reaction="confused",
     )
@@ -57,11 +57,11 @@ def already_running(view: RunView) -> CommentReply:
 
 def ended_already(view: RunView) -> CommentReply:
     """A command to a run that is over."""
-    again = sentence("replies.ended_already.detail", prefix=escape.code(view.commands.prefix))
+    again = say("replies.ended_already.detail", prefix=escape.code(view.commands.prefix))
     detail = f"{next_move(view).text}\n\n{again}"
     return CommentReply(
         occasion="ended-already",
-        headline=sentence("replies.ended_already.headline"),
+        headline=say("replies.ended_already.headline"),
         detail=detail,
         reaction="confused",
     )
@@ -73,10 +73,10 @@ def ended_already(view: RunView) -> CommentReply:
 
 def nothing_to_answer(view: RunView, *, answer: str) -> CommentReply:
     """An answer while no question is open."""
-    detail = sentence(
+    detail = say(
         "replies.nothing_to_answer.detail", now=_now(view), status=view.commands.say("status")
     )
-    headline = sentence("replies.nothing_to_answer.headline", answer=escape.plain(answer, 20))
+    headline = say("replies.nothing_to_answer.headline", answer=escape.plain(answer, 20))
     return CommentReply(
         occasion="nothing-to-answer", headline=headline, detail=detail, reaction="confused"
     )
@@ -85,16 +85,16 @@ def nothing_to_answer(view: RunView, *, answer: str) -> CommentReply:
 def stale_approval(view: RunView, gate: OpenGate, *, given: str = "") -> CommentReply:
     """An approval of another text than the one that waits."""
     named = (
-        sentence("replies.stale_approval.it_names", given=escape.code(given, 16))
+        say("replies.stale_approval.it_names", given=escape.code(given, 16))
         if given
-        else sentence("replies.stale_approval.it_came_before")
+        else say("replies.stale_approval.it_came_before")
     )
     where = (
-        sentence("replies.stale_approval.read_it", question=view.links.question)
+        say("replies.stale_approval.read_it", question=view.links.question)
         if view.links.question
-        else sentence("replies.stale_approval.read_it_in_the_newest")
+        else say("replies.stale_approval.read_it_in_the_newest")
     )
-    detail = sentence(
+    detail = say(
         "replies.stale_approval.detail",
         named=named,
         digest=escape.code(short(gate.digest)),
@@ -103,7 +103,7 @@ def stale_approval(view: RunView, gate: OpenGate, *, given: str = "") -> Comment
     answer = code_block(view.commands.say("approve", short(gate.digest)))
     return CommentReply(
         occasion="stale-approval",
-        headline=sentence("replies.stale_approval.headline"),
+        headline=say("replies.stale_approval.headline"),
         detail=f"{detail}\n\n{answer}",
         tone="warning",
         reaction="confused",
@@ -112,19 +112,19 @@ def stale_approval(view: RunView, gate: OpenGate, *, given: str = "") -> Comment
 
 def already_answered(view: RunView, decision: Decision) -> CommentReply:
     """A second answer to the same question."""
-    headline = sentence(
+    headline = say(
         "replies.already_answered.headline",
         label=view.label(decision.gate),
         answered=decided(decision),
     )
-    back = sentence(
+    back = say(
         "replies.already_answered.back",
         retry=view.commands.say("retry", _phase_before(view, decision.gate)),
     )
     return CommentReply(
         occasion="already-answered",
         headline=headline,
-        detail=sentence("replies.already_answered.detail", now=_now(view), back=back),
+        detail=say("replies.already_answered.detail", now=_now(view), back=back),
         reaction="confused",
     )
 
@@ -135,11 +135,11 @@ def not_offered(view: RunView, gate: OpenGate, *, answer: str) -> CommentReply:
         f"`{view.commands.form(option, gate.digest)}`"
         for option in dict.fromkeys((*gate.options, "abandon"))
     ]
-    headline = sentence("replies.not_offered.headline", answer=escape.code(answer, 30))
+    headline = say("replies.not_offered.headline", answer=escape.code(answer, 30))
     return CommentReply(
         occasion="not-offered",
         headline=headline,
-        detail=sentence("replies.not_offered.detail", offered=listed(offered, "words.or")),
+        detail=say("replies.not_offered.detail", offered=listed(offered, "words.or")),
         reaction="confused",
     )
 
@@ -148,8 +148,8 @@ def notes_missing(commands: CommandNames) -> CommentReply:
     """A rejection without a reason."""
     return CommentReply(
         occasion="notes-missing",
-        headline=sentence("replies.notes_missing.headline"),
-        detail=sentence("replies.notes_missing.detail", reject=commands.form("reject")),
+        headline=say("replies.notes_missing.headline"),
+        detail=say("replies.notes_missing.detail", reject=commands.form("reject")),
         reaction="confused",
     )
 
@@ -164,7 +164,7 @@ def asked_for_help(view: RunView | None, commands: CommandNames) -> CommentReply
     table = help_text(commands.prefix, bare=commands.short)
     return CommentReply(
         occasion="help",
-        headline=sentence("replies.asked_for_help.headline"),
+        headline=say("replies.asked_for_help.headline"),
         detail=f"{now}{table}",
     )
 
@@ -182,17 +182,17 @@ def asked_for_cost(view: RunView) -> CommentReply:
     """Return the cost of the run, phase by phase."""
     return CommentReply(
         occasion="cost",
-        headline=sentence("replies.asked_for_cost.headline"),
+        headline=say("replies.asked_for_cost.headline"),
         detail=compose([facts(view), phases(view)], 30_000).rstrip(),
     )
 
 
 def resumed(view: RunView, *, by: str) -> CommentReply:
     """A run goes on after it had stopped."""
-    detail = sentence("replies.resumed.detail", now=_now(view))
+    detail = say("replies.resumed.detail", now=_now(view))
     return CommentReply(
         occasion="resumed",
-        headline=sentence("replies.resumed.headline", by=escape.code(by)),
+        headline=say("replies.resumed.headline", by=escape.code(by)),
         detail=detail,
         reaction="rocket",
     )
@@ -203,7 +203,7 @@ def cannot(commands: CommandNames, error: ForgeError) -> CommentReply:
     status = (
         ""
         if isinstance(error.remedy, ShowStatus)
-        else sentence("replies.cannot.status", status=commands.say("status"))
+        else say("replies.cannot.status", status=commands.say("status"))
     )
     detail = f"{advice_in_thread(error, commands)}{status}"
     return CommentReply(
@@ -218,7 +218,7 @@ def answered(text: str) -> CommentReply:
     """Return a model's answer to a question about the run."""
     return CommentReply(
         occasion="answer",
-        headline=sentence("replies.answered.headline"),
+        headline=say("replies.answered.headline"),
         detail=compose(
             [papers([Paper(name="answer", text=text, url="", open=True)])], 40_000
         ).rstrip(),
@@ -232,13 +232,13 @@ def fixing(view: RunView, *, checks: Sequence[str], round_: int, most: int) -> C
     named = listed([escape.code(name, 60) for name in checks[:5]])
     if round_ > most:
         headline, detail = (
-            sentence("replies.fixing.headline_after_the_last"),
-            sentence("replies.fixing.after_the_last", named=named, count=most, now=_now(view)),
+            say("replies.fixing.headline_after_the_last"),
+            say("replies.fixing.after_the_last", named=named, count=most, now=_now(view)),
         )
     else:
         headline, detail = (
-            sentence("replies.fixing.headline"),
-            sentence("replies.fixing.detail", named=named, round=round_, most=most, now=_now(view)),
+            say("replies.fixing.headline"),
+            say("replies.fixing.detail", named=named, round=round_, most=most, now=_now(view)),
         )
     return CommentReply(occasion="fixing", headline=headline, detail=detail, reaction="rocket")
 
@@ -252,14 +252,14 @@ def updated(view: RunView, *, base: str, conflicts: Sequence[str]) -> CommentRep
         named = listed([escape.code(path, 100) for path in conflicts[:5]])
         return CommentReply(
             occasion="updated",
-            headline=sentence("replies.updated.headline_of_conflict", name=name),
-            detail=sentence("replies.updated.conflict", named=named, now=_now(view)),
+            headline=say("replies.updated.headline_of_conflict", name=name),
+            detail=say("replies.updated.conflict", named=named, now=_now(view)),
             reaction="rocket",
         )
     return CommentReply(
         occasion="updated",
-        headline=sentence("replies.updated.headline", name=name),
-        detail=sentence("replies.updated.detail", now=_now(view)),
+        headline=say("replies.updated.headline", name=name),
+        detail=say("replies.updated.detail", now=_now(view)),
         reaction="rocket",
     )
 
@@ -269,18 +269,18 @@ def no_fix(view: RunView, *, checks: Sequence[str]) -> CommentReply:
     if not checks:
         return CommentReply(
             occasion="no-fix",
-            headline=sentence("replies.no_fix.headline_without_checks"),
-            detail=sentence(
+            headline=say("replies.no_fix.headline_without_checks"),
+            detail=say(
                 "replies.no_fix.without_checks", retry=view.commands.say("retry", _example(view))
             ),
         )
     named = listed([escape.code(name, 80) for name in checks[:5]])
-    detail = sentence(
+    detail = say(
         "replies.no_fix.detail", named=named, pull_request=pull_request_link(view, begins=False)
     )
     return CommentReply(
         occasion="no-fix",
-        headline=sentence("replies.no_fix.headline"),
+        headline=say("replies.no_fix.headline"),
         detail=detail,
     )
 
@@ -295,15 +295,15 @@ def used_up(commands: CommandNames) -> CommentReply:
     """There is more to do, and no worker comes any more in this run of the workflow."""
     return CommentReply(
         occasion="used-up",
-        headline=sentence("replies.used_up.headline"),
-        detail=sentence("replies.used_up.detail", retry=commands.say("retry")),
+        headline=say("replies.used_up.headline"),
+        detail=say("replies.used_up.detail", retry=commands.say("retry")),
         tone="important",
     )
 
 
 def pull_request_by_hand(view: RunView, *, url: str, said: str) -> CommentReply:
     """GitHub did not let us open the pull request."""
-    detail = sentence(
+    detail = say(
         "replies.pull_request_by_hand.detail",
         said=escape.code(said, 300),
         url=url,
@@ -311,7 +311,7 @@ def pull_request_by_hand(view: RunView, *, url: str, said: str) -> CommentReply:
     )
     return CommentReply(
         occasion="pull-request-by-hand",
-        headline=sentence("replies.pull_request_by_hand.headline"),
+        headline=say("replies.pull_request_by_hand.headline"),
         detail=detail,
         tone="warning",
     )
@@ -321,28 +321,28 @@ def issues_opened(results: Sequence[IssueResult]) -> CommentReply:
     """The issues for findings, opened now or there already."""
     lines = [
         f"- [{escape.plain(each.title)}]({each.url})"
-        + ("" if each.opened else sentence("replies.issues_opened.was_there"))
+        + ("" if each.opened else say("replies.issues_opened.was_there"))
         for each in results
     ]
     opened = sum(each.opened for each in results)
     headline = (
-        sentence("replies.issues_opened.headline", count=opened)
+        say("replies.issues_opened.headline", count=opened)
         if opened
-        else sentence("replies.issues_opened.nothing_new")
+        else say("replies.issues_opened.nothing_new")
     )
     return CommentReply(occasion="issues-opened", headline=headline, detail="\n".join(lines))
 
 
 def issues_by_hand(view: RunView, *, said: str) -> CommentReply:
     """GitHub did not let us open the issues."""
-    detail = sentence(
+    detail = say(
         "replies.issues_by_hand.detail",
         said=escape.code(said, 300),
         issues=view.links.named(ISSUES),
     )
     return CommentReply(
         occasion="issues-by-hand",
-        headline=sentence("replies.issues_by_hand.headline"),
+        headline=say("replies.issues_by_hand.headline"),
         detail=detail,
         tone="warning",
     )
@@ -351,7 +351,7 @@ def issues_by_hand(view: RunView, *, said: str) -> CommentReply:
 def pull_request_over(view: RunView, *, merged: bool) -> CommentReply:
     """The pull request was merged or closed, and there are commits that it does not have."""
     compare = view.links.compare(view.state.base_branch, view.state.branch)
-    detail = sentence(
+    detail = say(
         "replies.pull_request_over.merged" if merged else "replies.pull_request_over.closed",
         pull_request=pull_request_link(view),
         branch=view.branch,
@@ -359,7 +359,7 @@ def pull_request_over(view: RunView, *, merged: bool) -> CommentReply:
     )
     return CommentReply(
         occasion="pull-request-over",
-        headline=sentence(
+        headline=say(
             "replies.pull_request_over.headline_merged"
             if merged
             else "replies.pull_request_over.headline_closed"
@@ -374,9 +374,9 @@ def people_in_conflict(view: RunView, *, files: Sequence[str], aside: str) -> Co
     branch = escape.code(view.offered)
     named = listed([escape.code(path) for path in files[:5]])
     if unnamed := files[5:]:
-        named += sentence("words.and_more_files", count=len(unnamed))
+        named += say("words.and_more_files", count=len(unnamed))
     merge = f"git fetch\ngit switch {view.offered}\ngit pull\ngit merge origin/{aside}"
-    detail = sentence(
+    detail = say(
         "replies.people_in_conflict.detail",
         named=named,
         branch=branch,
@@ -386,7 +386,7 @@ def people_in_conflict(view: RunView, *, files: Sequence[str], aside: str) -> Co
     )
     return CommentReply(
         occasion="people-in-conflict",
-        headline=sentence("replies.people_in_conflict.headline", branch=branch),
+        headline=say("replies.people_in_conflict.headline", branch=branch),
         detail=detail,
         tone="warning",
     )

@@ -8,7 +8,7 @@ from forge_bot.interaction.check_table import commands, outputs, reasons
 from forge_bot.interaction.fit_comment import Flexible, as_many
 from forge_bot.interaction.number_format import money, tokens_of_cap
 from forge_bot.prompts import escape
-from forge_bot.sentences import sentence
+from forge_bot.sentences import say
 
 
 def evidence(view: RunView, gate: OpenGate) -> list[str | Flexible]:
@@ -36,10 +36,10 @@ def _money(view: RunView) -> str:
     budget = view.state.budget
     spent = money(budget.spent)
     if budget.cap is not None:
-        spent += sentence("checkpoint.spent_of_cap", cap=money(budget.cap))
+        spent += say("checkpoint.spent_of_cap", cap=money(budget.cap))
     if budget.token_cap is not None:
-        spent += sentence("checkpoint.spent_and_tokens", tokens=tokens_of_cap(budget))
-    return sentence("checkpoint.spent", spent=spent, count=view.state.usage.calls)
+        spent += say("checkpoint.spent_and_tokens", tokens=tokens_of_cap(budget))
+    return say("checkpoint.spent", spent=spent, count=view.state.usage.calls)
 
 
 def _criteria(view: RunView, gate: OpenGate) -> Flexible:
@@ -48,7 +48,7 @@ def _criteria(view: RunView, gate: OpenGate) -> Flexible:
     return as_many(
         criteria,
         lambda each: f"- [ ] {escape.line(each)}",
-        lambda count: f"_{sentence('checkpoint.and_more', count=count)}_",
-        before=f"**{sentence('checkpoint.done_when')}**\n\n",
+        lambda count: f"_{say('checkpoint.and_more', count=count)}_",
+        before=f"**{say('checkpoint.done_when')}**\n\n",
         most=6_000,
     )

@@ -13,13 +13,13 @@ from forge_bot.interaction.remedy_words import advice_in_thread
 from forge_bot.prompts import escape
 from forge_bot.remedies import Resume
 from forge_bot.runs.outcome import Outcome
-from forge_bot.sentences import listed, sentence
+from forge_bot.sentences import listed, say
 from forge_bot.store import RECORD_BRANCHES
 from forge_bot.wording import code_block
 
 
 def _then(commands: CommandNames) -> str:
-    return sentence(
+    return say(
         "failures.then_say" if commands.repeat else "failures.then_say_nothing_is_done_again",
         again=commands.again,
     )
@@ -27,14 +27,14 @@ def _then(commands: CommandNames) -> str:
 
 def _safe(commands: CommandNames) -> str:
     """Nothing is said of a branch where it is not the run that has to be tried again."""
-    return "" if commands.repeat else f"{sentence('words.work_is_safe')} "
+    return "" if commands.repeat else f"{say('words.work_is_safe')} "
 
 
 def _once_more(commands: CommandNames, by_hand: str) -> str:
     """Return who tries again what goes away by itself; `by_hand` says it where nobody else does."""
     if commands.by_timer and not commands.repeat:
-        return sentence("failures.i_try_again")
-    return sentence(by_hand, again=commands.again)
+        return say("failures.i_try_again")
+    return say(by_hand, again=commands.again)
 
 
 # -- the model
@@ -43,12 +43,10 @@ def _once_more(commands: CommandNames, by_hand: str) -> str:
 
 def key_missing(links: Links, commands: CommandNames, *, secret: str) -> CommentReply:
     """No key for the model."""
-    where = sentence(
-        "failures.key_missing.detail", secrets=links.secrets, secret=escape.code(secret)
-    )
+    where = say("failures.key_missing.detail", secrets=links.secrets, secret=escape.code(secret))
     return failure_reply(
         "key-missing",
-        sentence("failures.key_missing.headline"),
+        say("failures.key_missing.headline"),
         f"{where} {_then(commands)}",
         outcome=Outcome.REFUSED,
     )
@@ -58,7 +56,7 @@ def key_refused(
     links: Links, commands: CommandNames, *, provider: str, secret: str
 ) -> CommentReply:
     """The provider does not take the key."""
-    detail = sentence(
+    detail = say(
         "failures.key_refused.detail",
         secrets=links.secrets,
         secret=escape.code(secret),
@@ -66,7 +64,7 @@ def key_refused(
     )
     return failure_reply(
         "key-refused",
-        sentence("failures.key_refused.headline", provider=escape.plain(provider, 60)),
+        say("failures.key_refused.headline", provider=escape.plain(provider, 60)),
         detail,
         outcome=Outcome.REFUSED,
     )
@@ -77,15 +75,15 @@ def rate_limited(commands: CommandNames, *, provider: str, until: str = "") -> C
     minutes`.
     """
     when = (
-        sentence("failures.rate_limited.come_back", time=escape.plain(until, 60))
+        say("failures.rate_limited.come_back", time=escape.plain(until, 60))
         if until
-        else sentence("failures.rate_limited.asked_several_times")
+        else say("failures.rate_limited.asked_several_times")
     )
     again = "failures.say_it_then" if until else "failures.say_it_in_some_minutes"
     detail = f"{when} {_safe(commands)}{_once_more(commands, again)}"
     return failure_reply(
         "rate-limited",
-        sentence("failures.rate_limited.headline", provider=escape.plain(provider, 60)),
+        say("failures.rate_limited.headline", provider=escape.plain(provider, 60)),
         detail,
         tone="warning",
     )
@@ -94,15 +92,15 @@ def rate_limited(commands: CommandNames, *, provider: str, until: str = "") -> C
 def batch_under_way(commands: CommandNames, *, said: str) -> CommentReply:
     """A model's provider has not answered a batch yet, and nothing is wrong."""
     looks = (
-        sentence("failures.batch_under_way.i_look_again")
+        say("failures.batch_under_way.i_look_again")
         if commands.by_timer
-        else sentence("failures.batch_under_way.with_the_next_job", again=commands.again)
+        else say("failures.batch_under_way.with_the_next_job", again=commands.again)
     )
-    answered = sentence("failures.batch_under_way.within_a_day")
+    answered = say("failures.batch_under_way.within_a_day")
     detail = f"{escape.line(said, 400)} {answered} {looks}"
     return CommentReply(
         occasion="batch-under-way",
-        headline=sentence("failures.batch_under_way.headline"),
+        headline=say("failures.batch_under_way.headline"),
         detail=detail,
         outcome=Outcome.WAITING,
     )
@@ -110,10 +108,10 @@ def batch_under_way(commands: CommandNames, *, said: str) -> CommentReply:
 
 def credit_used_up(commands: CommandNames, *, provider: str) -> CommentReply:
     """The account with the provider has no credit left; no wait helps."""
-    detail = sentence("failures.credit_used_up.detail", safe=_safe(commands), again=commands.again)
+    detail = say("failures.credit_used_up.detail", safe=_safe(commands), again=commands.again)
     return failure_reply(
         "credit-used-up",
-        sentence("failures.credit_used_up.headline", provider=escape.plain(provider, 60)),
+        say("failures.credit_used_up.headline", provider=escape.plain(provider, 60)),
         detail,
         tone="warning",
     )
@@ -125,7 +123,7 @@ def model_down(commands: CommandNames, *, provider: str, said: str) -> CommentRe
     detail = f"{what}. {_safe(commands)}{_once_more(commands, 'failures.say_it_when_it_is_back')}"
     return failure_reply(
         "model-down",
-        sentence("failures.model_down.headline", provider=escape.plain(provider, 60)),
+        say("failures.model_down.headline", provider=escape.plain(provider, 60)),
         detail,
         tone="warning",
     )
@@ -137,25 +135,25 @@ def model_down(commands: CommandNames, *, provider: str, said: str) -> CommentRe
 
 def not_taken(links: Links, commands: CommandNames, *, what: str, said: str) -> CommentReply:
     """GitHub answered 422: it does not take what was to be written."""
-    detail = sentence(
+    detail = say(
         "failures.not_taken.detail",
         said=escape.code(said, 300),
         folder=links.folder,
         again=commands.again,
     )
     return failure_reply(
-        "not-taken", sentence("failures.not_taken.headline", what=escape.plain(what, 80)), detail
+        "not-taken", say("failures.not_taken.headline", what=escape.plain(what, 80)), detail
     )
 
 
 def github_limited(commands: CommandNames, *, seconds: int | None) -> CommentReply:
     """GitHub's own rate limit, and in how many seconds it ends."""
     after = _once_more(commands, "failures.say_it_after_that")
-    detail = sentence(
+    detail = say(
         "failures.github_limited.detail", time=in_time(seconds), safe=_safe(commands), after=after
     )
     return failure_reply(
-        "github-limited", sentence("failures.github_limited.headline"), detail, tone="warning"
+        "github-limited", say("failures.github_limited.headline"), detail, tone="warning"
     )
 
 
@@ -163,26 +161,24 @@ def branch_protected(
     links: Links, commands: CommandNames, *, branch: str, said: str
 ) -> CommentReply:
     """A push was refused by a rule on the branch."""
-    rules = sentence("failures.branch_protected.rules", repository=links.repository)
+    rules = say("failures.branch_protected.rules", repository=links.repository)
     way = (
-        sentence("failures.branch_protected.by_signature", branch=escape.code(branch), rules=rules)
+        say("failures.branch_protected.by_signature", branch=escape.code(branch), rules=rules)
         if "signature" in said.lower()
-        else sentence(
-            "failures.branch_protected.let_it_push", branch=escape.code(branch), rules=rules
-        )
+        else say("failures.branch_protected.let_it_push", branch=escape.code(branch), rules=rules)
     )
-    detail = sentence(
+    detail = say(
         "failures.branch_protected.detail",
         said=escape.code(said, 300),
         way=way,
         unpushed=_unpushed(commands),
     )
-    return failure_reply("branch-protected", sentence("failures.branch_protected.headline"), detail)
+    return failure_reply("branch-protected", say("failures.branch_protected.headline"), detail)
 
 
 def may_not_push(links: Links, commands: CommandNames, *, said: str) -> CommentReply:
     """The token may not write to the repository at all."""
-    detail = sentence(
+    detail = say(
         "failures.may_not_push.detail",
         said=escape.code(said, 300),
         settings=links.settings,
@@ -190,14 +186,14 @@ def may_not_push(links: Links, commands: CommandNames, *, said: str) -> CommentR
     )
     return failure_reply(
         "may-not-push",
-        sentence("failures.may_not_push.headline"),
+        say("failures.may_not_push.headline"),
         detail,
         outcome=Outcome.REFUSED,
     )
 
 
 def _unpushed(commands: CommandNames) -> str:
-    return sentence("failures.unpushed", again=commands.again)
+    return say("failures.unpushed", again=commands.again)
 
 
 def workflow_files(
@@ -208,9 +204,9 @@ def workflow_files(
     """
     named = listed([escape.code(path) for path in files[:5]])
     if unnamed := files[5:]:
-        named += sentence("words.and_more_files", count=len(unnamed))
+        named += say("words.and_more_files", count=len(unnamed))
     apply = f"git apply --include='.github/workflows/*' {links.workspace}/{patch}"
-    detail = sentence(
+    detail = say(
         "failures.workflow_files.detail",
         named=named,
         patch=links.artifact(patch),
@@ -219,7 +215,7 @@ def workflow_files(
     )
     return CommentReply(
         occasion="workflow-files",
-        headline=sentence("failures.workflow_files.headline"),
+        headline=say("failures.workflow_files.headline"),
         detail=detail,
         tone="important",
     )
@@ -227,23 +223,23 @@ def workflow_files(
 
 def workflow_push_refused(links: Links, commands: CommandNames, *, said: str) -> CommentReply:
     """A push was refused because of workflow files that were not expected in it."""
-    detail = sentence(
+    detail = say(
         "failures.workflow_push_refused.detail",
         said=escape.code(said, 300),
         folder=links.folder,
         again=commands.again,
     )
     return failure_reply(
-        "workflow-push-refused", sentence("failures.workflow_push_refused.headline"), detail
+        "workflow-push-refused", say("failures.workflow_push_refused.headline"), detail
     )
 
 
 def checks_wait(*, pull_request: str) -> CommentReply:
     """GitHub holds the checks of a bot's pull request until somebody clicks."""
-    detail = sentence("failures.checks_wait.detail", pull_request=pull_request)
+    detail = say("failures.checks_wait.detail", pull_request=pull_request)
     return CommentReply(
         occasion="checks-wait",
-        headline=sentence("failures.checks_wait.headline"),
+        headline=say("failures.checks_wait.headline"),
         detail=detail,
         tone="important",
     )
@@ -251,7 +247,7 @@ def checks_wait(*, pull_request: str) -> CommentReply:
 
 def record_not_kept(links: Links, *, run: str, branch: str, said: str) -> CommentReply:
     """The branch of records cannot be pushed, or somebody else made it."""
-    detail = sentence(
+    detail = say(
         "failures.record_not_kept.detail",
         run=escape.code(run),
         branch=escape.code(branch),
@@ -260,7 +256,7 @@ def record_not_kept(links: Links, *, run: str, branch: str, said: str) -> Commen
     )
     return CommentReply(
         occasion="record-not-kept",
-        headline=sentence("failures.record_not_kept.headline", branch=RECORD_BRANCHES[0]),
+        headline=say("failures.record_not_kept.headline", branch=RECORD_BRANCHES[0]),
         detail=detail,
         tone="warning",
     )
@@ -274,32 +270,32 @@ def cancelled(commands: CommandNames) -> CommentReply:
     """The workflow run was ended from outside: by somebody, or by its time limit, which look the
     same from here.
     """
-    detail = sentence(
+    detail = say(
         "failures.cancelled.detail", retry=commands.say("retry"), abandon=commands.say("abandon")
     )
-    return failure_reply("cancelled", sentence("failures.cancelled.headline"), detail, tone="note")
+    return failure_reply("cancelled", say("failures.cancelled.headline"), detail, tone="note")
 
 
 def no_sandbox(links: Links, commands: CommandNames) -> CommentReply:
     """The project's commands cannot be locked in on this runner."""
-    headline = sentence("failures.no_sandbox.headline")
-    detail = sentence("failures.no_sandbox.detail", job=links.job, then=_then(commands))
+    headline = say("failures.no_sandbox.headline")
+    detail = say("failures.no_sandbox.detail", job=links.job, then=_then(commands))
     if commands.by_timer:
-        headline = sentence("failures.no_sandbox.headline_of_worker")
+        headline = say("failures.no_sandbox.headline_of_worker")
         again = _once_more(commands, "failures.say_it_then")
-        detail = sentence("failures.no_sandbox.on_the_worker", again=again)
+        detail = say("failures.no_sandbox.on_the_worker", again=again)
     return failure_reply("no-sandbox", headline, detail, outcome=Outcome.REFUSED)
 
 
 def failed(error: ForgeError, links: Links, commands: CommandNames) -> CommentReply:
     """Any other error of the registry, in its own words."""
     details = "".join(f"\n- {escape.line(each, 300)}" for each in error.details[:10])
-    log = sentence("failures.failed.log", job=links.job) if links.job else ""
+    log = say("failures.failed.log", job=links.job) if links.job else ""
     advice = advice_in_thread(error, commands)
     again = (
         ""
         if isinstance(error.remedy, Resume)
-        else sentence("failures.failed.then_say", again=commands.again)
+        else say("failures.failed.then_say", again=commands.again)
     )
     return failure_reply(
         error.code.lower(),
@@ -313,12 +309,12 @@ def failed(error: ForgeError, links: Links, commands: CommandNames) -> CommentRe
 def unexpected(links: Links, commands: CommandNames) -> CommentReply:
     """Something nobody thought of."""
     log = (
-        sentence("failures.unexpected.log", job=links.job)
+        say("failures.unexpected.log", job=links.job)
         if links.job
-        else sentence("failures.unexpected.with_the_log")
+        else say("failures.unexpected.with_the_log")
     )
     return failure_reply(
         "unexpected",
-        sentence("failures.unexpected.headline"),
-        sentence("failures.unexpected.detail", log=log, safe=_safe(commands), again=commands.again),
+        say("failures.unexpected.headline"),
+        say("failures.unexpected.detail", log=log, safe=_safe(commands), again=commands.again),
     )

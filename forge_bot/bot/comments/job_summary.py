@@ -9,7 +9,7 @@ from forge_bot.bot.comments.run_view import RunView
 from forge_bot.bot.comments.tracking_comment import facts, tasks
 from forge_bot.interaction.fit_comment import LIMIT, compose
 from forge_bot.runs.outcome import Outcome
-from forge_bot.sentences import sentence
+from forge_bot.sentences import say
 
 _SAID = {
     Outcome.DONE: "progress.summary.done",
@@ -27,7 +27,7 @@ def summary(view: RunView, limit: int = LIMIT) -> str:
     move = next_move(view)
     issue = view.state.source
     thread = (
-        sentence("progress.summary.issue", id=issue.id, url=issue.url)
+        say("progress.summary.issue", id=issue.id, url=issue.url)
         if issue.type == "github_issue" and issue.url
         else ""
     )
@@ -37,9 +37,7 @@ def summary(view: RunView, limit: int = LIMIT) -> str:
             outcome(move),
             move.text,
             thread
-            + (
-                sentence("progress.summary.so_far", count=decisions) if thread and decisions else ""
-            ),
+            + (say("progress.summary.so_far", count=decisions) if thread and decisions else ""),
             facts(view),
             phases(view),
             tasks(view),
@@ -58,9 +56,9 @@ def short_summary(reply: CommentReply) -> str:
 def outcome(reply: CommentReply) -> str:
     """The heading: how the invocation ended, and with which exit code of the job."""
     if reply.outcome is None:
-        return f"## forge-bot: {sentence('progress.summary.under_way')}"
-    code = sentence("words.exit_code", code=exit_code(reply.outcome))
-    return f"## forge-bot: {sentence(_SAID[reply.outcome])}\n\n<sub>{code}</sub>"
+        return f"## forge-bot: {say('progress.summary.under_way')}"
+    code = say("words.exit_code", code=exit_code(reply.outcome))
+    return f"## forge-bot: {say(_SAID[reply.outcome])}\n\n<sub>{code}</sub>"
 
 
 def exit_code(outcome: Outcome) -> int:

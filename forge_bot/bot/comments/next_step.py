@@ -10,7 +10,7 @@ from forge_bot.interaction.commit_links import short
 from forge_bot.interaction.number_format import money
 from forge_bot.prompts import escape
 from forge_bot.runs.outcome import Outcome
-from forge_bot.sentences import sentence
+from forge_bot.sentences import say
 from forge_bot.values import NothingToDo, RunStatus
 
 
@@ -47,9 +47,9 @@ def pull_request_link(view: RunView, *, begins: bool = True) -> str:
     number = address.rstrip("/").rpartition("/")[2]
     if number.isdigit():
         name = "words.pull_request_begins" if begins else "words.pull_request"
-        return f"[{sentence(name, number=number)}]({address})"
+        return f"[{say(name, number=number)}]({address})"
     name = "words.the_pull_request_begins" if begins else "words.the_pull_request"
-    return f"[{sentence(name)}]({address})"
+    return f"[{say(name)}]({address})"
 
 
 def _completed(view: RunView) -> CommentReply:
@@ -57,16 +57,16 @@ def _completed(view: RunView) -> CommentReply:
     if state.nothing_to_do is not None:
         return _unneeded(view, state.nothing_to_do)
     red = state.verification is not None and state.verification.red
-    caution = sentence("progress.completed.red_and_accepted") if red else ""
+    caution = say("progress.completed.red_and_accepted") if red else ""
     if state.verification is not None and state.verification.requirements is not None:
         caution += "".join(f" {escape.line(each)}" for each in state.verification.requirements.said)
     if state.pull_request:
-        detail = sentence(
+        detail = say(
             "progress.completed.pull_request", pull_request=pull_request_link(view), caution=caution
         )
     else:
         compare = view.links.compare(state.base_branch, view.offered)
-        detail = sentence(
+        detail = say(
             "progress.completed.branch",
             branch=escape.code(view.offered),
             compare=compare,
@@ -75,7 +75,7 @@ def _completed(view: RunView) -> CommentReply:
     tone = "warning" if red else "tip"
     return CommentReply(
         occasion="completed",
-        headline=sentence("progress.completed.headline"),
+        headline=say("progress.completed.headline"),
         detail=detail,
         tone=tone,
         reaction="rocket",
@@ -86,13 +86,13 @@ def _completed(view: RunView) -> CommentReply:
 def _unneeded(view: RunView, found: NothingToDo) -> CommentReply:
     """Return the end of a run that changed nothing, with its evidence."""
     summary = view.links.named(view.pipeline.summary) if view.pipeline.summary else ""
-    told = sentence("progress.unneeded.document", summary=summary) if summary else ""
+    told = say("progress.unneeded.document", summary=summary) if summary else ""
     evidence = escape.document(found.evidence).text
-    thanks = sentence("progress.unneeded.detail", document=told)
+    thanks = say("progress.unneeded.detail", document=told)
     detail = f"{UNNEEDED[found.why]}\n\n{evidence}\n\n{thanks}"
     return CommentReply(
         occasion="completed",
-        headline=sentence("progress.unneeded.headline"),
+        headline=say("progress.unneeded.headline"),
         detail=detail,
         tone="tip",
         reaction="rocket",
@@ -103,14 +103,14 @@ def _unneeded(view: RunView, found: NothingToDo) -> CommentReply:
 def _abandoned(view: RunView) -> CommentReply:
     last = view.state.decisions[-1] if view.state.decisions else None
     by = (
-        sentence("progress.abandoned.by", by=escape.code(last.by))
+        say("progress.abandoned.by", by=escape.code(last.by))
         if last is not None and last.answer == "abandon"
         else ""
     )
-    detail = sentence("progress.abandoned.detail", branch=view.branch)
+    detail = say("progress.abandoned.detail", branch=view.branch)
     return CommentReply(
         occasion="abandoned",
-        headline=sentence("progress.abandoned.headline", by=by),
+        headline=say("progress.abandoned.headline", by=by),
         detail=detail,
         outcome=Outcome.ABANDONED,
     )
@@ -124,15 +124,15 @@ def _asked(view: RunView, gate: OpenGate) -> CommentReply:
     if "post" in gate.options:
         return CommentReply(
             occasion="waiting",
-            headline=sentence("progress.all_but_done.headline"),
-            detail=sentence("progress.all_but_done.detail"),
+            headline=say("progress.all_but_done.headline"),
+            detail=say("progress.all_but_done.detail"),
         )
     outcome = Outcome.BUDGET if gate.reason is Reason.BUDGET else Outcome.WAITING
     tone = "warning" if gate.reason is not None else "important"
     begin = asked_for(view, gate)
     return CommentReply(
         occasion="waiting",
-        headline=sentence("progress.your_turn", request=f"{begin[:1].lower()}{begin[1:]}"),
+        headline=say("progress.your_turn", request=f"{begin[:1].lower()}{begin[1:]}"),
         detail=_how_to_answer(view, gate),
         tone=tone,
         outcome=outcome,
@@ -142,47 +142,47 @@ def _asked(view: RunView, gate: OpenGate) -> CommentReply:
 def asked_for(view: RunView, gate: OpenGate) -> str:
     """Return the request to a person, in one sentence."""
     if "done" in gate.options:
-        return sentence("progress.asked_for.person")
+        return say("progress.asked_for.person")
     phase = view.pipeline.phase(gate.name)
     if isinstance(phase, GatePhase):
         names = [file.name for file in gate.files] or list(phase.shows)
-        return sentence("progress.asked_for.reading", document=escape.code(names[0]))
+        return say("progress.asked_for.reading", document=escape.code(names[0]))
     said = (
         view.question.data.decision[1]
         if view.question is not None and len(view.question.data.decision) > 1
         else ""
     )
-    return escape.line(said) if said else sentence("progress.asked_for.decision")
+    return escape.line(said) if said else say("progress.asked_for.decision")
 
 
 def _how_to_answer(view: RunView, gate: OpenGate) -> str:
-    say = view.commands.say
+    typed = view.commands.say
     words = f"{escape.line(gate.subject)}\n\n" if gate.subject else ""
     where = (
-        sentence("progress.how_to_answer.where", question=view.links.question)
+        say("progress.how_to_answer.where", question=view.links.question)
         if view.links.question
         else ""
     )
     if "done" in gate.options:
-        return f"{words}{where}" + sentence(
-            "progress.how_to_answer.done", done=say("done"), skip=say("skip")
+        return f"{words}{where}" + say(
+            "progress.how_to_answer.done", done=typed("done"), skip=typed("skip")
         )
     answers = {
-        "approve": sentence(
-            "progress.how_to_answer.to_go_on", approve=say("approve", short(gate.digest))
+        "approve": say(
+            "progress.how_to_answer.to_go_on", approve=typed("approve", short(gate.digest))
         ),
-        "reject": sentence("progress.how_to_answer.to_have_it_done_again", reject=say("reject")),
+        "reject": say("progress.how_to_answer.to_have_it_done_again", reject=typed("reject")),
     }
     offered = [answers[option] for option in gate.options if option in answers]
     if gate.reason is Reason.BUDGET:
         offered.append(
-            sentence(
+            say(
                 "progress.how_to_answer.to_allow_more",
                 more=view.commands.raise_budget(view.state.budget),
             )
         )
-    ways = sentence("progress.how_to_answer.or").join(offered)
-    return f"{words}{where}" + sentence("progress.how_to_answer.answer", answers=ways)
+    ways = say("progress.how_to_answer.or").join(offered)
+    return f"{words}{where}" + say("progress.how_to_answer.answer", answers=ways)
 
 
 # -- the work
@@ -194,26 +194,26 @@ def _nearly_spent(budget: Budget) -> str:
     if budget.cap is not None and budget.spent * 5 > budget.cap * 4:
         return money(budget.cap - budget.spent)
     if budget.token_cap is not None and budget.tokens * 5 > budget.token_cap * 4:
-        return sentence("words.tokens", tokens=max(0, budget.token_cap - budget.tokens))
+        return say("words.tokens", tokens=max(0, budget.token_cap - budget.tokens))
     return ""
 
 
 def _working(view: RunView) -> CommentReply:
     state = view.state
     phase = view.pipeline.phase(state.current_phase)
-    detail = sentence("progress.working.nothing_is_needed")
+    detail = say("progress.working.nothing_is_needed")
     if isinstance(phase, TasksPhase | TaskReviewPhase) and state.tasks:
         settled = sum(task.settled for task in state.tasks)
-        detail = sentence(
+        detail = say(
             "progress.working.tasks_settled", settled=settled, count=len(state.tasks), detail=detail
         )
     if isinstance(phase, PublishPhase):
-        detail = sentence("progress.working.being_delivered")
+        detail = say("progress.working.being_delivered")
     if left := _nearly_spent(state.budget):
-        detail += sentence("progress.working.budget_left", left=left)
+        detail += say("progress.working.budget_left", left=left)
     return CommentReply(
         occasion="working",
-        headline=sentence("progress.working.headline", label=view.label(phase.id)),
+        headline=say("progress.working.headline", label=view.label(phase.id)),
         detail=detail,
         reaction="eyes",
     )

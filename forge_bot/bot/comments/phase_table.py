@@ -17,7 +17,7 @@ from forge_bot.interaction.fit_comment import Flexible, as_many
 from forge_bot.interaction.number_format import head, money, row, tokens
 from forge_bot.interaction.run_facts import decided, verdict_words
 from forge_bot.prompts import escape
-from forge_bot.sentences import listed, sentence
+from forge_bot.sentences import listed, say
 from forge_bot.values import PhaseId
 
 _BEGUN = {"done", "current", "waiting"}
@@ -48,18 +48,18 @@ def phases(view: RunView) -> Flexible:
         lambda each: (
             _line(view, each, priced=priced) if each is not None else _total(view, priced=priced)
         ),
-        lambda count: f"_{sentence('progress.phases.more', count=count)}_",
+        lambda count: f"_{say('progress.phases.more', count=count)}_",
         before=head(*columns, align="cllrr"[: len(columns)]),
         most=20_000,
     )
     notes = (
-        [sentence("progress.phases.still_to_come", phases=" → ".join(later))]
+        [say("progress.phases.still_to_come", phases=" → ".join(later))]
         if later and not view.state.ended
         else []
     )
     if left_out:
         names = listed(left_out)
-        not_part = sentence("progress.phases.not_part", effort=view.state.effort, phases=names)
+        not_part = say("progress.phases.not_part", effort=view.state.effort, phases=names)
         notes.append(f"<sub>{not_part}</sub>")
     note = "\n\n".join(notes)
 
@@ -92,10 +92,10 @@ def _line(view: RunView, each: Row, *, priced: bool) -> str:
 
 def _total(view: RunView, *, priced: bool) -> str:
     usage = view.state.usage
-    calls = sentence("words.model_calls", count=usage.calls)
+    calls = say("words.model_calls", count=usage.calls)
     return row(
         "",
-        f"**{sentence('progress.phases.together')}**",
+        f"**{say('progress.phases.together')}**",
         calls if usage.calls else "",
         f"**{tokens(usage)}**",
         *([f"**{money(usage.cost)}**"] if priced else []),
@@ -113,10 +113,10 @@ def _said(view: RunView, phase_id: PhaseId) -> str:
     match view.pipeline.phase(phase_id):
         case TasksPhase() if state.tasks:
             settled = sum(task.settled for task in state.tasks)
-            return sentence("progress.phases.tasks", settled=settled, count=len(state.tasks))
+            return say("progress.phases.tasks", settled=settled, count=len(state.tasks))
         case TaskReviewPhase() if state.tasks:
             passed = sum(task.verdict is not None and task.verdict.positive for task in state.tasks)
-            return sentence("progress.phases.passed", passed=passed)
+            return say("progress.phases.passed", passed=passed)
         case VerifyPhase() if state.verification is not None:
             return _verified(view)
         case PublishPhase(operation="pull-request") if state.pull_request:
@@ -137,7 +137,7 @@ def _judged(view: RunView, phase_id: PhaseId) -> str:
     record = next((each for each in view.state.artifacts.values() if each.phase == phase_id), None)
     verdict = verdict_words(record.verdict if record is not None else None)
     rounds = (
-        sentence("progress.phases.round", round=record.round)
+        say("progress.phases.round", round=record.round)
         if record is not None and record.round > 1
         else ""
     )
@@ -147,13 +147,11 @@ def _judged(view: RunView, phase_id: PhaseId) -> str:
 def _verified(view: RunView) -> str:
     verification = view.state.verification
     if verification is None or not verification.results:
-        return sentence("progress.phases.nothing_to_run")
+        return say("progress.phases.nothing_to_run")
     if not verification.red:
-        return sentence("words.green")
+        return say("words.green")
     return (
-        sentence("progress.phases.red_accepted")
-        if verification.accepted
-        else sentence("progress.phases.red")
+        say("progress.phases.red_accepted") if verification.accepted else say("progress.phases.red")
     )
 
 

@@ -15,7 +15,7 @@ from forge_bot.runs.question_overview import (
     MOST_INTERFACES,
     Overview,
 )
-from forge_bot.sentences import listed, sentence
+from forge_bot.sentences import listed, say
 from forge_bot.wording import gist
 
 
@@ -28,7 +28,7 @@ def plan(overview: Overview) -> Flexible:
         [
             *([approach] if approach else []),
             *(
-                [f"{sentence('checkpoint.what_will_change', files=overview.counted)}\n\n"]
+                [f"{say('checkpoint.what_will_change', files=overview.counted)}\n\n"]
                 if files
                 else []
             ),
@@ -46,7 +46,7 @@ def plan(overview: Overview) -> Flexible:
                 else ""
             )
         ),
-        lambda count: f"_{sentence('checkpoint.more_files', count=count)}_",
+        lambda count: f"_{say('checkpoint.more_files', count=count)}_",
         before=before,
         after="".join(f"\n- {line}" for line in _rest(overview)),
     )
@@ -56,17 +56,17 @@ def _rest(overview: Overview) -> Iterator[str]:
     """Yield the lines below the files."""
     outline = overview.outline
     if (more := len(outline.files) - MOST_FILES) > 0:
-        yield sentence("question.more_files", count=more)
+        yield say("question.more_files", count=more)
     if outline.tests:
-        yield f"{sentence('question.tests')}: {_first(outline.tests, 1)}"
-    interfaces = _first(outline.interfaces, MOST_INTERFACES) or sentence("question.none_named")
-    yield f"{sentence('question.interfaces')}: {interfaces}"
-    dependencies = _first(overview.dependencies, MOST_FILES) or sentence("question.none_changed")
-    yield f"{sentence('question.dependencies')}: {dependencies}"
+        yield f"{say('question.tests')}: {_first(outline.tests, 1)}"
+    interfaces = _first(outline.interfaces, MOST_INTERFACES) or say("question.none_named")
+    yield f"{say('question.interfaces')}: {interfaces}"
+    dependencies = _first(overview.dependencies, MOST_FILES) or say("question.none_changed")
+    yield f"{say('question.dependencies')}: {dependencies}"
     if overview.reach:
         yield escape.line(overview.reach, LONGEST_LINE)
     for each in outline.to_decide:
-        yield f"**{sentence('question.needs_you')}**: {escape.line(each, 300)}"
+        yield f"**{say('question.needs_you')}**: {escape.line(each, 300)}"
 
 
 def _first(names: Sequence[str], most: int) -> str:

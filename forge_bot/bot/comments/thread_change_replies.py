@@ -7,15 +7,15 @@ from forge_bot.interaction.command_names import CommandNames
 from forge_bot.interaction.commit_links import Links
 from forge_bot.prompts import escape
 from forge_bot.runs.outcome import Outcome
-from forge_bot.sentences import sentence
+from forge_bot.sentences import say
 
 
 def comment_deleted(*, what: str) -> CommentReply:
     """A comment of the bot is gone."""
-    detail = sentence("thread.comment_deleted.detail")
+    detail = say("thread.comment_deleted.detail")
     return CommentReply(
         occasion="comment-deleted",
-        headline=sentence("thread.comment_deleted.headline", what=escape.plain(what, 60)),
+        headline=say("thread.comment_deleted.headline", what=escape.plain(what, 60)),
         detail=detail,
     )
 
@@ -24,20 +24,18 @@ def issue_locked(links: Links) -> CommentReply:
     """Nobody can write into the thread. Said in the summary and in the log, the only places
     left.
     """
-    detail = sentence("thread.issue_locked.detail", folder=links.folder)
+    detail = say("thread.issue_locked.detail", folder=links.folder)
     return failure_reply(
-        "issue-locked", sentence("thread.issue_locked.headline"), detail, outcome=Outcome.REFUSED
+        "issue-locked", say("thread.issue_locked.headline"), detail, outcome=Outcome.REFUSED
     )
 
 
 def issue_transferred(links: Links, *, to: str) -> CommentReply:
     """The issue belongs to another repository now."""
-    detail = sentence(
-        "thread.issue_transferred.detail", to=escape.line(to, 200), folder=links.folder
-    )
+    detail = say("thread.issue_transferred.detail", to=escape.line(to, 200), folder=links.folder)
     return failure_reply(
         "issue-transferred",
-        sentence("thread.issue_transferred.headline"),
+        say("thread.issue_transferred.headline"),
         detail,
         outcome=Outcome.REFUSED,
     )
@@ -45,10 +43,10 @@ def issue_transferred(links: Links, *, to: str) -> CommentReply:
 
 def issue_gone(links: Links) -> CommentReply:
     """The issue was deleted, or cannot be seen any more."""
-    detail = sentence("thread.issue_gone.detail", folder=links.folder)
+    detail = say("thread.issue_gone.detail", folder=links.folder)
     return failure_reply(
         "issue-gone",
-        sentence("thread.issue_gone.headline"),
+        say("thread.issue_gone.headline"),
         detail,
         outcome=Outcome.REFUSED,
     )
@@ -56,15 +54,15 @@ def issue_gone(links: Links) -> CommentReply:
 
 def label_removed(commands: CommandNames, *, label: str) -> CommentReply:
     """The label that started the run was taken off while it was at work: a wish to stop."""
-    detail = sentence(
+    detail = say(
         "thread.label_removed.detail",
-        work_is_safe=sentence("words.work_is_safe"),
+        work_is_safe=say("words.work_is_safe"),
         retry=commands.say("retry"),
         abandon=commands.say("abandon"),
     )
     return failure_reply(
         "label-removed",
-        sentence("thread.label_removed.headline", label=escape.code(label)),
+        say("thread.label_removed.headline", label=escape.code(label)),
         detail,
         tone="note",
         outcome=Outcome.WAITING,
@@ -73,10 +71,10 @@ def label_removed(commands: CommandNames, *, label: str) -> CommentReply:
 
 def repository_renamed(commands: CommandNames, *, old: str, new: str) -> CommentReply:
     """The repository has another name now."""
-    detail = sentence("thread.repository_renamed.detail", again=commands.again)
+    detail = say("thread.repository_renamed.detail", again=commands.again)
     return CommentReply(
         occasion="repository-renamed",
-        headline=sentence(
+        headline=say(
             "thread.repository_renamed.headline", old=escape.code(old), new=escape.code(new)
         ),
         detail=detail,
@@ -91,20 +89,20 @@ def request_edited(
 
     GitHub does not tell us by whom.
     """
-    detail = sentence(
+    detail = say(
         "thread.request_edited.detail",
         request=links.artifact("request.md"),
         refresh=commands.say("refresh"),
     )
     named = "".join(
-        f"\n- [{sentence('thread.comment', number=url.rpartition('-')[2])}]({url})"
+        f"\n- [{say('thread.comment', number=url.rpartition('-')[2])}]({url})"
         for url in comments[:10]
     )
-    left_out = sentence("thread.request_edited.left_out", named=named) if comments else ""
+    left_out = say("thread.request_edited.left_out", named=named) if comments else ""
     headline = (
-        sentence("thread.request_edited.headline")
+        say("thread.request_edited.headline")
         if issue
-        else sentence("thread.request_edited.headline_of_comments")
+        else say("thread.request_edited.headline_of_comments")
     )
     return CommentReply(
         occasion="request-edited",
@@ -119,8 +117,8 @@ def edited_since(*, command: str) -> CommentReply:
     """
     return CommentReply(
         occasion="edited-since",
-        headline=sentence("thread.edited_since.headline"),
-        detail=sentence("thread.edited_since.detail", command=command),
+        headline=say("thread.edited_since.headline"),
+        detail=say("thread.edited_since.detail", command=command),
         tone="warning",
         reaction="confused",
         outcome=Outcome.WAITING,
@@ -131,17 +129,17 @@ def label_ignored(
     commands: CommandNames, *, labels: Sequence[tuple[str, str]], role: str
 ) -> CommentReply:
     """Labels that modify a run, each with who added it, and none of those people could approve."""
-    unnamed = sentence("thread.label_ignored.unnamed_account")
+    unnamed = say("thread.label_ignored.unnamed_account")
     named = "".join(
         "\n- "
-        + sentence(
+        + say(
             "thread.label_ignored.added_by",
             label=escape.code(name),
             by=escape.code(by) if by else unnamed,
         )
         for name, by in labels
     )
-    detail = sentence(
+    detail = say(
         "thread.label_ignored.detail",
         role=escape.plain(role),
         named=named,
@@ -150,7 +148,7 @@ def label_ignored(
     )
     return CommentReply(
         occasion="label-ignored",
-        headline=sentence("thread.label_ignored.headline"),
+        headline=say("thread.label_ignored.headline"),
         detail=detail,
         tone="note",
     )
@@ -161,9 +159,9 @@ def asked_too_much(commands: CommandNames, *, notes: Sequence[str]) -> CommentRe
     money is spent.
     """
     said = "".join(f"\n- {escape.line(note, 400)}" for note in notes[:5])
-    detail = sentence("thread.asked_too_much.detail", abandon=commands.say("abandon"), said=said)
+    detail = say("thread.asked_too_much.detail", abandon=commands.say("abandon"), said=said)
     return CommentReply(
         occasion="asked-too-much",
-        headline=sentence("thread.asked_too_much.headline"),
+        headline=say("thread.asked_too_much.headline"),
         detail=detail,
     )

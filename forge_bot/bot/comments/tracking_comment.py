@@ -13,7 +13,7 @@ from forge_bot.interaction.folded_sections import fold
 from forge_bot.interaction.number_format import head, money, row, spent
 from forge_bot.interaction.run_facts import footer, verdict_words
 from forge_bot.prompts import escape
-from forge_bot.sentences import sentence
+from forge_bot.sentences import say
 
 _MOST_CAPABILITIES = 40
 
@@ -53,7 +53,7 @@ def facts(view: RunView) -> str:
     """Effort and why, branch, estimate, money, and the time of the last change."""
     state = view.state
     lines = [
-        sentence(
+        say(
             "progress.facts.effort",
             effort=state.effort,
             reason=escape.line(state.effort_reason, 200),
@@ -61,10 +61,10 @@ def facts(view: RunView) -> str:
             base=escape.code(state.base_branch),
         )
     ]
-    parts = [sentence("progress.facts.spent", spent=spent(state.usage, state.budget))]
+    parts = [say("progress.facts.spent", spent=spent(state.usage, state.budget))]
     if view.estimate:
-        parts.append(sentence("progress.facts.estimate", estimate=escape.plain(view.estimate)))
-    parts.append(sentence("progress.facts.as_of", time=state.updated_at))
+        parts.append(say("progress.facts.estimate", estimate=escape.plain(view.estimate)))
+    parts.append(say("progress.facts.as_of", time=state.updated_at))
     lines.append(" · ".join(parts))
     return "  \n".join(lines)
 
@@ -80,7 +80,7 @@ def capabilities(view: RunView) -> str:
         )
         for each in lines
     ]
-    label = sentence("progress.tools_and_skills", count=len(rows))
+    label = say("progress.tools_and_skills", count=len(rows))
     table = head("columns.name", "columns.came_of_it", "columns.cost") + "\n".join(rows)
     return fold(label, table) if rows else ""
 
@@ -98,19 +98,19 @@ def commands_now(view: RunView) -> str:
         offered = [commands.again] if view.trouble is not None else []
     asking = [*map(commands.form, ("ask", "cost", "abandon"))]
     shown = dict.fromkeys([*offered, *asking])
-    return sentence("progress.you_can_say_now", commands=" · ".join(map(escape.code, shown)))
+    return say("progress.you_can_say_now", commands=" · ".join(map(escape.code, shown)))
 
 
 def tasks(view: RunView) -> Flexible:
     """The tasks, folded, with the documents of each."""
     state = view.state
     settled = sum(task.settled for task in state.tasks)
-    label = sentence("progress.tasks.label", settled=settled, count=len(state.tasks))
+    label = say("progress.tasks.label", settled=settled, count=len(state.tasks))
 
     def more(count: int) -> str:
         plan = next((name for name in view.pipeline.task_lists if name in state.artifacts), "")
-        where = sentence("progress.tasks.see", document=view.links.named(plan)) if plan else ""
-        return f"_{sentence('progress.tasks.more', count=count, where=where)}_"
+        where = say("progress.tasks.see", document=view.links.named(plan)) if plan else ""
+        return f"_{say('progress.tasks.more', count=count, where=where)}_"
 
     listed = as_many(
         state.tasks,
@@ -147,26 +147,24 @@ def _task(view: RunView, task: TaskState) -> str:
 
 def _result(task: TaskState, *, under_way: bool) -> str:
     if task.stuck is not None:
-        return sentence(
+        return say(
             "progress.tasks.waits_for_a_decision", reason=task.stuck.reason.value.replace("_", " ")
         )
     if under_way:
         return (
-            sentence("progress.tasks.under_way_try", number=task.attempts + 1)
+            say("progress.tasks.under_way_try", number=task.attempts + 1)
             if task.attempts
-            else sentence("progress.tasks.under_way")
+            else say("progress.tasks.under_way")
         )
-    again = sentence("progress.tasks.after_rounds", count=task.rounds) if task.rounds else ""
+    again = say("progress.tasks.after_rounds", count=task.rounds) if task.rounds else ""
     match task.status:
         case TaskStatus.PENDING:
-            return (
-                sentence("progress.tasks.to_be_done_again") if task.rounds or task.attempts else ""
-            )
+            return say("progress.tasks.to_be_done_again") if task.rounds or task.attempts else ""
         case TaskStatus.CLEARED:
-            return sentence("progress.tasks.held_change_may_be_applied")
+            return say("progress.tasks.held_change_may_be_applied")
         case TaskStatus.IMPLEMENTED:
-            return sentence("progress.tasks.waits_for_its_review")
+            return say("progress.tasks.waits_for_its_review")
         case TaskStatus.PASSED:
-            return (verdict_words(task.verdict) or sentence("words.done")) + again
+            return (verdict_words(task.verdict) or say("words.done")) + again
         case TaskStatus.SKIPPED:
-            return sentence("progress.tasks.skipped_by_a_person")
+            return say("progress.tasks.skipped_by_a_person")

@@ -9,7 +9,7 @@ from forge_bot.git import Tree
 from forge_bot.git.revisions import under_way
 from forge_bot.git.worktree import lost
 from forge_bot.runs.checks.check import CheckResult, CheckSubject, note, refuse, warn
-from forge_bot.sentences import sentence
+from forge_bot.sentences import say
 
 _NAME_YOURSELF = (
     'git config --global user.name "Your Name" && git config --global user.email you@example.com'
@@ -19,16 +19,14 @@ _NAME_YOURSELF = (
 def head(subject: CheckSubject) -> Iterator[CheckResult]:
     """Yield the branch and commit that are checked out. Raises DetachedHead or NoCommits."""
     here = subject.repository.head()
-    yield note(
-        "git", sentence("preflight.git.on_branch", branch=here.branch, commit=here.commit[:12])
-    )
+    yield note("git", say("preflight.git.on_branch", branch=here.branch, commit=here.commit[:12]))
 
 
 def identity(subject: CheckSubject) -> Iterator[CheckResult]:
     """Yield the name that commits will carry; a warning where git knows none for the user."""
     name = subject.repository.identity()
     if name is None:
-        yield warn("git identity", sentence("preflight.git.commits_will_be_ours"), _NAME_YOURSELF)
+        yield warn("git identity", say("preflight.git.commits_will_be_ours"), _NAME_YOURSELF)
     else:
         yield note("git identity", name)
 
@@ -40,15 +38,13 @@ def branch(subject: CheckSubject) -> Iterator[CheckResult]:
         return
     default = subject.repository.default_branch()
     if default is not None and name.casefold() == default.casefold():
-        said = sentence("preflight.branch.is_the_default", name=name)
+        said = say("preflight.branch.is_the_default", name=name)
     elif (pattern := _protecting(name, subject.config.protected_branches)) is not None:
         setting = "protected_branches in .forge/config.yml"
-        said = sentence(
-            "preflight.branch.is_protected", name=name, setting=setting, pattern=pattern
-        )
+        said = say("preflight.branch.is_protected", name=name, setting=setting, pattern=pattern)
     else:
         return
-    yield refuse("branch", said, sentence("preflight.branch.choose_another"))
+    yield refuse("branch", said, say("preflight.branch.choose_another"))
 
 
 def operation(subject: CheckSubject) -> Iterator[CheckResult]:
@@ -57,10 +53,10 @@ def operation(subject: CheckSubject) -> Iterator[CheckResult]:
     if found is None:
         return
     if subject.intent.here:
-        said = sentence("preflight.operation.gets_into_it", name=found.name)
+        said = say("preflight.operation.gets_into_it", name=found.name)
         yield refuse(found.name, said, found.way_out)
     else:
-        said = sentence("preflight.operation.begins_without_it", name=found.name)
+        said = say("preflight.operation.begins_without_it", name=found.name)
         yield warn(found.name, said, found.way_out)
 
 
@@ -72,7 +68,7 @@ def operation_in_run(subject: CheckSubject) -> Iterator[CheckResult]:
         return
     found = under_way(tree)
     if found is not None:
-        said = sentence("preflight.operation.in_the_runs_tree", name=found.name, tree=tree)
+        said = say("preflight.operation.in_the_runs_tree", name=found.name, tree=tree)
         yield refuse(found.name, said, found.way_out)
 
 
@@ -80,16 +76,16 @@ def history(subject: CheckSubject) -> Iterator[CheckResult]:
     """Yield a note on a shallow clone."""
     commits = subject.condition.commits_here
     if commits is not None:
-        said = sentence("preflight.history.shallow", count=commits)
-        yield note("history", said, sentence("preflight.history.fetch_the_rest"))
+        said = say("preflight.history.shallow", count=commits)
+        yield note("history", said, say("preflight.history.fetch_the_rest"))
 
 
 def uncommitted(subject: CheckSubject) -> Iterator[CheckResult]:
     """Yield a note on uncommitted changes, unless the run works where they are."""
     changes = () if subject.intent.here else Tree(subject.repository.root).status()
     if changes:
-        said = sentence("preflight.uncommitted.not_part", count=len(changes))
-        yield note("uncommitted", said, sentence("preflight.uncommitted.commit_them_first"))
+        said = say("preflight.uncommitted.not_part", count=len(changes))
+        yield note("uncommitted", said, say("preflight.uncommitted.commit_them_first"))
 
 
 def _protecting(name: str, patterns: Collection[str]) -> str | None:

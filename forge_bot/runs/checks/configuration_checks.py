@@ -21,7 +21,7 @@ from forge_bot.runs.registry_credentials import not_given
 from forge_bot.runs.run_needs import check_testable
 from forge_bot.runs.run_prompts import prompts_for
 from forge_bot.runs.standing_rules import rules_at
-from forge_bot.sentences import sentence
+from forge_bot.sentences import say
 from forge_bot.settings.capability_file import CAPABILITY_FILE
 from forge_bot.settings.instructions import INSTRUCTIONS
 from forge_bot.settings.load_pipeline import PIPELINES, load_descriptor, load_pipeline
@@ -59,20 +59,20 @@ def programs(subject: CheckSubject) -> Iterator[CheckResult]:
     except NoTestCommand as error:
         yield refuse("tests", error.message, advice_at_terminal(error))
     if not profile.commands.test and config.commands.test is not None:
-        said = sentence("preflight.tests.none")
-        yield warn("tests", said, sentence("preflight.tests.set_them"))
+        said = say("preflight.tests.none")
+        yield warn("tests", said, say("preflight.tests.set_them"))
     for program in _missing_programs(subject):
-        said = sentence("preflight.programs.missing", program=program)
-        way_out = sentence("preflight.programs.install_it", program=program)
+        said = say("preflight.programs.missing", program=program)
+        way_out = say("preflight.programs.install_it", program=program)
         yield refuse(f"tool {program}", said, way_out)
 
 
 def setup_credentials(subject: CheckSubject) -> Iterator[CheckResult]:
     """Yield a warning for each credential of setup that the configuration names and nobody gave."""
     for variable in not_given(subject.config, os.environ):
-        said = sentence("preflight.credentials.not_set", variable=variable)
+        said = say("preflight.credentials.not_set", variable=variable)
         yield warn(
-            "setup credentials", said, sentence("preflight.credentials.set_it", variable=variable)
+            "setup credentials", said, say("preflight.credentials.set_it", variable=variable)
         )
 
 
@@ -88,11 +88,11 @@ def signing(subject: CheckSubject) -> Iterator[CheckResult]:
     if not fingerprint and (subject.signs_here or not config.sign):
         return
     if subject.intent.here or config.records is RecordsPolicy.IN_BRANCH:
-        said = sentence("preflight.signing.without_the_record_only")
-        way_out = sentence("preflight.signing.leave_one_out")
+        said = say("preflight.signing.without_the_record_only")
+        way_out = say("preflight.signing.leave_one_out")
         yield refuse("signing", said, way_out, BadSigningKey.code)
     elif fingerprint:
-        yield note("signing", sentence("preflight.signing.signed_by", fingerprint=fingerprint))
+        yield note("signing", say("preflight.signing.signed_by", fingerprint=fingerprint))
 
 
 def _is_of_steps(subject: CheckSubject) -> bool:
@@ -113,7 +113,7 @@ def pipelines(subject: CheckSubject) -> Iterator[CheckResult]:
         pipeline = load_pipeline(name, repository.text_here)
         prompts_for(repository.root, pipeline)
         yield note(
-            f"pipeline {name}", sentence("preflight.pipelines.phases", count=len(pipeline.phases))
+            f"pipeline {name}", say("preflight.pipelines.phases", count=len(pipeline.phases))
         )
     except ForgeError as error:
         yield refuse(f"pipeline {name}", in_one_line(error), advice_at_terminal(error))
@@ -122,9 +122,9 @@ def pipelines(subject: CheckSubject) -> Iterator[CheckResult]:
     ):
         try:
             load_descriptor(other, repository.text_here)
-            yield note(f"pipeline {other}", sentence("preflight.pipelines.unused"))
+            yield note(f"pipeline {other}", say("preflight.pipelines.unused"))
         except ForgeError as error:
-            said = sentence("preflight.pipelines.unused_problem", problem=in_one_line(error))
+            said = say("preflight.pipelines.unused_problem", problem=in_one_line(error))
             yield warn(f"pipeline {other}", said, advice_at_terminal(error))
 
 
@@ -138,15 +138,15 @@ def rules(subject: CheckSubject) -> Iterator[CheckResult]:
         found = rules_at(repository, subject.base)
     except BadConfig as error:
         said = " ".join((error.message, *error.details))
-        yield refuse("rules", said, sentence("preflight.rules.correct_them", file=INSTRUCTIONS))
+        yield refuse("rules", said, say("preflight.rules.correct_them", file=INSTRUCTIONS))
         return
     if found.rules:
         names = ", ".join(rule.id for rule in found.rules)
-        yield note("rules", sentence("preflight.rules.count", file=INSTRUCTIONS, names=names))
+        yield note("rules", say("preflight.rules.count", file=INSTRUCTIONS, names=names))
     here = repository.text_here(INSTRUCTIONS)
     if here is not None and here.encode() != repository.read(subject.base, INSTRUCTIONS):
-        said = sentence("preflight.rules.other_in_the_work_tree", file=INSTRUCTIONS)
-        yield warn("rules", said, sentence("preflight.rules.commit_it"))
+        said = say("preflight.rules.other_in_the_work_tree", file=INSTRUCTIONS)
+        yield warn("rules", said, say("preflight.rules.commit_it"))
 
 
 def ignored(subject: CheckSubject) -> Iterator[CheckResult]:
@@ -167,7 +167,7 @@ def _ignored(
         why = next((why for pattern, why in reasons.items() if fnmatchcase(name, pattern)), None)
         if why is not None:
             yield warn(
-                "ignored", sentence("preflight.ignored.is_ignored", name=name, why=why[0]), why[1]
+                "ignored", say("preflight.ignored.is_ignored", name=name, why=why[0]), why[1]
             )
 
 
@@ -187,7 +187,7 @@ def capabilities(subject: CheckSubject) -> Iterator[CheckResult]:
     skills = sum(len([*folder.glob("*/SKILL.md")]) for folder in setup.skill_folders)
     if servers or skills:
         found = f"{several(servers, 'MCP server')}, {several(skills, 'skill')}"
-        yield note(what, sentence("preflight.capabilities.try_them", found=found))
+        yield note(what, say("preflight.capabilities.try_them", found=found))
 
 
 def in_one_line(error: ForgeError) -> str:

@@ -14,7 +14,7 @@ from forge_bot.runs.clock import now
 from forge_bot.runs.models_here import models_here
 from forge_bot.runs.run_needs import SETUP_NOT_WALLED, waits_for_consent
 from forge_bot.sandbox import BackendName, cannot_judge, choose, failure_reason
-from forge_bot.sentences import sentence
+from forge_bot.sentences import say
 from forge_bot.values import Tier
 
 if TYPE_CHECKING:
@@ -46,8 +46,8 @@ def disk_space(subject: CheckSubject) -> Iterator[CheckResult]:
         free = shutil.disk_usage(folder).free
         if device not in seen and free < least:
             has, needs = f"{free // _MEGABYTE} MB", f"{least // _MEGABYTE} MB"
-            said = sentence("preflight.disk.too_little", free=has, folder=folder, needed=needs)
-            way_out = sentence("preflight.disk.make_room")
+            said = say("preflight.disk.too_little", free=has, folder=folder, needed=needs)
+            way_out = say("preflight.disk.make_room")
             yield refuse("disk space", said, way_out)
         seen.add(device)
 
@@ -56,8 +56,8 @@ def clock(subject: CheckSubject) -> Iterator[CheckResult]:
     """Yield a warning when the newest commit is dated more than a day after the present time."""
     committed_at, at = subject.condition.committed_at, now()
     if committed_at - at > _FAR:
-        said = sentence("preflight.clock.newer_commit", commit=committed_at, clock=at)
-        yield warn("clock", said, sentence("preflight.clock.set_it"))
+        said = say("preflight.clock.newer_commit", commit=committed_at, clock=at)
+        yield warn("clock", said, say("preflight.clock.set_it"))
 
 
 def services(subject: CheckSubject) -> Iterator[CheckResult]:
@@ -65,23 +65,21 @@ def services(subject: CheckSubject) -> Iterator[CheckResult]:
     declared = subject.config.services
     names = [f"{name} (127.0.0.1:{port})" for name, port in declared.items()]
     if names:
-        yield note(
-            "services", sentence("preflight.services.may_be_reached", addresses=", ".join(names))
-        )
+        yield note("services", say("preflight.services.may_be_reached", addresses=", ".join(names)))
     for (name, port), words in zip(declared.items(), names, strict=True):
         try:
             socket.create_connection(("127.0.0.1", port), _ANSWER_SECONDS).close()
         except OSError:
             yield warn(
                 "services",
-                sentence("preflight.services.nothing_answers", addresses=words),
-                sentence("preflight.services.start_it", name=name),
+                say("preflight.services.nothing_answers", addresses=words),
+                say("preflight.services.start_it", name=name),
             )
     if declared and subject.config.sandbox != "off" and failure_reason(BackendName.BUBBLEWRAP):
         yield warn(
             "services",
-            sentence("preflight.services.bubblewrap_only"),
-            sentence("preflight.services.see_the_page"),
+            say("preflight.services.bubblewrap_only"),
+            say("preflight.services.see_the_page"),
         )
 
 
@@ -89,7 +87,7 @@ def sandbox(subject: CheckSubject) -> Iterator[CheckResult]:
     """Yield the sandbox that commands will run in, or why there is none."""
     chosen = subject.config.sandbox
     if chosen == "off":
-        yield warn("sandbox", sentence("preflight.sandbox.switched_off"), _SWITCHED_OFF)
+        yield warn("sandbox", say("preflight.sandbox.switched_off"), _SWITCHED_OFF)
         return
     try:
         working = choose(chosen)
@@ -98,10 +96,8 @@ def sandbox(subject: CheckSubject) -> Iterator[CheckResult]:
         return
     if lacking := cannot_judge(working):
         why = failure_reason(BackendName.BUBBLEWRAP)
-        way_out = (
-            sentence("preflight.sandbox.make_bubblewrap_work", why=why) if why else _NAMED_LANDLOCK
-        )
-        said = sentence("preflight.sandbox.cannot_judge", backend=working.value, lacking=lacking)
+        way_out = say("preflight.sandbox.make_bubblewrap_work", why=why) if why else _NAMED_LANDLOCK
+        said = say("preflight.sandbox.cannot_judge", backend=working.value, lacking=lacking)
         yield warn("sandbox", said, way_out, CannotJudge.code)
     else:
         yield note("sandbox", working.value)
@@ -114,7 +110,7 @@ def setup_network(subject: CheckSubject) -> Iterator[CheckResult]:
     if not subject.profile.commands.setup:
         return
     if subject.config.sandbox == "off":
-        said = sentence("preflight.setup.has_the_network")
+        said = say("preflight.setup.has_the_network")
         yield warn("setup", said, _SWITCHED_OFF)
         return
     try:
@@ -130,10 +126,10 @@ def gh(subject: CheckSubject) -> Iterator[CheckResult]:
     """Yield whether the program is there that opens pull requests from this machine."""
     found = shutil.which("gh", path=subject.environ.get("PATH"))
     if found is not None:
-        yield note("gh", sentence("preflight.gh.opens_the_pull_request"))
+        yield note("gh", say("preflight.gh.opens_the_pull_request"))
     else:
-        said = sentence("preflight.gh.is_not_installed")
-        yield warn("gh", said, sentence("preflight.gh.install_it"))
+        said = say("preflight.gh.is_not_installed")
+        yield warn("gh", said, say("preflight.gh.install_it"))
 
 
 def models(subject: CheckSubject) -> Iterator[CheckResult]:
@@ -160,7 +156,7 @@ def models(subject: CheckSubject) -> Iterator[CheckResult]:
 
 
 def _ready(name: str) -> CheckResult:
-    return note(f"model {name}", sentence("preflight.model.ready"))
+    return note(f"model {name}", say("preflight.model.ready"))
 
 
 def _other_models(subject: CheckSubject) -> Iterator[CheckResult]:
@@ -181,7 +177,7 @@ def _answer_of(model: "Model") -> CheckResult:
         key=ReplayKey("doctor", "doctor", "1.1", AnswerKind.DOCUMENT.value),
         messages=(
             ChatMessage(role=MessageRole.SYSTEM, text="You are being tried."),
-            ChatMessage(role=MessageRole.USER, text=sentence("preflight.answer_of.text_2")),
+            ChatMessage(role=MessageRole.USER, text=say("preflight.answer_of.text_2")),
         ),
         kind=AnswerKind.DOCUMENT,
         output_tokens=_FEW_TOKENS,
@@ -192,4 +188,4 @@ def _answer_of(model: "Model") -> CheckResult:
     except ForgeError as error:
         return refuse(f"model {model.name}", error.message, advice_at_terminal(error))
     used = reply.usage.input_tokens + reply.usage.output_tokens
-    return note(f"model {model.name}", sentence("preflight.model.answers", used=used))
+    return note(f"model {model.name}", say("preflight.model.answers", used=used))

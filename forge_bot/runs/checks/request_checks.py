@@ -16,7 +16,7 @@ from forge_bot.runs.checks.check import (
 )
 from forge_bot.runs.checks.named_paths import below, named_files
 from forge_bot.runs.find_runs import named_in
-from forge_bot.sentences import listed, sentence
+from forge_bot.sentences import listed, say
 from forge_bot.store import SPECS
 
 WORKFLOWS = ".github/workflows"
@@ -33,16 +33,16 @@ def workflow_files(subject: CheckSubject) -> Iterator[CheckResult]:
     workflows = below(subject.paths, WORKFLOWS)
     if not workflows:
         return
-    said = sentence("preflight.workflows.asked_for", files=_some(workflows))
+    said = say("preflight.workflows.asked_for", files=_some(workflows))
     if subject.intent.deliver_workflows:
-        way_out = sentence("preflight.workflows.held_as_a_patch")
+        way_out = say("preflight.workflows.held_as_a_patch")
         yield warn("workflow files", said, way_out)
     elif set(named_files(subject.paths, subject.files)) - set(workflows):
-        way_out = sentence("preflight.workflows.come_as_a_patch")
+        way_out = say("preflight.workflows.come_as_a_patch")
         yield warn("workflow files", said, way_out)
     else:
-        said = sentence("preflight.workflows.nothing_else", files=_some(workflows))
-        way_out = sentence("preflight.workflows.run_at_a_terminal")
+        said = say("preflight.workflows.nothing_else", files=_some(workflows))
+        way_out = say("preflight.workflows.run_at_a_terminal")
         yield refuse("workflow files", said, way_out)
 
 
@@ -54,25 +54,21 @@ def submodules(subject: CheckSubject) -> Iterator[CheckResult]:
     modules = subject.condition.submodules
     for module in modules:
         if inside := below(subject.paths, module.path):
-            said = sentence(
-                "preflight.submodules.path_inside", path=inside[0], submodule=module.path
-            )
-            way_out = sentence("preflight.submodules.run_there", path=inside[0])
+            said = say("preflight.submodules.path_inside", path=inside[0], submodule=module.path)
+            way_out = say("preflight.submodules.run_there", path=inside[0])
             yield refuse("submodule", said, way_out)
     empty = tuple(module.path for module in modules if not module.filled)
     fill = "git submodule update --init"
     if empty:
-        said = sentence(
-            "preflight.submodules.not_initialised", count=len(empty), names=_some(empty)
-        )
-        way_out = f"`{fill}`" if here else sentence("preflight.submodules.fill", command=fill)
+        said = say("preflight.submodules.not_initialised", count=len(empty), names=_some(empty))
+        way_out = f"`{fill}`" if here else say("preflight.submodules.fill", command=fill)
         yield warn("submodules", said, way_out)
     elif modules and not here:
-        said = sentence(
+        said = say(
             "preflight.submodules.not_in_the_work_tree",
             names=_some(tuple(module.path for module in modules)),
         )
-        way_out = sentence("preflight.submodules.run_here", command=fill)
+        way_out = say("preflight.submodules.run_here", command=fill)
         yield warn("submodules", said, way_out)
 
 
@@ -90,29 +86,25 @@ def git_lfs(subject: CheckSubject) -> Iterator[CheckResult]:
         yield _with_lfs(lfs, here=here)
         return
     pointers = tuple(name for name in lfs.files if name in lfs.pointers) if here else lfs.files
-    way_out = (
-        sentence("preflight.lfs.set_it_up")
-        if lfs.installed
-        else sentence("preflight.lfs.install_it")
-    )
+    way_out = say("preflight.lfs.set_it_up") if lfs.installed else say("preflight.lfs.install_it")
     why = (
-        sentence("preflight.lfs.is_not_set_up")
+        say("preflight.lfs.is_not_set_up")
         if lfs.installed
-        else sentence("preflight.lfs.is_not_installed")
+        else say("preflight.lfs.is_not_installed")
     )
     if lfs.required and lfs.set_up:
-        said = sentence(
+        said = say(
             "preflight.lfs.can_neither_check_out_nor_commit", files=_some(lfs.files), why=why
         )
         yield refuse("Git LFS", said, way_out)
     elif touched := tuple(name for name in pointers if _touched(name, subject.paths)):
-        said = sentence("preflight.lfs.only_a_pointer", files=_some(touched), why=why)
+        said = say("preflight.lfs.only_a_pointer", files=_some(touched), why=why)
         yield refuse("Git LFS", said, way_out)
     elif pointers:
-        said = sentence(
+        said = say(
             "preflight.lfs.pointers_only", count=len(pointers), files=_some(pointers), why=why
         )
-        yield warn("Git LFS", said, sentence("preflight.lfs.left_alone", way_out=way_out))
+        yield warn("Git LFS", said, say("preflight.lfs.left_alone", way_out=way_out))
 
 
 def sparse_checkout(subject: CheckSubject) -> Iterator[CheckResult]:
@@ -125,15 +117,15 @@ def sparse_checkout(subject: CheckSubject) -> Iterator[CheckResult]:
     whole = "`git sparse-checkout disable`"
     missing = tuple(path for path in subject.paths if path in sparse.left_out)
     if not sparse.takes_folder(SPECS):
-        said = sentence("preflight.sparse.leaves_out_the_record", folder=SPECS)
+        said = say("preflight.sparse.leaves_out_the_record", folder=SPECS)
         yield refuse("sparse checkout", said, f"git sparse-checkout add {SPECS}")
     elif missing:
-        said = sentence("preflight.sparse.named_and_left_out", files=_some(missing))
-        way_out = sentence("preflight.sparse.add_the_folder", command=whole)
+        said = say("preflight.sparse.named_and_left_out", files=_some(missing))
+        way_out = say("preflight.sparse.add_the_folder", command=whole)
         yield refuse("sparse checkout", said, way_out)
     elif sparse.left_out:
-        said = sentence("preflight.sparse.leaves_out_files", count=len(sparse.left_out))
-        yield warn("sparse checkout", said, sentence("preflight.sparse.if_needed", command=whole))
+        said = say("preflight.sparse.leaves_out_files", count=len(sparse.left_out))
+        yield warn("sparse checkout", said, say("preflight.sparse.if_needed", command=whole))
 
 
 def named_runs(subject: CheckSubject) -> Iterator[CheckResult]:
@@ -145,24 +137,24 @@ def named_runs(subject: CheckSubject) -> Iterator[CheckResult]:
     for info in named_in(repository, text):
         alone = all(line.rstrip("/").rpartition("/")[2] == info.name for line in lines)
         if alone:
-            said = sentence("preflight.runs.no_task", run=info.name)
+            said = say("preflight.runs.no_task", run=info.name)
         else:
-            said = sentence("preflight.runs.begins_another", run=info.name)
+            said = say("preflight.runs.begins_another", run=info.name)
         way_out = f"forge-bot run {SPECS}/{info.name} goes on with it."
         yield (refuse if alone else warn)("run", said, way_out)
 
 
 def _with_lfs(lfs: Lfs, *, here: bool) -> CheckResult:
     if lfs.pointers:
-        said = sentence(
+        said = say(
             "preflight.lfs.not_pulled",
             count=len(lfs.pointers),
             files=_some(tuple(sorted(lfs.pointers))),
         )
-        way_out = "`git lfs pull`" if here else sentence("preflight.lfs.pull_it")
+        way_out = "`git lfs pull`" if here else say("preflight.lfs.pull_it")
         return warn("Git LFS", said, way_out)
-    said = sentence("preflight.lfs.hooks_do_not_run", count=len(lfs.files))
-    way_out = sentence("preflight.lfs.push_it_before")
+    said = say("preflight.lfs.hooks_do_not_run", count=len(lfs.files))
+    way_out = say("preflight.lfs.push_it_before")
     return note("Git LFS", said, way_out)
 
 
