@@ -49,10 +49,7 @@ def print_error(error: Exception | NobodyReads) -> int:
         )
     )
     _trace(error, console)
-    console.print(
-        f"  [bold]→[/] {say('cli.errors.nothing_recorded_is_lost')}",
-        highlight=False,
-    )
+    console.print(f"  [bold]→[/] {say('cli.errors.nothing_recorded_is_lost')}", highlight=False)
     return FAILED
 
 

@@ -38,10 +38,7 @@ class PullRequestText(Frozen):
 
 
 def pull_request(
-    view: RunFacts,
-    documents: Mapping[str, str],
-    limit: int = LIMIT,
-    customs: Customs = _USUAL,
+    view: RunFacts, documents: Mapping[str, str], limit: int = LIMIT, customs: Customs = _USUAL
 ) -> PullRequestText:
     """Title and body, from the state and the texts of the run's documents by name; those that are
     missing are left out. The body begins with the repository's own template.

@@ -224,10 +224,7 @@ def _choice(proposal: Proposal) -> dict[str, JsonValue]:
         for effort, option in proposal.effort_options.items()
     )
     return UIComponent(
-        kind="confirmation",
-        title=say("client.effort_and_branch"),
-        data=data,
-        actions=actions,
+        kind="confirmation", title=say("client.effort_and_branch"), data=data, actions=actions
     ).shown
 
 

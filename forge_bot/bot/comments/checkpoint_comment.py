@@ -257,12 +257,7 @@ def _changed(question: Question) -> Flexible:
     difference = question.data.difference
     if not difference.strip():
         return lambda _room: ""
-    paper = Paper(
-        name=say("question.what_changed"),
-        text=difference,
-        language="diff",
-        open=True,
-    )
+    paper = Paper(name=say("question.what_changed"), text=difference, language="diff", open=True)
     return lambda room: papers([paper])(min(room, LIMIT // 3))
 
 

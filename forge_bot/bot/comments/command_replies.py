@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from forge_bot.bot.comments.next_step import next_move, pull_request_link
 from forge_bot.bot.comments.phase_table import phases
-from forge_bot.bot.comments.reply import CommentReply
+from forge_bot.bot.comments.reply import CommentReply, reply
 from forge_bot.bot.comments.run_view import RunView
 from forge_bot.bot.comments.tracking_comment import facts
 from forge_bot.engine.state import Decision, OpenGate
@@ -31,12 +31,7 @@ def no_run(commands: CommandNames, *, label: str) -> CommentReply:
     begin = say(
         "replies.no_run.detail", label=escape.code(label), prefix=escape.code(commands.prefix)
     )
-    return CommentReply(
-        occasion="no-run",
-        headline=say("replies.no_run.headline"),
-        detail=begin,
-        reaction="confused",
-    )
+    return reply("no-run", say("replies.no_run.headline"), begin, reaction="confused")
 
 
 def already_running(view: RunView) -> CommentReply:
@@ -47,11 +42,8 @@ def already_running(view: RunView) -> CommentReply:
         now=_now(view),
         abandon=view.commands.say("abandon"),
     )
-    return CommentReply(
-        occasion="already-running",
-        headline=say("replies.already_running.headline"),
-        detail=detail,
-        reaction="confused",
+    return reply(
+        "already-running", say("replies.already_running.headline"), detail, reaction="confused"
     )
 
 
@@ -59,11 +51,8 @@ def ended_already(view: RunView) -> CommentReply:
     """A command to a run that is over."""
     again = say("replies.ended_already.detail", prefix=escape.code(view.commands.prefix))
     detail = f"{next_move(view).text}\n\n{again}"
-    return CommentReply(
-        occasion="ended-already",
-        headline=say("replies.ended_already.headline"),
-        detail=detail,
-        reaction="confused",
+    return reply(
+        "ended-already", say("replies.ended_already.headline"), detail, reaction="confused"
     )
 
 
@@ -77,9 +66,7 @@ def nothing_to_answer(view: RunView, *, answer: str) -> CommentReply:
         "replies.nothing_to_answer.detail", now=_now(view), status=view.commands.say("status")
     )
     headline = say("replies.nothing_to_answer.headline", answer=escape.plain(answer, 20))
-    return CommentReply(
-        occasion="nothing-to-answer", headline=headline, detail=detail, reaction="confused"
-    )
+    return reply("nothing-to-answer", headline, detail, reaction="confused")
 
 
 def stale_approval(view: RunView, gate: OpenGate, *, given: str = "") -> CommentReply:
@@ -101,10 +88,10 @@ def stale_approval(view: RunView, gate: OpenGate, *, given: str = "") -> Comment
         where=where,
     )
     answer = code_block(view.commands.say("approve", short(gate.digest)))
-    return CommentReply(
-        occasion="stale-approval",
-        headline=say("replies.stale_approval.headline"),
-        detail=f"{detail}\n\n{answer}",
+    return reply(
+        "stale-approval",
+        say("replies.stale_approval.headline"),
+        f"{detail}\n\n{answer}",
         tone="warning",
         reaction="confused",
     )
@@ -121,10 +108,10 @@ def already_answered(view: RunView, decision: Decision) -> CommentReply:
         "replies.already_answered.back",
         retry=view.commands.say("retry", _phase_before(view, decision.gate)),
     )
-    return CommentReply(
-        occasion="already-answered",
-        headline=headline,
-        detail=say("replies.already_answered.detail", now=_now(view), back=back),
+    return reply(
+        "already-answered",
+        headline,
+        say("replies.already_answered.detail", now=_now(view), back=back),
         reaction="confused",
     )
 
@@ -136,20 +123,20 @@ def not_offered(view: RunView, gate: OpenGate, *, answer: str) -> CommentReply:
         for option in dict.fromkeys((*gate.options, "abandon"))
     ]
     headline = say("replies.not_offered.headline", answer=escape.code(answer, 30))
-    return CommentReply(
-        occasion="not-offered",
-        headline=headline,
-        detail=say("replies.not_offered.detail", offered=listed(offered, "words.or")),
+    return reply(
+        "not-offered",
+        headline,
+        say("replies.not_offered.detail", offered=listed(offered, "words.or")),
         reaction="confused",
     )
 
 
 def notes_missing(commands: CommandNames) -> CommentReply:
     """A rejection without a reason."""
-    return CommentReply(
-        occasion="notes-missing",
-        headline=say("replies.notes_missing.headline"),
-        detail=say("replies.notes_missing.detail", reject=commands.form("reject")),
+    return reply(
+        "notes-missing",
+        say("replies.notes_missing.headline"),
+        say("replies.notes_missing.detail", reject=commands.form("reject")),
         reaction="confused",
     )
 
@@ -162,39 +149,28 @@ def asked_for_help(view: RunView | None, commands: CommandNames) -> CommentReply
     """Everything that can be said, in the words of the grammar; before it, where the run stands."""
     now = f"{_now(view)}\n\n" if view is not None else ""
     table = help_text(commands.prefix, bare=commands.short)
-    return CommentReply(
-        occasion="help",
-        headline=say("replies.asked_for_help.headline"),
-        detail=f"{now}{table}",
-    )
+    return reply("help", say("replies.asked_for_help.headline"), f"{now}{table}")
 
 
 def asked_for_status(view: RunView) -> CommentReply:
     """Return the state of the run."""
-    return CommentReply(
-        occasion="status",
-        headline=next_move(view).headline,
-        detail=f"{next_move(view).detail}\n\n{facts(view)}",
-    )
+    return reply("status", next_move(view).headline, f"{next_move(view).detail}\n\n{facts(view)}")
 
 
 def asked_for_cost(view: RunView) -> CommentReply:
     """Return the cost of the run, phase by phase."""
-    return CommentReply(
-        occasion="cost",
-        headline=say("replies.asked_for_cost.headline"),
-        detail=compose([facts(view), phases(view)], 30_000).rstrip(),
+    return reply(
+        "cost",
+        say("replies.asked_for_cost.headline"),
+        compose([facts(view), phases(view)], 30_000).rstrip(),
     )
 
 
 def resumed(view: RunView, *, by: str) -> CommentReply:
     """A run goes on after it had stopped."""
     detail = say("replies.resumed.detail", now=_now(view))
-    return CommentReply(
-        occasion="resumed",
-        headline=say("replies.resumed.headline", by=escape.code(by)),
-        detail=detail,
-        reaction="rocket",
+    return reply(
+        "resumed", say("replies.resumed.headline", by=escape.code(by)), detail, reaction="rocket"
     )
 
 
@@ -206,22 +182,15 @@ def cannot(commands: CommandNames, error: ForgeError) -> CommentReply:
         else say("replies.cannot.status", status=commands.say("status"))
     )
     detail = f"{advice_in_thread(error, commands)}{status}"
-    return CommentReply(
-        occasion="cannot",
-        headline=escape.line(error.message, 300),
-        detail=detail,
-        reaction="confused",
-    )
+    return reply("cannot", escape.line(error.message, 300), detail, reaction="confused")
 
 
 def answered(text: str) -> CommentReply:
     """Return a model's answer to a question about the run."""
-    return CommentReply(
-        occasion="answer",
-        headline=say("replies.answered.headline"),
-        detail=compose(
-            [papers([Paper(name="answer", text=text, url="", open=True)])], 40_000
-        ).rstrip(),
+    return reply(
+        "answer",
+        say("replies.answered.headline"),
+        compose([papers([Paper(name="answer", text=text, url="", open=True)])], 40_000).rstrip(),
     )
 
 
@@ -240,7 +209,7 @@ def fixing(view: RunView, *, checks: Sequence[str], round_: int, most: int) -> C
             say("replies.fixing.headline"),
             say("replies.fixing.detail", named=named, round=round_, most=most, now=_now(view)),
         )
-    return CommentReply(occasion="fixing", headline=headline, detail=detail, reaction="rocket")
+    return reply("fixing", headline, detail, reaction="rocket")
 
 
 def updated(view: RunView, *, base: str, conflicts: Sequence[str]) -> CommentReply:
@@ -250,16 +219,16 @@ def updated(view: RunView, *, base: str, conflicts: Sequence[str]) -> CommentRep
     name = escape.code(base, 60)
     if conflicts:
         named = listed([escape.code(path, 100) for path in conflicts[:5]])
-        return CommentReply(
-            occasion="updated",
-            headline=say("replies.updated.headline_of_conflict", name=name),
-            detail=say("replies.updated.conflict", named=named, now=_now(view)),
+        return reply(
+            "updated",
+            say("replies.updated.headline_of_conflict", name=name),
+            say("replies.updated.conflict", named=named, now=_now(view)),
             reaction="rocket",
         )
-    return CommentReply(
-        occasion="updated",
-        headline=say("replies.updated.headline", name=name),
-        detail=say("replies.updated.detail", now=_now(view)),
+    return reply(
+        "updated",
+        say("replies.updated.headline", name=name),
+        say("replies.updated.detail", now=_now(view)),
         reaction="rocket",
     )
 
@@ -267,22 +236,16 @@ def updated(view: RunView, *, base: str, conflicts: Sequence[str]) -> CommentRep
 def no_fix(view: RunView, *, checks: Sequence[str]) -> CommentReply:
     """No check of the pull request failed in a way that another change could mend."""
     if not checks:
-        return CommentReply(
-            occasion="no-fix",
-            headline=say("replies.no_fix.headline_without_checks"),
-            detail=say(
-                "replies.no_fix.without_checks", retry=view.commands.say("retry", _example(view))
-            ),
+        return reply(
+            "no-fix",
+            say("replies.no_fix.headline_without_checks"),
+            say("replies.no_fix.without_checks", retry=view.commands.say("retry", _example(view))),
         )
     named = listed([escape.code(name, 80) for name in checks[:5]])
     detail = say(
         "replies.no_fix.detail", named=named, pull_request=pull_request_link(view, begins=False)
     )
-    return CommentReply(
-        occasion="no-fix",
-        headline=say("replies.no_fix.headline"),
-        detail=detail,
-    )
+    return reply("no-fix", say("replies.no_fix.headline"), detail)
 
 
 def _example(view: RunView) -> str:
@@ -293,10 +256,10 @@ def _example(view: RunView) -> str:
 
 def used_up(commands: CommandNames) -> CommentReply:
     """There is more to do, and no worker comes any more in this run of the workflow."""
-    return CommentReply(
-        occasion="used-up",
-        headline=say("replies.used_up.headline"),
-        detail=say("replies.used_up.detail", retry=commands.say("retry")),
+    return reply(
+        "used-up",
+        say("replies.used_up.headline"),
+        say("replies.used_up.detail", retry=commands.say("retry")),
         tone="important",
     )
 
@@ -309,11 +272,8 @@ def pull_request_by_hand(view: RunView, *, url: str, said: str) -> CommentReply:
         url=url,
         offered=escape.code(view.offered),
     )
-    return CommentReply(
-        occasion="pull-request-by-hand",
-        headline=say("replies.pull_request_by_hand.headline"),
-        detail=detail,
-        tone="warning",
+    return reply(
+        "pull-request-by-hand", say("replies.pull_request_by_hand.headline"), detail, tone="warning"
     )
 
 
@@ -330,7 +290,7 @@ def issues_opened(results: Sequence[IssueResult]) -> CommentReply:
         if opened
         else say("replies.issues_opened.nothing_new")
     )
-    return CommentReply(occasion="issues-opened", headline=headline, detail="\n".join(lines))
+    return reply("issues-opened", headline, "\n".join(lines))
 
 
 def issues_by_hand(view: RunView, *, said: str) -> CommentReply:
@@ -340,12 +300,7 @@ def issues_by_hand(view: RunView, *, said: str) -> CommentReply:
         said=escape.code(said, 300),
         issues=view.links.named(ISSUES),
     )
-    return CommentReply(
-        occasion="issues-by-hand",
-        headline=say("replies.issues_by_hand.headline"),
-        detail=detail,
-        tone="warning",
-    )
+    return reply("issues-by-hand", say("replies.issues_by_hand.headline"), detail, tone="warning")
 
 
 def pull_request_over(view: RunView, *, merged: bool) -> CommentReply:
@@ -357,14 +312,14 @@ def pull_request_over(view: RunView, *, merged: bool) -> CommentReply:
         branch=view.branch,
         compare=compare,
     )
-    return CommentReply(
-        occasion="pull-request-over",
-        headline=say(
+    return reply(
+        "pull-request-over",
+        say(
             "replies.pull_request_over.headline_merged"
             if merged
             else "replies.pull_request_over.headline_closed"
         ),
-        detail=detail,
+        detail,
         tone="warning",
     )
 
@@ -384,10 +339,10 @@ def people_in_conflict(view: RunView, *, files: Sequence[str], aside: str) -> Co
         compare=view.links.compare(view.offered, aside),
         commands=code_block(merge),
     )
-    return CommentReply(
-        occasion="people-in-conflict",
-        headline=say("replies.people_in_conflict.headline", branch=branch),
-        detail=detail,
+    return reply(
+        "people-in-conflict",
+        say("replies.people_in_conflict.headline", branch=branch),
+        detail,
         tone="warning",
     )
 

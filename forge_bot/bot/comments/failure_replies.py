@@ -4,7 +4,7 @@ constructor for each occasion.
 
 from collections.abc import Sequence
 
-from forge_bot.bot.comments.reply import CommentReply, failure_reply
+from forge_bot.bot.comments.reply import CommentReply, failure_reply, reply
 from forge_bot.errors import ForgeError
 from forge_bot.interaction.command_names import CommandNames
 from forge_bot.interaction.commit_links import Links
@@ -98,11 +98,8 @@ def batch_under_way(commands: CommandNames, *, said: str) -> CommentReply:
     )
     answered = say("failures.batch_under_way.within_a_day")
     detail = f"{escape.line(said, 400)} {answered} {looks}"
-    return CommentReply(
-        occasion="batch-under-way",
-        headline=say("failures.batch_under_way.headline"),
-        detail=detail,
-        outcome=Outcome.WAITING,
+    return reply(
+        "batch-under-way", say("failures.batch_under_way.headline"), detail, outcome=Outcome.WAITING
     )
 
 
@@ -185,10 +182,7 @@ def may_not_push(links: Links, commands: CommandNames, *, said: str) -> CommentR
         unpushed=_unpushed(commands),
     )
     return failure_reply(
-        "may-not-push",
-        say("failures.may_not_push.headline"),
-        detail,
-        outcome=Outcome.REFUSED,
+        "may-not-push", say("failures.may_not_push.headline"), detail, outcome=Outcome.REFUSED
     )
 
 
@@ -213,11 +207,8 @@ def workflow_files(
         commands=code_block(apply),
         status=commands.say("status"),
     )
-    return CommentReply(
-        occasion="workflow-files",
-        headline=say("failures.workflow_files.headline"),
-        detail=detail,
-        tone="important",
+    return reply(
+        "workflow-files", say("failures.workflow_files.headline"), detail, tone="important"
     )
 
 
@@ -237,12 +228,7 @@ def workflow_push_refused(links: Links, commands: CommandNames, *, said: str) ->
 def checks_wait(*, pull_request: str) -> CommentReply:
     """GitHub holds the checks of a bot's pull request until somebody clicks."""
     detail = say("failures.checks_wait.detail", pull_request=pull_request)
-    return CommentReply(
-        occasion="checks-wait",
-        headline=say("failures.checks_wait.headline"),
-        detail=detail,
-        tone="important",
-    )
+    return reply("checks-wait", say("failures.checks_wait.headline"), detail, tone="important")
 
 
 def record_not_kept(links: Links, *, run: str, branch: str, said: str) -> CommentReply:
@@ -254,10 +240,10 @@ def record_not_kept(links: Links, *, run: str, branch: str, said: str) -> Commen
         folder=links.folder,
         said=escape.code(said, 300),
     )
-    return CommentReply(
-        occasion="record-not-kept",
-        headline=say("failures.record_not_kept.headline", branch=RECORD_BRANCHES[0]),
-        detail=detail,
+    return reply(
+        "record-not-kept",
+        say("failures.record_not_kept.headline", branch=RECORD_BRANCHES[0]),
+        detail,
         tone="warning",
     )
 

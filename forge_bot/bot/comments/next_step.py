@@ -1,6 +1,6 @@
 """The first thing in every comment: what is going on, and whether somebody has to do something."""
 
-from forge_bot.bot.comments.reply import CommentReply
+from forge_bot.bot.comments.reply import CommentReply, reply
 from forge_bot.bot.comments.run_view import RunView
 from forge_bot.engine.budget import Budget
 from forge_bot.engine.phases import GatePhase, PublishPhase, TaskReviewPhase, TasksPhase
@@ -73,10 +73,10 @@ def _completed(view: RunView) -> CommentReply:
             caution=caution,
         )
     tone = "warning" if red else "tip"
-    return CommentReply(
-        occasion="completed",
-        headline=say("progress.completed.headline"),
-        detail=detail,
+    return reply(
+        "completed",
+        say("progress.completed.headline"),
+        detail,
         tone=tone,
         reaction="rocket",
         outcome=Outcome.DONE,
@@ -90,10 +90,10 @@ def _unneeded(view: RunView, found: NothingToDo) -> CommentReply:
     evidence = escape.document(found.evidence).text
     thanks = say("progress.unneeded.detail", document=told)
     detail = f"{UNNEEDED[found.why]}\n\n{evidence}\n\n{thanks}"
-    return CommentReply(
-        occasion="completed",
-        headline=say("progress.unneeded.headline"),
-        detail=detail,
+    return reply(
+        "completed",
+        say("progress.unneeded.headline"),
+        detail,
         tone="tip",
         reaction="rocket",
         outcome=Outcome.DONE,
@@ -108,11 +108,8 @@ def _abandoned(view: RunView) -> CommentReply:
         else ""
     )
     detail = say("progress.abandoned.detail", branch=view.branch)
-    return CommentReply(
-        occasion="abandoned",
-        headline=say("progress.abandoned.headline", by=by),
-        detail=detail,
-        outcome=Outcome.ABANDONED,
+    return reply(
+        "abandoned", say("progress.abandoned.headline", by=by), detail, outcome=Outcome.ABANDONED
     )
 
 
@@ -122,18 +119,16 @@ def _abandoned(view: RunView) -> CommentReply:
 
 def _asked(view: RunView, gate: OpenGate) -> CommentReply:
     if "post" in gate.options:
-        return CommentReply(
-            occasion="waiting",
-            headline=say("progress.all_but_done.headline"),
-            detail=say("progress.all_but_done.detail"),
+        return reply(
+            "waiting", say("progress.all_but_done.headline"), say("progress.all_but_done.detail")
         )
     outcome = Outcome.BUDGET if gate.reason is Reason.BUDGET else Outcome.WAITING
     tone = "warning" if gate.reason is not None else "important"
     begin = asked_for(view, gate)
-    return CommentReply(
-        occasion="waiting",
-        headline=say("progress.your_turn", request=f"{begin[:1].lower()}{begin[1:]}"),
-        detail=_how_to_answer(view, gate),
+    return reply(
+        "waiting",
+        say("progress.your_turn", request=f"{begin[:1].lower()}{begin[1:]}"),
+        _how_to_answer(view, gate),
         tone=tone,
         outcome=outcome,
     )
@@ -211,9 +206,9 @@ def _working(view: RunView) -> CommentReply:
         detail = say("progress.working.being_delivered")
     if left := _nearly_spent(state.budget):
         detail += say("progress.working.budget_left", left=left)
-    return CommentReply(
-        occasion="working",
-        headline=say("progress.working.headline", label=view.label(phase.id)),
-        detail=detail,
+    return reply(
+        "working",
+        say("progress.working.headline", label=view.label(phase.id)),
+        detail,
         reaction="eyes",
     )

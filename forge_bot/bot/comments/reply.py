@@ -43,6 +43,26 @@ class CommentReply(Frozen):
         return alert(self.tone, self.text)
 
 
+def reply(
+    occasion: str,
+    headline: str,
+    detail: str = "",
+    *,
+    tone: Tone = "note",
+    reaction: Reaction = "+1",
+    outcome: Outcome | None = None,
+) -> CommentReply:
+    """Return the words for one occasion."""
+    return CommentReply(
+        occasion=occasion,
+        headline=headline,
+        detail=detail,
+        tone=tone,
+        reaction=reaction,
+        outcome=outcome,
+    )
+
+
 def failure_reply(
     occasion: str,
     headline: str,
@@ -52,11 +72,4 @@ def failure_reply(
     tone: Tone = "caution",
 ) -> CommentReply:
     """Return the reply to something that went wrong."""
-    return CommentReply(
-        occasion=occasion,
-        headline=headline,
-        detail=detail,
-        tone=tone,
-        reaction="confused",
-        outcome=outcome,
-    )
+    return reply(occasion, headline, detail, tone=tone, reaction="confused", outcome=outcome)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from forge_bot.bot.comments.reply import CommentReply, failure_reply
+from forge_bot.bot.comments.reply import CommentReply, failure_reply, reply
 from forge_bot.interaction.command_names import CommandNames
 from forge_bot.interaction.commit_links import Links
 from forge_bot.prompts import escape
@@ -13,10 +13,10 @@ from forge_bot.sentences import say
 def comment_deleted(*, what: str) -> CommentReply:
     """A comment of the bot is gone."""
     detail = say("thread.comment_deleted.detail")
-    return CommentReply(
-        occasion="comment-deleted",
-        headline=say("thread.comment_deleted.headline", what=escape.plain(what, 60)),
-        detail=detail,
+    return reply(
+        "comment-deleted",
+        say("thread.comment_deleted.headline", what=escape.plain(what, 60)),
+        detail,
     )
 
 
@@ -45,10 +45,7 @@ def issue_gone(links: Links) -> CommentReply:
     """The issue was deleted, or cannot be seen any more."""
     detail = say("thread.issue_gone.detail", folder=links.folder)
     return failure_reply(
-        "issue-gone",
-        say("thread.issue_gone.headline"),
-        detail,
-        outcome=Outcome.REFUSED,
+        "issue-gone", say("thread.issue_gone.headline"), detail, outcome=Outcome.REFUSED
     )
 
 
@@ -72,12 +69,10 @@ def label_removed(commands: CommandNames, *, label: str) -> CommentReply:
 def repository_renamed(commands: CommandNames, *, old: str, new: str) -> CommentReply:
     """The repository has another name now."""
     detail = say("thread.repository_renamed.detail", again=commands.again)
-    return CommentReply(
-        occasion="repository-renamed",
-        headline=say(
-            "thread.repository_renamed.headline", old=escape.code(old), new=escape.code(new)
-        ),
-        detail=detail,
+    return reply(
+        "repository-renamed",
+        say("thread.repository_renamed.headline", old=escape.code(old), new=escape.code(new)),
+        detail,
     )
 
 
@@ -104,10 +99,8 @@ def request_edited(
         if issue
         else say("thread.request_edited.headline_of_comments")
     )
-    return CommentReply(
-        occasion="request-edited",
-        headline=headline,
-        detail="\n\n".join(part for part in (detail, left_out) if part),
+    return reply(
+        "request-edited", headline, "\n\n".join(part for part in (detail, left_out) if part)
     )
 
 
@@ -115,10 +108,10 @@ def edited_since(*, command: str) -> CommentReply:
     """Title or text of the issue were edited after the command, and what stood there before is not
     known.
     """
-    return CommentReply(
-        occasion="edited-since",
-        headline=say("thread.edited_since.headline"),
-        detail=say("thread.edited_since.detail", command=command),
+    return reply(
+        "edited-since",
+        say("thread.edited_since.headline"),
+        say("thread.edited_since.detail", command=command),
         tone="warning",
         reaction="confused",
         outcome=Outcome.WAITING,
@@ -146,12 +139,7 @@ def label_ignored(
         abandon=commands.say("abandon"),
         prefix=commands.prefix,
     )
-    return CommentReply(
-        occasion="label-ignored",
-        headline=say("thread.label_ignored.headline"),
-        detail=detail,
-        tone="note",
-    )
+    return reply("label-ignored", say("thread.label_ignored.headline"), detail, tone="note")
 
 
 def asked_too_much(commands: CommandNames, *, notes: Sequence[str]) -> CommentReply:
@@ -160,8 +148,4 @@ def asked_too_much(commands: CommandNames, *, notes: Sequence[str]) -> CommentRe
     """
     said = "".join(f"\n- {escape.line(note, 400)}" for note in notes[:5])
     detail = say("thread.asked_too_much.detail", abandon=commands.say("abandon"), said=said)
-    return CommentReply(
-        occasion="asked-too-much",
-        headline=say("thread.asked_too_much.headline"),
-        detail=detail,
-    )
+    return reply("asked-too-much", say("thread.asked_too_much.headline"), detail)

@@ -5,13 +5,7 @@ import shutil
 from collections.abc import Collection, Iterator, Mapping
 from fnmatch import fnmatchcase
 
-from forge_bot.errors import (
-    BadCapabilities,
-    BadConfig,
-    BadSigningKey,
-    ForgeError,
-    NoTestCommand,
-)
+from forge_bot.errors import BadCapabilities, BadConfig, BadSigningKey, ForgeError, NoTestCommand
 from forge_bot.git import Repository
 from forge_bot.git.signed_commits import find_key, try_key
 from forge_bot.interaction.remedy_words import advice_at_terminal
