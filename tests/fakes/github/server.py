@@ -32,6 +32,8 @@ class Handler(BaseHTTPRequestHandler):
     """One connection."""
 
     protocol_version = "HTTP/1.1"
+    # Headers and body are two packets: the second would wait 40 ms for the first to be acknowledged.
+    disable_nagle_algorithm = True
     server: Server  # pyright: ignore[reportIncompatibleVariableOverride] - the base class says any server
 
     def _body(self) -> bytes:
