@@ -42,6 +42,14 @@ _CHANGELOGS = (
 _FRAGMENTS = ("newsfragments", "changelog.d", "changelog_entries", "news", "changes", ".changeset")
 _FRAGMENT = re.compile(r"\.(?:md|rst|txt|ya?ml)$", re.IGNORECASE)
 _MOST_CHANGELOG = 1_000
+_WHOLE_CHANGELOG = 2_000
+"""Characters of newest entries that are shown whole: an implementer needs them whole anyway."""
+
+NEWEST = "newest entries"
+"""The part of a changelog that is shown where every line of its newest release is."""
+
+PARTS_OF_NEWEST = "parts of the newest entries"
+
 _LINES_OF_ENTRIES = 4
 """Lines of each section of the newest entries, which show their form."""
 _ENTRY = re.compile(r"\s{0,3}[-*+•]\s+\S")
@@ -246,8 +254,13 @@ def tells_of_changes(path: str) -> bool:
 
 
 def _changelog(listing: Listing, path: str, room: int) -> HouseRule | None:
-    """Return the beginning of a changelog, which shows its form, without its preface."""
+    """Return the newest entries of a changelog, without its preface; of many only the first lines
+    of each section, which show their form.
+    """
     text = listing.text(path)
+    whole = newest_entries(path, text, min(room, _WHOLE_CHANGELOG))
+    if whole is None or whole.part != PARTS_OF_NEWEST:
+        return whole
     return newest_entries(path, text, min(room, _MOST_CHANGELOG), _LINES_OF_ENTRIES)
 
 
@@ -264,10 +277,9 @@ def newest_entries(path: str, text: str, room: int, of_each: int = 0) -> HouseRu
     beginnings = ([*_beginnings(lines, newest, most)] for most in range(of_each, 0, -1))
     fitting = (spans for spans in beginnings if _length_of(lines, spans) <= room)
     shown = next(fitting, None) or [*_as_many_lines(lines, newest, room)]
+    part = NEWEST if shown == newest else PARTS_OF_NEWEST
     whole = shown == [(0, len(lines))]
-    return HouseRule(
-        path=path, text=_written(lines, _joined(shown)), part="" if whole else "newest entries"
-    )
+    return HouseRule(path=path, text=_written(lines, _joined(shown)), part="" if whole else part)
 
 
 def _beginnings(lines: Sequence[str], sections: Sequence[Span], most: int) -> Iterator[Span]:

@@ -6,6 +6,7 @@ from functools import lru_cache
 from forge_bot.git import Repository
 from forge_bot.knowledge.excerpts import WantedPlaces, excerpt
 from forge_bot.knowledge.house_rules import (
+    PARTS_OF_NEWEST,
     HouseRule,
     house_rules,
     newest_entries,
@@ -53,6 +54,7 @@ class PromptFiles:
         self.request = request
         self._files = listed(repository, base)
         self._shown: dict[str, tuple[Span, ...]] = {}
+        self._changelogs = set[str]()
         self._about: list[str] = words(request)
         self._special = special_methods(request, self._about)
 
@@ -78,6 +80,16 @@ class PromptFiles:
         """Return what the repository says about changes, as it was at the base: the same for every
         agent of the run.
         """
+        rules = [
+            rule
+            for rule in _house_rules(self.repository, self.base)
+            if rule.path not in self._shown
+        ]
+        self._changelogs = {
+            rule.path
+            for rule in rules
+            if tells_of_changes(rule.path) and rule.part != PARTS_OF_NEWEST
+        }
         return [
             InputFile(
                 name=rule.path,
@@ -86,8 +98,7 @@ class PromptFiles:
                 kind="output" if rule.path.endswith("/") else "file",
                 shown_as=f"{rule.path}, {rule.part}" if rule.part else "",
             )
-            for rule in _house_rules(self.repository, self.base)
-            if rule.path not in self._shown
+            for rule in rules
         ]
 
     def named_in(self, document: str) -> list[InputFile]:
@@ -205,6 +216,9 @@ class PromptFiles:
             for span in place.lines
         ]
         newest = tells_of_changes(path) and not (search or lines)
+        if newest and not now and path in self._changelogs:
+            self._shown.setdefault(path, ())
+            return None
         if newest and (rule := newest_entries(path, text, room)) is not None:
             return self._named(path, rule.text, rule.part, now=now)
         before = self._shown.get(path, ())

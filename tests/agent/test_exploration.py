@@ -419,3 +419,39 @@ def test_the_same_happenings_give_the_same_messages() -> None:
         ).messages
 
     assert conversation() == conversation()
+
+
+def file_lines(first: int, last: int) -> str:
+    return "".join(f"line {n} of the file\n" for n in range(first, last + 1))
+
+
+def read(x: Conversation, first: int, last: int) -> Conversation:
+    """The conversation after lines of a.py were asked for and found."""
+    wanted = ("read_file", {"path": "a.py", "start": first, "end": last})
+    x = replied(x, ModelReply(text=explore(wanted)))
+    effect = next_effect(x)
+    assert isinstance(effect, Fetch)
+    found = seen(effect.wanted[0], file_lines(first, last))
+    return fetched(x, (found.model_copy(update={"note": f"lines {first}-{last} of 90"}),))
+
+
+def test_lines_of_a_file_that_stand_above_are_only_named() -> None:
+    shown = (
+        f'<untrusted-text source="a.py, lines 11-30 of 90">\n{file_lines(11, 30)}</untrusted-text>'
+    )
+    x = begin(assignment().model_copy(update={"user": shown}))
+    x = read(x, 5, 40)
+    said = f"{file_lines(5, 10)}[… lines 11-30 stand above …]\n{file_lines(31, 40)}"
+    assert f"\n{said}````" in told(x)
+    x = read(x, 32, 60)
+    assert f"\n[… lines 32-40 stand above …]\n{file_lines(41, 60)}````" in told(x)
+    x = read(x, 8, 20)
+    assert "\n[… lines 8-20 stand above …]\n````" in told(x)
+
+
+def test_lines_of_another_file_and_a_few_lines_are_shown_again() -> None:
+    other = f'<untrusted-text source="b.py">\n{file_lines(1, 30)}</untrusted-text>'
+    x = read(begin(assignment().model_copy(update={"user": other})), 1, 30)
+    assert f"\n{file_lines(1, 30)}````" in told(x)
+    x = read(x, 25, 31)
+    assert f"\n{file_lines(25, 31)}````" in told(x)

@@ -152,14 +152,21 @@ def test_of_a_changelog_each_section_of_the_newest_release_is_shown() -> None:
             f"### {name}\n\n" + "".join(f"- {name} {n} is done.\n" for n in range(entries)) + "\n"
         )
 
-    newest = "".join(section(name, 30) for name in ("Added", "Changed", "Fixed"))
+    newest = "".join(section(name, 60) for name in ("Added", "Changed", "Fixed"))
     text = f"# Changes\n\nAll of them.\n\n\n## Unreleased\n\n{newest}## 1.0\n\n- The first.\n"
     found = rules({"CHANGELOG.md": text})["CHANGELOG.md"]
     for name in ("Added", "Changed", "Fixed"):
         assert f"### {name}\n\n- {name} 0 is done." in found.text
     assert "The first" not in found.text
     assert "are not shown here …]" in found.text
-    assert found.part == "newest entries"
+    assert found.part == "parts of the newest entries"
+
+
+def test_a_short_newest_release_of_a_changelog_is_shown_whole() -> None:
+    newest = "## Unreleased\n\n### Fixed\n\n" + "".join(f"- Entry {n}.\n\n" for n in range(40))
+    found = rules({"CHANGELOG.md": f"# Changes\n\n{newest}## 1.0\n\n- The first.\n"})
+    assert newest.rstrip() in found["CHANGELOG.md"].text
+    assert found["CHANGELOG.md"].part == "newest entries"
 
 
 def test_of_a_changelog_with_long_entries_no_section_is_left_out() -> None:

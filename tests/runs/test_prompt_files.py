@@ -5,6 +5,8 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
+import pytest
+
 from forge_bot.git import Repository
 from forge_bot.prompts.material import InputFile
 from forge_bot.runs.prompt_files import PromptFiles
@@ -182,6 +184,25 @@ def test_of_a_changelog_an_implementer_sees_the_newest_entries_and_no_old_ones(
     (shown,) = made.for_task(base, (), [design])
     assert newest.strip() in shown.text
     assert "in 40" not in shown.text
+
+
+@pytest.mark.parametrize(("entries", "again"), [(3, False), (300, True)])
+def test_newest_entries_that_the_rules_show_whole_are_not_shown_again(
+    tmp_path: Path, entries: int, again: bool
+) -> None:
+    newest = "## Unreleased\n\n" + "".join(f"- Entry {n}.\n" for n in range(entries))
+    text = f"# Changes\n\n{newest}\n## 1\n\n- `show`.\n"
+    changed = {"CHANGES.md": text.replace("Entry 0", "Entry zero")}
+    here = repository(tmp_path, {"app/pager.py": CORE, "CHANGES.md": text}, changed)
+    base, now = here.commit_id("main~1"), here.commit_id("main")
+    design = "- `app/pager.py`: `show`\n- `CHANGES.md`: an entry"
+    made = PromptFiles(here, base, "It fails.")
+    (rule,) = made.house_rules()
+    assert (newest in rule.text) is not again
+    shown = made.for_task(base, (), [design])
+    assert files(shown) == ["app/pager.py", *(["CHANGES.md"] if again else [])]
+    edited = made.for_task(now, (), [design])
+    assert "Entry zero" in edited[-1].text, "what an earlier task changed is shown as it is now"
 
 
 def test_a_page_counts_only_where_a_bullet_begins_with_it(tmp_path: Path) -> None:
