@@ -118,5 +118,5 @@ def test_runs_that_meet_a_secondary_limit_go_on_without_a_word_after_a_minute(
         ids = [workflow_id(Repository.find(place.path), name) for name in names]
         return [await client.get_workflow_handle(each).result() for each in ids]
 
-    assert asyncio.run(ended()) == ["completed", "completed"]
+    assert asyncio.run(ended()) == ["done", "done"]
     assert limited.opened == ["pr create"] * 2
