@@ -7,7 +7,13 @@ from forge_bot.agent.redaction import secrets_of
 from forge_bot.bot.inspect_commits import CommitInspector
 from forge_bot.bot.job_context import JobContext
 from forge_bot.bot.thread import ThreadCommand
-from forge_bot.bot.worker_messages import Committed, InquiryAnswer, LogMessage, WorkerStopped
+from forge_bot.bot.worker_messages import (
+    Committed,
+    InquiryAnswer,
+    LogMessage,
+    StepBegins,
+    WorkerStopped,
+)
 from forge_bot.bot.worker_process import WorkerProcess, without_token
 from forge_bot.errors import GitFailed
 from forge_bot.gate import grammar as said
@@ -17,7 +23,9 @@ from forge_bot.runs.find_runs import RunInfo
 
 
 class SupervisedWorker:
-    """Starts workers, one at a time. `pushed` is called for commits that were found good."""
+    """Starts workers, one at a time. `pushed` is called for commits that were found good, `before`
+    for each step that a worker begins where it tells of them.
+    """
 
     def __init__(
         self,
@@ -25,11 +33,13 @@ class SupervisedWorker:
         around: JobContext,
         environ: Mapping[str, str],
         pushed: Callable[[CommitInspector, str], None],
+        before: Callable[[str], object] = lambda _step: None,
     ) -> None:
         self.repository = repository
         self.around = around
         self.environ = environ
         self.pushed = pushed
+        self.before = before
         self._child: WorkerProcess | None = None
         self._cancelled = False
         self._done = False
@@ -98,6 +108,9 @@ class SupervisedWorker:
                             child.hang_up()
                         else:
                             child.go_on()
+                    case StepBegins(step=step):
+                        self.before(step)
+                        child.go_on()
                     case LogMessage(level=level, text=text):
                         (log.warning if level == "warning" else log.line)(text)
                     case InquiryAnswer():

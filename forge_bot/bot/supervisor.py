@@ -23,6 +23,7 @@ from forge_bot.bot.job_context import JobContext
 from forge_bot.bot.job_handoff import JobHandoff
 from forge_bot.bot.publish_on_github import Publication
 from forge_bot.bot.push_commits import known_tip, push, refuse_unseen
+from forge_bot.bot.step_gate import StepGate
 from forge_bot.bot.supervised_worker import SupervisedWorker
 from forge_bot.bot.thread import Thread, ThreadCommand
 from forge_bot.bot.thread_host import ThreadHost
@@ -50,6 +51,7 @@ from forge_bot.runs.outcome import Outcome
 from forge_bot.runs.parked_batches import leaves_batches
 from forge_bot.runs.pull_request_branch import keep_run, take_peoples_commits
 from forge_bot.runs.run import Run
+from forge_bot.runs.run_steps import PUBLISH
 from forge_bot.settings import Config
 
 MOST_TURNS = 60
@@ -103,7 +105,10 @@ class Supervisor:
             tip=lambda branch: known_tip(repository, branch),
         )
         self.writer.tracked = around.wake.tracking_comment
-        self.shift = SupervisedWorker(repository, around, environ, self._pushed)
+        self.gate = StepGate(environ)
+        self.shift = SupervisedWorker(
+            repository, around, environ, self._pushed, before=self.gate.begin
+        )
         # Read first of all: an issue that is gone or went elsewhere is left alone.
         self.issue = github.issue(around.wake.issue)
         self.strike = redactor(environ)
@@ -179,6 +184,7 @@ class Supervisor:
             lambda: self._kept(run, before),
             lambda: self.cancelled,
             trust_local=self.around.trust_local,
+            before=lambda: self.gate.begin(PUBLISH),
         )
 
     def _get_acquainted(self, run: Run) -> None:

@@ -18,7 +18,8 @@ class ThreadHost:
     """Asks in the thread and publishes; agents and commands are left to a worker.
 
     `push` puts what was recorded on the remote. After `stopped` nothing more is begun. With
-    `trust_local` an approval counts that was not given in the thread.
+    `trust_local` an approval counts that was not given in the thread. `before` is called before
+    something is published.
     """
 
     def __init__(
@@ -30,6 +31,7 @@ class ThreadHost:
         stopped: Callable[[], bool],
         *,
         trust_local: bool,
+        before: Callable[[], object] = lambda: None,
     ) -> None:
         self.run = run
         self.writer = writer
@@ -37,6 +39,7 @@ class ThreadHost:
         self.push = push
         self.stopped = stopped
         self.trust_local = trust_local
+        self.before = before
 
     def perform(self, state: State, action: WorkAction) -> AsyncGenerator[Report]:
         """Leave it to a worker, which takes the run over once this process has let it go."""
@@ -58,6 +61,7 @@ class ThreadHost:
         instead.
         """
         del state
+        self.before()
         if self.stopped():
             return
         doubtful = None if self.trust_local else unverified(self.run, self.writer.thread)

@@ -11,20 +11,23 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from forge_bot.agent.agent_steps import StepChoice, WantedAction
 from forge_bot.agent.models.base import Model
 from forge_bot.agent.tools.placeholders import SERVER_VARIABLES
 from forge_bot.bot.job_context import may_push_workflows
+from forge_bot.bot.step_gate import STEPS
 from forge_bot.bot.worker_messages import (
     GO_ON,
     AnyMessage,
     Committed,
     InquiryAnswer,
     LogMessage,
+    StepBegins,
     WorkerStopped,
     stopped_by,
     written,
 )
-from forge_bot.engine import drive
+from forge_bot.engine import Exec, SpawnAgent, WriteFile, drive
 from forge_bot.engine.reports import Report
 from forge_bot.errors import ForgeError
 from forge_bot.git import Repository
@@ -41,6 +44,7 @@ from forge_bot.runs.project import Project
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_clock import RunClock
 from forge_bot.runs.run_prompts import prompts_for
+from forge_bot.runs.run_steps import PUBLISH, first_step, name_of, step_taken
 from forge_bot.runs.tier_models import models_for
 from forge_bot.settings import Config, load_config
 from forge_bot.values import Frozen, Tier
@@ -65,6 +69,14 @@ class Outbox:
     def commit(self, head: str) -> None:
         """Report a commit and wait until it lies on the remote. Raises Cancelled."""
         self.send(Committed(head=head))
+        self._wait()
+
+    def begin(self, step: str) -> None:
+        """Report a step, and wait until it may begin. Raises Cancelled."""
+        self.send(StepBegins(step=step))
+        self._wait()
+
+    def _wait(self) -> None:
         if sys.stdin.readline() != GO_ON:
             raise Cancelled
 
@@ -97,9 +109,8 @@ class Worker:
                 if asked:
                     self._answer(repository, run, config, WorkerQuestion.model_validate_json(asked))
                 else:
-                    host = self._host(repository, run, config)
                     clock = RunClock(run.places.home, config.run_seconds)
-                    asyncio.run(clock.limited(drive(run.pipeline, run.state, host)))
+                    asyncio.run(clock.limited(self._performed(repository, run, config)))
                     if leaves_batches(run):
                         end_batches(run, models_for(config), self.environ, self._tell)
                 self._commits(run)
@@ -109,7 +120,28 @@ class Worker:
             return WorkerStopped(cancelled=True, exit_code=1)
         return WorkerStopped()
 
-    def _host(self, repository: Repository, run: Run, config: Config) -> LocalHost:
+    async def _performed(self, repository: Repository, run: Run, config: Config) -> None:
+        if not self.environ.get(STEPS):
+            await drive(run.pipeline, run.state, self._host(repository, run, config))
+            return
+
+        def host_of(only: StepChoice | None) -> LocalHost:
+            return self._host(repository, run, config, only)
+
+        while isinstance(action := run.action, SpawnAgent | WriteFile | Exec):
+            step, wanted = first_step(action), tuple[WantedAction, ...]()
+            if step == PUBLISH:
+                return
+            while step:
+                await asyncio.to_thread(self.outbox.begin, name_of(step, wanted))
+                pause = await step_taken(run, host_of, step, wanted[0].key if wanted else "")
+                step, wanted = (pause.step.value, pause.actions) if pause is not None else ("", ())
+            if run.action == action:
+                return
+
+    def _host(
+        self, repository: Repository, run: Run, config: Config, only: StepChoice | None = None
+    ) -> LocalHost:
         profile = profile_at(repository, run.state.base_commit, config, run.state.flags.scope)
         project = Project(
             repository, run.tree, run.places, config, profile, self._tell, foundation(run)
@@ -132,6 +164,7 @@ class Worker:
             withheld=withheld,
             recorded=recorded,
             delivered=lambda: self._commits(run),
+            only=only,
         )
 
     def _answer(

@@ -23,6 +23,13 @@ class Committed(Frozen):
     head: str = Field(pattern=r"^[0-9a-f]{40}([0-9a-f]{24})?$")
 
 
+class StepBegins(Frozen):
+    """The worker is about to take a step of the work. It waits for an answer."""
+
+    kind: Literal["step"] = "step"
+    step: str = Field(pattern=r"^[a-z_]{1,40}$")
+
+
 class LogMessage(Frozen):
     """A line for the log of the job."""
 
@@ -55,7 +62,7 @@ class WorkerStopped(Frozen):
     """How long GitHub asks to be left alone."""
 
 
-AnyMessage = Committed | LogMessage | InquiryAnswer | WorkerStopped
+AnyMessage = Committed | StepBegins | LogMessage | InquiryAnswer | WorkerStopped
 Message = Annotated[AnyMessage, Field(discriminator="kind")]
 _MESSAGE: TypeAdapter[AnyMessage] = TypeAdapter(Message)
 

@@ -16,6 +16,7 @@ from forge_bot.bot.worker_messages import (
     Committed,
     InquiryAnswer,
     LogMessage,
+    StepBegins,
     WorkerStopped,
     read_message,
 )
@@ -61,7 +62,7 @@ class WorkerProcess:
         )
         self._stopped: WorkerStopped | None = None
 
-    def messages(self) -> Generator[Committed | LogMessage | InquiryAnswer]:
+    def messages(self) -> Generator[Committed | StepBegins | LogMessage | InquiryAnswer]:
         """Yield the worker's messages until it has stopped; then read `stopped`."""
         out = self._process.stdout
         while out is not None and (line := out.readline(LONGEST_LINE + 1)):

@@ -280,7 +280,7 @@ async def _work(
     app = app_in(os.environ) if github else None
     address = os.environ.get("GITHUB_API_URL") or "https://api.github.com"
     tokens = AppTokens(app, address, now) if app is not None else None
-    visits = ThreadActivities(github, os.environ, tell_line, tokens)
+    visits = ThreadActivities(github, os.environ, tell_line, tokens, duty.in_each_clone)
 
     def tell_of(run: str) -> Notify:
         def tell(notice: Notice) -> None:

@@ -13,8 +13,8 @@ with workflow.unsafe.imports_passed_through():
     from forge_bot.agent.capabilities import CapabilityType
     from forge_bot.engine import State
     from forge_bot.engine.call_records import outstanding_call
+    from forge_bot.runs.run_steps import ACTIVITY_OF_ACTION
     from forge_bot.temporal.payloads import (
-        ACTIVITY_OF_ACTION,
         ActionResult,
         ActionWorkflowInput,
         ActionWorkflowResult,

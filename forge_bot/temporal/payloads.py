@@ -10,17 +10,9 @@ from temporalio.exceptions import ApplicationError
 from forge_bot.agent.agent_steps import AgentStep, WantedAction
 from forge_bot.agent.capabilities import CapabilityType
 from forge_bot.bot.worker_messages import WorkerStopped, stopped_by
-from forge_bot.engine import Action, Exec, SpawnAgent, WriteFile
 from forge_bot.errors import ForgeError, RateLimited, TemporalWorkerDiffers
+from forge_bot.runs.run_steps import ACTIVITY_OF_ACTION, PUBLISH
 from forge_bot.values import Frozen, PhaseId
-
-ACTIVITY_OF_ACTION = {
-    CapabilityType.MCP_TOOL: "execute_mcp_tool",
-    CapabilityType.SKILL: "execute_skill",
-}
-"""Names of the activities that take one action each."""
-
-PUBLISH = "publish"
 
 _PUBLISHING = frozenset({"take_up", "news", "record", "finish", PUBLISH})
 """Activities that need neither a model nor the sandbox: what is recorded, pushed and published."""
@@ -36,14 +28,6 @@ STEPS = (
     PUBLISH,
 )
 """Names of the activities that perform an action, or one step of it."""
-
-_OPERATIONS = {
-    "prepare": "setup",
-    "verify": "checks",
-    "apply-held": "apply_patch",
-    "call-tools": AgentStep.ACTIONS.value,
-    "step": "pipeline_step",
-}
 
 
 class RunBegin(Frozen):
@@ -139,19 +123,6 @@ class RunStanding(Frozen):
 def publishing_queue(queue: str) -> str:
     """Return the queue of the workers that push and publish for a clone."""
     return f"{queue}-publishing"
-
-
-def first_step(action: Action) -> str:
-    """Return the activity that begins an action."""
-    match action:
-        case SpawnAgent():
-            return AgentStep.MODEL.value
-        case WriteFile():
-            return "write_document"
-        case Exec():
-            return _OPERATIONS.get(action.operation, PUBLISH)
-        case _:
-            raise AssertionError(action.type)
 
 
 _UNNAMED = 60

@@ -7,17 +7,17 @@ from collections.abc import Callable, Coroutine, Generator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
-from forge_bot.agent.agent_steps import AgentStep, PausedBefore, StepChoice
+from forge_bot.agent.agent_steps import StepChoice
 from forge_bot.agent.capabilities import ResultStatus
 from forge_bot.agent.gathered_batches import HandIn, hand_in_alone
 from forge_bot.agent.progress_events import ModelAnswered
 from forge_bot.bot.worker_messages import WorkerStopped, stopped_by
-from forge_bot.engine import REPORT, Exec, SpawnAgent, WriteFile, carry_out
+from forge_bot.engine import REPORT, Exec, SpawnAgent, WriteFile
 from forge_bot.engine.reports import CallEnded
 from forge_bot.errors import (
     ForgeError,
@@ -38,12 +38,11 @@ from forge_bot.runs.notifications import Notice, Notify, PhaseBegan, PromptSent,
 from forge_bot.runs.open_pull_request import opener
 from forge_bot.runs.open_run import open_run
 from forge_bot.runs.run import Run
+from forge_bot.runs.run_steps import PUBLISH, step_taken
 from forge_bot.runs.session import Session
 from forge_bot.runs.tier_models import models_for
 from forge_bot.settings import load_config
 from forge_bot.temporal.payloads import (
-    ACTIVITY_OF_ACTION,
-    PUBLISH,
     STEPS,
     StepDone,
     StepOrder,
@@ -63,10 +62,7 @@ _MOST_BYTES = 1_000_000
 
 _LOOK = 0.2
 
-_AGENT_STEPS = {
-    **{step.value: step for step in AgentStep},
-    **dict.fromkeys(ACTIVITY_OF_ACTION.values(), AgentStep.ACTIONS),
-}
+Taken = TypeVar("Taken")
 
 TellOf = Callable[[str], Notify]
 """Returns where the notices of a run go."""
@@ -247,19 +243,25 @@ def _performed(order: StepOrder, session: Session, run: Run) -> StepDone:
     action = run.action
     if action.action_id != order.action_id or not isinstance(action, SpawnAgent | WriteFile | Exec):
         raise RunMoved(f"{order.action_id} is not what the run needs next.")
-    kind = _AGENT_STEPS.get(order.step)
+    hosts: list[LocalHost] = []
+
+    def host_of(only: StepChoice | None) -> LocalHost:
+        hosts.append(
+            session.local_host(
+                run,
+                only=only,
+                delivered=lambda: _delivered(order, run),
+                passing=(GitFailed, GitHubUnavailable, RateLimited),
+            )
+        )
+        return hosts[0]
+
     update = dict[str, object]()
-    host = session.local_host(
-        run,
-        only=StepChoice(kind=kind, action=order.key) if kind is not None else None,
-        delivered=lambda: _delivered(order, run),
-        passing=(GitFailed, GitHubUnavailable, RateLimited),
-    )
-    try:
-        asyncio.run(_alive(carry_out(run.pipeline, run.state, host, action)))
-    except PausedBefore as pause:
+    pause = asyncio.run(_alive(step_taken(run, host_of, order.step, order.key)))
+    if pause is not None:
         update = {"then": pause.step.value, "actions": pause.actions}
-    return _told(order, run).model_copy(update=update | {"outcome": _outcome(order, host, run)})
+    outcome = _outcome(order, hosts[0], run)
+    return _told(order, run).model_copy(update=update | {"outcome": outcome})
 
 
 def _outcome(order: StepOrder, host: LocalHost, run: Run) -> str:
@@ -304,7 +306,7 @@ def _check_place(order: StepOrder, run: Run) -> None:
         raise RunMoved(f"The branch {run.state.branch} was put back.")
 
 
-async def _alive(work: Coroutine[Any, Any, object]) -> None:
+async def _alive(work: Coroutine[Any, Any, Taken]) -> Taken:
     """Tell the server that this worker lives, and end the work when nobody wants it any more."""
     timeout = activity.info().heartbeat_timeout
     pause = timeout.total_seconds() / 4 if timeout is not None else 5.0
@@ -315,7 +317,7 @@ async def _alive(work: Coroutine[Any, Any, object]) -> None:
             await asyncio.wait({task}, timeout=pause)
             if activity.is_cancelled():
                 task.cancel()
-        await task
+        return await task
     except asyncio.CancelledError:
         stop = WorkerStopped(cancelled=True, message="The worker was stopped.", exit_code=1)
         raise as_failure(stop, passing=True) from None

@@ -43,6 +43,7 @@ with workflow.unsafe.imports_passed_through():
         RunEnded,
         RunMoved,
     )
+    from forge_bot.runs.run_steps import first_step
     from forge_bot.temporal.action_workflow import actions_done, outstanding_action, step_done
     from forge_bot.temporal.payloads import (
         RunBegin,
@@ -50,7 +51,6 @@ with workflow.unsafe.imports_passed_through():
         StepDone,
         StepOrder,
         as_failure,
-        first_step,
         seconds_to_wait,
         stop_in,
     )

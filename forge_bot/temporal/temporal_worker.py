@@ -40,6 +40,7 @@ _PURE = (
             "errors",
             "remedies",
             "bot.outbox",
+            "runs.run_steps",
             "temporal.payloads",
             "temporal.search_attributes",
         )
@@ -102,13 +103,15 @@ async def working(
                     graceful_shutdown_timeout=grace,
                 )
             )
-        for queue in visits.queues if visits is not None else ():
+        offered_visits = visits.offered if visits is not None else {}
+        for queue, tasks in offered_visits.items():
             await workers.enter_async_context(
                 Worker(
                     client,
                     task_queue=queue,
-                    activities=[visits.visit] if visits is not None else [],
-                    max_concurrent_activities=duty.in_each_clone,
+                    activities=tasks,
+                    # A visit that has begun waits for no other one to take its next step.
+                    max_concurrent_activities=duty.in_each_clone * len(offered_visits),
                     graceful_shutdown_timeout=grace,
                 )
             )

@@ -1,16 +1,17 @@
-"""Visits to threads: each is the work of a job of the Action, as a process with a token."""
+"""Visits to threads: each is the work of a job of the Action, as a process with a token, step by
+step.
+"""
 
 import asyncio
-import os
-import signal
-import sys
-import tempfile
+import hashlib
+import platform
+import shutil
 import time
-from asyncio.subprocess import DEVNULL, PIPE, STDOUT, Process
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from math import ceil
 from pathlib import Path
+from uuid import uuid4
 
 from temporalio import activity
 
@@ -35,10 +36,11 @@ from forge_bot.git import Repository
 from forge_bot.github_api.app_tokens import APP_ID, APP_KEY, AppTokens
 from forge_bot.runs.find_runs import resolve_run
 from forge_bot.runs.open_run import open_run
-from forge_bot.settings import load_config
+from forge_bot.settings import load_config, state_home
 from forge_bot.store.run_folder import CARRIED
-from forge_bot.temporal.payloads import as_failure
-from forge_bot.temporal.thread_address import LIMITED, thread_queue
+from forge_bot.temporal.live_visit import LiveVisit, new_folder
+from forge_bot.temporal.payloads import STEPS, as_failure
+from forge_bot.temporal.thread_address import LIMITED, machine_queue, thread_queue
 from forge_bot.temporal.thread_payloads import ThreadWake, VisitDone, VisitOrder
 from forge_bot.temporal.thread_workflow import VISIT
 
@@ -63,7 +65,6 @@ _OF_APPS = {NotOnGitHub.code.lower(), StrangeAnswer.code.lower(), RateLimited.co
 """The same of the tokens of an App, which may be installed again."""
 
 _PULSE = 5.0
-_GENTLE_SECONDS = 10.0
 _MOST_BYTES = 1_000_000
 """Bytes of reports in one message; a server takes 2 MB."""
 
@@ -79,28 +80,60 @@ class ThreadActivities:
         environ: Mapping[str, str],
         tell: TellLine,
         tokens: AppTokens | None = None,
+        at_once: int = 8,
     ) -> None:
         self._tokens = tokens
         self._limits = GitHubLimits()
+        self._live: dict[str, LiveVisit] = {}
+        self.queue = f"forge-bot/worker/{uuid4().hex}"
+        """The task queue of the steps of visits that wait here."""
         self._repositories = {each.casefold() for each in repositories}
+        self._rooms = {each: asyncio.Semaphore(at_once) for each in self._repositories}
         self._environ = environ
         self._tell = tell
 
     @property
     def queues(self) -> list[str]:
-        """Return the task queue of each repository."""
-        server = self._environ.get("GITHUB_SERVER_URL") or "https://github.com"
-        return [thread_queue(server, each) for each in sorted(self._repositories)]
+        """Return the task queues of visits, for each repository."""
+        return [thread_queue(self._server, each) for each in sorted(self._repositories)]
+
+    @property
+    def machine_queues(self) -> list[str]:
+        """Return the same of visits that go on where the journal of a run lies."""
+        return [self._machine_queue(each) for each in sorted(self._repositories)]
+
+    @property
+    def offered(self) -> dict[str, list[Callable[[VisitOrder], Awaitable[VisitDone]]]]:
+        """Return the activities of each task queue; none without repositories."""
+        if not self._repositories:
+            return {}
+        offered = dict[str, list[Callable[[VisitOrder], Awaitable[VisitDone]]]]()
+        for queue in (*self.queues, *self.machine_queues):
+            offered[queue] = [self.visit]
+        return {**offered, self.queue: self.steps}
+
+    @property
+    def _server(self) -> str:
+        return self._environ.get("GITHUB_SERVER_URL") or "https://github.com"
+
+    def _machine_queue(self, repository: str) -> str:
+        place = f"{platform.node()}:{state_home()}".encode("utf-8", "surrogateescape")
+        machine = hashlib.sha256(place).hexdigest()[:12]
+        return machine_queue(self._server, repository, machine)
+
+    @property
+    def steps(self) -> list[Callable[[VisitOrder], Awaitable[VisitDone]]]:
+        """Return the activities that take one step of a visit each, under their names."""
+        return [_activity(name, self._next_step) for name in STEPS]
 
     @activity.defn(name=VISIT)
     async def visit(self, order: VisitOrder) -> VisitDone:
-        """Do what a job would do for an event; how it ended."""
-        if order.repository.casefold() not in self._repositories:
-            error = TemporalRefused(
-                f"This worker does not work for {order.repository}.",
-                hint="Start one that does: forge-bot worker --github OWNER/NAME",
-            )
-            raise as_failure(stopped_by(error))
+        """Do what a job would do for an event, up to the first step of its work; how it ended, if
+        it did.
+        """
+        self._check(order)
+        if (live := self._live.pop(_name(order), None)) is not None:
+            await live.stop(at_work=False)
         left = self._limits.left(order.repository)
         if left and order.wake.wake.comment is None:
             return self._limited(order, left)
@@ -115,9 +148,66 @@ class ThreadActivities:
                 "untold": "true",
                 "seconds": _seconds(error),
             }
-        else:
-            with tempfile.TemporaryDirectory(prefix="forge-bot-visit-") as folder:
-                told = await self._outputs(order, Path(folder), environ)
+            return await self._ended(order, told)
+        return await self._up_to_step(order, await self._begun(order, environ))
+
+    async def _begun(self, order: VisitOrder, environ: Mapping[str, str]) -> LiveVisit:
+        """Start the process of a visit, once there is room for one more."""
+        room = self._rooms[order.repository.casefold()]
+        taken = False
+        while not taken:
+            activity.heartbeat()
+            with suppress(TimeoutError):
+                taken = await asyncio.wait_for(room.acquire(), _PULSE)
+        try:
+            folder = new_folder()
+            return await LiveVisit.begun(
+                folder,
+                _environment(order, folder, environ),
+                lambda line: self._tell(f"{_name(order)}: {line}"),
+                room.release,
+            )
+        except OSError:
+            room.release()
+            raise
+
+    async def _next_step(self, order: VisitOrder) -> VisitDone:
+        """Let a visit take its next step; one that is gone begins anew from the branch."""
+        live = self._live.pop(_name(order), None)
+        if live is None:
+            return await self.visit(order)
+        live.go_on()
+        return await self._up_to_step(order, live)
+
+    def _check(self, order: VisitOrder) -> None:
+        if order.repository.casefold() not in self._repositories:
+            error = TemporalRefused(
+                f"This worker does not work for {order.repository}.",
+                hint="Start one that does: forge-bot worker --github OWNER/NAME",
+            )
+            raise as_failure(stopped_by(error))
+
+    async def _up_to_step(self, order: VisitOrder, live: LiveVisit) -> VisitDone:
+        """Return the next step of a visit that waits for it, or how the visit ended."""
+        try:
+            if step := await live.next_step(activity.heartbeat, _PULSE):
+                self._live[_name(order)] = live
+                machine = self._machine_queue(order.repository)
+                return VisitDone(outcome="working", then=step, worker=self.queue, machine=machine)
+            code = await live.ended()
+        except asyncio.CancelledError:
+            await live.stop(at_work=True)
+            stop = WorkerStopped(cancelled=True, message="The worker was stopped.", exit_code=1)
+            raise as_failure(stop, passing=True) from None
+        told = _read_outputs(live.folder / "outputs")
+        shutil.rmtree(live.folder, ignore_errors=True)
+        if not told and code not in (2, 5):
+            message = f"The visit ended with {code}, without a word."
+            stop = WorkerStopped(code=ForgeError.code, message=message, exit_code=1)
+            raise as_failure(stop, passing=True)
+        return await self._ended(order, told)
+
+    async def _ended(self, order: VisitOrder, told: Mapping[str, str]) -> VisitDone:
         occasion = told.get("occasion", "")
         done = VisitDone(
             outcome=told.get("outcome", "refused"),
@@ -126,19 +216,18 @@ class ThreadActivities:
             untold=bool(told.get("untold")),
             seconds=int(told.get("seconds") or 0),
             passing=occasion in _PASSING or (self._tokens is not None and occasion in _OF_APPS),
+            machine=self._machine_queue(order.repository),
         )
         if self._tokens is not None and occasion:
             self._tokens.forget(order.repository)
         limited = occasion in {LIMITED, RateLimited.code.lower()}
         self._limits.note(order.repository, done.seconds if limited else 0)
-        name = f"{order.repository}#{order.wake.wake.issue}"
-        self._tell(f"{name}: the visit ended, {done.occasion or done.outcome}")
+        self._tell(f"{_name(order)}: the visit ended, {done.occasion or done.outcome}")
         return await asyncio.to_thread(_with_reports, done, order, told.get("branch", ""))
 
     def _limited(self, order: VisitOrder, seconds: int) -> VisitDone:
         """End a visit before GitHub is asked for anything: another one has met its limit."""
-        name = f"{order.repository}#{order.wake.wake.issue}"
-        self._tell(f"{name}: the visit ended, {LIMITED}")
+        self._tell(f"{_name(order)}: the visit ended, {LIMITED}")
         return VisitDone(
             outcome="failed",
             occasion=LIMITED,
@@ -155,43 +244,6 @@ class ThreadActivities:
         if self._tokens is None:
             return self._environ
         return {**self._environ, "GITHUB_TOKEN": self._tokens.token(repository)}
-
-    async def _outputs(
-        self, order: VisitOrder, folder: Path, environ: Mapping[str, str]
-    ) -> dict[str, str]:
-        """Return what the process of the visit wrote as the outputs of its step."""
-        environ = _environment(order, folder, environ)
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-P", "-m", "forge_bot.temporal.thread_job"),
-            cwd=folder,
-            env=environ,
-            stdin=DEVNULL,
-            stdout=PIPE,
-            stderr=STDOUT,
-            start_new_session=True,
-        )
-        name = f"{order.repository}#{order.wake.wake.issue}"
-        log = asyncio.ensure_future(self._logged(process, name))
-        try:
-            while not log.done():
-                activity.heartbeat()
-                await asyncio.wait({log}, timeout=_PULSE)
-            await process.wait()
-        except asyncio.CancelledError:
-            await _ended(process)
-            stop = WorkerStopped(cancelled=True, message="The worker was stopped.", exit_code=1)
-            raise as_failure(stop, passing=True) from None
-        told = _read_outputs(folder / "outputs")
-        if not told and process.returncode not in (2, 5):
-            message = f"The visit ended with {process.returncode}, without a word."
-            stop = WorkerStopped(code=ForgeError.code, message=message, exit_code=1)
-            raise as_failure(stop, passing=True)
-        return told
-
-    async def _logged(self, process: Process, name: str) -> None:
-        out = process.stdout
-        while out is not None and (line := await out.readline()):
-            self._tell(f"{name}: {line.decode('utf-8', 'replace').rstrip()}")
 
 
 class GitHubLimits:
@@ -214,15 +266,18 @@ def _seconds(error: GitHubError) -> str:
     return str((isinstance(error, RateLimited) and error.seconds) or "")
 
 
-async def _ended(process: Process) -> None:
-    with suppress(ProcessLookupError):
-        process.send_signal(signal.SIGTERM)
-    try:
-        await asyncio.wait_for(process.wait(), _GENTLE_SECONDS)
-    except TimeoutError:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        await process.wait()
+def _name(order: VisitOrder) -> str:
+    return f"{order.repository}#{order.wake.wake.issue}"
+
+
+def _activity(
+    name: str, do: Callable[[VisitOrder], Awaitable[VisitDone]]
+) -> Callable[[VisitOrder], Awaitable[VisitDone]]:
+    @activity.defn(name=name)
+    async def step(order: VisitOrder) -> VisitDone:
+        return await do(order)
+
+    return step
 
 
 def _environment(order: VisitOrder, folder: Path, environ: Mapping[str, str]) -> dict[str, str]:

@@ -20,6 +20,11 @@ def thread_queue(server: str, repository: str) -> str:
     return f"forge-bot/{urlsplit(server).netloc}/{repository}".casefold()
 
 
+def machine_queue(server: str, repository: str, machine: str) -> str:
+    """Return the task queue of the workers for these issues on one machine."""
+    return f"{thread_queue(server, repository)}@{machine}"
+
+
 def thread_workflow_id(server: str, repository: str, issue: int) -> str:
     """Return the id of the workflow that leads the run of an issue."""
     return f"{thread_queue(server, repository)}/{issue}"

@@ -50,6 +50,7 @@ class ThreadBegin(Frozen):
     wakes: tuple[ThreadWake, ...] = ()
     keys: tuple[str, ...] = ()
     last: ThreadWake | None = None
+    machine: str = Field(default="", description="task queue where the journal of the run lies")
 
 
 class VisitOrder(Frozen):
@@ -62,7 +63,7 @@ class VisitOrder(Frozen):
 
 
 class VisitDone(Frozen):
-    """The end of a visit, and what lies on the branch by now."""
+    """The end of a visit and what lies on the branch by now, or the step that it begins next."""
 
     outcome: str = ""
     occasion: str = Field(default="", description="what stands in the way")
@@ -76,6 +77,9 @@ class VisitDone(Frozen):
     first: int = Field(default=0, description="reports before those that are told")
     reports: tuple[str, ...] = ()
     pipeline: str = Field(default="", description="told with the first reports")
+    then: str = Field(default="", description="the next step; empty when the visit has ended")
+    worker: str = Field(default="", description="task queue of the worker that has the visit")
+    machine: str = Field(default="", description="task queue of the workers on its machine")
 
 
 class ThreadTrouble(Frozen):
@@ -90,6 +94,7 @@ class ThreadStanding(Frozen):
     """The state of a thread, for those who look."""
 
     visiting: bool = False
+    step: str = ""
     waiting: int = Field(default=0, description="events that nobody has looked at yet")
     outcome: str = ""
     occasion: str = ""

@@ -9,6 +9,7 @@ from datetime import timedelta
 from temporalio import workflow
 from temporalio.common import RetryPolicy
 from temporalio.exceptions import ActivityError, is_cancelled_exception
+from temporalio.exceptions import TimeoutError as LostActivity
 
 with workflow.unsafe.imports_passed_through():
     from forge_bot.bot.command_reports import Telling, Utterance, command_key, report_of
@@ -34,6 +35,9 @@ _LONGEST = timedelta(hours=6)
 _SILENCE = timedelta(seconds=20)
 """A worker without a sign of life for this long counts as lost."""
 
+_SOON = timedelta(seconds=30)
+"""Time in which a machine that lives takes what is meant for it."""
+
 _PAUSES = (60.0, 300.0, 900.0)
 """Seconds before a visit that nobody asked for; the last pause is repeated."""
 
@@ -55,6 +59,8 @@ class ForgeThreadWorkflow:
         self._keys = deque(begin.keys, maxlen=_MOST_KEYS)
         self._last = begin.last
         self._visiting = False
+        self._step = ""
+        self._machine = begin.machine
         self._done = VisitDone()
         self._tries = 0
         self._pipeline: Pipeline | None = None
@@ -68,14 +74,17 @@ class ForgeThreadWorkflow:
         while True:
             self._last = await self._next_wake()
             self._visiting = True
-            done = await self._visited(self._last)
-            if self._done.passing and done.occasion == self._done.occasion:
-                # What people were told once they are not told again.
-                untold = self._done.untold and (done.untold or self._last.wake.again)
-                done = done.model_copy(update={"untold": untold})
-            self._done, self._visiting = done, False
-            self._learn(self._done)
-            if self._done.over:
+            done = await self._visited(self._last, self._machine)
+            while done.then and not self._interrupted():
+                self._step = done.then
+                done = await self._stepped(done)
+            self._visiting, self._step = False, ""
+            self._machine = done.machine or self._machine
+            if not done.then:
+                self._heard_of(done, again=self._last.wake.again)
+            elif not self._wakes:
+                self._wakes.append(self._last.once_more(begun=bool(self._run)))
+            if self._done.over and not done.then:
                 await workflow.wait_condition(workflow.all_handlers_finished)
                 if not self._wakes:
                     return self._done.outcome
@@ -85,8 +94,21 @@ class ForgeThreadWorkflow:
                     "wakes": tuple(self._wakes),
                     "keys": tuple(self._keys),
                     "last": self._last,
+                    "machine": self._machine,
                 }
                 workflow.continue_as_new(begin.model_copy(update=heard))
+
+    def _interrupted(self) -> bool:
+        """Return whether something comes before the next step, from where the branch stands."""
+        return bool(self._wakes) or workflow.info().is_continue_as_new_suggested()
+
+    def _heard_of(self, done: VisitDone, *, again: bool) -> None:
+        """Take in how a visit ended. What people were told once they are not told again."""
+        if self._done.passing and done.occasion == self._done.occasion:
+            untold = self._done.untold and (done.untold or again)
+            done = done.model_copy(update={"untold": untold})
+        self._done = done
+        self._learn(done)
 
     async def _next_wake(self) -> ThreadWake:
         """Wait for an event, or for the time to look again by itself."""
@@ -102,16 +124,41 @@ class ForgeThreadWorkflow:
         self._tries = 0
         return self._wakes.popleft()
 
-    async def _visited(self, wake: ThreadWake) -> VisitDone:
-        order = VisitOrder(
+    def _order(self, wake: ThreadWake) -> VisitOrder:
+        return VisitOrder(
             repository=self._begin.repository, wake=wake, run=self._run, known=self._known
         )
+
+    async def _stepped(self, done: VisitDone) -> VisitDone:
+        """Let a visit take its next step where it waits; begin it anew where that is gone."""
+        assert self._last is not None  # noqa: S101 - only a wake leads to a visit
+        again = self._last.once_more(begun=bool(self._run))
+        try:
+            return await workflow.execute_activity(
+                done.then,
+                self._order(again),
+                result_type=VisitDone,
+                task_queue=done.worker,
+                schedule_to_start_timeout=_SOON,
+                start_to_close_timeout=_LONGEST,
+                heartbeat_timeout=_SILENCE,
+                retry_policy=RetryPolicy(maximum_attempts=1),
+            )
+        except ActivityError as error:
+            if is_cancelled_exception(error):
+                raise
+            return await self._visited(again, done.machine)
+
+    async def _visited(self, wake: ThreadWake, machine: str) -> VisitDone:
+        """Send a worker, one of the machine if there is one: the journal of the run lies there."""
+        shared = thread_queue(self._begin.server, self._begin.repository)
         try:
             return await workflow.execute_activity(
                 VISIT,
-                order,
+                self._order(wake),
                 result_type=VisitDone,
-                task_queue=thread_queue(self._begin.server, self._begin.repository),
+                task_queue=machine or shared,
+                schedule_to_start_timeout=_SOON if machine else None,
                 start_to_close_timeout=_LONGEST,
                 heartbeat_timeout=_SILENCE,
                 retry_policy=_TRIES,
@@ -119,6 +166,8 @@ class ForgeThreadWorkflow:
         except ActivityError as error:
             if is_cancelled_exception(error):
                 raise
+            if machine and isinstance(error.cause, LostActivity):
+                return await self._visited(wake, "")
             stop, passing = stop_in(error.cause)
             # Another worker may be one of the version that fits.
             passing = passing or stop.code == TemporalWorkerDiffers.code
@@ -190,6 +239,7 @@ class ForgeThreadWorkflow:
         """Say how the thread stands."""
         return ThreadStanding(
             visiting=self._visiting,
+            step=self._step,
             waiting=len(self._wakes),
             outcome=self._done.outcome,
             occasion=self._done.occasion,

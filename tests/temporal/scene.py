@@ -207,6 +207,10 @@ class Clone:
         written = [each for each in reports if isinstance(each, ArtifactWritten)]
         return [each.artifact for each in written if each.usage.calls]
 
+    def workflow(self) -> str:
+        """The name of the run's workflow."""
+        return workflow_id(Repository.find(self.path), self.run)
+
     def history(self, name: str = "") -> WorkflowHistory:
         """The history of the run's workflow, or of the one that is called so."""
 
@@ -214,8 +218,7 @@ class Clone:
             client = await Client.connect(
                 self.server.address, data_converter=pydantic_data_converter
             )
-            workflow = name or workflow_id(Repository.find(self.path), self.run)
-            return await client.get_workflow_handle(workflow).fetch_history()
+            return await client.get_workflow_handle(name or self.workflow()).fetch_history()
 
         return asyncio.run(fetched())
 

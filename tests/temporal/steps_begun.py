@@ -3,25 +3,27 @@
 import asyncio
 import subprocess
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Self
 
 from temporalio.client import Client
 from temporalio.service import RPCError
 
-from forge_bot.git import Repository
-from forge_bot.temporal.run_place import workflow_id
-from tests.temporal.scene import Clone
+from tests.temporal.scene import Server
 
 _PAUSE = 0.1
 _LOOK = 0.2
 
 
 class StepsBegun:
-    """Follows the history of a clone's run in a thread, over any number of servers."""
+    """Follows the history of a workflow in a thread, over any number of servers. Its name is asked
+    for until there is one.
+    """
 
-    def __init__(self, place: Clone) -> None:
-        self._place = place
+    def __init__(self, server: Server, name: Callable[[], str]) -> None:
+        self._server = server
+        self._name = name
         self._events = set[int]()
         self._heard = threading.Condition()
         self._ended = False
@@ -61,9 +63,8 @@ class StepsBegun:
                 await asyncio.wait_for(asyncio.Event().wait(), _PAUSE)
 
     async def _follow(self) -> None:
-        name = workflow_id(Repository.find(self._place.path), self._place.run)
-        client = await Client.connect(self._place.server.address)
-        handle = client.get_workflow_handle(name)
+        client = await Client.connect(self._server.address)
+        handle = client.get_workflow_handle(self._name())
         async for event in handle.fetch_history_events(wait_new_event=True):
             if event.HasField("activity_task_scheduled_event_attributes"):
                 with self._heard:

@@ -149,7 +149,7 @@ def test_a_worker_or_the_server_killed_at_steps_in_turn_leaves_the_same_branch(
     killed.begin()
     going = place.start(*place.beginning(TASK))
     seen, code = 0, -1
-    with StepsBegun(place) as steps:
+    with StepsBegun(place.server, place.workflow) as steps:
         while code != 0:
             if steps.wait(seen + every):
                 seen = steps.count

@@ -27,6 +27,7 @@ from tests.fakes.batches import BatchServer
 from tests.fakes.github import FakeGitHub
 from tests.github_api.test_app_tokens import key_pair
 from tests.temporal.histories import check_stored
+from tests.temporal.histories import kinds as recorded_steps
 from tests.temporal.scene import Server, free_port
 from tests.temporal.scene import server as own_server
 from tests.temporal.thread_scene import ServedStage, served
@@ -62,6 +63,11 @@ def payloads(value: Any) -> str:
     return "\n".join(payloads(part) for part in whole.values())
 
 
+def steps_of(found: WorkflowHistory) -> list[str]:
+    """The activities of a history, in order."""
+    return recorded_steps(found.to_json_dict())
+
+
 def kinds(stage: ServedStage) -> Counter[str]:
     """The kinds of events in the history, counted."""
     return Counter(EventType.Name(event.event_type) for event in history(stage).events)
@@ -92,7 +98,9 @@ def test_a_label_leads_to_a_question_and_an_approval_to_a_pull_request(
     assert stage.pull.pull is not None
     assert stage.pull.pull.head == stage.offered
     assert kinds(stage)["EVENT_TYPE_WORKFLOW_EXECUTION_UPDATE_ACCEPTED"] == 2
-    assert kinds(stage)["EVENT_TYPE_ACTIVITY_TASK_SCHEDULED"] == 3
+    steps = Counter(steps_of(history(stage)))
+    assert (steps["visit"], steps["model_turn"], steps["landing"]) == (3, 4, 4)
+    assert {"setup", "write_document", "checks", "publish"} <= set(steps)
     check_stored("thread", history(stage), stage.folder.parent)
     kept = payloads(history(stage).to_json_dict())
     assert "/approve" in kept

@@ -27,6 +27,7 @@ class ServedStage(Stage):
     workers: list["subprocess.Popen[str]"] = field(default_factory=list["subprocess.Popen[str]"])
     lines: "Queue[str]" = field(default_factory=Queue[str])
     log: list[str] = field(default_factory=list[str])
+    seen: int = 0
 
     def process(self, environ: dict[str, str], folder: Path) -> "subprocess.Popen[str]":
         """The step after the gate."""
@@ -93,6 +94,14 @@ class ServedStage(Stage):
                 pass
             word = line.rpartition(" ")[2].strip()
         return word
+
+    def ended_visit(self) -> str:
+        """The end of a visit that has ended since it was asked last, in a word; empty for none."""
+        while self.seen < len(self.log):
+            line, self.seen = self.log[self.seen], self.seen + 1
+            if ": the visit ended, " in line:
+                return line.rpartition(" ")[2].strip()
+        return ""
 
     def stop(self) -> None:
         for process in self.workers:

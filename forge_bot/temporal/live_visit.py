@@ -1,0 +1,137 @@
+"""The process of a visit to a thread, which waits before each step of the work to be let go on."""
+
+import asyncio
+import os
+import shutil
+import signal
+import sys
+import tempfile
+from asyncio.subprocess import DEVNULL, PIPE, STDOUT, Process
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from forge_bot.bot.step_gate import STEPS
+
+_GENTLE_SECONDS = 10.0
+_IDLE_SECONDS = 300.0
+"""Time after which a visit that nobody lets go on is ended."""
+
+_MODULE = "forge_bot.temporal.thread_job"
+
+
+class LiveVisit:
+    """One visit, in a process of its own with a folder of its own."""
+
+    def __init__(self, process: Process, folder: Path, back: int) -> None:
+        self.folder = folder
+        self._process = process
+        self._back = back
+        self._idle: asyncio.TimerHandle | None = None
+        self._reader = asyncio.StreamReader()
+        self._ended: asyncio.Future[int] | None = None
+
+    @classmethod
+    async def begun(
+        cls,
+        folder: Path,
+        environ: Mapping[str, str],
+        tell: Callable[[str], None],
+        over: Callable[[], object],
+    ) -> "LiveVisit":
+        """Start the process; its environment names files in the folder. `tell` gets the lines of
+        its log; `over` is called when it has ended.
+        """
+        steps, told = os.pipe()
+        heard, back = os.pipe()
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-P", "-m", _MODULE),
+                cwd=folder,
+                env={**environ, STEPS: f"{told},{heard}"},
+                stdin=DEVNULL,
+                stdout=PIPE,
+                stderr=STDOUT,
+                pass_fds=(told, heard),
+                start_new_session=True,
+            )
+        except BaseException:
+            os.close(steps)
+            os.close(back)
+            raise
+        finally:
+            os.close(told)
+            os.close(heard)
+        it = cls(process, folder, back)
+        await asyncio.get_running_loop().connect_read_pipe(
+            lambda: asyncio.StreamReaderProtocol(it._reader), os.fdopen(steps, "rb", 0)
+        )
+        it._ended = asyncio.ensure_future(it._followed(tell, over))
+        return it
+
+    async def _followed(self, tell: Callable[[str], None], over: Callable[[], object]) -> int:
+        out = self._process.stdout
+        try:
+            while out is not None and (line := await out.readline()):
+                tell(line.decode("utf-8", "replace").rstrip())
+            return await self._process.wait()
+        finally:
+            self._close()
+            over()
+
+    def go_on(self) -> None:
+        """Let the process begin the step that it has told of."""
+        if self._idle is not None:
+            self._idle.cancel()
+        with suppress(OSError):
+            os.write(self._back, b"\n")
+
+    async def next_step(self, alive: Callable[[], object], pulse: float) -> str:
+        """Return the next step that waits to begin, empty when the visit has ended; `alive` is
+        called now and then.
+        """
+        line = asyncio.ensure_future(self._reader.readline())
+        try:
+            while not line.done():
+                alive()
+                await asyncio.wait({line}, timeout=pulse)
+        finally:
+            line.cancel()
+        step = line.result().decode("utf-8", "replace").strip()
+        if step:
+            loop = asyncio.get_running_loop()
+            self._idle = loop.call_later(_IDLE_SECONDS, self._close)
+        return step
+
+    async def ended(self) -> int:
+        """Wait for the end of a process that begins no more steps; its exit code."""
+        return await self._ended if self._ended is not None else 1
+
+    async def stop(self, *, at_work: bool) -> None:
+        """End the visit, at work or while it waits to begin a step."""
+        self._close()
+        if at_work:
+            with suppress(ProcessLookupError):
+                self._process.send_signal(signal.SIGTERM)
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._process.wait(), _GENTLE_SECONDS)
+        self._kill()
+        await self.ended()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _kill(self) -> None:
+        with suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+
+    def _close(self) -> None:
+        """Let the process end where it next asks whether it may go on."""
+        if self._idle is not None:
+            self._idle.cancel()
+        back, self._back = self._back, -1
+        if back >= 0:
+            os.close(back)
+
+
+def new_folder() -> Path:
+    """Return a folder for a visit."""
+    return Path(tempfile.mkdtemp(prefix="forge-bot-visit-"))

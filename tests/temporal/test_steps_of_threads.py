@@ -1,0 +1,94 @@
+"""The steps of a run that an issue leads on a server: each is an activity, and none is done twice."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from forge_bot.temporal.thread_address import thread_workflow_id
+from tests.bot.stage import heard
+from tests.fakes.agents import AgentServer
+from tests.fakes.github import FakeGitHub
+from tests.temporal.scene import Server
+from tests.temporal.scene import server as own_server
+from tests.temporal.steps_begun import StepsBegun
+from tests.temporal.test_killed_workers import answers_heard
+from tests.temporal.test_threads_on_server import history, steps_of
+from tests.temporal.thread_scene import ServedStage, served
+
+pytestmark = pytest.mark.usefixtures("server")
+
+
+@pytest.fixture
+def models() -> Iterator[AgentServer]:
+    with AgentServer() as running:
+        yield running
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Iterator[Server]:
+    with own_server(tmp_path / "server") as it:
+        yield it
+
+
+@pytest.fixture
+def stage(
+    github: FakeGitHub, tmp_path: Path, own: Server, models: AgentServer
+) -> Iterator[ServedStage]:
+    with served(github, tmp_path, own.address) as it:
+        it.hub.add_label(it.repo, it.issue, "forge:S", by="maint")
+        it.environ |= {
+            "FORGE_BOT_MODEL": "openai-chat:fake",
+            "OPENAI_BASE_URL": f"{models.url}/v1",
+            "OPENAI_API_KEY": "sk-none",
+        }
+        yield it
+
+
+def test_what_somebody_says_during_a_step_is_heard_before_the_next_one(
+    stage: ServedStage, models: AgentServer
+) -> None:
+    stage.environ["FORGE_BOT_EDIT_SECONDS"] = "0"
+    stage.start_worker()
+    # What the first step leaves is shown in the tracking comment before the step ends.
+    stage.hub.faults.meanwhile(
+        "PATCH .*/issues/comments", lambda: stage.say("/forge abandon"), skip=1
+    )
+    assert heard(stage.label()).code == 0
+    assert stage.visited() == "abandoned", stage.log
+    assert stage.state["currentPhaseStatus"] == "abandoned"
+    steps = steps_of(history(stage))
+    assert steps.count("visit") == 2, steps
+    assert steps[-1] == "visit"
+    assert not models.asked
+
+
+@pytest.mark.parametrize(
+    "every", [5, pytest.param(1, marks=pytest.mark.slow)], ids=["sample", "every-step"]
+)
+def test_a_worker_killed_at_steps_of_a_thread_asks_no_model_and_says_nothing_twice(
+    stage: ServedStage, own: Server, models: AgentServer, every: int
+) -> None:
+    name = thread_workflow_id(stage.hub.url, stage.repo.full_name, stage.issue.number)
+    worker = stage.start_worker()
+    assert heard(stage.label()).code == 0
+    seen, kills, ended = 0, 0, ""
+    with StepsBegun(own, lambda: name) as steps:
+        while ended != "done":
+            if steps.wait(seen + every):
+                seen, kills = steps.count, kills + 1
+                worker.kill()
+                worker.wait()
+                worker = stage.start_worker()
+            ended = stage.ended_visit()
+            if ended == "waiting":
+                assert heard(stage.say("/approve")).code == 0
+    assert kills * every > 10
+    (journal,) = stage.folder.rglob("journal.jsonl")
+    answers = answers_heard(journal)
+    assert set(answers.values()) == {1}
+    assert len(answers) == 4
+    assert sum(models.asked.values()) <= len(answers) + kills
+    assert len(stage.said("tracking")) == len(stage.said("checkpoint")) == 1
+    assert stage.pull.pull is not None
+    assert stage.pull.pull.head == stage.offered
