@@ -60,11 +60,11 @@ def test_what_somebody_says_during_a_step_is_heard_before_the_next_one(
     steps = steps_of(history(stage))
     assert steps.count("visit") == 2, steps
     assert steps[-1] == "visit"
-    assert not models.asked
+    assert "architect" not in models.asked
 
 
 @pytest.mark.parametrize(
-    "every", [5, pytest.param(1, marks=pytest.mark.slow)], ids=["sample", "every-step"]
+    "every", [9, pytest.param(1, marks=pytest.mark.slow)], ids=["sample", "every-step"]
 )
 def test_a_worker_killed_at_steps_of_a_thread_asks_no_model_and_says_nothing_twice(
     stage: ServedStage, own: Server, models: AgentServer, every: int
