@@ -132,7 +132,7 @@ class Worker:
             step, wanted = first_step(action), tuple[WantedAction, ...]()
             if step == PUBLISH:
                 return
-            while step:
+            while step and run.action.action_id == action.action_id:
                 await asyncio.to_thread(self.outbox.begin, name_of(step, wanted))
                 pause = await step_taken(run, host_of, step, wanted[0].key if wanted else "")
                 step, wanted = (pause.step.value, pause.actions) if pause is not None else ("", ())

@@ -130,7 +130,7 @@ class Killed:
     [
         (("worker", "server", "leader"), 6),
         *(
-            # Each of them takes about three minutes on two processors.
+            # Each of them takes two to five minutes on two processors.
             pytest.param((name,), 1, marks=pytest.mark.slow)
             for name in ("worker", "leader", "server")
         ),
