@@ -7,17 +7,33 @@ import signal
 import sys
 import tempfile
 from asyncio.subprocess import DEVNULL, PIPE, STDOUT, Process
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import TypeVar
 
 from forge_bot.bot.step_gate import STEPS
 
+_PULSE = 5.0
 _GENTLE_SECONDS = 10.0
 _IDLE_SECONDS = 300.0
 """Time after which a visit that nobody lets go on is ended."""
 
 _MODULE = "forge_bot.temporal.thread_job"
+
+Result = TypeVar("Result")
+
+
+async def watched(work: Awaitable[Result], alive: Callable[[], object]) -> Result:
+    """Wait for something, and call `alive` every few seconds meanwhile."""
+    task = asyncio.ensure_future(work)
+    try:
+        while not task.done():
+            alive()
+            await asyncio.wait({task}, timeout=_PULSE)
+        return await task
+    finally:
+        task.cancel()
 
 
 class LiveVisit:
@@ -28,6 +44,7 @@ class LiveVisit:
         self._process = process
         self._back = back
         self._idle: asyncio.TimerHandle | None = None
+        self._stopping: asyncio.Future[None] | None = None
         self._reader = asyncio.StreamReader()
         self._ended: asyncio.Future[int] | None = None
 
@@ -79,6 +96,11 @@ class LiveVisit:
             self._close()
             over()
 
+    @property
+    def closed(self) -> bool:
+        """Return whether it begins no more steps."""
+        return self._back < 0
+
     def go_on(self) -> None:
         """Let the process begin the step that it has told of."""
         if self._idle is not None:
@@ -86,26 +108,25 @@ class LiveVisit:
         with suppress(OSError):
             os.write(self._back, b"\n")
 
-    async def next_step(self, alive: Callable[[], object], pulse: float) -> str:
+    async def next_step(self, alive: Callable[[], object]) -> str:
         """Return the next step that waits to begin, empty when the visit has ended; `alive` is
         called now and then.
         """
-        line = asyncio.ensure_future(self._reader.readline())
-        try:
-            while not line.done():
-                alive()
-                await asyncio.wait({line}, timeout=pulse)
-        finally:
-            line.cancel()
-        step = line.result().decode("utf-8", "replace").strip()
-        if step:
+        line = await watched(self._reader.readline(), alive)
+        if line:
             loop = asyncio.get_running_loop()
-            self._idle = loop.call_later(_IDLE_SECONDS, self._close)
-        return step
+            self._idle = loop.call_later(_IDLE_SECONDS, self._give_up)
+        else:
+            # What it left behind would keep its log open.
+            self._kill()
+        return line.decode("utf-8", "replace").strip()
 
-    async def ended(self) -> int:
+    async def ended(self, alive: Callable[[], object] = lambda: None) -> int:
         """Wait for the end of a process that begins no more steps; its exit code."""
-        return await self._ended if self._ended is not None else 1
+        return 1 if self._ended is None else await watched(asyncio.shield(self._ended), alive)
+
+    def _give_up(self) -> None:
+        self._stopping = asyncio.ensure_future(self.stop(at_work=False))
 
     async def stop(self, *, at_work: bool) -> None:
         """End the visit, at work or while it waits to begin a step."""

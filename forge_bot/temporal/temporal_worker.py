@@ -103,6 +103,8 @@ async def working(
                     graceful_shutdown_timeout=grace,
                 )
             )
+        if visits is not None:
+            workers.push_async_callback(visits.end)
         offered_visits = visits.offered if visits is not None else {}
         for queue, tasks in offered_visits.items():
             await workers.enter_async_context(

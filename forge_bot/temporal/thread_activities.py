@@ -8,7 +8,6 @@ import platform
 import shutil
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import suppress
 from math import ceil
 from pathlib import Path
 from uuid import uuid4
@@ -38,7 +37,7 @@ from forge_bot.runs.find_runs import resolve_run
 from forge_bot.runs.open_run import open_run
 from forge_bot.settings import load_config, state_home
 from forge_bot.store.run_folder import CARRIED
-from forge_bot.temporal.live_visit import LiveVisit, new_folder
+from forge_bot.temporal.live_visit import LiveVisit, new_folder, watched
 from forge_bot.temporal.payloads import STEPS, as_failure
 from forge_bot.temporal.thread_address import LIMITED, machine_queue, thread_queue
 from forge_bot.temporal.thread_payloads import ThreadWake, VisitDone, VisitOrder
@@ -64,7 +63,6 @@ _PASSING = {
 _OF_APPS = {NotOnGitHub.code.lower(), StrangeAnswer.code.lower(), RateLimited.code.lower()}
 """The same of the tokens of an App, which may be installed again."""
 
-_PULSE = 5.0
 _MOST_BYTES = 1_000_000
 """Bytes of reports in one message; a server takes 2 MB."""
 
@@ -86,7 +84,7 @@ class ThreadActivities:
         self._limits = GitHubLimits()
         self._live: dict[str, LiveVisit] = {}
         self.queue = f"forge-bot/worker/{uuid4().hex}"
-        """The task queue of the steps of visits that wait here."""
+        """The task queue of visits that wait here, and of their steps."""
         self._repositories = {each.casefold() for each in repositories}
         self._rooms = {each: asyncio.Semaphore(at_once) for each in self._repositories}
         self._environ = environ
@@ -110,7 +108,7 @@ class ThreadActivities:
         offered = dict[str, list[Callable[[VisitOrder], Awaitable[VisitDone]]]]()
         for queue in (*self.queues, *self.machine_queues):
             offered[queue] = [self.visit]
-        return {**offered, self.queue: self.steps}
+        return {**offered, self.queue: [self.visit, *self.steps]}
 
     @property
     def _server(self) -> str:
@@ -154,11 +152,7 @@ class ThreadActivities:
     async def _begun(self, order: VisitOrder, environ: Mapping[str, str]) -> LiveVisit:
         """Start the process of a visit, once there is room for one more."""
         room = self._rooms[order.repository.casefold()]
-        taken = False
-        while not taken:
-            activity.heartbeat()
-            with suppress(TimeoutError):
-                taken = await asyncio.wait_for(room.acquire(), _PULSE)
+        await watched(room.acquire(), activity.heartbeat)
         try:
             folder = new_folder()
             return await LiveVisit.begun(
@@ -174,10 +168,14 @@ class ThreadActivities:
     async def _next_step(self, order: VisitOrder) -> VisitDone:
         """Let a visit take its next step; one that is gone begins anew from the branch."""
         live = self._live.pop(_name(order), None)
-        if live is None:
+        if live is None or live.closed:
             return await self.visit(order)
         live.go_on()
         return await self._up_to_step(order, live)
+
+    async def end(self) -> None:
+        """End the visits that wait here for their next step."""
+        await asyncio.gather(*(each.stop(at_work=False) for each in self._live.values()))
 
     def _check(self, order: VisitOrder) -> None:
         if order.repository.casefold() not in self._repositories:
@@ -190,11 +188,11 @@ class ThreadActivities:
     async def _up_to_step(self, order: VisitOrder, live: LiveVisit) -> VisitDone:
         """Return the next step of a visit that waits for it, or how the visit ended."""
         try:
-            if step := await live.next_step(activity.heartbeat, _PULSE):
+            if step := await live.next_step(activity.heartbeat):
                 self._live[_name(order)] = live
                 machine = self._machine_queue(order.repository)
                 return VisitDone(outcome="working", then=step, worker=self.queue, machine=machine)
-            code = await live.ended()
+            code = await live.ended(activity.heartbeat)
         except asyncio.CancelledError:
             await live.stop(at_work=True)
             stop = WorkerStopped(cancelled=True, message="The worker was stopped.", exit_code=1)

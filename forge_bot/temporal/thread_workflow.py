@@ -61,6 +61,7 @@ class ForgeThreadWorkflow:
         self._visiting = False
         self._step = ""
         self._machine = begin.machine
+        self._worker = ""
         self._done = VisitDone()
         self._tries = 0
         self._pipeline: Pipeline | None = None
@@ -74,12 +75,12 @@ class ForgeThreadWorkflow:
         while True:
             self._last = await self._next_wake()
             self._visiting = True
-            done = await self._visited(self._last, self._machine)
+            done = await self._visited(self._last, self._worker, self._machine)
             while done.then and not self._interrupted():
                 self._step = done.then
                 done = await self._stepped(done)
             self._visiting, self._step = False, ""
-            self._machine = done.machine or self._machine
+            self._worker, self._machine = done.worker, done.machine or self._machine
             if not done.then:
                 self._heard_of(done, again=self._last.wake.again)
             elif not self._wakes:
@@ -94,7 +95,7 @@ class ForgeThreadWorkflow:
                     "wakes": tuple(self._wakes),
                     "keys": tuple(self._keys),
                     "last": self._last,
-                    "machine": self._machine,
+                    "machine": self._worker or self._machine,
                 }
                 workflow.continue_as_new(begin.model_copy(update=heard))
 
@@ -149,16 +150,19 @@ class ForgeThreadWorkflow:
                 raise
             return await self._visited(again, done.machine)
 
-    async def _visited(self, wake: ThreadWake, machine: str) -> VisitDone:
-        """Send a worker, one of the machine if there is one: the journal of the run lies there."""
+    async def _visited(self, wake: ThreadWake, *near: str) -> VisitDone:
+        """Send a worker, if there is one from a queue that is near: the worker that holds the run,
+        or the machine where its journal lies.
+        """
         shared = thread_queue(self._begin.server, self._begin.repository)
+        queue, *others = (*filter(None, near), shared)
         try:
             return await workflow.execute_activity(
                 VISIT,
                 self._order(wake),
                 result_type=VisitDone,
-                task_queue=machine or shared,
-                schedule_to_start_timeout=_SOON if machine else None,
+                task_queue=queue,
+                schedule_to_start_timeout=_SOON if others else None,
                 start_to_close_timeout=_LONGEST,
                 heartbeat_timeout=_SILENCE,
                 retry_policy=_TRIES,
@@ -166,8 +170,8 @@ class ForgeThreadWorkflow:
         except ActivityError as error:
             if is_cancelled_exception(error):
                 raise
-            if machine and isinstance(error.cause, LostActivity):
-                return await self._visited(wake, "")
+            if others and isinstance(error.cause, LostActivity):
+                return await self._visited(wake, *others[:-1])
             stop, passing = stop_in(error.cause)
             # Another worker may be one of the version that fits.
             passing = passing or stop.code == TemporalWorkerDiffers.code
