@@ -4,10 +4,19 @@ import json
 import sqlite3
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
+from contextlib import closing
+from pathlib import Path
 from typing import Self
 
 from forge_bot.knowledge.history import RunKey, found_in, stuck_in, words_of
-from forge_bot.knowledge.kept_history import LENGTHS, RUNS, TABLES, KeptHistory, shown_of
+from forge_bot.knowledge.kept_history import (
+    LENGTHS,
+    RUNS,
+    TABLES,
+    KeptHistory,
+    address_of,
+    shown_of,
+)
 from forge_bot.knowledge.kept_postings import Database, Postings
 from forge_bot.knowledge.kept_themes import FINDINGS, STUCK, KeptThemes
 from forge_bot.knowledge.past_runs import PastRun
@@ -18,8 +27,8 @@ _AT_ONCE = 500
 
 
 class GrowingHistory:
-    """An index in memory: runs are added at its end, from the oldest to the newest, and taken away
-    there. It is the same whatever way it came to be.
+    """An index that is not kept yet: runs are added at its end, from the oldest to the newest, and
+    taken away there. It is the same whatever way it came to be.
     """
 
     def __init__(self, database: Database) -> None:
@@ -36,16 +45,17 @@ class GrowingHistory:
     @classmethod
     def begun(cls, header: str) -> Self:
         """Return an index without runs."""
-        connection = sqlite3.connect(":memory:", check_same_thread=False)
+        connection = _connected()
         connection.executescript(TABLES)
         connection.execute("INSERT INTO header VALUES (?)", (header,))
         return cls(Database(connection))
 
     @classmethod
-    def read(cls, packed: bytes, header: str) -> Self | None:
+    def read(cls, path: Path, header: str) -> Self | None:
         """Return an index that was kept; None if it is of another kind. Raises sqlite3.Error."""
-        connection = sqlite3.connect(":memory:", check_same_thread=False)
-        connection.deserialize(packed)
+        connection = _connected()
+        with closing(sqlite3.connect(address_of(path), uri=True)) as file:
+            file.backup(connection)
         database = Database(connection)
         return cls(database) if database.row("SELECT value FROM header") == (header,) else None
 
@@ -96,14 +106,24 @@ class GrowingHistory:
         self._database.rows("DELETE FROM others")
         self._database.change("INSERT INTO others VALUES (?, ?)", sorted(others))
 
-    def packed(self) -> bytes:
-        """Return the bytes of the file to keep."""
+    def save(self) -> None:
+        """Put what was changed into the database."""
         self._words.save()
         self._database.put_column(LENGTHS, self._lengths)
         for themes in self._themes.values():
             themes.save()
-        return self._database.packed()
+
+    def pack(self, path: Path) -> None:
+        """Write what is in the database into an empty file, which is the one to keep."""
+        self._database.pack(path)
 
     def history(self) -> KeptHistory:
-        """Return the history as it is kept, after `packed`."""
+        """Return the history as it is kept, after `save`."""
         return KeptHistory(self._database)
+
+
+def _connected() -> sqlite3.Connection:
+    """Return an empty database in a file that nobody else sees and that is gone with this process:
+    in memory it would take as much as the index.
+    """
+    return sqlite3.connect("", check_same_thread=False)

@@ -41,9 +41,14 @@ def shown_of(run: PastRun) -> str:
 
 def opened(path: Path) -> Database:
     """Open a file that is never changed. Raises sqlite3.Error if it is none of ours."""
-    # It needs neither locks nor a journal, which a read-only folder could not hold.
-    address = f"{path.absolute().as_uri()}?mode=ro&immutable=1"
-    return Database(sqlite3.connect(address, uri=True, check_same_thread=False))
+    return Database(sqlite3.connect(address_of(path), uri=True, check_same_thread=False))
+
+
+def address_of(path: Path) -> str:
+    """Return the address by which a file is read that is never changed: it needs neither locks nor
+    a journal, which a read-only folder could not hold.
+    """
+    return f"{path.absolute().as_uri()}?mode=ro&immutable=1"
 
 
 _Row = TypeVar("_Row")

@@ -6,6 +6,7 @@ from forge_bot.engine import SpawnAgent
 from forge_bot.knowledge import Profile
 from forge_bot.prompts.environment import Environment
 from forge_bot.runs.kept_profiles import profile_at
+from forge_bot.runs.notifications import Notify
 from forge_bot.runs.prompt_context import PromptContext
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_prompts import own_prompts
@@ -28,12 +29,12 @@ class AgentPrompts:
         self._environments: dict[tuple[object, ...], Environment] = {}
         self._profiles: dict[tuple[object, ...], Profile] = {}
 
-    def prompt(self, run: Run, action: SpawnAgent) -> str:
+    def prompt(self, run: Run, action: SpawnAgent, tell: Notify) -> str:
         """The prompt; for several tasks at once it holds all of them, and each agent does the one
         whose id it is given.
         """
         profile = self.profile(run)
-        prompts = PromptContext(run, profile, self._environment(run), "files")
+        prompts = PromptContext(run, profile, self._environment(run), "files", tell)
         settings = run.config.agent
         turns = (settings.turns, settings.requests_per_turn)
         tasks = action.parallel_task_ids or (None,)

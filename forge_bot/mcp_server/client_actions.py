@@ -112,7 +112,7 @@ def next_for_client(
     """
     host = _ClientHost(run, location, check_tree, tell)
     _, action = drive_blocking(run.pipeline, run.state, host)
-    found = _handed_out(run, check_tree, action, host.step)
+    found = _handed_out(run, action, host)
     run.keep_record()
     return found
 
@@ -209,18 +209,16 @@ class _ClientHost:
 # --------------------------------------------------------------------------------------------------
 
 
-def _handed_out(
-    run: Run, check_tree: CheckWorktree, action: Action, step: PublishStep | None
-) -> ClientAction:
-    """Return the client's action; `step` if that is a publication."""
+def _handed_out(run: Run, action: Action, host: _ClientHost) -> ClientAction:
+    """Return the client's action; the host's step if that is a publication."""
     match action:
         case Exec():
-            if step is None:
+            if host.step is None:
                 raise ForgeError(f"{action.action_id} was neither done nor handed out.")
-            return ClientAction(_exec(run, action, step), run.name)
+            return ClientAction(_exec(run, action, host.step), run.name)
         case SpawnAgent():
             dispatched(run, action)
-            return ClientAction(_spawn(run, check_tree, action), run.name)
+            return ClientAction(_spawn(run, action, host), run.name)
         case WriteFile():
             dispatched(run, action)
             label = _titled(run, action.phase)
@@ -265,7 +263,7 @@ def _last(run: Run, kept: KeptRecord) -> str:
     return " ".join(said)
 
 
-def _spawn(run: Run, check_tree: CheckWorktree, action: SpawnAgent) -> SpawnAgentAction:
+def _spawn(run: Run, action: SpawnAgent, host: _ClientHost) -> SpawnAgentAction:
     tasks = action.parallel_task_ids
     several = tasks is not None and len(tasks) > 1
     about = f" (task {', '.join(tasks)})" if tasks else ""
@@ -273,7 +271,7 @@ def _spawn(run: Run, check_tree: CheckWorktree, action: SpawnAgent) -> SpawnAgen
     return SpawnAgentAction(
         action_id=action.action_id,
         agent=action.agent,
-        prompt=check_tree.prompting.prompt(run, action),
+        prompt=host.check_tree.prompting.prompt(run, action, host.tell),
         model=MODELS[action.tier],
         phase=action.phase,
         input_files=action.input_files,

@@ -29,7 +29,13 @@ class ProgressNotifier:
 
 def _words(notice: "Notice") -> str:
     # The engine stands behind these: by now it is here, and a server that starts has no need of it.
-    from forge_bot.runs.notifications import CommandBegan, CommandEnded, Message, PhaseBegan
+    from forge_bot.runs.notifications import (
+        CommandBegan,
+        CommandEnded,
+        Message,
+        PastRunsRead,
+        PhaseBegan,
+    )
 
     match notice:
         case PhaseBegan():
@@ -38,7 +44,7 @@ def _words(notice: "Notice") -> str:
             return f"{notice.name.value}: {' '.join(notice.argv)}"
         case CommandEnded():
             return f"{notice.result.name.value} ended with {notice.result.exit_code}"
-        case Message():
+        case Message() | PastRunsRead():
             return notice.text
         case _:
             return ""

@@ -50,6 +50,8 @@ def words(text: str) -> list[str]:
     Identifiers and paths are split, plurals reduced, CJK text becomes bigrams, and stop words are
     left out.
     """
+    if text.isascii():
+        return [word for run in _RUN.findall(text) for word in _latin(run)]
     found: list[str] = []
     for run in _RUN.findall(unicodedata.normalize("NFKC", text)):
         found += _latin(run) if run.isascii() else _mixed(run)

@@ -100,7 +100,7 @@ class Agents:
         self.outside = OutsideCapabilities(run, environ, tell)
         self.reports = AgentReports(run, self.journal, self.applier, self.tries, self.outside)
         self._command_seconds = project.most_seconds()
-        self.prompts = PromptContext(run, project.profile, templates)
+        self.prompts = PromptContext(run, project.profile, templates, tell=tell)
         self.skills = SkillPerformer(
             run.config, project, self.outside, models, self.journal, self.ledger, templates
         )

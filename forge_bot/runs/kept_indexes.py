@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from forge_bot.errors import WriteFailed
 from forge_bot.knowledge import History
-from forge_bot.store import write_whole
+from forge_bot.store.atomic_files import half_written, put_in_place
 from forge_bot.store.kept_files import leave_newest, newest
 
 if TYPE_CHECKING:
@@ -32,8 +32,8 @@ def kept_index(folder: Path, told: str) -> History | None:
     from forge_bot.knowledge.kept_history import KeptHistory, opened
 
     for path in folder.glob(f"history-{told}-*.sqlite"):
-        with suppress(OSError, ValueError, sqlite3.Error), path.open("rb") as file:
-            if path.name == _name(told, hashlib.file_digest(file, "sha256").hexdigest()):
+        with suppress(OSError, ValueError, sqlite3.Error):
+            if path.name == _name(told, path):
                 history = KeptHistory(opened(path))
                 # The ones that were asked last stay.
                 with suppress(OSError):
@@ -54,10 +54,9 @@ def nearest_index(folder: Path, header: str, wanted: Sequence[tuple[str, str]]) 
     looked_for = {*wanted}
     for path in newest(folder, _ANY):
         with suppress(OSError, ValueError, sqlite3.Error):
-            packed = path.read_bytes()
-            if path.name != _name(path.name.split("-")[1], _digest(packed)):
+            if path.name != _name(path.name.split("-")[1], path):
                 continue
-            index = GrowingHistory.read(packed, header)
+            index = GrowingHistory.read(path, header)
             held = index.held(looked_for) if index is not None else 0
             if held > most:
                 most, nearest = held, index
@@ -66,7 +65,7 @@ def nearest_index(folder: Path, header: str, wanted: Sequence[tuple[str, str]]) 
     return nearest or GrowingHistory.begun(header)
 
 
-def keep_index(folder: Path, told: str, packed: bytes) -> History | None:
+def keep_index(folder: Path, told: str, index: "GrowingHistory") -> History:
     """Write an index in one step, and take away those that nobody asked for lately; return it.
     Where nothing can be written, it is made again.
     """
@@ -74,18 +73,21 @@ def keep_index(folder: Path, told: str, packed: bytes) -> History | None:
 
     from forge_bot.knowledge.kept_history import KeptHistory, opened
 
-    path = folder / _name(told, _digest(packed))
-    with suppress(WriteFailed, OSError, sqlite3.Error):
-        write_whole(path, packed)
+    index.save()
+    with (
+        suppress(WriteFailed, OSError, sqlite3.Error),
+        half_written(folder / f"history-{told}") as half,
+    ):
+        index.pack(half)
+        path = folder / _name(told, half)
+        put_in_place(half, path)
         leave_newest(folder, _ANY, path, _KEPT)
         return KeptHistory(opened(path))
-    return None
+    return index.history()
 
 
-def _digest(packed: bytes) -> str:
-    return hashlib.sha256(packed).hexdigest()
-
-
-def _name(told: str, digest: str) -> str:
-    """Return a file name with a digest of what the index was made from, and one of its bytes."""
+def _name(told: str, path: Path) -> str:
+    """Return a file name with a digest of what an index was made from, and one of its bytes."""
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
     return f"history-{told}-{digest[:20]}.sqlite"

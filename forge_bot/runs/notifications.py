@@ -6,6 +6,7 @@ from typing import Literal
 from pydantic import Field
 
 from forge_bot.agent.progress_events import Notice as ModelNotice
+from forge_bot.sentences import say
 from forge_bot.values import CommandName, CommandResult, Frozen, PhaseId, TaskId, Usage, Verdict
 
 
@@ -39,6 +40,18 @@ class PromptSent(Frozen):
     task: TaskId | None = None
     dropped: tuple[str, ...] = ()
     removed: str = ""
+
+
+class PastRunsRead(Frozen):
+    """So many past runs of all are read, in a clone where nobody has read them before."""
+
+    read: int
+    of: int
+
+    @property
+    def text(self) -> str:
+        """Return the words that every face shows."""
+        return say("words.past_runs_read", share=self.read / self.of, count=self.of)
 
 
 class CommandBegan(Frozen):
@@ -99,6 +112,7 @@ Notice = (
     PhaseBegan
     | PhaseEnded
     | PromptSent
+    | PastRunsRead
     | CommandBegan
     | CommandEnded
     | Message
@@ -120,6 +134,8 @@ def log_line(notice: Notice) -> Message | None:
         case CommandEnded():
             words = " ".join(notice.result.argv)
             return Message(text=f"{words}: exit code {notice.result.exit_code}")
+        case PastRunsRead():
+            return Message(text=notice.text)
         case Message():
             return notice
         case PromptSent() | CommandBegan() | Thinking() | Explained() | StoppedBefore():

@@ -4,9 +4,9 @@ data.
 
 import hashlib
 import json
-import os
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
@@ -14,10 +14,11 @@ from pydantic import ValidationError
 
 from forge_bot import __version__
 from forge_bot.errors import GitFailed, WriteFailed
-from forge_bot.git import GitObject, Repository, tree_entries
-from forge_bot.knowledge import DocumentNames, History, PastRun, read_past_run
+from forge_bot.git import Repository
+from forge_bot.knowledge import DocumentNames, History, PastRun
 from forge_bot.knowledge.history import RunKey, newest_first
 from forge_bot.runs.kept_indexes import keep_index, kept_index, nearest_index
+from forge_bot.runs.past_run_reader import MANY, Key, days_of, read_beside, read_runs
 from forge_bot.store import SPECS, write_whole
 from forge_bot.values import Frozen
 
@@ -32,13 +33,8 @@ INDEXED = 250
 faster than it is written.
 """
 
-_AT_ONCE = 250
-"""Workspaces whose files are held in memory at the same time."""
-
-_FILES = (b"100644", b"100755")
-
-_Key = tuple[str, str]
-"""Name of a workspace and the id of its tree: while the id is the same, so is everything in it."""
+_TOLD = 10
+"""So often a listener is told how far it is."""
 
 
 class _Remembered(Frozen):
@@ -49,9 +45,30 @@ class _Remembered(Frozen):
     run: PastRun | None
 
 
+@dataclass(frozen=True)
+class Listener:
+    """Who hears how many of all past runs are read, where many are. All of them are equal: a
+    history is the same whoever hears of it.
+    """
+
+    hear: Callable[[int, int], object] = field(default=lambda _read, _of: None, compare=False)
+
+    def read(self, number: int, of: int) -> None:
+        """Tell it each tenth of many."""
+        if of >= MANY and number * _TOLD % of < _TOLD:
+            self.hear(number, of)
+
+
+NOBODY = Listener()
+
+
 @lru_cache(maxsize=2)
 def history_at(
-    repository: Repository, commit: str, documents: DocumentNames, records: str = ""
+    repository: Repository,
+    commit: str,
+    documents: DocumentNames,
+    records: str = "",
+    listener: Listener = NOBODY,
 ) -> History:
     """Return the history in a commit, given by its full id, ready to be asked; made once for
     each commit. `records` is a commit with the records of ended runs.
@@ -63,11 +80,15 @@ def history_at(
     names = "".join(f"\n{tree} {name}" for name, tree in wanted)
     told = hashlib.sha256(f"{header}{names}".encode()).hexdigest()[:20]
     folder = memory(repository).parent
-    return kept_index(folder, told) or _grown(repository, wanted, documents, told)
+    return kept_index(folder, told) or _grown(repository, wanted, documents, told, listener)
 
 
 def _grown(
-    repository: Repository, wanted: Sequence[_Key], documents: DocumentNames, told: str
+    repository: Repository,
+    wanted: Sequence[Key],
+    documents: DocumentNames,
+    told: str,
+    listener: Listener,
 ) -> History:
     """Return the index of these past runs, made of one that is kept: only the runs that it lacks
     are read, and those that come after the first of them in time.
@@ -76,31 +97,26 @@ def _grown(
     index = nearest_index(folder, _header(documents), wanted)
     known = {(run.name, run.tree): run for run in index.runs}
     others = {key for key in wanted if key in index.others}
-    texts = dict[_Key, str]()
-
-    def read(keys: Sequence[_Key]) -> bool:
-        for key, run, whole in _read(repository, keys, documents):
-            if not whole:
-                return False
-            if run is None:
-                others.add(key)
-            else:
-                # As text a run takes the least memory.
-                texts[key], known[key] = run.model_dump_json(), RunKey(*key, run.date)
-        return True
-
-    complete = read([key for key in wanted if key not in known and key not in others])
+    unknown = [key for key in wanted if key not in known and key not in others]
+    for key, day in zip(unknown, days_of(repository.objects_by_id(), unknown), strict=True):
+        if day is None:
+            others.add(key)
+        else:
+            known[key] = RunKey(*key, day)
     order = newest_first(known[key] for key in wanted if key in known)[::-1]
     shared = index.shared(order)
-    added = [(run.name, run.tree) for run in order[shared:]]
-    if not complete or not read([key for key in added if key not in texts]):
-        # What a partial clone has not fetched yet is not what there is.
-        return History(_read_runs(repository, wanted, documents))
+    added = order[shared:]
     index.cut(shared)
-    for key in added:
-        index.append(known[key], PastRun.model_validate_json(texts.pop(key)))
+    keys = [(run.name, run.tree) for run in added]
+    with closing(read_beside(repository.common_dir, keys, documents)) as read:
+        for number, (key, found) in enumerate(zip(added, read, strict=True)):
+            if found.run is None or not found.whole:
+                # What a partial clone has not fetched yet is not what there is.
+                return History(_read_runs(repository, wanted, documents))
+            listener.read(number, len(added))
+            index.append(key, found.run)
     index.pass_over(others)
-    return keep_index(folder, told, index.packed()) or index.history()
+    return keep_index(folder, told, index)
 
 
 def past_folders(repository: Repository, commit: str, records: str) -> dict[str, str]:
@@ -125,7 +141,7 @@ def past_runs(
     return _read_runs(repository, _wanted(repository, commit, records), documents)
 
 
-def _wanted(repository: Repository, commit: str, records: str) -> list[_Key]:
+def _wanted(repository: Repository, commit: str, records: str) -> list[Key]:
     folders = past_folders(repository, commit, records)
     # A name that cannot be shown cannot be told to anybody either.
     keys = [(name, tree) for name, tree in sorted(folders.items()) if name.isprintable()]
@@ -134,7 +150,7 @@ def _wanted(repository: Repository, commit: str, records: str) -> list[_Key]:
 
 
 def _read_runs(
-    repository: Repository, wanted: Sequence[_Key], documents: DocumentNames
+    repository: Repository, wanted: Sequence[Key], documents: DocumentNames
 ) -> tuple[PastRun, ...]:
     """Return the runs in these workspaces, those that are remembered without reading them."""
     if not wanted:
@@ -143,11 +159,11 @@ def _read_runs(
     header = _header(documents)
     known = _remembered(place, header)
     if new := [key for key in wanted if key not in known]:
-        read = [*_read(repository, new, documents)]
-        known |= {key: run for key, run, _ in read}
+        read = [*read_runs(repository.objects_by_id(), new, documents)]
+        known |= {key: found.run for key, found in zip(new, read, strict=True)}
         kept = known if len(known) <= 2 * RUNS_READ else {key: known[key] for key in wanted}
         # What a partial clone has not fetched yet is not what there is.
-        partial = {key for key, _, whole in read if not whole}
+        partial = {key for key, found in zip(new, read, strict=True) if not found.whole}
         kept = {key: run for key, run in kept.items() if key not in partial}
         with suppress(WriteFailed):
             write_whole(place, "\n".join((header, *_lines(kept), "")))
@@ -168,12 +184,12 @@ def _header(documents: DocumentNames) -> str:
     return json.dumps({"pastRuns": 4, "version": __version__, "documents": documents})
 
 
-def _lines(known: Mapping[_Key, PastRun | None]) -> Iterator[str]:
+def _lines(known: Mapping[Key, PastRun | None]) -> Iterator[str]:
     for (folder, tree), run in known.items():
         yield _Remembered(folder=folder, tree=tree, run=run).model_dump_json()
 
 
-def _remembered(place: Path, expected: str) -> dict[_Key, PastRun | None]:
+def _remembered(place: Path, expected: str) -> dict[Key, PastRun | None]:
     """Return the remembered runs; empty if another version wrote the file or it is broken."""
     try:
         header, *lines = place.read_text(encoding="utf-8").split("\n")
@@ -183,43 +199,3 @@ def _remembered(place: Path, expected: str) -> dict[_Key, PastRun | None]:
     return (
         {(entry.folder, entry.tree): entry.run for entry in entries} if header == expected else {}
     )
-
-
-def _read(
-    repository: Repository, keys: Sequence[_Key], documents: DocumentNames
-) -> Iterator[tuple[_Key, PastRun | None, bool]]:
-    """Yield the run of each of these workspaces, and whether all its files are in this clone."""
-    reader = repository.objects_by_id()
-    for start in range(0, len(keys), _AT_ONCE):
-        some = keys[start : start + _AT_ONCE]
-        trees = [*reader.read([tree for _, tree in some])]
-        files = [_told(tree, documents) for tree in trees]
-        wanted = list(dict.fromkeys(oid for each in files for oid in each.values()))
-        blobs = dict(zip(wanted, reader.read(wanted), strict=True))
-        for key, tree, named in zip(some, trees, files, strict=True):
-            texts = {name: blobs[oid] for name, oid in named.items()}
-            whole = tree is not None and None not in texts.values()
-            yield key, _run_in(key[0], texts, documents), whole
-
-
-def _told(tree: GitObject | None, documents: DocumentNames) -> dict[str, str]:
-    """Return the documents in a workspace that tell something, each with its id."""
-    named = (
-        (os.fsdecode(entry.name), entry)
-        for entry in (tree_entries(tree) if tree is not None else ())
-    )
-    return {
-        name: entry.oid.hex()
-        for name, entry in named
-        if entry.mode in _FILES and documents.tells(name)
-    }
-
-
-def _run_in(
-    name: str, texts: Mapping[str, GitObject | None], documents: DocumentNames
-) -> PastRun | None:
-    def text_of(path: str) -> str | None:
-        found = texts.get(path)
-        return found.data.decode("utf-8", "replace") if found is not None else None
-
-    return read_past_run(name, text_of, documents)

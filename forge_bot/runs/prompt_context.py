@@ -32,7 +32,8 @@ from forge_bot.prompts.material import (
 )
 from forge_bot.prompts.untrusted import clean
 from forge_bot.runs.change_inputs import ChangeInputs
-from forge_bot.runs.past_run_index import history_at
+from forge_bot.runs.notifications import Notify, PastRunsRead
+from forge_bot.runs.past_run_index import NOBODY, Listener, history_at
 from forge_bot.runs.prompt_files import PromptFiles
 from forge_bot.runs.run import Run
 from forge_bot.runs.tool_effects import CALLS
@@ -53,8 +54,10 @@ class PromptContext:
         profile: Profile,
         environment: Environment,
         delivery: Delivery = "answer",
+        tell: Notify | None = None,
     ) -> None:
         self.run = run
+        self.tell = tell
         self.changes = ChangeInputs(run)
         self.phases = run.pipeline.phases
         self.delivery: Delivery = delivery
@@ -327,9 +330,15 @@ class PromptContext:
     @property
     def history(self) -> History:
         """Return the history in the base commit and in the records that the run began with."""
-        state = self.run.state
+        state, tell = self.run.state, self.tell
         documents = DocumentNames.of(self.run.pipeline)
-        return history_at(self.run.repository, state.base_commit, documents, state.recalls_from)
+        return history_at(
+            self.run.repository,
+            state.base_commit,
+            documents,
+            state.recalls_from,
+            Listener(lambda read, of: tell(PastRunsRead(read=read, of=of))) if tell else NOBODY,
+        )
 
     def _recall(self, phase: AnsweringPhase, task: TaskState | None) -> Recall:
         if not phase.recalls:

@@ -3,6 +3,8 @@
 import hashlib
 import os
 import tempfile
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
@@ -47,28 +49,41 @@ def write_whole(path: Path, data: str | bytes) -> None:
     """Replace a file in one step: after a crash there is the old content or the new, never a part
     of it.
     """
-    raw = data.encode("utf-8") if isinstance(data, str) else data
+    with half_written(path) as half:
+        half.write_bytes(data.encode("utf-8") if isinstance(data, str) else data)
+        put_in_place(half, path)
+
+
+@contextmanager
+def half_written(path: Path) -> Generator[Path]:
+    """An empty file beside `path`, to be written and then put in its place or that of another one
+    there; otherwise it is taken away. Raises WriteFailed for all that goes wrong meanwhile.
+    """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         mode = path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask()
         handle, name = tempfile.mkstemp(
             dir=path.parent, prefix=f".{path.name[:40]}.", suffix=".tmp"
         )
+        half = Path(name)
         try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(raw)
-                file.flush()
-                os.fchmod(file.fileno(), mode)
-                os.fsync(file.fileno())
-            Path(name).replace(path)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
-        _sync_folder(path.parent)
+            os.fchmod(handle, mode)
+            os.close(handle)
+            yield half
+        finally:
+            half.unlink(missing_ok=True)
     except OSError as error:
         raise WriteFailed(
             f"{path.name} could not be written: {error.strerror or error}."
         ) from error
+
+
+def put_in_place(half: Path, path: Path) -> None:
+    """Let a file that is written now become another one in the same folder, for good."""
+    with half.open("rb+") as file:
+        os.fsync(file.fileno())
+    half.replace(path)
+    _sync_folder(path.parent)
 
 
 class Content(NamedTuple):

@@ -4,6 +4,7 @@ import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import given, settings
@@ -57,50 +58,58 @@ def became(index: GrowingHistory, runs: Sequence[PastRun]) -> GrowingHistory:
     return index
 
 
-def again(index: GrowingHistory) -> GrowingHistory:
+def packed(index: GrowingHistory, path: Path) -> Path:
+    """The file of an index."""
+    path.unlink(missing_ok=True)
+    index.save()
+    index.pack(path)
+    return path
+
+
+def again(index: GrowingHistory, path: Path) -> GrowingHistory:
     """The index, written and read."""
-    read = GrowingHistory.read(index.packed(), KIND)
+    read = GrowingHistory.read(packed(index, path), KIND)
     assert read is not None
     return read
 
 
-def content(index: GrowingHistory) -> list[str]:
+def content(index: GrowingHistory, path: Path) -> list[str]:
     """All rows of an index, as SQL."""
-    with closing(sqlite3.connect(":memory:")) as database:
-        database.deserialize(index.packed())
+    with closing(sqlite3.connect(packed(index, path))) as database:
         return sorted(database.iterdump())
 
 
 def kept(folder: Path, history: History) -> KeptHistory:
-    path = folder / "history.sqlite"
-    path.write_bytes(became(GrowingHistory.begun(KIND), history.runs).packed())
-    return KeptHistory(opened(path))
+    index = became(GrowingHistory.begun(KIND), history.runs)
+    return KeptHistory(opened(packed(index, folder / "history.sqlite")))
 
 
 @settings(deadline=None, max_examples=40)
 @given(st.lists(st.sets(st.sampled_from(range(len(ALIKE)))), min_size=1, max_size=4))
 def test_an_index_is_the_same_whatever_way_it_came_to_be(steps: list[set[int]]) -> None:
-    index = GrowingHistory.begun(KIND)
-    for places in steps:
-        index = again(became(index, [ALIKE[place] for place in places]))
-    at_once = became(GrowingHistory.begun(KIND), [ALIKE[place] for place in steps[-1]])
-    assert content(index) == content(at_once)
+    with TemporaryDirectory() as name:
+        path = Path(name) / "index"
+        index = GrowingHistory.begun(KIND)
+        for places in steps:
+            index = again(became(index, [ALIKE[place] for place in places]), path)
+        at_once = became(GrowingHistory.begun(KIND), [ALIKE[place] for place in steps[-1]])
+        assert content(index, path) == content(at_once, path)
 
 
-def test_one_more_run_takes_no_more_steps_among_many_than_among_few() -> None:
+def test_one_more_run_takes_no_more_steps_among_many_than_among_few(tmp_path: Path) -> None:
     source = MadeUp()
     runs = newest_first([source.run(number) for number in range(1_200)])[::-1]
     steps: list[int] = []
     for size in (120, 1_199):
-        index = again(became(GrowingHistory.begun(KIND), runs[:size]))
+        index = again(became(GrowingHistory.begun(KIND), runs[:size]), tmp_path / "index")
         steps.append(calls_in(lambda index=index: index.append(keyed(runs[-1]), runs[-1])))
     assert steps[1] < 1.5 * steps[0], steps
 
 
-def test_an_index_of_another_kind_is_not_read() -> None:
-    packed = GrowingHistory.begun(KIND).packed()
-    assert GrowingHistory.read(packed, KIND) is not None
-    assert GrowingHistory.read(packed, "another") is None
+def test_an_index_of_another_kind_is_not_read(tmp_path: Path) -> None:
+    path = packed(GrowingHistory.begun(KIND), tmp_path / "index")
+    assert GrowingHistory.read(path, KIND) is not None
+    assert GrowingHistory.read(path, "another") is None
 
 
 @pytest.mark.parametrize("size", [0, 1, 2, 150])

@@ -10,7 +10,16 @@ import pytest
 
 from forge_bot.git import Repository
 from forge_bot.knowledge import DocumentNames, History, PastRun, Recall
-from forge_bot.runs.past_run_index import INDEXED, RUNS_READ, history_at, memory, past_runs
+from forge_bot.runs.past_run_index import (
+    INDEXED,
+    RUNS_READ,
+    Listener,
+    history_at,
+    memory,
+    past_folders,
+    past_runs,
+)
+from forge_bot.runs.past_run_reader import MANY, RunRead, read_beside, read_runs
 from tests.fakes.bench import DEVELOP
 from tests.fakes.made_up import MadeUp, workspace
 from tests.fakes.many_branches import imported
@@ -257,3 +266,32 @@ def test_a_clone_without_the_files_of_the_runs_fetches_none_and_keeps_no_index(
     assert asked(partial) == Recall()
     assert sorted((partial.common_dir / "objects").rglob("*")) == before
     assert indexes(partial) == []
+
+
+def test_of_many_runs_it_is_told_how_many_are_read_and_of_few_nothing(tmp_path: Path) -> None:
+    few = {f".specs/2026-{number:04}/request.md": b"# One more\n" for number in range(MANY - 1)}
+    last = {".specs/2027/request.md": b"# The last one\n"}
+    repository = imported(tmp_path / "r", [("main", "", few), ("many", "main", last)])
+    told: list[tuple[int, int]] = []
+    listener = Listener(lambda read, of: told.append((read, of)))
+    for branch in ("main", "many"):
+        shutil.rmtree(memory(repository).parent, ignore_errors=True)
+        commit = repository.commit_id(branch)
+        history = history_at(repository, commit, DOCUMENTS, "", listener)
+        assert len(history.runs) == (MANY if told else MANY - 1)
+    assert told == [(read, MANY) for read in range(0, MANY, MANY // 10)]
+
+
+def test_runs_that_the_other_process_does_not_read_are_read_here(
+    many: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folders = past_folders(many, many.commit_id("main"), "")
+    keys = [*folders.items()] * (MANY // INDEXED)
+    assert len(keys) == MANY
+    beside: list[RunRead] = []
+    calls = started_by(lambda: beside.extend(read_beside(many.common_dir, keys, DOCUMENTS)))
+    assert any("past_run_reader" in call for call in calls)
+    # A Python that cannot start.
+    monkeypatch.setenv("PYTHONHOME", "/nowhere")
+    assert [*read_beside(many.common_dir, keys, DOCUMENTS)] == beside
+    assert beside == [*read_runs(many.objects_by_id(), keys, DOCUMENTS)]

@@ -1,0 +1,150 @@
+"""Past runs read from the workspaces in git, of many by a process beside this one.
+
+`python -m forge_bot.runs.past_run_reader` is that process: it is told what to read in one line, and
+answers one line for each run.
+"""
+
+import os
+import subprocess
+import sys
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from forge_bot.git import GitObject, ObjectReader, tree_entries
+from forge_bot.knowledge import DocumentNames, PastRun, read_past_run
+from forge_bot.knowledge.past_runs import REQUEST, STATE, day_of
+from forge_bot.values import Frozen
+
+Key = tuple[str, str]
+"""Name of a workspace and the id of its tree: while the id is the same, so is everything in it."""
+
+MANY = 1_000
+"""So many runs are read by another process while this one makes an index of them: to read them
+takes half as long as that, and more than such a process takes to start."""
+
+_AT_ONCE = 250
+"""Workspaces whose files are held in memory at the same time."""
+
+_FILES = (b"100644", b"100755")
+
+
+class RunRead(Frozen):
+    """What was found in a workspace: a run, or none. `whole` tells whether all of its files are in
+    this clone.
+    """
+
+    run: PastRun | None
+    whole: bool
+
+
+class _Order(Frozen):
+    """What another process is to read."""
+
+    common: str
+    documents: DocumentNames
+    keys: tuple[Key, ...]
+
+
+def days_of(reader: ObjectReader, keys: Sequence[Key]) -> Iterator[str | None]:
+    """Yield the day of the run in each of these workspaces, None for one without a run."""
+    for some in _parts(keys):
+        trees = [*reader.read([tree for _, tree in some])]
+        listed = [_files(tree) for tree in trees]
+        states = [files[STATE] for files in listed if STATE in files]
+        blobs = dict(zip(states, reader.read(states), strict=True))
+        for (name, _), tree, files in zip(some, trees, listed, strict=True):
+            if tree is None or STATE in files or REQUEST in files:
+                yield day_of(name, _text(blobs.get(files.get(STATE, ""))))
+            else:
+                yield None
+
+
+def read_runs(
+    reader: ObjectReader, keys: Sequence[Key], documents: DocumentNames
+) -> Iterator[RunRead]:
+    """Yield what is in each of these workspaces."""
+    for some in _parts(keys):
+        trees = [*reader.read([tree for _, tree in some])]
+        told = [
+            {name: oid for name, oid in _files(tree).items() if documents.tells(name)}
+            for tree in trees
+        ]
+        wanted = list(dict.fromkeys(oid for files in told for oid in files.values()))
+        blobs = dict(zip(wanted, reader.read(wanted), strict=True))
+        for (name, _), tree, files in zip(some, trees, told, strict=True):
+            texts = {path: blobs[oid] for path, oid in files.items()}
+            whole = tree is not None and None not in texts.values()
+            yield RunRead(run=_run_in(name, texts, documents), whole=whole)
+
+
+def read_beside(common: Path, keys: Sequence[Key], documents: DocumentNames) -> Generator[RunRead]:
+    """Yield the same, of many workspaces read by a process beside this one. What that leaves is
+    read here.
+    """
+    left = iter(keys)
+    if len(keys) >= MANY:
+        for found in _from_process(common, keys, documents):
+            next(left)
+            yield found
+    yield from read_runs(ObjectReader(common), tuple(left), documents)
+
+
+def _from_process(common: Path, keys: Sequence[Key], documents: DocumentNames) -> Iterator[RunRead]:
+    order = _Order(common=os.fspath(common), documents=documents, keys=tuple(keys))
+    try:
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-m", __name__],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+    except OSError:
+        return
+    with process:
+        try:
+            if process.stdin is not None and process.stdout is not None:
+                process.stdin.write(order.model_dump_json().encode() + b"\n")
+                process.stdin.flush()
+                for line in islice(process.stdout, len(keys)):
+                    yield RunRead.model_validate_json(line)
+        except (OSError, ValidationError):
+            return
+        finally:
+            process.kill()
+
+
+def main() -> None:
+    """Read what the first line of the input says."""
+    order = _Order.model_validate_json(sys.stdin.buffer.readline())
+    for each in read_runs(ObjectReader(Path(order.common)), order.keys, order.documents):
+        sys.stdout.buffer.write(each.model_dump_json().encode() + b"\n")
+
+
+def _parts(keys: Sequence[Key]) -> Iterator[Sequence[Key]]:
+    return (keys[start : start + _AT_ONCE] for start in range(0, len(keys), _AT_ONCE))
+
+
+def _files(tree: GitObject | None) -> dict[str, str]:
+    """Return the files in a workspace, each with its id."""
+    entries = tree_entries(tree) if tree is not None else ()
+    return {os.fsdecode(each.name): each.oid.hex() for each in entries if each.mode in _FILES}
+
+
+def _text(blob: GitObject | None) -> str | None:
+    return blob.data.decode("utf-8", "replace") if blob is not None else None
+
+
+def _run_in(
+    name: str, texts: Mapping[str, GitObject | None], documents: DocumentNames
+) -> PastRun | None:
+    return read_past_run(name, lambda path: _text(texts.get(path)), documents)
+
+
+if __name__ == "__main__":
+    from forge_bot.quick_start import start_quickly
+
+    start_quickly()
+    main()
