@@ -7,10 +7,10 @@ environment, folder, files and signals. How Python itself starts is not tested w
 that, of kills of single jobs and of process ids start the real one.
 """
 
+import ast
 import atexit
 import gc
 import importlib
-import json
 import os
 import runpy
 import select
@@ -20,11 +20,11 @@ import socket
 import subprocess
 import sys
 import tempfile
-import threading
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 from pydantic import BaseModel, TypeAdapter
 
@@ -54,22 +54,26 @@ case "$1 $2 $3" in
 esac
 exec "{python}" "$@"
 """
-_ASKING = """import json, os, signal, socket, sys
+# Only modules that the interpreter has anyway: `json` and `socket` would take as long as its start.
+_ASKING = """import sys, posix
+from _signal import SIG_DFL, SIGINT, SIGTERM, signal
+from _socket import AF_UNIX, SCM_RIGHTS, SOL_SOCKET, socket
 here, *words = sys.argv[1:]
-server = socket.socket(socket.AF_UNIX)
+server = socket(AF_UNIX)
 server.connect({address!r})
-order = dict(words=words, folder=os.getcwd(), environment=dict(os.environ), leads=os.getsid(0) == os.getpid(), executable=here)
-socket.send_fds(server, [b"!"], [0, 1, 2])
-text = json.dumps(order).encode()
-server.sendall(len(text).to_bytes(4, "big") + text)
-for number in (signal.SIGINT, signal.SIGTERM):
-    signal.signal(number, lambda number, _: server.send(bytes([number])))
-os.close(0), os.close(1)
-status = os.waitstatus_to_exitcode(int.from_bytes(server.recv(4) or b"\\1\\0", "big"))
+files = b"".join(number.to_bytes(4, sys.byteorder) for number in (0, 1, 2))
+server.sendmsg([b"!"], [(SOL_SOCKET, SCM_RIGHTS, files)])
+environment = [*posix.environ.items()]
+order = repr((words, posix.getcwd(), environment, posix.getsid(0) == posix.getpid(), here)).encode()
+server.sendall(len(order).to_bytes(4, "big") + order)
+for number in (SIGINT, SIGTERM):
+    signal(number, lambda number, _: server.send(bytes([number])))
+posix.close(0), posix.close(1)
+status = posix.waitstatus_to_exitcode(int.from_bytes(server.recv(4) or b"\\1\\0", "big"))
 if status < 0:
-    signal.signal(-status, signal.SIG_DFL) if -status != signal.SIGKILL else None
-    os.kill(os.getpid(), -status)
-os._exit(status)
+    signal(-status, SIG_DFL) if -status != 9 else None
+    posix.kill(posix.getpid(), -status)
+posix._exit(status)
 """
 
 
@@ -116,8 +120,50 @@ def warm_python() -> str:
 # --------------------------------------------------------------------------------------------------
 
 
+class _Order(NamedTuple):
+    """What a launcher asks for."""
+
+    words: list[str]
+    folder: str
+    environment: list[tuple[bytes, bytes]]
+    leads: bool
+    """Whether the launcher leads a session."""
+    executable: str
+
+
+@dataclass
+class _Child:
+    """A process that somebody asked for, and the connection to who did."""
+
+    order: _Order
+    connection: socket.socket
+    process: int
+
+    def send(self, number: int) -> None:
+        """Send it a signal, and to its group if it leads one."""
+        with suppress(ProcessLookupError):
+            (os.killpg if self.order.leads else os.kill)(self.process, number)
+
+    def pass_on(self) -> bool:
+        """Send it what was sent to its launcher, and whether that is still there: where it is gone,
+        it was killed.
+        """
+        number = self.connection.recv(1)
+        self.send(number[0] if number else signal.SIGKILL)
+        return bool(number)
+
+    def ended(self, status: int) -> None:
+        """Say how it ended, to whoever is left to hear."""
+        if self.order.leads:
+            self.send(signal.SIGKILL)
+        with suppress(OSError):
+            self.connection.sendall(status.to_bytes(4, "big"))
+        self.connection.close()
+
+
 def main() -> None:
     """Fork for everybody who asks, until the tests that started this server are over."""
+    leave_without_cleaning()
     listener = socket.socket(fileno=int(sys.argv[1]))
     for name in _LOADED:
         importlib.import_module(name)
@@ -126,18 +172,57 @@ def main() -> None:
     load_library()
     build_models()
     gc.freeze()
+    ended, told = socket.socketpair()
+    told.setblocking(False)
+    signal.set_wakeup_fd(told.fileno())
+    signal.signal(signal.SIGCHLD, lambda _number, _frame: None)
+    children: dict[int, _Child] = {}
     while True:
-        ready, _, _ = select.select([listener, sys.stdin], [], [])
-        with suppress(ChildProcessError):
-            while os.waitpid(-1, os.WNOHANG)[0]:
-                pass
+        heard = [each.connection for each in children.values() if each.connection.fileno() >= 0]
+        ready, _, _ = select.select([listener, ended, sys.stdin, *heard], [], [])
         if sys.stdin in ready:
-            return None
-        connection, _ = listener.accept()
-        if os.fork() == 0:
-            listener.close()
-            return _look_after(connection)
+            return
+        if ended in ready:
+            ended.recv(64)
+            _reap(children)
+        for child in [each for each in children.values() if each.connection in ready]:
+            if not child.pass_on():
+                child.connection.close()
+        if listener in ready and _began(listener, children):
+            for each in (listener, ended, told):
+                each.close()
+            return
+
+
+def _reap(children: dict[int, _Child]) -> None:
+    with suppress(ChildProcessError):
+        while (found := os.waitpid(-1, os.WNOHANG))[0]:
+            children.pop(found[0]).ended(found[1])
+
+
+def _began(listener: socket.socket, children: dict[int, _Child]) -> bool:
+    """Fork for who asks next. True in the process that was asked for, once it is over."""
+    connection, _ = listener.accept()
+    _, files, _, _ = socket.recv_fds(connection, 1, 3)
+    try:
+        size = int.from_bytes(_exactly(connection, 4), "big")
+        order = _Order(*ast.literal_eval(_exactly(connection, size).decode()))
+    except EOFError:  # its launcher was killed before it had said what it wants
         connection.close()
+        order = None
+    process = 0 if order is None else os.fork()
+    if order is not None and process == 0:
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        for each in (connection, *(child.connection for child in children.values())):
+            each.close()
+        _become(order, files)
+        return True
+    for file in files:
+        os.close(file)
+    if order is not None:
+        children[process] = _Child(order, connection, process)
+    return False
 
 
 def build_models() -> None:
@@ -153,46 +238,16 @@ def build_models() -> None:
             each.rebuild(raise_errors=False)
 
 
-def _look_after(connection: socket.socket) -> None:
-    """Start a process as it was ordered, pass signals on to it, and say how it ended."""
-    _, files, _, _ = socket.recv_fds(connection, 1, 3)
-    order = json.loads(_exactly(connection, int.from_bytes(_exactly(connection, 4), "big")))
-    process = os.fork()
-    if process == 0:
-        connection.close()
-        return _become(order, files)
-    for file in files:
-        os.close(file)
-    threading.Thread(
-        target=_pass_on, args=(connection, process, order["leads"]), daemon=True
-    ).start()
-    _, status = os.waitpid(process, 0)
-    if order["leads"]:
-        _send(process, signal.SIGKILL, group=True)
-    with suppress(OSError):
-        connection.sendall(status.to_bytes(4, "big"))
-    os._exit(0)
-
-
-def _pass_on(connection: socket.socket, process: int, group: bool) -> None:
-    """Send the process what was sent to its launcher; where that is gone, it was killed."""
-    while number := connection.recv(1):
-        _send(process, number[0], group=group)
-    _send(process, signal.SIGKILL, group=group)
-
-
-def _send(process: int, number: int, *, group: bool) -> None:
-    with suppress(ProcessLookupError):
-        (os.killpg if group else os.kill)(process, number)
-
-
 def _exactly(connection: socket.socket, size: int) -> bytes:
-    return connection.recv(size, socket.MSG_WAITALL)
+    found = connection.recv(size, socket.MSG_WAITALL)
+    if len(found) < size:
+        raise EOFError
+    return found
 
 
-def _become(order: dict[str, Any], files: list[int]) -> None:
+def _become(order: _Order, files: list[int]) -> None:
     """Run the module as the interpreter that was asked for would have."""
-    if order["leads"]:
+    if order.leads:
         os.setsid()
     for number, file in enumerate(files):
         os.dup2(file, number)
@@ -201,17 +256,48 @@ def _become(order: dict[str, Any], files: list[int]) -> None:
     sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 - as long as the process
     sys.stderr = open(2, "w", encoding="utf-8", closefd=False, buffering=1)  # noqa: SIM115 - as long as the process
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    os.chdir(order["folder"])
-    os.environ.clear()
-    os.environ.update(order["environment"])
-    words: list[str] = order["words"]
+    os.chdir(order.folder)
+    os.environb.clear()
+    os.environb.update(order.environment)
     # Without -P, Python looks for modules in the folder that it is started in.
-    sys.path[:1] = [] if words[0] == "-P" else [order["folder"]]
-    _, module, *arguments = words[words[0] == "-P" :]
-    sys.executable = order["executable"]
+    safe = order.words[0] == "-P"
+    sys.path[:1] = [] if safe else [order.folder]
+    _, module, *arguments = order.words[safe:]
+    sys.executable = order.executable
     sys.argv = ["", *arguments]
     sys.modules.pop(module if module != "forge_bot" else "forge_bot.__main__", None)
-    runpy.run_module(module, run_name="__main__", alter_sys=True)
+    run_as_main(module)
+
+
+# -- the end of a process
+# --------------------------------------------------------------------------------------------------
+
+_status: list[int] = []
+
+
+def leave_without_cleaning() -> None:
+    """Let processes that are forked from now on leave their memory to the system when they are
+    over: to take apart what they share would copy it all first. To be called before anything else
+    that wants to be called at the end.
+    """
+    atexit.register(_leave)
+
+
+def run_as_main(module: str) -> None:
+    """Run a module as the main one, and keep its exit code for the end of the process."""
+    try:
+        runpy.run_module(module, run_name="__main__", alter_sys=True)
+    except SystemExit as error:
+        if not isinstance(error.code, int | None):
+            raise
+        _status.append(error.code or 0)
+
+
+def _leave() -> None:
+    if _status:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(_status[0])
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@ killed, and takes nothing along.
 import gc
 import json
 import os
-import runpy
 import signal
 import subprocess
 import sys
@@ -18,7 +17,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from tests.fakes.warm_python import build_models
+from tests.fakes.warm_python import build_models, leave_without_cleaning, run_as_main
 
 ROOT = Path(__file__).parents[2]
 _LOADED = (
@@ -113,11 +112,12 @@ def _become(order: dict[str, Any]) -> None:
     sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 - as long as the process
     sys.stderr = open(2, "w", encoding="utf-8", closefd=False, buffering=1)  # noqa: SIM115 - as long as the process
     sys.argv = ["forge-bot", *order["words"]]
-    runpy.run_module("forge_bot", run_name="__main__")
+    run_as_main("forge_bot")
 
 
 def main() -> None:
     """Serve orders until stdin ends."""
+    leave_without_cleaning()
     for name in _LOADED:
         __import__(name)
     build_models()
