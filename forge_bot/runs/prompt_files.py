@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 from forge_bot.git import Repository
 from forge_bot.knowledge.excerpts import WantedPlaces, excerpt
@@ -21,20 +22,28 @@ from forge_bot.project.words import words
 from forge_bot.prompts.material import InputFile
 from forge_bot.runs.request_lookup import likely_files, listed, looked_up, places_defined
 
-_FOR_REQUEST = 26_000
-"""Characters of files that every prompt shows behind the request."""
-
 _FOR_FIRST = 14_000
 """Characters of the file that a request is most likely about."""
 
 _FIRST_WHOLE = 14_000
 """Up to here that file is shown whole: what is left out of a small one is asked for."""
 
-_FOR_ANALYSIS = 20_000
-"""Characters of files that every later prompt shows behind the analysis."""
 
-_FOR_TASK = 36_000
-"""Characters of files that an implementer sees beyond these."""
+class _Room(NamedTuple):
+    """The characters of files that a prompt shows at one place, and of one of them at most."""
+
+    all: int
+    each: int
+
+
+_FOR_REQUEST = _Room(26_000, 26_000)
+"""Behind the request, in every prompt."""
+
+_FOR_ANALYSIS = _Room(20_000, 4_000)
+"""Behind the analysis, in every later prompt: it says which places of a file matter."""
+
+_FOR_TASK = _Room(36_000, 6_000)
+"""For an implementer beyond these."""
 
 _LEAST = 3_000
 _LIKELY_FOR_TASK = 6
@@ -155,9 +164,16 @@ class PromptFiles:
         return [path for place in found.paths for path in resolve(place, self._files)[:1]]
 
     def _show(
-        self, commit: str, paths: Sequence[str], found: Mentions, room: int, *, search: bool = False
+        self,
+        commit: str,
+        paths: Sequence[str],
+        found: Mentions,
+        limits: _Room,
+        *,
+        search: bool = False,
     ) -> list[InputFile]:
         """Return the files, each with its share of the room: a small one leaves the rest more."""
+        room = limits.all
         changed = self._changed(commit, paths)
         sizes = self.repository.sizes(commit, paths)
         readable = [path for path in paths if sizes.get(path, 0) <= _MOST_BYTES]
@@ -178,7 +194,7 @@ class PromptFiles:
             of_first = _FIRST_WHOLE if len(raw[path]) <= _FIRST_WHOLE else _FOR_FIRST
             later = [sizes[each] for each in waiting[place:]]
             share = _share(room, later) if search else max(_LEAST, room // len(later))
-            share = of_first if first else share
+            share = of_first if first else min(share, limits.each)
             if is_prose(path):
                 share = min(share, _PROSE_FOR_REQUEST if search else _PROSE)
             text = raw[path].decode("utf-8", "replace")

@@ -237,6 +237,7 @@ def test_the_files_of_an_analysis_keep_its_order_and_a_large_one_pushes_no_other
     assert files(shown) == ["app/big.py", "app/pager.py", *small]
     assert "def step_40000(value):\n    return value + 40000\n" in shown[0].text
     assert shown[0].shown_as.startswith("app/big.py, lines ")
+    assert len(shown[0].text) < 5_000, "the analysis says which places of a file matter"
     assert sum(len(each.text) for each in shown) < 26_000
 
 
