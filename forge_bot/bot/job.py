@@ -29,7 +29,7 @@ from forge_bot.bot.job_results import received, run_of
 from forge_bot.bot.remote_worker import RemoteWorker
 from forge_bot.bot.supervisor import Ended, Supervisor, ended_by
 from forge_bot.bot.uncertain_comment import read_uncertain
-from forge_bot.errors import ForgeError
+from forge_bot.errors import ForgeError, GitFailed, NotOnGitHub
 from forge_bot.gate import outputs
 from forge_bot.gate.authorise import RequestedOperation
 from forge_bot.gate.environment_variables import Inputs
@@ -135,11 +135,21 @@ class _Visit:
                 return self._performed(self.supervisor)
         except ForgeError as error:
             branch = self.info.branch if self.info is not None else ""
-            return ended_by(reply_to_error(error, self._links(), self._words(), branch))
+            reason = self._reason(error)
+            return ended_by(reply_to_error(reason, self._links(), self._words(), branch))
         # Nobody reads the log of a job that ended without a word in the thread.
         except Exception:  # noqa: BLE001
             traceback.print_exc()
             return ended_by(failure_replies.unexpected(self._links(), self._words()))
+
+    def _reason(self, error: ForgeError) -> ForgeError:
+        """Return what is behind an error: the issue may be gone because the repository is."""
+        if isinstance(error, NotOnGitHub) and self.supervisor is not None:
+            try:
+                self.supervisor.repository.fetch()
+            except GitFailed as lost:
+                return lost
+        return error
 
     def _holds_command(self) -> bool:
         """Return whether there is something to do; where the gate could not tell, the comment is
