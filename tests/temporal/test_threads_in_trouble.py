@@ -54,6 +54,22 @@ def test_a_repository_that_vanishes_is_looked_for_again_and_a_retry_begins_the_r
     assert len(stage.said("tracking")) == len(stage.said("checkpoint")) == 1
 
 
+def test_a_retry_begins_the_run_of_a_thread_whose_first_visit_failed_for_good(
+    stage: ServedStage,
+) -> None:
+    broken: dict[str, str | bytes | None] = {".forge/config.yml": "sandbox: castle\n"}
+    stage.hub.commit(stage.repo, "main", broken)
+    stage.start_worker()
+    assert heard(stage.label()).code == 0
+    assert stage.visited().startswith("config-"), stage.log
+    assert stage.branches() == ["main"]
+    assert any("sandbox" in said for said in stage.said())
+    stage.hub.commit(stage.repo, "main", {".forge/config.yml": None})
+    assert heard(stage.say("/forge retry")).code == 0
+    assert stage.visited() == "waiting", stage.log
+    assert len(stage.said("tracking")) == len(stage.said("checkpoint")) == 1
+
+
 def test_an_installation_that_is_revoked_is_told_once_and_its_return_lets_the_run_go_on(
     stage: ServedStage,
 ) -> None:
