@@ -4,11 +4,14 @@ already.
 
 import math
 from decimal import Decimal
+from typing import TYPE_CHECKING
 
 from forge_bot import wording
-from forge_bot.engine.budget import Budget
 from forge_bot.sentences import say
 from forge_bot.values import Usage
+
+if TYPE_CHECKING:
+    from forge_bot.engine.budget import Budget
 
 _BAR = 10
 _MINUTE = 60
@@ -37,7 +40,7 @@ def duration(milliseconds: int) -> str:
     return say("words.seconds", seconds=milliseconds / 1000)
 
 
-def spent(usage: Usage, budget: Budget) -> str:
+def spent(usage: Usage, budget: "Budget") -> str:
     """Return the amount spent and the budget; with a cap, a bar of ten fields, the one begun
     counted.
     """
@@ -55,7 +58,7 @@ def _of(cost: str, cap: Decimal | None) -> str:
     return say("words.cost_of_cap", cost=cost, cap=money(cap)) if cap is not None else cost
 
 
-def tokens_of_cap(budget: Budget) -> str:
+def tokens_of_cap(budget: "Budget") -> str:
     """Return the tokens used, and how many a run may use where that is limited."""
     if budget.token_cap is None:
         return say("words.tokens", tokens=budget.tokens)

@@ -1,5 +1,5 @@
-"""What a status shows of a run. A process that lets go of a run keeps it, so that who only looks
-reads no pipeline and folds no reports.
+"""What a status shows of a run. The process that holds a run keeps it with each report, so that who
+only looks reads no pipeline and folds no reports.
 
 What is kept is named by the bytes that it was made from. It may be deleted at any time; where it
 is broken, behind, or of another version, it is made anew from the reports.
@@ -100,7 +100,7 @@ def read_status(repository: Repository, info: RunInfo) -> RunStatusRead:
 
 
 def keep_status(repository: Repository, workspace: Workspace, state: "State") -> None:
-    """Keep the status of a run as this process leaves it; where that cannot be, nothing is kept."""
+    """Keep the status of a run as it is now; where that cannot be, nothing is kept."""
     from forge_bot.settings.load_pipeline import load_pipeline
 
     with suppress(ForgeError, OSError):

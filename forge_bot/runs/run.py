@@ -136,6 +136,7 @@ class Run:
             )
         self.workspace.record(report, state)
         self.state = state
+        keep_status(self.repository, self.workspace, state)
         self._riding = _rides_along(report)
         if not self._riding:
             self._commit(report, before, paths)
