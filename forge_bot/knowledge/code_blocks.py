@@ -21,6 +21,7 @@ _DEFINITION = re.compile(
 )
 _LONGEST_LINE = 2_000
 _NO_METHODS = frozenset({"if", "for", "while", "switch", "catch", "return", "else", "with", "elif"})
+_WORD_START = re.compile(r"(?<![A-Za-z])[A-Za-z]|(?<=[a-z])[A-Z]|[A-Z](?=[a-z])")
 SHORTEST_PART = 5
 """Letters of a name that are looked for within other names."""
 
@@ -67,6 +68,14 @@ def named_alike(blocks: Sequence[CodeBlock], names: Sequence[str]) -> list[CodeB
     """Return the definitions whose name holds one of some names, however it is written."""
     long = [part for part in dict.fromkeys(map(letters, names)) if len(part) >= SHORTEST_PART]
     return [block for part in long for block in blocks if part in letters(block.name)]
+
+
+def holds_as_word(name: str, others: Sequence[str]) -> bool:
+    """Return whether a name holds one of some others from the beginning of a word on: `SlicedTests`
+    holds `sliced`, `IslicedTests` does not.
+    """
+    ends = [letters(name[start.start() :]) for start in _WORD_START.finditer(name)]
+    return any(end.startswith(letters(other)) for other in others for end in ends)
 
 
 def letters(name: str) -> str:

@@ -5,7 +5,14 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from forge_bot.knowledge.code_blocks import CodeBlock, code_blocks, is_inside, named, named_alike
+from forge_bot.knowledge.code_blocks import (
+    CodeBlock,
+    code_blocks,
+    holds_as_word,
+    is_inside,
+    named,
+    named_alike,
+)
 from forge_bot.knowledge.line_spans import (
     LONGEST_LINE,
     Span,
@@ -20,7 +27,7 @@ from forge_bot.knowledge.name_uses import telling_uses
 from forge_bot.knowledge.search_index import Ranking
 from forge_bot.project.words import words
 
-_WHOLE = 8_000
+_WHOLE = 6_000
 """Characters up to which a file is shown whole: what is read for nothing costs every call."""
 
 _WHOLE_IF_FIRST = 14_000
@@ -40,11 +47,14 @@ _TAIL = 20
 _LONGEST_BLOCK = 90
 _MOST_USES = 4
 _MOST_ALIKE = 2
-_MOST_USES_SEARCHED = 10
+_MOST_USES_SEARCHED = 3
 _MOST_CALLED = 12
-_MOST_TOLD_BY_NAME = 2
+_MOST_TOLD_BY_NAME = 1
 _MOST_RANKED = 6
-_MOST_RANKED_BESIDE = 2
+_MOST_RANKED_BESIDE = 1
+_MOST_RANKED_ELSEWHERE = 1
+"""Parts of a file that holds none of the names that a request has."""
+
 _PIECES_OF_BLOCK = 40
 
 
@@ -192,7 +202,8 @@ def _searched(
     alike = [
         block
         for block in named_alike(blocks, names)
-        if block not in found and (not found or "test" in block.name.lower())
+        if block not in found
+        and (holds_as_word(block.name, names) if "test" in block.name.lower() else not found)
     ]
     yield from _told_by_name(blocks, wanted)
     for block in alike:
@@ -217,7 +228,8 @@ def _searched(
     if wanted.first or not (found or alike or used):
         for block in (*found, *alike):
             yield from _pieces(block, first_only=False)
-        most = _MOST_RANKED_BESIDE if near or used else _MOST_RANKED
+        most = _MOST_RANKED if wanted.first or not wanted.names else _MOST_RANKED_ELSEWHERE
+        most = _MOST_RANKED_BESIDE if near or used else most
         yield from _ranked(lines, blocks, wanted.about, most)
 
 
@@ -273,9 +285,15 @@ def _called(
         for owner, name in _CALL.findall(text)
         if owner in _OWN or name not in (_COMMON_METHODS if owner else dir(builtins))
     )
-    inside = [block for name in calls for block in blocks if block.name == name]
+    inside = [block for name in calls for block in _callable(blocks, name)]
     for block in [each for each in inside if not _is_long(each)][:_MOST_CALLED]:
         yield block.first, block.last
+
+
+def _callable(blocks: Sequence[CodeBlock], name: str) -> Sequence[CodeBlock]:
+    """Return what a name that is called may mean: nothing where many definitions have it."""
+    hits = [block for block in blocks if block.name == name]
+    return hits if len(hits) <= _MOST_ALIKE else ()
 
 
 def _callers(

@@ -1,7 +1,7 @@
 """The lines of a file that use a name, and those that only hand it on."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from forge_bot.knowledge.code_blocks import CodeBlock
 
@@ -21,6 +21,9 @@ _KNOWN = (
 )
 """A definition, an import or an entry of one, a parameter."""
 
+_ASSIGNED = r"^\s+(?:[\w.*]+, *)*{0}(?:, *[\w.*]+)* *=(?!=)|\bfor {0} in\b|\bas {0}\b"
+"""An assignment to a variable of a function."""
+
 _DOCSTRING = re.compile(r'"{3}|\'{3}')
 
 
@@ -37,7 +40,22 @@ def telling_uses(lines: Sequence[str], blocks: Sequence[CodeBlock], name: str) -
         if not declared.search(line) or any(first <= at <= last for first, last in own)
     ]
     said = _comments(lines) if blocks else ()
+    local = [*_where_local(lines, blocks, name, uses)]
+    uses = [at for at in uses if not any(first <= at <= last for first, last in local)]
     return [at for at in uses if at not in said and not weak.search(lines[at - 1])] or uses[:1]
+
+
+def _where_local(
+    lines: Sequence[str], blocks: Sequence[CodeBlock], name: str, uses: Sequence[int]
+) -> Iterator[tuple[int, int]]:
+    """Yield the definitions in which a plain word is a variable of their own."""
+    if not (name.isalpha() and name.islower()):
+        return
+    assigned = re.compile(_ASSIGNED.format(name))
+    for at in uses:
+        if assigned.search(lines[at - 1]):
+            around = [block for block in blocks if block.first < at <= block.last]
+            yield from ((block.first, block.last) for block in around[-1:])
 
 
 def _comments(lines: Sequence[str]) -> frozenset[int]:

@@ -290,3 +290,44 @@ def test_a_test_whose_name_tells_of_the_request_is_shown_of_a_file_of_many() -> 
         names=("save",), about=tuple(words("save() fails after a pickle round trip")), search=True
     )
     assert "def test_round_trip_of_a_pickle" in excerpt(text, wanted, 6_000).text
+
+
+def test_a_variable_of_a_function_is_no_use_of_what_has_its_name() -> None:
+    imported = "from app.recipes import tail\n\n\n"
+    local = "def split(items):\n    head, tail = items[:1], items[1:]\n    return tail\n\n\n"
+    used = "def last(items):\n    return list(tail(1, items))[0]\n\n\n"
+    shown = _shown(_FILLER.join((imported, local, used, "")), "tail")
+    assert "def last(items):" in shown
+    assert "def split(items):" not in shown
+
+
+def test_tests_that_hold_a_name_in_the_middle_of_a_word_are_not_shown() -> None:
+    tests = "".join(
+        f"class {name}:\n    def test_even(self):\n        assert {name.lower()}\n\n\n"
+        for name in ("IchunkedTests", "ChunkedTests", "TestChunkedEven")
+    )
+    shown = _shown(_FILLER.join(("", tests, "")), "chunked")
+    assert "class ChunkedTests:" in shown
+    assert "class TestChunkedEven:" in shown
+    assert "class IchunkedTests:" not in shown
+
+
+def test_what_is_called_and_has_many_definitions_is_not_shown() -> None:
+    named_one = "def save(path):\n    raise Wrong(path)\n\n\n"
+    errors = "".join(
+        f"    def test_{n}(self):\n        class Wrong(Exception):\n            pass\n\n"
+        for n in range(3)
+    )
+    shown = _shown(f"{named_one}{_FILLER}class Tests:\n{errors}{_FILLER}", "save")
+    assert "raise Wrong(path)" in shown
+    assert "class Wrong(Exception)" not in shown
+
+
+def test_of_a_file_without_the_names_of_a_request_one_part_is_shown() -> None:
+    parts = "".join(f"def wait_{n}(seconds):\n    return {n} * seconds\n\n\n" for n in range(9))
+    about = tuple(words("reraise ignores how many seconds to wait"))
+    text = f"{_FILLER}{parts}{_FILLER}"
+    of_many = excerpt(text, WantedPlaces(names=("reraise",), about=about, search=True), 6_000)
+    assert of_many.text.count("def wait_") == 1
+    unnamed = excerpt(text, WantedPlaces(about=about, search=True), 6_000)
+    assert unnamed.text.count("def wait_") > 1
