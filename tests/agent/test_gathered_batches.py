@@ -61,10 +61,10 @@ class OneRun(threading.Thread):
     def __init__(self, gathered: GatheredBatches, spec: str, *names: str) -> None:
         super().__init__()
         self.told: BatchTicket | Exception | None = None
-        self._gathered, self._spec, self._names = gathered, spec, names
+        self._gathered, self._api = gathered, batches_of(spec)
+        self._asked = asyncio.run(self._api.encode([question(name) for name in names]))
         self._task: asyncio.Task[None] | None = None
         self._loop = asyncio.new_event_loop()
-        self.start()
 
     def run(self) -> None:
         self._task = self._loop.create_task(self._hand_in())
@@ -76,10 +76,8 @@ class OneRun(threading.Thread):
             self._loop.close()
 
     async def _hand_in(self) -> None:
-        api = batches_of(self._spec)
-        asked = await api.encode([question(name) for name in self._names])
         try:
-            self.told = await self._gathered.hand_in(api, asked)
+            self.told = await self._gathered.hand_in(self._api, self._asked)
         except (ForgeError, BatchUnclear) as error:
             self.told = error
 
@@ -88,6 +86,11 @@ class OneRun(threading.Thread):
         assert self._task is not None
         self._loop.call_soon_threadsafe(self._task.cancel)
         self.join(60)
+
+
+def begun(*runs: OneRun) -> None:
+    for each in runs:
+        each.start()
 
 
 def ended(*runs: OneRun) -> list[BatchTicket | Exception | None]:
@@ -101,13 +104,14 @@ def asked_for(provider: BatchServer) -> list[list[str]]:
 
 
 def test_runs_that_ask_within_the_time_share_a_batch_for_each_model(provider: BatchServer) -> None:
-    gathered = GatheredBatches(3)
+    gathered = GatheredBatches(1)
     runs = [
         OneRun(gathered, SONNET, "a", "b"),
         OneRun(gathered, SONNET, "c"),
         OneRun(gathered, GPT, "d"),
         OneRun(gathered, SONNET, "e"),
     ]
+    begun(*runs)
     first, second, other, third = ended(*runs)
     assert first == second == third != other
     assert isinstance(first, BatchTicket)
@@ -118,11 +122,12 @@ def test_runs_that_ask_within_the_time_share_a_batch_for_each_model(provider: Ba
 def test_runs_with_keys_of_two_accounts_share_nothing(
     provider: BatchServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    gathered = GatheredBatches(3)
+    gathered = GatheredBatches(1)
     first = OneRun(gathered, SONNET, "a")
-    assert not provider.wait_for_batches(1, seconds=0.5)
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-others-first")
-    ended(first, OneRun(gathered, SONNET, "b"))
+    runs = first, OneRun(gathered, SONNET, "b")
+    begun(*runs)
+    ended(*runs)
     assert asked_for(provider) == [["a"], ["b"]]
 
 
@@ -130,9 +135,10 @@ def test_runs_with_keys_of_two_accounts_share_nothing(
 def test_a_run_that_is_stopped_before_takes_its_questions_back_and_the_others_go_on(
     provider: BatchServer, which: int
 ) -> None:
-    gathered = GatheredBatches(3)
+    gathered = GatheredBatches(1)
     runs = [OneRun(gathered, SONNET, name) for name in ("a", "b")]
-    assert not provider.wait_for_batches(1, seconds=1)
+    begun(*runs)
+    assert not provider.wait_for_batches(1, seconds=0.3)
     runs[which].stop()
     told = ended(*runs)
     assert told[which] is None
@@ -143,8 +149,9 @@ def test_a_run_that_is_stopped_before_takes_its_questions_back_and_the_others_go
 def test_each_run_finds_a_batch_whose_answer_was_lost_by_its_own_question(
     provider: BatchServer,
 ) -> None:
-    gathered, provider.loses_reply = GatheredBatches(2), True
+    gathered, provider.loses_reply = GatheredBatches(1), True
     runs = OneRun(gathered, SONNET, "a"), OneRun(gathered, SONNET, "b")
+    begun(*runs)
     assert provider.wait_for_batches(1)
     provider.release()
     told = ended(*runs)
@@ -165,6 +172,8 @@ def test_each_run_finds_a_batch_whose_answer_was_lost_by_its_own_question(
 
 def test_a_provider_that_is_down_is_told_to_every_run(provider: BatchServer) -> None:
     provider.broken = 529
-    gathered = GatheredBatches(2)
-    told = ended(OneRun(gathered, SONNET, "a"), OneRun(gathered, SONNET, "b"))
+    gathered = GatheredBatches(1)
+    runs = OneRun(gathered, SONNET, "a"), OneRun(gathered, SONNET, "b")
+    begun(*runs)
+    told = ended(*runs)
     assert [type(each).__name__ for each in told] == ["BatchUnclear", "BatchUnclear"]
