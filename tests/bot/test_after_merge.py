@@ -25,6 +25,8 @@ from tests.bot.stage import TITLE, Stage, heard
 from tests.fakes.bench import DEVELOP
 from tests.fakes.sample import Sample
 
+pytestmark = pytest.mark.journey
+
 WAYS = {
     "squash": (["merge", "--squash", "OFFERED"], ["commit", "-q", "-m", "Squashed (#2)"]),
     "merge": (["merge", "-q", "--no-ff", "-m", "Merge pull request #2", "OFFERED"],),

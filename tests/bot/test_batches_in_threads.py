@@ -9,6 +9,8 @@ from forge_bot.agent.batch_lane import MOST_ATTEMPTS
 from tests.bot.stage import Job, Stage, heard
 from tests.fakes.batches import BatchServer
 
+pytestmark = pytest.mark.journey
+
 
 @pytest.fixture
 def provider() -> Iterator[BatchServer]:

@@ -5,9 +5,13 @@ arguments, made once after an approval, and not made if a person says no.
 import json
 from typing import Any
 
+import pytest
+
 from tests.bot.stage import SECRET, Stage, heard
 from tests.cli.test_tools_in_a_run import ANALYST, CREATE, asks
 from tests.fakes.tool_servers import SERVER, unruly
+
+pytestmark = pytest.mark.journey
 
 TOKEN = "tickets-token-0123456789"
 

@@ -10,6 +10,8 @@ from tests.bot.kept import Kept
 from tests.bot.stage import Stage, heard
 from tests.fakes import script
 
+pytestmark = pytest.mark.journey
+
 HUMAN = (
     "# Tasks\n\n## Task 1: Nobody before the start\nmode: sequential\nfiles:\n- rota/schedule.py\n-"
     " tests/test_before.py\ndepends_on: []\n\nAcceptance criteria:\n- [ ] AC-1: `on_call` gives"

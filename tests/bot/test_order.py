@@ -15,6 +15,8 @@ from tests.bot.stage import Stage, heard
 from tests.cli.test_terminal import at_terminal
 from tests.fakes.sample import by_script
 
+pytestmark = pytest.mark.journey
+
 
 def settled(stage: Stage) -> None:
     """The run is over: one decision, one question, one tracking comment, one pull request."""

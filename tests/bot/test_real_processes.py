@@ -21,6 +21,8 @@ from tests.bot.test_troubles import finishes
 from tests.fakes.github import FakeGitHub
 from tests.fakes.warm_python import warm_python
 
+pytestmark = pytest.mark.journey
+
 # -- whole ways
 # --------------------------------------------------------------------------------------------------
 

@@ -10,6 +10,8 @@ import pytest
 from tests.bot.stage import Stage
 from tests.fakes.github import FakeGitHub
 
+pytestmark = pytest.mark.journey
+
 PAGE = (Path(__file__).parents[2] / "docs" / "github-action.md").read_text(encoding="utf-8")
 SAID = {
     what: int(number)

@@ -6,10 +6,14 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 from forge_bot.runs.clock import now
 from tests.actions.runner import ROOT
 from tests.bot.stage import Stage
 from tests.fakes.github import FakeGitHub
+
+pytestmark = pytest.mark.journey
 
 
 def smoke(hub: FakeGitHub, *words: str, token: str) -> "subprocess.Popen[str]":

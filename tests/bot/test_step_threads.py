@@ -9,6 +9,8 @@ from tests.bot.stage import Stage, heard
 from tests.fakes.github import Issue
 from tests.fakes.warm_python import warm_python
 
+pytestmark = pytest.mark.journey
+
 AUDIT = "forge:audit"
 
 

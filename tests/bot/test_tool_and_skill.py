@@ -7,12 +7,15 @@ import asyncio
 import json
 import re
 
+import pytest
 from mcp.types import TextResourceContents
 
 from tests.bot.stage import Stage, heard
 from tests.fakes import team
 from tests.fakes.sample import Sample
 from tests.mcp_server.host import Json, hosting
+
+pytestmark = pytest.mark.journey
 
 MODEL = f"replay:{team.RECORD}"
 TOOL = r"mcp_tickets_read_ticket`?(?: \||:) 1 call, \d+\.\d s"

@@ -14,6 +14,8 @@ from tests.fakes.broken_server import Act, BrokenServer, hangs, replies, resets
 from tests.fakes.sample import Sample
 from tests.fakes.script import GUARD, TEST, change, document, look, review
 
+pytestmark = pytest.mark.journey
+
 TASK = "`rota who` names somebody for days before the rota starts"
 ANALYST = ("situation-analyst-investigator", "*", "*")
 WORDS = "I would be happy to help you with that!"

@@ -17,6 +17,8 @@ from tests.fakes.agents import AgentServer
 from tests.fakes.sample import Said, Sample
 from tests.fakes.script import GUARD, TEST, change
 
+pytestmark = pytest.mark.journey
+
 TASK = "`rota who` names somebody for days before the rota starts"
 ME = ("-c", "user.name=a", "-c", "user.email=a@b.c")
 

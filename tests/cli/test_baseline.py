@@ -11,6 +11,8 @@ from forge_bot.settings import load_config
 from tests.fakes.sample import Sample
 from tests.mcp_server.host import hosting
 
+pytestmark = pytest.mark.journey
+
 TASK = "`rota who` names somebody for days before the rota starts"
 
 

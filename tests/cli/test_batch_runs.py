@@ -21,6 +21,8 @@ from tests.fakes.sample import Said, Sample
 from tests.fakes.script import Answer
 from tests.fakes.tool_servers import skill
 
+pytestmark = pytest.mark.journey
+
 MODELS = pytest.mark.parametrize("model", ["anthropic:claude-sonnet-5-5", "openai:gpt-6-luna"])
 ANTHROPIC = "anthropic:claude-sonnet-5-5"
 ONE_MODEL = pytest.mark.parametrize(

@@ -9,6 +9,8 @@ import pytest
 from tests.fakes import script
 from tests.fakes.sample import Sample
 
+pytestmark = pytest.mark.journey
+
 TASK = "`rota who` names somebody for days before the rota starts"
 PROVEN = "test_nobody_is_on_call (tests.test_before.BeforeTheStart.test_nobody_is_on_call)"
 FIX = script.document(*script.HEADINGS["architect"], title="fix: name nobody before the start")

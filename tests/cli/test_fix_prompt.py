@@ -5,8 +5,12 @@ far, and the words of what found it.
 import json
 import re
 
+import pytest
+
 from tests.fakes.sample import Sample
 from tests.fakes.script import BREAKS, GUARD, MENDS, TEST, Answer, change, review
+
+pytestmark = pytest.mark.journey
 
 TASK = "`rota who` names somebody for days before the rota starts"
 BROKEN = change(GUARD, TEST, BREAKS)

@@ -3,8 +3,12 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.fakes import script
 from tests.fakes.sample import Sample
+
+pytestmark = pytest.mark.journey
 
 TASK = "`rota who` names somebody for days before the rota starts"
 FLAKY = "test_now_and_then (tests.test_flaky.Flaky.test_now_and_then)"

@@ -14,6 +14,8 @@ from tests.fakes.agents import AgentServer
 from tests.fakes.sample import Sample
 from tests.fakes.script import GUARD, HEADINGS, TEST, Answer, change, document, review
 
+pytestmark = pytest.mark.journey
+
 TASK = "`rota who` names somebody for days before the rota starts"
 RULES = """version: 1
 default_rules: false

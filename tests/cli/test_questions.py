@@ -14,6 +14,8 @@ from tests.fakes.agents import AgentServer
 from tests.fakes.sample import Sample
 from tests.fakes.script import document, look
 
+pytestmark = pytest.mark.journey
+
 TASK = "`rota who` names somebody for days before the rota starts"
 QUESTION = "Why do swaps stay as zebras?"
 ANSWER = {"artifact_markdown": "Because a swap names a **giraffe**, see `rota/schedule.py:12`."}

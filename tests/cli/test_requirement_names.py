@@ -8,6 +8,8 @@ import pytest
 from tests.fakes import script
 from tests.fakes.sample import Sample
 
+pytestmark = pytest.mark.journey
+
 SKIPPED = {
     "path": "tests/test_later.py",
     "operation": "write",

@@ -10,6 +10,8 @@ from tests.fakes.sample import Said, Sample
 from tests.fakes.script import Answer
 from tests.fakes.tool_servers import skill
 
+pytestmark = pytest.mark.journey
+
 ANALYST = ("situation-analyst-investigator", "phase-1")
 NOTES = "skill_release-notes"
 WANTED = (NOTES, {"request": "the notes since the first commit"})

@@ -14,6 +14,8 @@ import pytest
 from tests.fakes.sample import Said, Sample
 from tests.recovery.boundaries import GitCalls
 
+pytestmark = pytest.mark.journey
+
 WISH = "Add a price list\n\nname: price list\npurpose: Lists prices by country"
 
 

@@ -23,6 +23,8 @@ from tests.fakes.github import FakeGitHub, Issue
 from tests.fakes.sample import Sample
 from tests.fakes.warm_python import warm_python
 
+pytestmark = pytest.mark.journey
+
 TASK = "Nobody is on call before the rota starts"
 
 

@@ -15,6 +15,8 @@ from tests.fakes.sample import Said, Sample
 from tests.fakes.script import Answer
 from tests.fakes.tool_servers import configure, skill, unruly
 
+pytestmark = pytest.mark.journey
+
 ANALYST = ("situation-analyst-investigator", "phase-1")
 CREATE = ("mcp_tickets_create", {"text": "a ticket"})
 

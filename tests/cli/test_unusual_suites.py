@@ -17,6 +17,8 @@ from forge_bot.verification.judgement import UNNAMED
 from tests.fakes import script
 from tests.fakes.sample import Said, Sample
 
+pytestmark = pytest.mark.journey
+
 TASK = "`rota who` names somebody for days before the rota starts"
 NPM_LOCK = {
     "name": "rota",

@@ -16,6 +16,8 @@ from tests.fakes.sample import Sample
 from tests.fakes.warm_python import warm_python
 from tests.mcp_server.host import hosting
 
+pytestmark = pytest.mark.journey
+
 TASK = "Nobody is on call before the start"
 
 

@@ -27,6 +27,8 @@ from tests.fakes.sample import Sample
 from tests.fakes.warm_python import warm_python
 from tests.mcp_server.host import Host, Refusal
 
+pytestmark = pytest.mark.journey
+
 TASK = "Nobody is on call before the start"
 TOKEN = "a-token-of-this-test"
 LIST: dict[str, Any] = {

@@ -12,12 +12,15 @@ from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 
+import pytest
 from mcp import Client, StdioServerParameters
 
 from tests.bot.stage import Stage, heard
 from tests.fakes.github import FakeGitHub
 from tests.fakes.warm_python import warm_python
 from tests.mcp_server.host import Host, Json
+
+pytestmark = pytest.mark.journey
 
 BOT, ANN = "forge-bot", "Ann"
 

@@ -21,6 +21,8 @@ from forge_bot.settings import load_config
 from tests.fakes.sample import Sample
 from tests.mcp_server.host import Refusal, hosting, over_stdio
 
+pytestmark = pytest.mark.journey
+
 TASK = "Nobody is on call before the start"
 HELLO = {
     "protocolVersion": "2025-11-25",

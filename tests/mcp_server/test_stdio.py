@@ -12,6 +12,8 @@ from tests.fakes.sample import Sample
 from tests.fakes.warm_python import warm_python
 from tests.mcp_server.host import Host, Json, over_stdio, two_tasks
 
+pytestmark = pytest.mark.journey
+
 TASK = "Nobody is on call before the start"
 
 

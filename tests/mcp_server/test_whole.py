@@ -14,6 +14,8 @@ from tests.fakes import script
 from tests.fakes.sample import Sample
 from tests.mcp_server.host import Host, Json, Refusal, over_stdio
 
+pytestmark = pytest.mark.journey
+
 ISSUE = "https://github.com/acme/rota/issues/42"
 PULL = "https://github.com/acme/rota/pull/43"
 TITLE = "`rota who` names somebody for days before the rota starts"

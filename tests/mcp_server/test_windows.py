@@ -18,6 +18,8 @@ from pydantic import FileUrl
 from tests.fakes.sample import Sample
 from tests.mcp_server.host import Host, Json, Refusal
 
+pytestmark = pytest.mark.journey
+
 TASK = "Nobody is on call before the start"
 MODES = ["auto", "legacy"]
 

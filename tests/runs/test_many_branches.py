@@ -17,6 +17,8 @@ from tests.fakes.many_branches import imported, record, repository_with
 from tests.fakes.processes import CountedGit, started_by
 from tests.fakes.sample import Sample
 
+pytestmark = pytest.mark.journey
+
 MOST_FOR_LIST = 5
 MOST_FOR_STATUS = 6
 MOST_ASKED_AGAIN = 3

@@ -16,7 +16,7 @@ from tests.fakes.processes import started_by
 MOST_CALLS = 9
 DOCUMENTS = DocumentNames.of(DEVELOP)
 
-pytestmark = pytest.mark.xdist_group("past")
+pytestmark = [pytest.mark.xdist_group("past"), pytest.mark.journey]
 
 
 @pytest.fixture(scope="module")

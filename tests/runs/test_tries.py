@@ -20,6 +20,8 @@ from forge_bot.runs.typed_answer import PersonAnswer
 from forge_bot.settings.config import CommandSettings, Config, TrySettings
 from tests.runs.wave_scene import Answer, Planned, Stage, Talker, done, replaced, task_of, wrote
 
+pytestmark = pytest.mark.journey
+
 TEST = """\
 import unittest
 
