@@ -203,11 +203,12 @@ def _looked_around(supervisor: "Supervisor", beginning: NewRun, pipeline: str) -
     must not begin with.
     """
     repository, draft = supervisor.repository, beginning.draft
+    base = beginning.base or _base(repository)
     config = supervisor.config.model_copy(update={"pipeline": pipeline})
     intent = RunIntent(
         text=f"{draft.title}\n{draft.text}",
         branch=beginning.plan.branch,
-        base=_base(repository).commit,
+        base=base.commit,
         scope=beginning.flags.scope,
         deliver_workflows=supervisor.around.push_workflows,
     )

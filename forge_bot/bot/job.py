@@ -2,7 +2,6 @@
 comment, summary and exit code say the same.
 """
 
-import base64
 import os
 import signal
 import traceback
@@ -23,44 +22,51 @@ from forge_bot.bot.comments import (
 )
 from forge_bot.bot.error_comments import reply_to_error
 from forge_bot.bot.find_or_create import find_or_create_run
-from forge_bot.bot.job_context import JobContext, read_job_context
+from forge_bot.bot.job_beginning import (
+    CloneUnderWay,
+    JobBeginning,
+    job_repository,
+    protect_token,
+)
+from forge_bot.bot.job_context import read_job_context
 from forge_bot.bot.job_handoff import JobHandoff, handed
 from forge_bot.bot.job_results import received, run_of
 from forge_bot.bot.remote_worker import RemoteWorker
 from forge_bot.bot.supervisor import Ended, Supervisor, ended_by
 from forge_bot.bot.uncertain_comment import read_uncertain
-from forge_bot.errors import ForgeError
+from forge_bot.errors import ForgeError, GitFailed, NotOnGitHub
 from forge_bot.gate import outputs
 from forge_bot.gate.authorise import RequestedOperation
-from forge_bot.gate.environment_variables import Inputs
 from forge_bot.gate.messages import BEGUN
-from forge_bot.git import Repository, clone_repository
 from forge_bot.github_api import GitHub, PyGitHub, load_library
 from forge_bot.interaction import markers
 from forge_bot.runs.find_runs import RunInfo, resolve_run
 from forge_bot.runs.outcome import Outcome
 from forge_bot.sentences import say
-from forge_bot.settings import load_config, state_home
+from forge_bot.settings import load_config
 from forge_bot.store import SPECS
-from forge_bot.store.lock import waited_for
 
 _QUIET = frozenset({"cancelled"})
 """Ends that somebody wanted: they are shown in the tracking comment, and nobody is called for
 them."""
 
 
-def work(environ: Mapping[str, str] = os.environ) -> int:
+def work(begun: JobBeginning, environ: Mapping[str, str] = os.environ) -> int:
     """Wake up, carry the run on, and say how it ended; the exit code."""
-    return _supervised(environ, None, None)
+    return _supervised(begun, environ, None, None)
 
 
 def publish(
-    folder: Path | None, *, last: bool = False, environ: Mapping[str, str] = os.environ
+    begun: JobBeginning,
+    folder: Path | None,
+    *,
+    last: bool = False,
+    environ: Mapping[str, str] = os.environ,
 ) -> int:
     """The same without a worker on this machine: take in what another one left in the folder, and
     hand over what one has to do next.
     """
-    return _supervised(environ, JobHandoff(last=last), folder)
+    return _supervised(begun, environ, JobHandoff(last=last), folder)
 
 
 def deliver(folder: Path, environ: Mapping[str, str] = os.environ) -> int:
@@ -70,20 +76,21 @@ def deliver(folder: Path, environ: Mapping[str, str] = os.environ) -> int:
     around, _ = read_job_context(environ)
     wanted = handed(environ)
     protect_token(around.server, around.token)
-    away = RemoteWorker(_repository(around), around, environ)
+    away = RemoteWorker(job_repository(around), around, environ)
     with _stopped_by_signals(away.cancel):
         told = away.deliver(wanted, folder)
     outputs.notice(f"delivered: {told.head[:12]} of {wanted.branch}")
     return 0
 
 
-def _supervised(environ: Mapping[str, str], wall: JobHandoff | None, folder: Path | None) -> int:
-    around, inputs = read_job_context(environ)
-    protect_token(around.server, around.token)
+def _supervised(
+    begun: JobBeginning, environ: Mapping[str, str], wall: JobHandoff | None, folder: Path | None
+) -> int:
+    around = begun.around
     # It takes long to load, and git is cloning meanwhile.
     Thread(target=load_library).start()
     with PyGitHub(around.repository, around.token, around.api) as github:
-        visit = _Visit(around, inputs, github, environ, wall, folder)
+        visit = _Visit(begun, github, environ, wall, folder)
         return visit.ended(*visit.carried_on())
 
 
@@ -92,13 +99,13 @@ class _Visit:
 
     def __init__(
         self,
-        around: JobContext,
-        inputs: Inputs,
+        begun: JobBeginning,
         github: GitHub,
         environ: Mapping[str, str],
         wall: JobHandoff | None,
         folder: Path | None,
     ) -> None:
+        around, inputs, self._cloned = begun
         self.wall = wall
         self.folder = folder
         self.around = around
@@ -120,7 +127,8 @@ class _Visit:
         try:
             if not self._holds_command():
                 return Outcome.DONE, None
-            repository = _repository(self.around)
+            cloned = self._cloned or CloneUnderWay(self.around)
+            repository = cloned.repository()
             config = load_config(repository.text_here)
             self.supervisor = Supervisor(
                 repository,
@@ -135,18 +143,27 @@ class _Visit:
                 return self._performed(self.supervisor)
         except ForgeError as error:
             branch = self.info.branch if self.info is not None else ""
-            return ended_by(reply_to_error(error, self._links(), self._words(), branch))
+            reason = self._reason(error)
+            return ended_by(reply_to_error(reason, self._links(), self._words(), branch))
         # Nobody reads the log of a job that ended without a word in the thread.
         except Exception:  # noqa: BLE001
             traceback.print_exc()
             return ended_by(failure_replies.unexpected(self._links(), self._words()))
 
+    def _reason(self, error: ForgeError) -> ForgeError:
+        """Return what is behind an error: the issue may be gone because the repository is."""
+        if isinstance(error, NotOnGitHub) and self.supervisor is not None:
+            try:
+                self.supervisor.repository.fetch()
+            except GitFailed as lost:
+                return lost
+        return error
+
     def _holds_command(self) -> bool:
         """Return whether there is something to do; where the gate could not tell, the comment is
         read now, before anything else is.
         """
-        # What was handed over to a worker was found to be a command before.
-        if self.around.wake.certain or self.folder is not None:
+        if self._cloned is not None:
             return True
         read = read_uncertain(self.github, self.around, self.inputs)
         if read.around is None:
@@ -283,57 +300,6 @@ class _Visit:
         with suppress(ForgeError):
             self.supervisor.writer.track(view)
         return summary(view)
-
-
-def protect_token(server: str, token: str) -> None:
-    """Let git use the token for this server only, and keep other processes of this user from
-    reading it out of ours.
-    """
-    basic = base64.b64encode(f"x-access-token:{token}".encode()).decode()
-    os.environ.update(
-        {
-            "GIT_CONFIG_COUNT": "1",
-            "GIT_CONFIG_KEY_0": f"http.{server}/.extraheader",
-            "GIT_CONFIG_VALUE_0": f"AUTHORIZATION: basic {basic}",
-        }
-    )
-    _undumpable()
-
-
-def _undumpable() -> None:
-    """prctl(PR_SET_DUMPABLE, 0), prctl(2): /proc/PID/environ and memory of this process are closed
-    to others of the same user.
-    """
-    import ctypes
-
-    with suppress(OSError, AttributeError):
-        ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)
-
-
-def default_tree(repository: str, issue: int) -> Path:
-    """Return the folder of the work tree whose configuration counts for an issue's run."""
-    return state_home() / "default-branch" / repository / str(issue)
-
-
-def _repository(around: JobContext) -> Repository:
-    """A clone of our own, and in it a tree at the default branch's newest commit: configuration,
-    pipelines and prompts are read from there.
-
-    What is checked out in the workspace is nothing to us: it may be shallow, another branch, or not
-    there.
-    """
-    clone = state_home() / "repositories" / around.repository
-    # On a machine that stays, other issues have jobs in the same clone at the same time.
-    with waited_for(clone.with_name(f"{clone.name}.lock")):
-        cloned = clone_repository(f"{around.url}.git", clone)
-        default = cloned.default_branch() or "main"
-        tip = cloned.commit_id(f"refs/remotes/origin/{default}")
-        tree = default_tree(around.repository, around.wake.issue)
-        found = Repository.find(cloned.detached_tree(tree, tip).path)
-    # A workflow has named a user for git before us, or it has not: for this job that is settled,
-    # and no commit has to ask.
-    os.environ.update(found.signature())
-    return found
 
 
 class _stopped_by_signals:  # noqa: N801 - used like a function, in a `with`

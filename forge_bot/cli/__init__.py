@@ -9,13 +9,25 @@ def main() -> None:
     from forge_bot.quick_start import end_quickly, start_quickly
 
     start_quickly()
-    from forge_bot.cli.app import run
     from forge_bot.cli.standard_streams import prepare_streams
 
     prepare_streams()
-    code = run()
+    code = _job() if sys.argv[1:2] in (["work"], ["publish"]) else None
+    if code is None:
+        from forge_bot.cli.app import run
+
+        code = run()
     # Nothing is left that could be stopped: who presses Ctrl-C twice is told the same as who
     # presses it once.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     end_quickly()
     sys.exit(code)
+
+
+def _job() -> int | None:
+    """Do what a workflow asks for; None if only the option parser knows what that is."""
+    from forge_bot.cli.exit_code import exit_code_of
+    from forge_bot.cli.job_commands import job_command
+
+    job = job_command(sys.argv[1:])
+    return exit_code_of(job) if job is not None else None

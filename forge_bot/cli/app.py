@@ -2,7 +2,6 @@
 needs it.
 """
 
-import os
 import sys
 from copy import copy
 from pathlib import Path
@@ -12,6 +11,7 @@ import typer
 
 from forge_bot import __version__
 from forge_bot.cli.capability_commands import capability_app
+from forge_bot.cli.exit_code import BY_HAND, WRONG_USE, exit_code_of
 from forge_bot.cli.graph_commands import graph_app
 from forge_bot.cli.machine_commands import hook, mcp, publish, work, worker
 from forge_bot.cli.options import (
@@ -30,7 +30,6 @@ from forge_bot.cli.options import (
     words,
 )
 from forge_bot.cli.shell_completion import documents, phases_to_repeat, run_folders
-from forge_bot.cli.standard_streams import NobodyReads, flushed
 
 app = typer.Typer(
     name="forge-bot",
@@ -41,9 +40,6 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.add_typer(graph_app, name="graph")
-
-WRONG_USE = 64
-_BY_HAND = 130  # what the option parser makes of Ctrl-C: 128 and the signal's number
 
 
 def _version(wanted: bool) -> None:
@@ -365,27 +361,14 @@ def _called(word: str) -> typer.Typer:
 
 
 def run(arguments: list[str] | None = None) -> int:
-    """Run the command line; the exit code. The one door at which every error is told."""
+    """Run the command line; the exit code."""
     given = sys.argv[1:] if arguments is None else arguments
-    try:
-        if os.environ.get("FORGE_BOT_LANGUAGE"):
-            from forge_bot.sentences import check_language
 
-            check_language()
-        code: object = _called(given[0] if given else "")(args=arguments, standalone_mode=False)
-        flushed()
-    except (KeyboardInterrupt, EOFError, typer.Abort):
-        code = _BY_HAND
-    # The outermost handler: every error is shown, and the exit code says that the command failed.
-    except (NobodyReads, Exception) as error:  # noqa: BLE001 - see above
-        from forge_bot.cli.error_output import USAGE, print_error
+    def called() -> object:
+        try:
+            return _called(given[0] if given else "")(args=arguments, standalone_mode=False)
+        except typer.Abort:
+            return BY_HAND
 
-        told = print_error(error)
-        # For `graph` 2 says that rules are broken (sysexits.h calls 64 wrong usage).
-        graph = given[:1] == ["graph"]
-        return WRONG_USE if graph and told == USAGE else told
-    if code == _BY_HAND:
-        from forge_bot.cli.error_output import interrupted
-
-        return interrupted()
-    return code if isinstance(code, int) else 0
+    # For `graph` 2 says that rules are broken (sysexits.h calls 64 wrong usage).
+    return exit_code_of(called, wrong_use=WRONG_USE if given[:1] == ["graph"] else None)

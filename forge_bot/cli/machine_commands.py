@@ -21,9 +21,9 @@ def work(
     ] = None,
 ) -> int:
     """Continue a run in GitHub Actions (reads FORGE_BOT_WAKE)."""
-    from forge_bot.bot import job
+    from forge_bot.cli import job_commands
 
-    return job.work() if out is None else job.deliver(out)
+    return job_commands.work(out)
 
 
 def publish(
@@ -43,9 +43,9 @@ def publish(
     """Run the job of GitHub Actions that holds the token and no model: read commands, check and
     push commits, ask, open the pull request.
     """
-    from forge_bot.bot.job import publish as carry_on
+    from forge_bot.cli import job_commands
 
-    return carry_on(folder, last=last)
+    return job_commands.publish(folder, last=last)
 
 
 @with_groups

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import re
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -268,7 +269,7 @@ async def _work(
     metrics: str,
     github: tuple[str, ...],
 ) -> None:
-    from forge_bot.temporal.search_attributes import add_attributes
+    from forge_bot.temporal.search_attributes import add_attributes, has_attributes
     from forge_bot.temporal.temporal_worker import working
     from forge_bot.temporal.thread_activities import ThreadActivities
 
@@ -290,10 +291,14 @@ async def _work(
         return tell
 
     locked_out = _without_sandbox(repositories, duty)
-    async with (
-        connected(place, Path(), metrics) as client,
-        working(client, repositories, tell_of, duty, without_sandbox=locked_out, visits=visits),
-    ):
+    leads = WorkerPart.ORCHESTRATION in duty.parts
+    async with AsyncExitStack() as work:
+        client = await work.enter_async_context(connected(place, Path(), metrics))
+        lacking = await add_attributes(client) if leads else ""
+        visits.searchable = bool(github) and await has_attributes(client)
+        await work.enter_async_context(
+            working(client, repositories, tell_of, duty, without_sandbox=locked_out, visits=visits)
+        )
         console.print(f"Working for {escape(place.address)}, namespace {escape(place.namespace)}:")
         for each in repositories:
             console.print(f"  {escape(str(each.root))} [dim]queue {queue_of(each)}[/]")
@@ -302,6 +307,6 @@ async def _work(
         for root, trouble in locked_out.items():
             said = f"No steps of {root} are taken here: {trouble.message} {trouble.advice}"
             console.print(f"[yellow]{escape(said)}[/]", highlight=False)
-        if WorkerPart.ORCHESTRATION in duty.parts and (said := await add_attributes(client)):
-            console.print(f"[yellow]{escape(said)}[/]", highlight=False)
+        if lacking:
+            console.print(f"[yellow]{escape(lacking)}[/]", highlight=False)
         await asyncio.Event().wait()

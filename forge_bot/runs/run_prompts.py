@@ -1,9 +1,13 @@
 """The prompts of a run: the shipped templates, and the repository's own before them."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from forge_bot.engine.pipeline import Pipeline
-from forge_bot.prompts.environment import Environment
+from forge_bot.resources import templates
+
+if TYPE_CHECKING:
+    from forge_bot.prompts.environment import Environment
 
 INQUIRY = "inquiry"
 """Name of the template that answers a person's question. No pipeline has this agent."""
@@ -12,10 +16,23 @@ PERFORMER = "skill"
 """Name of the template, in records and scripts too. No pipeline has this agent."""
 
 
-def prompts_for(root: Path, pipeline: Pipeline) -> Environment:
+def check_prompts(root: Path, pipeline: Pipeline) -> None:
+    """Raise BadTemplate as `prompts_for` does. Templates that ship are only looked for: to read
+    them takes a library that a supervisor has no other use for.
+    """
+    shipped = templates() / "prompts"
+    if own_prompts(root) or not all(
+        (shipped / f"{agent}.md.j2").is_file() for agent in pipeline.agents
+    ):
+        prompts_for(root, pipeline)
+
+
+def prompts_for(root: Path, pipeline: Pipeline) -> "Environment":
     """The prompts of a repository. Raises BadTemplate if one is missing or broken, before any model
     is asked.
     """
+    from forge_bot.prompts.environment import Environment
+
     known = (*pipeline.agents, INQUIRY, PERFORMER)
     files = {f"{agent}.md.j2" for agent in known}
     overrides = {

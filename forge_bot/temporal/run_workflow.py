@@ -2,10 +2,8 @@
 
 from collections import deque
 from collections.abc import AsyncGenerator, Sequence
-from typing import Any
 
 from temporalio import workflow
-from temporalio.common import SearchAttributeUpdate
 from temporalio.exceptions import ActivityError, ChildWorkflowError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
@@ -54,7 +52,7 @@ with workflow.unsafe.imports_passed_through():
         seconds_to_wait,
         stop_in,
     )
-    from forge_bot.temporal.search_attributes import WaitsFor, attributes_of
+    from forge_bot.temporal.search_attributes import ShownRun, WaitsFor
 
 OF_PEOPLE = Answered | GateShown | RetryAsked | BudgetRaised | Abandoned | Asked | ArtifactChanged
 """Reports that come from a person and not from the work of the run."""
@@ -100,7 +98,7 @@ class ForgeRunWorkflow:
         self._trouble: WorkerStopped | None = None
         self._again = 0
         self._inbox: deque[Report] = deque()
-        self._shown: list[SearchAttributeUpdate[Any]] = []
+        self._shown = ShownRun()
         self._told: set[str] = set()
         self._refused: dict[str, WorkerStopped] = {}
 
@@ -219,12 +217,8 @@ class ForgeRunWorkflow:
         """Let the server find the run by how it stands, if it has the attributes for that."""
         if not self._begin.shown_as or self._state is None or self._pipeline is None:
             return
-        action = next_action(self._pipeline, self._state)
-        shown = attributes_of(self._begin.shown_as, self._state, action, waits_for)
-        if shown != self._shown:
-            self._shown = shown
-            # One of its parameters has an incomplete type.
-            workflow.upsert_search_attributes(shown)  # pyright: ignore[reportUnknownMemberType]
+        stands = (self._state, next_action(self._pipeline, self._state))
+        self._shown.show(self._begin.shown_as, self._state.source.id, stands, waits_for)
 
     def _next_said(self) -> Report | None:
         """Return the next report of a person that fits; one that fits no more is refused."""

@@ -3,6 +3,7 @@
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from temporalio import workflow
 from temporalio.common import SearchAttributeKey, SearchAttributeUpdate
 
 from forge_bot.engine import Action, Checkpoint, HumanGate, State
@@ -37,19 +38,37 @@ class WaitsFor(StrEnum):
     """Something on the worker's machine has to be mended."""
 
 
-def attributes_of(
-    repository: str, state: State, action: Action, waits_for: WaitsFor | None
-) -> list[SearchAttributeUpdate[Any]]:
-    """Return what the server is told of a run."""
-    asks = isinstance(action, Checkpoint | HumanGate)
-    usual = WaitsFor.PERSON if asks else WaitsFor.NOBODY
-    return [
-        REPOSITORY.value_set(repository),
-        ISSUE.value_set(state.source.id),
-        PHASE.value_set(str(action.phase)),
-        WAITS_FOR.value_set((waits_for or usual).value),
-        COST.value_set(float(state.budget.spent)),
-    ]
+class ShownRun:
+    """What the server was told of a run last."""
+
+    def __init__(self) -> None:
+        self._shown: list[SearchAttributeUpdate[Any]] = []
+
+    def show(
+        self,
+        repository: str,
+        issue: str,
+        stands: tuple[State, Action] | None,
+        waits_for: WaitsFor | None = None,
+    ) -> None:
+        """Let the server find a run by how it stands, if that is known; called in a workflow."""
+        asks = stands is not None and isinstance(stands[1], Checkpoint | HumanGate)
+        usual = WaitsFor.PERSON if asks else WaitsFor.NOBODY
+        shown: list[SearchAttributeUpdate[Any]] = [
+            REPOSITORY.value_set(repository),
+            ISSUE.value_set(issue),
+            WAITS_FOR.value_set((waits_for or usual).value),
+        ]
+        if stands is not None:
+            state, action = stands
+            shown += [
+                PHASE.value_set(str(action.phase)),
+                COST.value_set(float(state.budget.spent)),
+            ]
+        if shown != self._shown:
+            self._shown = shown
+            # One of its parameters has an incomplete type.
+            workflow.upsert_search_attributes(shown)  # pyright: ignore[reportUnknownMemberType]
 
 
 async def has_attributes(client: "Client") -> bool:

@@ -14,7 +14,7 @@ from uuid import uuid4
 
 from temporalio import activity
 
-from forge_bot.bot.job import default_tree
+from forge_bot.bot.job_beginning import default_tree
 from forge_bot.bot.worker_messages import WorkerStopped, stopped_by
 from forge_bot.engine import REPORT
 from forge_bot.errors import (
@@ -89,6 +89,8 @@ class ThreadActivities:
         self._rooms = {each: asyncio.Semaphore(at_once) for each in self._repositories}
         self._environ = environ
         self._tell = tell
+        self.searchable = False
+        """Whether the server has the attributes by which threads are found."""
 
     @property
     def queues(self) -> list[str]:
@@ -190,8 +192,13 @@ class ThreadActivities:
         try:
             if step := await live.next_step(activity.heartbeat):
                 self._live[_name(order)] = live
-                machine = self._machine_queue(order.repository)
-                return VisitDone(outcome="working", then=step, worker=self.queue, machine=machine)
+                return VisitDone(
+                    outcome="working",
+                    then=step,
+                    worker=self.queue,
+                    machine=self._machine_queue(order.repository),
+                    searchable=self.searchable,
+                )
             code = await live.ended(activity.heartbeat)
         except asyncio.CancelledError:
             await live.stop(at_work=True)
@@ -215,6 +222,7 @@ class ThreadActivities:
             seconds=int(told.get("seconds") or 0),
             passing=occasion in _PASSING or (self._tokens is not None and occasion in _OF_APPS),
             machine=self._machine_queue(order.repository),
+            searchable=self.searchable,
         )
         if self._tokens is not None and occasion:
             self._tokens.forget(order.repository)

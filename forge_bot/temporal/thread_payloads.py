@@ -80,6 +80,7 @@ class VisitDone(Frozen):
     then: str = Field(default="", description="the next step; empty when the visit has ended")
     worker: str = Field(default="", description="task queue of the worker that has the visit")
     machine: str = Field(default="", description="task queue of the workers on its machine")
+    searchable: bool = Field(default=False, description="the server has the search attributes")
 
 
 class ThreadTrouble(Frozen):

@@ -14,11 +14,12 @@ from temporalio.exceptions import TimeoutError as LostActivity
 with workflow.unsafe.imports_passed_through():
     from forge_bot.bot.command_reports import Telling, Utterance, command_key, report_of
     from forge_bot.bot.worker_messages import stopped_by
-    from forge_bot.engine import REPORT, Pipeline, State, advance, fold
+    from forge_bot.engine import REPORT, Pipeline, State, advance, fold, next_action
     from forge_bot.errors import ForgeError, ReportRejected, TemporalWorkerDiffers
     from forge_bot.gate.candidate_lines import read_candidates
     from forge_bot.gate.environment_variables import read_inputs
     from forge_bot.temporal.payloads import as_failure, stop_in
+    from forge_bot.temporal.search_attributes import ShownRun, WaitsFor
     from forge_bot.temporal.thread_address import HEAR, THREAD_WORKFLOW, WAKE, thread_queue
     from forge_bot.temporal.thread_payloads import (
         ThreadBegin,
@@ -64,6 +65,8 @@ class ForgeThreadWorkflow:
         self._worker = ""
         self._done = VisitDone()
         self._tries = 0
+        self._shown = ShownRun()
+        self._searchable = False
         self._pipeline: Pipeline | None = None
         self._state: State | None = None
         self._run = ""
@@ -75,9 +78,11 @@ class ForgeThreadWorkflow:
         while True:
             self._last = await self._next_wake()
             self._visiting = True
+            self._show()
             done = await self._visited(self._last, self._worker, self._machine)
             while done.then and not self._interrupted():
-                self._step = done.then
+                self._step, self._searchable = done.then, done.searchable
+                self._show()
                 done = await self._stepped(done)
             self._visiting, self._step = False, ""
             self._worker, self._machine = done.worker, done.machine or self._machine
@@ -108,8 +113,24 @@ class ForgeThreadWorkflow:
         if self._done.passing and done.occasion == self._done.occasion:
             untold = self._done.untold and (done.untold or again)
             done = done.model_copy(update={"untold": untold})
-        self._done = done
+        self._done, self._searchable = done, done.searchable
         self._learn(done)
+        self._show()
+
+    def _show(self) -> None:
+        """Let the server find the thread by how its run stands, where a worker says that it can."""
+        if not self._searchable:
+            return
+        stands = waits_for = None
+        if self._pipeline is not None and self._state is not None:
+            stands = (self._state, next_action(self._pipeline, self._state))
+        if self._visiting:
+            waits_for = WaitsFor.NOBODY
+        elif self._done.passing or self._done.parked:
+            waits_for = WaitsFor.PROVIDER
+        elif self._done.outcome == "failed":
+            waits_for = WaitsFor.OPERATOR
+        self._shown.show(self._begin.repository, str(self._begin.issue), stands, waits_for)
 
     async def _next_wake(self) -> ThreadWake:
         """Wait for an event, or for the time to look again by itself."""

@@ -45,7 +45,8 @@ _WORKING = {
 """What only commands need that do something."""
 
 
-_MOST_OF_SUPERVISOR = 345
+_MOST_OF_SUPERVISOR = 340
+_MOST_BEFORE_CLONE = 60
 
 
 def modules(*words: str) -> list[str]:
@@ -120,8 +121,24 @@ def test_the_supervisor_reads_no_part_that_only_a_worker_needs() -> None:
         "forge_bot.runs.local_host",
         "forge_bot.runs.prompt_context",
         "forge_bot.runs.session",
+        "jinja2",
         "numpy",
         "pydantic_ai",
         "tree_sitter",
     }
     assert only_worker & {*read} == set()
+
+
+def test_git_can_clone_before_the_supervisor_is_read() -> None:
+    read = imported("forge_bot.bot.job_beginning")
+    assert len([name for name in read if name.startswith("forge_bot.")]) <= _MOST_BEFORE_CLONE
+    assert {"forge_bot.engine", "markdown_it", "yaml"} & {*read} == set()
+
+
+@pytest.mark.parametrize(
+    "words", [("work",), ("work", "--out", "x"), ("publish", "--in", "x", "--last")]
+)
+def test_a_job_does_not_read_the_option_parser(words: tuple[str, ...]) -> None:
+    read = modules(*words)
+    assert "forge_bot.bot.job_context" in read
+    assert {"typer", "click", "forge_bot.cli.app"} & {*read} == set()

@@ -44,6 +44,17 @@ def test_without_its_history_a_run_begins_again_from_its_branch(sample: Sample) 
     assert script.GUARD["new"] in sample.git("show", f"{sample.offered}:rota/schedule.py") + "\n"
 
 
+def test_a_key_that_signs_and_is_missing_is_told_before_a_run_that_this_command_works_on(
+    sample: Sample,
+) -> None:
+    (sample.path / ".forge").mkdir()
+    (sample.path / ".forge" / "config.yml").write_text("sign: true\n")
+    words = ("--effort", "S", "--yes", "--model", sample.model(), "--on", "temporal", "--dev")
+    said = sample.forge("run", TASK, *words)
+    assert (said.code, "CONFIG-010" in said.err) == (5, True), said.out + said.err
+    assert sample.git("branch", "--format=%(refname:short)") == "main"
+
+
 def test_a_server_that_is_not_there_is_named_and_nothing_is_begun(sample: Sample) -> None:
     port = free_port()
     at = ("--on", "temporal", "--address", f"127.0.0.1:{port}")

@@ -20,11 +20,16 @@ from forge_bot.temporal.thread_address import HEAR, ORCHESTRATION, THREAD_WORKFL
 from tests.bot.stage import heard
 from tests.fakes.github import FakeGitHub
 from tests.github_api.test_app_tokens import key_pair
+from tests.temporal.deaf_line import LineThatGoesDeaf
 from tests.temporal.scene import Server
 from tests.temporal.scene import server as own_server
+from tests.temporal.test_killed_workers import answers_heard
 from tests.temporal.test_threads_on_server import history, looks_again_after
 from tests.temporal.test_worker_parts import without_bubblewrap
 from tests.temporal.thread_scene import ServedStage, served
+
+_PUBLISHING = ((False, "POST .*/issues/[0-9]+/comments"), (True, "POST .*/pulls$"))
+"""Requests that publish, and whether they come after the first question."""
 
 
 @pytest.fixture
@@ -44,6 +49,22 @@ def test_a_repository_that_vanishes_is_looked_for_again_and_a_retry_begins_the_r
     assert looks_again_after(stage, 60)
     stage.hub.bring_back(stage.repo)
     assert stage.branches() == ["main"]
+    assert heard(stage.say("/forge retry")).code == 0
+    assert stage.visited() == "waiting", stage.log
+    assert len(stage.said("tracking")) == len(stage.said("checkpoint")) == 1
+
+
+def test_a_retry_begins_the_run_of_a_thread_whose_first_visit_failed_for_good(
+    stage: ServedStage,
+) -> None:
+    broken: dict[str, str | bytes | None] = {".forge/config.yml": "sandbox: castle\n"}
+    stage.hub.commit(stage.repo, "main", broken)
+    stage.start_worker()
+    assert heard(stage.label()).code == 0
+    assert stage.visited().startswith("config-"), stage.log
+    assert stage.branches() == ["main"]
+    assert any("sandbox" in said for said in stage.said())
+    stage.hub.commit(stage.repo, "main", {".forge/config.yml": None})
     assert heard(stage.say("/forge retry")).code == 0
     assert stage.visited() == "waiting", stage.log
     assert len(stage.said("tracking")) == len(stage.said("checkpoint")) == 1
@@ -166,16 +187,89 @@ def test_threads_that_meet_a_limit_of_github_leave_it_alone_until_it_ends(
     assert len(stage.said("tracking")) == len(stage.said("checkpoint")) == 1
 
 
-@pytest.mark.slow
-def test_a_run_goes_on_without_a_word_when_a_limit_of_github_has_ended(
-    stage: ServedStage,
+@pytest.mark.parametrize(("asked", "limited"), _PUBLISHING, ids=["question", "pull-request"])
+def test_a_limit_of_github_while_a_run_publishes_is_told_and_is_no_question_to_a_person(
+    stage: ServedStage, asked: bool, limited: str
 ) -> None:
     stage.start_worker()
-    stage.hub.faults.secondary("PATCH .*/issues/comments", 61, times=2)
-    assert heard(stage.label()).code == 0
+    faults = stage.hub.faults
+    if asked:
+        assert heard(stage.label()).code == 0
+        assert stage.visited() == "waiting", stage.log
+    # What the gate says comes before.
+    faults.meanwhile("PATCH .*/issues/comments", lambda: faults.secondary(limited, 1234, times=99))
+    assert heard(stage.say("/approve") if asked else stage.label()).code == 0
     assert stage.visited() == "github-limited", stage.log
+    assert looks_again_after(stage, 1234)
+    (told,) = stage.said("tracking")
+    assert "GitHub lets me write no more for now" in told
+    assert "I try again by myself" in told
+    assert len(stage.said("checkpoint")) == asked
+    faults.waiting.clear()
+    assert heard(stage.say("/forge retry")).code == 0
+    assert stage.visited() == ("done" if asked else "waiting"), stage.log
+    assert len(stage.said("tracking")) == len(stage.said("checkpoint")) == 1
+    assert asked_once(stage)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("asked", "limited"),
+    [(False, "PATCH .*/issues/comments"), (True, _PUBLISHING[1][1])],
+    ids=["comments", "pull-request"],
+)
+def test_a_run_goes_on_without_a_word_when_a_limit_of_github_has_ended(
+    stage: ServedStage, asked: bool, limited: str
+) -> None:
+    stage.start_worker()
+    if asked:
+        assert heard(stage.label()).code == 0
+        assert stage.visited() == "waiting", stage.log
+    stage.hub.faults.secondary(limited, 61, times=2)
+    assert heard(stage.say("/approve") if asked else stage.label()).code == 0
+    assert stage.visited() == "github-limited", stage.log
+    assert stage.visited() == ("done" if asked else "waiting"), stage.log
+    assert len(stage.said("tracking")) == len(stage.said("checkpoint")) == 1
+
+
+@pytest.mark.parametrize("gone", ["installation", "repository"])
+def test_what_vanishes_during_a_step_is_looked_for_again_and_no_model_is_asked_twice(
+    stage: ServedStage, gone: str
+) -> None:
+    private, public = key_pair()
+    app = stage.hub.app("github-actions[bot]", public, **stage.permissions)
+    stage.hub.install(app, stage.repo)
+    stage.environ["FORGE_BOT_EDIT_SECONDS"] = "0"
+    stage.environ |= {APP_ID: str(app.id), APP_KEY: private, "GITHUB_TOKEN": ""}
+    stage.start_worker()
+    for name in (APP_ID, APP_KEY, "GITHUB_TOKEN"):
+        del stage.environ[name]
+
+    def vanish() -> None:
+        if gone == "repository":
+            stage.hub.remove(stage.repo)
+        else:
+            stage.hub.uninstall(app, stage.repo)
+
+    # What the first step leaves is shown in the tracking comment before the step ends.
+    stage.hub.faults.meanwhile("PATCH .*/issues/comments", vanish, skip=1)
+    assert heard(stage.label()).code == 0
+    assert stage.visited() not in {"waiting", "done"}, stage.log
+    assert looks_again_after(stage, 60)
+    if gone == "repository":
+        stage.hub.bring_back(stage.repo)
+    else:
+        stage.hub.install(app, stage.repo)
+    assert heard(stage.say("/forge retry")).code == 0
     assert stage.visited() == "waiting", stage.log
     assert len(stage.said("tracking")) == len(stage.said("checkpoint")) == 1
+    assert asked_once(stage)
+
+
+def asked_once(stage: ServedStage) -> bool:
+    """Whether no question to a model was answered twice."""
+    (journal,) = stage.folder.rglob("journal.jsonl")
+    return set(answers_heard(journal).values()) == {1}
 
 
 def test_an_event_that_is_handed_over_while_its_server_is_lost_counts_once(
@@ -197,6 +291,25 @@ def test_an_event_that_is_handed_over_while_its_server_is_lost_counts_once(
         assert heard(stage.say("/forge")).code == 0
         assert stage.visited() == "waiting", stage.log
         assert len(stage.said("tracking")) == len(stage.said("checkpoint")) == 1
+
+
+def test_an_event_whose_answer_is_lost_counts_once_and_its_job_says_so(stage: ServedStage) -> None:
+    stage.start_worker()
+    assert heard(stage.label()).code == 0
+    assert stage.visited() == "waiting", stage.log
+    whole = stage.address
+    comment = stage.comment("/approve")
+    with LineThatGoesDeaf(whole, b"/approve") as line:
+        stage.address = line.address
+        job = stage.delivered(comment)
+    assert (job.code, "was lost while it was told of this" in job.log) == (5, True), job.log
+    assert stage.visited() == "done", stage.log
+    stage.address = whole
+    kept = len(history(stage).events)
+    assert heard(stage.delivered(comment)).code == 0
+    assert len(history(stage).events) == kept
+    assert len(stage.said("tracking")) == len(stage.said("checkpoint")) == 1
+    assert asked_once(stage)
 
 
 def known(stage: ServedStage) -> None:

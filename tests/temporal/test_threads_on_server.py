@@ -30,6 +30,7 @@ from tests.temporal.histories import check_stored
 from tests.temporal.histories import kinds as recorded_steps
 from tests.temporal.scene import Server, free_port
 from tests.temporal.scene import server as own_server
+from tests.temporal.test_worker_parts import found
 from tests.temporal.thread_scene import ServedStage, served
 
 
@@ -63,9 +64,9 @@ def payloads(value: Any) -> str:
     return "\n".join(payloads(part) for part in whole.values())
 
 
-def steps_of(found: WorkflowHistory) -> list[str]:
+def steps_of(kept: WorkflowHistory) -> list[str]:
     """The activities of a history, in order."""
-    return recorded_steps(found.to_json_dict())
+    return recorded_steps(kept.to_json_dict())
 
 
 def kinds(stage: ServedStage) -> Counter[str]:
@@ -269,6 +270,25 @@ def test_a_worker_with_an_app_goes_on_when_the_app_is_installed_again(stage: Ser
     kept = payloads(history(stage).to_json_dict())
     assert not [text for text in (*stage.hub.tokens, private[64:128]) if text in kept]
     assert not [line for line in stage.log if private[64:128] in line]
+
+
+def test_a_server_finds_threads_by_issue_phase_whom_they_wait_for_and_cost(
+    stage: ServedStage,
+) -> None:
+    stage.start_worker()
+    assert heard(stage.label()).code == 0
+    assert stage.visited() == "waiting", stage.log
+    number = str(stage.issue.number)
+    issue = f'ForgeRepository = "{stage.repo.full_name}" AND ForgeIssue = "{number}"'
+    where = f'{issue} AND ForgePhase = "checkpoint-a" AND ForgeCost >= 0'
+    while number not in found(stage.address, f'{where} AND ForgeWaitsFor = "person"'):
+        # The server's list lags behind by a moment.
+        pass
+    assert number not in found(stage.address, f'{issue} AND ForgeWaitsFor = "operator"')
+    assert heard(stage.say("/approve")).code == 0
+    assert stage.visited() == "done", stage.log
+    while number not in found(stage.address, f'{issue} AND ForgeWaitsFor = "nobody"'):
+        pass
 
 
 @pytest.mark.slow

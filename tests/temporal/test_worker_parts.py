@@ -19,11 +19,11 @@ from tests.temporal.conftest import TASK
 from tests.temporal.scene import Server, clone
 
 
-def found(server: Server, query: str) -> list[str]:
+def found(address: str, query: str) -> list[str]:
     """The ends of the names of the workflows that the server lists for a query."""
 
     async def listed() -> list[str]:
-        client = await Client.connect(server.address)
+        client = await Client.connect(address)
         return [each.id.rpartition("/")[2] async for each in client.list_workflows(query)]
 
     return asyncio.run(listed())
@@ -120,11 +120,13 @@ def test_a_server_finds_runs_by_repository_phase_whom_they_wait_for_and_cost(
         assert said.code == 3, said.out + said.err
         run = place.run
         waiting = 'ForgeRepository = "rota" AND ForgeWaitsFor = "person"'
-        while run not in found(server, waiting):
+        while run not in found(server.address, waiting):
             # The server's list lags behind by a moment.
             pass
-        assert run in found(server, f'{waiting} AND ForgePhase = "checkpoint-a" AND ForgeCost >= 0')
-        assert run not in found(server, 'ForgeWaitsFor = "operator"')
+        assert run in found(
+            server.address, f'{waiting} AND ForgePhase = "checkpoint-a" AND ForgeCost >= 0'
+        )
+        assert run not in found(server.address, 'ForgeWaitsFor = "operator"')
 
 
 def test_a_worker_without_a_sandbox_says_so_and_takes_no_steps(

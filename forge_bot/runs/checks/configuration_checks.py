@@ -13,7 +13,7 @@ from forge_bot.knowledge import ENV
 from forge_bot.runs.checks.check import CheckResult, CheckSubject, note, refuse, warn
 from forge_bot.runs.registry_credentials import not_given
 from forge_bot.runs.run_needs import check_testable
-from forge_bot.runs.run_prompts import prompts_for
+from forge_bot.runs.run_prompts import check_prompts
 from forge_bot.runs.standing_rules import rules_at
 from forge_bot.sentences import say
 from forge_bot.settings.capability_file import CAPABILITY_FILE
@@ -105,7 +105,7 @@ def pipelines(subject: CheckSubject) -> Iterator[CheckResult]:
     repository, name = subject.repository, subject.config.pipeline
     try:
         pipeline = load_pipeline(name, repository.text_here)
-        prompts_for(repository.root, pipeline)
+        check_prompts(repository.root, pipeline)
         yield note(
             f"pipeline {name}", say("preflight.pipelines.phases", count=len(pipeline.phases))
         )

@@ -1,0 +1,113 @@
+"""The beginning of a job: who woke it, and the repository, which git clones while the rest of the
+supervisor is read.
+"""
+
+import base64
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from threading import Thread
+from typing import NamedTuple
+
+from forge_bot.bot.job_context import JobContext, read_job_context
+from forge_bot.gate.environment_variables import Inputs
+from forge_bot.git import Repository, clone_repository
+from forge_bot.settings.state_home import state_home
+from forge_bot.store.lock import waited_for
+
+
+class JobBeginning(NamedTuple):
+    """What a job begins with. `cloned` is None where it is not certain that there is anything to
+    do.
+    """
+
+    around: JobContext
+    inputs: Inputs
+    cloned: "CloneUnderWay | None"
+
+
+def begin(environ: Mapping[str, str] = os.environ, *, certain: bool = False) -> JobBeginning:
+    """Read who woke the job, protect its token, and let git clone if there is something to do.
+    Raises NotInAction and BadInput.
+    """
+    around, inputs = read_job_context(environ)
+    protect_token(around.server, around.token)
+    certain = certain or around.wake.certain
+    return JobBeginning(around, inputs, CloneUnderWay(around) if certain else None)
+
+
+class CloneUnderWay:
+    """A repository that a thread of its own makes ready."""
+
+    def __init__(self, around: JobContext) -> None:
+        self._found: Repository | None = None
+        self._error: BaseException | None = None
+        self._thread = Thread(target=self._make, args=(around,), daemon=True)
+        self._thread.start()
+
+    def repository(self) -> Repository:
+        """Return the repository once it is there. Raises what went wrong."""
+        self._thread.join()
+        if self._error is not None:
+            raise self._error
+        if self._found is None:
+            raise RuntimeError("The clone ended without a word.")
+        return self._found
+
+    def _make(self, around: JobContext) -> None:
+        try:
+            self._found = job_repository(around)
+        except BaseException as error:  # noqa: BLE001 - whoever waits for it is told
+            self._error = error
+
+
+def protect_token(server: str, token: str) -> None:
+    """Let git use the token for this server only, and keep other processes of this user from
+    reading it out of ours.
+    """
+    basic = base64.b64encode(f"x-access-token:{token}".encode()).decode()
+    os.environ.update(
+        {
+            "GIT_CONFIG_COUNT": "1",
+            "GIT_CONFIG_KEY_0": f"http.{server}/.extraheader",
+            "GIT_CONFIG_VALUE_0": f"AUTHORIZATION: basic {basic}",
+        }
+    )
+    _undumpable()
+
+
+def _undumpable() -> None:
+    """prctl(PR_SET_DUMPABLE, 0), prctl(2): /proc/PID/environ and memory of this process are closed
+    to others of the same user.
+    """
+    import ctypes
+
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)
+
+
+def default_tree(repository: str, issue: int) -> Path:
+    """Return the folder of the work tree whose configuration counts for an issue's run."""
+    return state_home() / "default-branch" / repository / str(issue)
+
+
+def job_repository(around: JobContext) -> Repository:
+    """A clone of our own, and in it a tree at the default branch's newest commit: configuration,
+    pipelines and prompts are read from there.
+
+    What is checked out in the workspace is nothing to us: it may be shallow, another branch, or not
+    there.
+    """
+    clone = state_home() / "repositories" / around.repository
+    # On a machine that stays, other issues have jobs in the same clone at the same time.
+    with waited_for(clone.with_name(f"{clone.name}.lock")):
+        cloned = clone_repository(f"{around.url}.git", clone)
+        default = cloned.default_branch() or "main"
+        tip = cloned.commit_id(f"refs/remotes/origin/{default}")
+        tree = default_tree(around.repository, around.wake.issue)
+        found = Repository.find(cloned.detached_tree(tree, tip).path)
+    # A workflow has named a user for git before us, or it has not: for this job that is settled,
+    # and no commit has to ask.
+    os.environ.update(found.signature())
+    return found

@@ -1,0 +1,36 @@
+"""The exit code of a command: the one door at which every error is told."""
+
+import os
+from collections.abc import Callable
+
+from forge_bot.cli.standard_streams import NobodyReads, flushed
+
+WRONG_USE = 64
+BY_HAND = 130
+"""What the option parser makes of Ctrl-C: 128 and the signal's number."""
+
+
+def exit_code_of(command: Callable[[], object], *, wrong_use: int | None = None) -> int:
+    """Return the exit code of a command after its error is told. `wrong_use` says that it was
+    called wrongly, where that has a code of its own.
+    """
+    try:
+        if os.environ.get("FORGE_BOT_LANGUAGE"):
+            from forge_bot.sentences import check_language
+
+            check_language()
+        code = command()
+        flushed()
+    except (KeyboardInterrupt, EOFError):
+        code = BY_HAND
+    # The outermost handler: every error is shown, and the exit code says that the command failed.
+    except (NobodyReads, Exception) as error:  # noqa: BLE001 - see above
+        from forge_bot.cli.error_output import USAGE, print_error
+
+        told = print_error(error)
+        return wrong_use if wrong_use is not None and told == USAGE else told
+    if code == BY_HAND:
+        from forge_bot.cli.error_output import interrupted
+
+        return interrupted()
+    return code if isinstance(code, int) else 0
