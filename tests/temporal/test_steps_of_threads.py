@@ -1,5 +1,6 @@
 """The steps of a run that an issue leads on a server: each is an activity, and none is done twice."""
 
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from forge_bot.temporal.thread_address import thread_workflow_id
+from tests.actions.runner import below
 from tests.bot.stage import heard
 from tests.fakes.agents import AgentServer
 from tests.fakes.github import FakeGitHub
@@ -64,6 +66,29 @@ def test_what_somebody_says_during_a_step_is_heard_before_the_next_one(
     assert steps.count("visit") == 2, steps
     assert steps[-1] == "visit"
     assert "architect" not in models.asked
+
+
+@pytest.mark.slow
+def test_a_worker_that_is_stopped_leaves_no_visit_behind_and_another_one_goes_on(
+    stage: ServedStage, models: AgentServer, tmp_path: Path
+) -> None:
+    (tmp_path / "tmp").mkdir()
+    stage.environ["TMPDIR"] = str(tmp_path / "tmp")
+    models.will_hang = 1
+    worker = stage.start_worker()
+    assert heard(stage.label()).code == 0
+    assert models.wait_for(1, seconds=90)
+    started = [pid for pid, _ in below(worker.pid)]
+    assert len(started) > 1
+    worker.send_signal(signal.SIGTERM)
+    assert worker.wait(timeout=60) == 0
+    assert not [pid for pid in started if Path(f"/proc/{pid}").exists()]
+    assert not [*(tmp_path / "tmp").glob("forge-bot-visit-*")]
+    stage.start_worker()
+    while (word := stage.visited()) != "waiting":
+        assert word == "cancelled", stage.log
+    assert sum(models.asked.values()) == 3
+    assert len(stage.said("tracking")) == len(stage.said("checkpoint")) == 1
 
 
 @pytest.mark.parametrize(

@@ -214,18 +214,18 @@ def test_a_limit_of_github_while_a_run_publishes_is_told_and_is_no_question_to_a
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("asked", "limited"),
-    [(False, "PATCH .*/issues/comments"), (True, _PUBLISHING[1][1])],
+    ("asked", "limited", "times"),
+    [(False, "PATCH .*/issues/comments", 2), (True, _PUBLISHING[1][1], 1)],
     ids=["comments", "pull-request"],
 )
 def test_a_run_goes_on_without_a_word_when_a_limit_of_github_has_ended(
-    stage: ServedStage, asked: bool, limited: str
+    stage: ServedStage, asked: bool, limited: str, times: int
 ) -> None:
     stage.start_worker()
     if asked:
         assert heard(stage.label()).code == 0
         assert stage.visited() == "waiting", stage.log
-    stage.hub.faults.secondary(limited, 61, times=2)
+    stage.hub.faults.secondary(limited, 61, times=times)
     assert heard(stage.say("/approve") if asked else stage.label()).code == 0
     assert stage.visited() == "github-limited", stage.log
     assert stage.visited() == ("done" if asked else "waiting"), stage.log
