@@ -150,11 +150,7 @@ class BatchLane:
     async def _handed_in(self, asked: BatchedCall, api: BatchApi, attempt: int) -> None:
         """Wait until the question is handed in; always raises why there is no answer yet."""
         parked = Parked(
-            key=asked.key,
-            model=asked.model,
-            question=uuid4().hex,
-            at=self._now(),
-            attempt=attempt,
+            key=asked.key, model=asked.model, question=uuid4().hex, at=self._now(), attempt=attempt
         )
         done = asyncio.get_running_loop().create_future()
         self._waiting.append(_Waiting(asked, api, parked, done))

@@ -22,14 +22,7 @@ from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult, Re
 from forge_bot.agent.capability_requests import sort_requests
 from forge_bot.agent.limits import WorkLimits
 from forge_bot.agent.lines_above import without_lines_above
-from forge_bot.agent.model_answers import (
-    AnswerKind,
-    Change,
-    Explore,
-    Malformed,
-    Work,
-    parse_answer,
-)
+from forge_bot.agent.model_answers import AnswerKind, Change, Explore, Malformed, Work, parse_answer
 from forge_bot.agent.models.base import (
     ChatMessage,
     FinishReason,

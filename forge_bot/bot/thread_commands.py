@@ -8,11 +8,7 @@ from forge_bot.agent.redaction import Redactor
 from forge_bot.bot import command_reports, failed_checks, request_snapshot
 from forge_bot.bot.command_refusals import refusal
 from forge_bot.bot.comment_writer import CommentWriter
-from forge_bot.bot.comments import (
-    CommentReply,
-    command_replies,
-    thread_change_replies,
-)
+from forge_bot.bot.comments import CommentReply, command_replies, thread_change_replies
 from forge_bot.bot.job_context import JobContext
 from forge_bot.bot.thread import Thread, ThreadCommand
 from forge_bot.engine.reports import BaseConflicted, RequestRefreshed

@@ -14,11 +14,7 @@ capability_app = typer.Typer(
 
 @capability_app.callback()
 @with_groups
-def list_capabilities(
-    context: typer.Context,
-    source: CapabilityChoice,
-    repo: Repo = HERE,
-) -> int:
+def list_capabilities(context: typer.Context, source: CapabilityChoice, repo: Repo = HERE) -> int:
     """List the tools and skills that agents may ask for here, with each problem."""
     if context.invoked_subcommand is not None:
         return 0

@@ -21,11 +21,7 @@ def doctor(folder: Path, model: str | None, *, ask: bool) -> int:
     repository = Repository.find(folder)
     config = load_config(repository.text_here)
     subject = CheckSubject(
-        repository,
-        config,
-        models=models_for(config, model, None),
-        model=model,
-        ask_models=ask,
+        repository, config, models=models_for(config, model, None), model=model, ask_models=ask
     )
     console = Console(soft_wrap=True)
     report = run_checks(Occasion.DOCTOR, subject)

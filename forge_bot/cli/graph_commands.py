@@ -93,8 +93,7 @@ def show(
 def verify(
     repo: Repo = HERE,
     base: Annotated[
-        str | None,
-        typer.Option(help="Only what was not broken at this commit.", metavar="COMMIT"),
+        str | None, typer.Option(help="Only what was not broken at this commit.", metavar="COMMIT")
     ] = None,
     as_json: AsJson = False,
     as_sarif: Annotated[

@@ -79,8 +79,7 @@ def worker(
         typer.Option(help="Steps that it takes at the same time in all its clones.", min=1),
     ] = None,
     steps_per_repo: Annotated[
-        int,
-        typer.Option(help="Steps that it takes at the same time in one clone.", min=1, max=100),
+        int, typer.Option(help="Steps that it takes at the same time in one clone.", min=1, max=100)
     ] = 8,
     metrics: Annotated[
         str | None,

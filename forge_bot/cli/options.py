@@ -316,10 +316,7 @@ def _options(group: Any) -> Iterator[Parameter]:
             yield from _options(hints[each.name])
         else:
             yield Parameter(
-                each.name,
-                Parameter.KEYWORD_ONLY,
-                default=each.default,
-                annotation=hints[each.name],
+                each.name, Parameter.KEYWORD_ONLY, default=each.default, annotation=hints[each.name]
             )
 
 

@@ -8,12 +8,7 @@ from typing import TYPE_CHECKING
 from forge_bot.cli.coding_agents import agent_above
 from forge_bot.cli.options import CapabilityChoice, Ending
 from forge_bot.cli.progress import Progress
-from forge_bot.cli.terminal_question import (
-    ask_at_terminal,
-    open_editor,
-    say_how_to_answer,
-    show,
-)
+from forge_bot.cli.terminal_question import ask_at_terminal, open_editor, say_how_to_answer, show
 from forge_bot.errors import NeedsTerminal
 from forge_bot.git import Repository
 from forge_bot.runs.capability_setup import CapabilityOptions

@@ -99,10 +99,7 @@ def check_options(until: str | None, record: Path | None) -> None:
 
 
 def led_by(
-    going: Session,
-    run: str,
-    choice: HostChoice,
-    options: ResumeOptions,
+    going: Session, run: str, choice: HostChoice, options: ResumeOptions
 ) -> "Session | TemporalSession":
     """Return what goes on with a run: this command, or the server that has the run or gets it."""
     known = place_of(going.repository, run)

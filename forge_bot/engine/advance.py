@@ -38,14 +38,7 @@ from forge_bot.engine.reports import (
     WorkReport,
 )
 from forge_bot.engine.retry import handle_retry
-from forge_bot.engine.state import (
-    ArtifactRecord,
-    Reason,
-    Showing,
-    State,
-    TaskState,
-    TaskStatus,
-)
+from forge_bot.engine.state import ArtifactRecord, Reason, Showing, State, TaskState, TaskStatus
 from forge_bot.errors import NoGateOpen, NotStarted, ReportRejected, RunEnded, StaleApproval
 from forge_bot.values import PhaseId, RunStatus, Usage
 

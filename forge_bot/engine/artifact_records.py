@@ -1,13 +1,8 @@
 """The artifacts of a run as its state records them, and what an inspection says of them."""
 
 from forge_bot.engine.phases import ReviewPhase, TaskReviewPhase
-from forge_bot.engine.reports import (
-    ArtifactWritten,
-)
-from forge_bot.engine.state import (
-    ArtifactRecord,
-    State,
-)
+from forge_bot.engine.reports import ArtifactWritten
+from forge_bot.engine.state import ArtifactRecord, State
 from forge_bot.values import Finding, PhaseId, Verdict
 
 
@@ -52,11 +47,7 @@ def with_artifact(state: State, report: ArtifactWritten, phase: PhaseId) -> Stat
     artifacts = {**state.artifacts, report.artifact: record}
     if report.held is not None:
         artifacts[report.held] = ArtifactRecord(blob=report.held_blob, phase=phase, round=visits)
-    return state.replace(
-        artifacts=artifacts,
-        visits={**state.visits, place: visits},
-        risks=risks,
-    )
+    return state.replace(artifacts=artifacts, visits={**state.visits, place: visits}, risks=risks)
 
 
 def _risks(state: State, report: ArtifactWritten) -> tuple[str, ...]:

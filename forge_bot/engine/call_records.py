@@ -16,14 +16,7 @@ from forge_bot.engine.reports import (
     CallsRequested,
     RequestedCall,
 )
-from forge_bot.engine.state import (
-    ArtifactRecord,
-    CallRecord,
-    CallStatus,
-    Note,
-    OpenGate,
-    State,
-)
+from forge_bot.engine.state import ArtifactRecord, CallRecord, CallStatus, Note, OpenGate, State
 from forge_bot.errors import WrongReport
 from forge_bot.values import PhaseId, TaskId
 

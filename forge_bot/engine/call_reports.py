@@ -6,23 +6,10 @@ from forge_bot.engine import call_records
 from forge_bot.engine.gates import open_decision
 from forge_bot.engine.phases import TaskReviewPhase, TasksPhase
 from forge_bot.engine.pipeline import Pipeline
-from forge_bot.engine.reports import (
-    CallEnded,
-    CallOutcome,
-    CallsRequested,
-)
-from forge_bot.engine.state import (
-    Reason,
-    ShownVersion,
-    State,
-    Stuck,
-)
-from forge_bot.engine.task_reports import (
-    remove_from_wave,
-)
-from forge_bot.engine.transitions import (
-    hand_out,
-)
+from forge_bot.engine.reports import CallEnded, CallOutcome, CallsRequested
+from forge_bot.engine.state import Reason, ShownVersion, State, Stuck
+from forge_bot.engine.task_reports import remove_from_wave
+from forge_bot.engine.transitions import hand_out
 from forge_bot.errors import WrongReport
 
 

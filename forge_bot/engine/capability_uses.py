@@ -37,11 +37,7 @@ def use_lines(state: State) -> tuple[UseLine, ...]:
     declined = [call.capability for call in state.calls if call.status is CallStatus.DECLINED]
     known = {each.name: each for each in state.capabilities if each.calls or each.missing}
     told = [
-        UseLine(
-            name=name,
-            words=_words(use, declined.count(name)),
-            cost=use.cost or None,
-        )
+        UseLine(name=name, words=_words(use, declined.count(name)), cost=use.cost or None)
         for name in dict.fromkeys((*known, *declined))
         for use in (known.get(name, CapabilityUse(name=name)),)
     ]

@@ -46,10 +46,7 @@ from forge_bot.engine.state import (
     TaskStatus,
     Verification,
 )
-from forge_bot.engine.task_reports import (
-    handle_task_artifact,
-    handle_task_failure,
-)
+from forge_bot.engine.task_reports import handle_task_artifact, handle_task_failure
 from forge_bot.engine.transitions import (
     PROCESS,
     add_fix,

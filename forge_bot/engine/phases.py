@@ -116,8 +116,7 @@ class AnsweringPhase(Phase):
         default=None, description="when our own process writes the document from what it knows"
     )
     carries: tuple[str, ...] = Field(
-        default=(),
-        description="sections that the report carries, for documents of our own process",
+        default=(), description="sections that the report carries, for documents of our own process"
     )
     closing: tuple[str, ...] = Field(
         default=(),

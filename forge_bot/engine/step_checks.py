@@ -88,10 +88,7 @@ def _inputs(pipeline: StepPipeline) -> Iterator[Problem]:
 
 
 def _steps(pipeline: StepPipeline) -> Iterator[Problem]:
-    known: dict[str, Schema] = {
-        PROJECT: schema_of(ProjectValues),
-        INPUTS: _inputs_schema(pipeline),
-    }
+    known: dict[str, Schema] = {PROJECT: schema_of(ProjectValues), INPUTS: _inputs_schema(pipeline)}
     later = {step.gives for step in pipeline.steps}
     asked = False
     for place, step in enumerate(pipeline.steps):

@@ -102,9 +102,5 @@ def _phases(steps: StepPipeline, step: Step) -> Iterator[AnyPhase]:
         )
     elif step.kind not in {"elicitation", "human"}:
         yield StepPhase(
-            id=PhaseId(step.step),
-            kind="step",
-            label=step.label,
-            step=step,
-            writes=step.document,
+            id=PhaseId(step.step), kind="step", label=step.label, step=step, writes=step.document
         )

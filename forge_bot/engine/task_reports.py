@@ -8,24 +8,9 @@ from forge_bot.engine.artifact_records import (
 )
 from forge_bot.engine.phases import TaskReviewPhase, TasksPhase
 from forge_bot.engine.pipeline import Pipeline
-from forge_bot.engine.reports import (
-    AgentFailed,
-    ArtifactWritten,
-    FailureReason,
-)
-from forge_bot.engine.state import (
-    Reason,
-    ShownVersion,
-    State,
-    Stuck,
-    TaskState,
-    TaskStatus,
-)
-from forge_bot.engine.transitions import (
-    PROCESS,
-    add_note,
-    hand_out,
-)
+from forge_bot.engine.reports import AgentFailed, ArtifactWritten, FailureReason
+from forge_bot.engine.state import Reason, ShownVersion, State, Stuck, TaskState, TaskStatus
+from forge_bot.engine.transitions import PROCESS, add_note, hand_out
 from forge_bot.errors import WrongReport
 from forge_bot.values import PhaseId, TaskId, Verdict
 

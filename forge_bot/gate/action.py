@@ -83,10 +83,7 @@ INPUTS = (
         variable="TEMPORAL_ADDRESS",
     ),
     ActionInput(
-        "temporal-namespace",
-        "namespace on that server",
-        "default",
-        variable="TEMPORAL_NAMESPACE",
+        "temporal-namespace", "namespace on that server", "default", variable="TEMPORAL_NAMESPACE"
     ),
     ActionInput("python", "Python to start with, 3.11 or newer", "python3"),
     ActionInput(

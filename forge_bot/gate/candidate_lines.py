@@ -11,12 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from forge_bot.gate.grammar import Command
-from forge_bot.gate.parse_comment import (
-    as_plain_text,
-    command_lines,
-    may_hold_command,
-    parse_lines,
-)
+from forge_bot.gate.parse_comment import as_plain_text, command_lines, may_hold_command, parse_lines
 from forge_bot.gate.written_command import Mistyped
 
 # What reaches over blank lines: HTML, fenced code, formulas, and the head of a copied mail.

@@ -311,19 +311,8 @@ def _alone(command: Callable[[int], _Command]) -> Callable[[WrittenCommand], _Co
 
 FORMS: tuple[Form, ...] = (
     Form("", "[flags] [text]", "Start a run on this issue; the text adds to the request.", _start),
-    Form(
-        "approve",
-        "[digest]",
-        "Approve the version shown last, or the one you name.",
-        _approve,
-    ),
-    Form(
-        "reject",
-        "notes",
-        "Reject it; the notes say what should change.",
-        _reject,
-        ("revise",),
-    ),
+    Form("approve", "[digest]", "Approve the version shown last, or the one you name.", _approve),
+    Form("reject", "notes", "Reject it; the notes say what should change.", _reject, ("revise",)),
     Form("ask", "question", "Ask about the run; this changes nothing.", _ask),
     Form(
         "retry",
@@ -333,19 +322,9 @@ FORMS: tuple[Form, ...] = (
     ),
     Form("status", "", "Show where the run stands.", _alone(Status)),
     Form("cost", "", "Show what the run has cost so far.", _alone(Cost)),
-    Form(
-        "continue",
-        "+$5",
-        "Allow more money, or `20000 tokens`, and continue.",
-        _continue,
-    ),
+    Form("continue", "+$5", "Allow more money, or `20000 tokens`, and continue.", _continue),
     Form("refresh", "", "Read the issue again and work from its new text.", _alone(Refresh)),
-    Form(
-        "update",
-        "",
-        "Merge the base branch, verify again, and push.",
-        _alone(Update),
-    ),
+    Form("update", "", "Merge the base branch, verify again, and push.", _alone(Update)),
     Form("effort", "S|M|L", "Change how much process the run gets.", _resize),
     Form("done", "", "Mark a manual task as done.", _alone(MarkDone)),
     Form("skip", "", "Skip a manual task and continue.", _alone(Skip)),

@@ -7,12 +7,7 @@ from collections.abc import Callable, Mapping
 
 from forge_bot.errors import ForgeError
 from forge_bot.gate import messages, outputs
-from forge_bot.gate.environment_variables import (
-    Inputs,
-    StepContext,
-    read_inputs,
-    read_step_context,
-)
+from forge_bot.gate.environment_variables import Inputs, StepContext, read_inputs, read_step_context
 from forge_bot.gate.github import ApiAnswer, GateClient
 from forge_bot.gate.json_payload import read_json
 from forge_bot.gate.own_comments import OwnComments

@@ -109,23 +109,13 @@ def fetch_branch(folder: Path, remote: str, branch: str) -> None:
 
 
 def _push(
-    folder: Path,
-    remote: str,
-    branch: str,
-    sources: Sequence[str],
-    more: Sequence[str] = (),
+    folder: Path, remote: str, branch: str, sources: Sequence[str], more: Sequence[str] = ()
 ) -> None:
     if remote_url(folder, remote) is None:
         raise GitFailed(
             f"There is no remote {remote!r}.", hint="Add it: git remote add origin URL."
         )
-    options = (
-        "--no-verify",
-        "--no-follow-tags",
-        "--no-signed",
-        "--no-recurse-submodules",
-        *more,
-    )
+    options = ("--no-verify", "--no-follow-tags", "--no-signed", "--no-recurse-submodules", *more)
     try:
         # A remote marked as mirror would push, and force, all that is there.
         git(

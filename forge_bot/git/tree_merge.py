@@ -80,11 +80,7 @@ def _merged(root: Path, old: FileVersion, ours: FileVersion, theirs: FileVersion
 
 
 def _marked(
-    root: Path,
-    old: FileVersion,
-    ours: FileVersion,
-    theirs: FileVersion,
-    labels: tuple[str, str],
+    root: Path, old: FileVersion, ours: FileVersion, theirs: FileVersion, labels: tuple[str, str]
 ) -> FileVersion | None:
     """Return a file with both versions between markers; None where it is no text of both sides."""
     if not {ours.mode, theirs.mode} <= _PLAIN or not {old.mode} <= {*_PLAIN, GONE}:

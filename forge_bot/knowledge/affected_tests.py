@@ -17,10 +17,7 @@ _MODULE = re.compile(r"[A-Za-z_]\w*(?:/[A-Za-z_]\w*)*\.py")
 _SETS_UP = {"conftest.py", "setup.py", "noxfile.py"}
 _TAKES_VALUE = {"-c", "-k", "-m", "-n", "-o", "-p", "-r", "-W", "--rootdir", "--maxfail", "--cov"}
 _NODE = ["node", "--test"]
-_SCRIPTS = {
-    "jest": ("--runTestsByPath",),
-    "vitest": (),
-}
+_SCRIPTS = {"jest": ("--runTestsByPath",), "vitest": ()}
 """Runners of a package's test script, with what stands before the files that they are to run."""
 
 

@@ -242,11 +242,7 @@ class Themes:
         factors |= dict.fromkeys(self._in_files(files), 3)
         best = sorted(
             factors,
-            key=lambda number: (
-                not person[number],
-                -factors[number] * seen[number],
-                rank[number],
-            ),
+            key=lambda number: (not person[number], -factors[number] * seen[number], rank[number]),
         )
         others = (number for number in self._everywhere() if number not in factors)
         chosen = islice((*best, *islice(others, _MOST_OTHERS)), max(limit, 0))

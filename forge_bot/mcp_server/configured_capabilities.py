@@ -43,11 +43,7 @@ def configured_capabilities(root: Path, config: Config) -> JsonValue:
             for name, server in setup.config.mcp_servers.items()
         ],
         "skills": [
-            {
-                "name": each.name,
-                "description": each.description,
-                "file": f"{each.source}/SKILL.md",
-            }
+            {"name": each.name, "description": each.description, "file": f"{each.source}/SKILL.md"}
             for each in skills.specs
         ],
         "policy": setup.policy.model_dump(mode="json", exclude_defaults=True),

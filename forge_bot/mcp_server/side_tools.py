@@ -37,10 +37,7 @@ def add_looking(server: ForgeServer, service: LazyService) -> None:
             found,
             sparse=True,
             meta={
-                "hints": {
-                    "next": found.next,
-                    "suggested_workflow": f"forge://pipeline/{name}",
-                },
+                "hints": {"next": found.next, "suggested_workflow": f"forge://pipeline/{name}"},
                 "resource_links": [found.context_link, *found.other_contexts],
             },
         )

@@ -7,21 +7,10 @@ import time
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 
-from forge_bot.agent.agent_steps import (
-    AgentStep,
-    OneStep,
-    PausedBefore,
-    StepChoice,
-    next_of_all,
-)
+from forge_bot.agent.agent_steps import AgentStep, OneStep, PausedBefore, StepChoice, next_of_all
 from forge_bot.agent.assignment import Assignment, StopReason, WorkResult, prefix_of
 from forge_bot.agent.batch_lane import BatchLane
-from forge_bot.agent.capabilities import (
-    CapabilityRequest,
-    CapabilityResult,
-    Effect,
-    ResultStatus,
-)
+from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult, Effect, ResultStatus
 from forge_bot.agent.conversation import Try
 from forge_bot.agent.gathered_batches import HandIn, hand_in_alone
 from forge_bot.agent.journal import Journal

@@ -13,11 +13,7 @@ from forge_bot.engine import SpawnAgent
 from forge_bot.engine.capability_uses import HEADING, uses_section
 from forge_bot.engine.external_events import CONFLICTS
 from forge_bot.engine.next_action import held_patch_name
-from forge_bot.engine.phases import (
-    AgentPhase,
-    AnyPhase,
-    VerifyPhase,
-)
+from forge_bot.engine.phases import AgentPhase, AnyPhase, VerifyPhase
 from forge_bot.engine.reports import ArtifactWritten
 from forge_bot.engine.verification_report import composed, without_section
 from forge_bot.errors import PathEscapes
@@ -93,11 +89,7 @@ class OutputApplier:
         return tuple(found)
 
     def check(
-        self,
-        action: SpawnAgent,
-        task: TaskId | None,
-        contract: ArtifactContract,
-        tree: Tree,
+        self, action: SpawnAgent, task: TaskId | None, contract: ArtifactContract, tree: Tree
     ) -> Callable[[Document | Change], tuple[str, ...]]:
         """Return the check of one agent's answers. What is only doubtful goes back once."""
         told = set[str]()

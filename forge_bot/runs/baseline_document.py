@@ -49,9 +49,7 @@ _SERVICE = re.compile(
 
 
 def baseline_document(
-    results: Sequence[CommandResult],
-    found: Sequence[UnusableCommand],
-    commands: ProjectCommands,
+    results: Sequence[CommandResult], found: Sequence[UnusableCommand], commands: ProjectCommands
 ) -> str:
     """Return the text about the unusable commands; the same results give the same text."""
     known = {(result.name, result.argv): result for result in results}

@@ -49,11 +49,7 @@ def setup_of(run: "Run", environ: Mapping[str, str] = os.environ) -> CapabilityS
     except (OSError, ValueError):
         options = NOTHING_NAMED
     return capability_setup(
-        run.repository.root,
-        run.config,
-        options,
-        tree=run.tree.path,
-        environ=environ,
+        run.repository.root, run.config, options, tree=run.tree.path, environ=environ
     )
 
 

@@ -18,12 +18,7 @@ from forge_bot.runs.project import Project
 from forge_bot.runs.reruns import BaseTree
 from forge_bot.runs.run import Run
 from forge_bot.values import CommandName, CommandResult, RedBeforeGreen
-from forge_bot.verification.red_before_green import (
-    of_files,
-    ran_green,
-    red_at_base,
-    why_not_red,
-)
+from forge_bot.verification.red_before_green import of_files, ran_green, red_at_base, why_not_red
 from forge_bot.verification.selected_tests import select_tests, uncached
 
 _TASK = "Forge-Task"

@@ -16,11 +16,7 @@ from forge_bot.engine.next_action import held_patch_name
 from forge_bot.errors import CannotJudge
 from forge_bot.git import Tree
 from forge_bot.git.commit_objects import commit_of_patch, commit_on
-from forge_bot.knowledge.affected_tests import (
-    affected_tests,
-    is_code,
-    selected,
-)
+from forge_bot.knowledge.affected_tests import affected_tests, is_code, selected
 from forge_bot.runs.base_graph import broken_rules, has_rules
 from forge_bot.runs.known_flaky import remember_flaky
 from forge_bot.runs.notifications import Message, Notify

@@ -134,13 +134,7 @@ def resolve_run(repository: Repository, wanted: str | None) -> RunInfo:
         if match := [
             info
             for info in known
-            if named
-            in {
-                info.name,
-                info.branch,
-                info.renamed,
-                f"{info.remote}/{info.branch}",
-            }
+            if named in {info.name, info.branch, info.renamed, f"{info.remote}/{info.branch}"}
         ]:
             return match[0]
         if (older := _kept_run(repository, named)) is not None:

@@ -4,15 +4,9 @@ from collections.abc import Iterator
 
 from forge_bot.artifacts.inspection import inspect
 from forge_bot.artifacts.plans import document_facts
-from forge_bot.engine import (
-    Exec,
-    SpawnAgent,
-    WriteFile,
-)
+from forge_bot.engine import Exec, SpawnAgent, WriteFile
 from forge_bot.engine.phases import AgentPhase, AnsweringPhase
-from forge_bot.engine.reports import (
-    ArtifactChanged,
-)
+from forge_bot.engine.reports import ArtifactChanged
 from forge_bot.git import blob_id
 from forge_bot.prompts.untrusted import what_is_hidden
 from forge_bot.runs.local_user import local_user

@@ -78,12 +78,7 @@ class InquiryArguments(TypedDict):
     environ: Mapping[str, str]
 
 
-def inquire(
-    run: Run,
-    question: str,
-    key: str = "",
-    **how: Unpack[InquiryArguments],
-) -> Inquiry:
+def inquire(run: Run, question: str, key: str = "", **how: Unpack[InquiryArguments]) -> Inquiry:
     """Answer a question about what waits at the open gate, or about the run so far, and record what
     it cost.
 
@@ -102,10 +97,7 @@ def inquire(
 
 
 async def look_into(
-    run: Run,
-    question: str,
-    key: str = "",
-    **how: Unpack[InquiryArguments],
+    run: Run, question: str, key: str = "", **how: Unpack[InquiryArguments]
 ) -> tuple[Inquiry, Asked | None]:
     """Let a model answer a question; with the report on its cost, which the caller records, if it
     cost anything.

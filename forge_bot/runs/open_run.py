@@ -18,14 +18,7 @@ from forge_bot.runs.process_signals import stop_on_signals, this_process
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_paths import RunPaths, run_paths
 from forge_bot.settings import Config
-from forge_bot.store import (
-    RECORD_BRANCHES,
-    SPECS,
-    Workspace,
-    held,
-    told_when_full,
-    write_whole,
-)
+from forge_bot.store import RECORD_BRANCHES, SPECS, Workspace, held, told_when_full, write_whole
 from forge_bot.store.run_folder import REPORTS
 
 

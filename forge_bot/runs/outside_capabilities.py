@@ -11,12 +11,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from forge_bot.agent.capabilities import (
-    CapabilityResult,
-    CapabilityType,
-    Effect,
-    ResultStatus,
-)
+from forge_bot.agent.capabilities import CapabilityResult, CapabilityType, Effect, ResultStatus
 from forge_bot.agent.tools.setup import CapabilitySetup
 from forge_bot.agent.tools.skills import skill_digest, skill_folders
 from forge_bot.agent.tools.tool_calls import ToolCalls

@@ -22,11 +22,7 @@ class PendingTasks:
     """
 
     def __init__(
-        self,
-        state: State,
-        tasks: Sequence[TaskId],
-        paths: frozenset[str],
-        texts: Mapping[str, str],
+        self, state: State, tasks: Sequence[TaskId], paths: frozenset[str], texts: Mapping[str, str]
     ) -> None:
         """Take the tasks whose edits are tried, the paths of the edits, and the code after them."""
         self.paths = paths

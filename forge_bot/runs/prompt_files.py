@@ -199,13 +199,7 @@ class PromptFiles:
                 share = min(share, _PROSE_FOR_REQUEST if search else _PROSE)
             text = raw[path].decode("utf-8", "replace")
             made = self._shown_part(
-                path,
-                text,
-                found,
-                min(share, room),
-                now=path in changed,
-                search=search,
-                first=first,
+                path, text, found, min(share, room), now=path in changed, search=search, first=first
             )
             if made is not None:
                 shown.append(made)

@@ -5,16 +5,7 @@ from datetime import datetime
 
 from pydantic import TypeAdapter, ValidationError
 
-from forge_bot.engine import (
-    Action,
-    Pipeline,
-    Report,
-    SpawnAgent,
-    State,
-    advance,
-    fold,
-    next_action,
-)
+from forge_bot.engine import Action, Pipeline, Report, SpawnAgent, State, advance, fold, next_action
 from forge_bot.engine.reports import (
     AgentFailed,
     ArtifactChanged,
@@ -34,12 +25,7 @@ from forge_bot.runs.standing_rules import rules_at
 from forge_bot.settings import Config
 from forge_bot.settings.instructions import Rules
 from forge_bot.settings.load_pipeline import load_pipeline
-from forge_bot.store import (
-    Request,
-    Workspace,
-    read_request,
-    write_whole,
-)
+from forge_bot.store import Request, Workspace, read_request, write_whole
 from forge_bot.store.run_folder import REPORTS, STATE
 from forge_bot.values import Frozen
 

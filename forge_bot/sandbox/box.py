@@ -104,8 +104,7 @@ class CommandOutcome(Frozen):
     duration_ms: int
     backend: BackendName
     killed: bool = Field(
-        default=False,
-        description="a signal ended it that is not of ours: from outside, or its own",
+        default=False, description="a signal ended it that is not of ours: from outside, or its own"
     )
     cannot_judge: str = Field(
         default="",

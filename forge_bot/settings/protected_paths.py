@@ -35,8 +35,7 @@ def _names(text: str) -> tuple[str, ...]:
 
 RULES = (
     ProtectionRule(
-        "it configures forge-bot or is its record",
-        _names(".forge/ .specs/ forge-mcp.json"),
+        "it configures forge-bot or is its record", _names(".forge/ .specs/ forge-mcp.json")
     ),
     ProtectionRule(
         "a CI service or a host runs it, with the repository's secrets",
@@ -102,10 +101,7 @@ RULES = (
         _names("sitecustomize.py usercustomize.py *.pth"),
         in_sandbox=False,
     ),
-    ProtectionRule(
-        "git obeys it",
-        _names(".gitattributes .gitmodules .lfsconfig .gitconfig"),
-    ),
+    ProtectionRule("git obeys it", _names(".gitattributes .gitmodules .lfsconfig .gitconfig")),
     ProtectionRule(
         "it holds git hooks, or a manager of git hooks installs them from it",
         _names("""
@@ -170,10 +166,7 @@ RULES = (
             sweep.yaml replit.md .ruler/ .rulesync/ .zencoder/
             """),
     ),
-    ProtectionRule(
-        "a command that is given file names reads this one as an option",
-        _names("-*"),
-    ),
+    ProtectionRule("a command that is given file names reads this one as an option", _names("-*")),
 )
 """Every protected path, by the reason for which it is protected."""
 

@@ -65,8 +65,7 @@ BEHAVIOURS: dict[int, Behaviour] = {
         ),
     ),
     7: Behaviour(
-        "Lists of several pages are complete",
-        _in(CATALOGUE, "a_list_of_several_pages_is_complete"),
+        "Lists of several pages are complete", _in(CATALOGUE, "a_list_of_several_pages_is_complete")
     ),
     8: Behaviour(
         "Each provider answers a valid request, and one without its parameters with a result",
@@ -103,10 +102,7 @@ BEHAVIOURS: dict[int, Behaviour] = {
                 "tests/agent/test_context_files.py",
                 "what_is_not_a_readable_file_of_the_repository_is_a_result_that_says_why",
             ),
-            *_in(
-                "tests/agent/test_hostile_files.py",
-                "nothing_outside_is_read_through_a_link",
-            ),
+            *_in("tests/agent/test_hostile_files.py", "nothing_outside_is_read_through_a_link"),
         ),
     ),
     11: Behaviour(
@@ -158,8 +154,7 @@ BEHAVIOURS: dict[int, Behaviour] = {
         "The same tool twice in a turn with other arguments is called twice",
         (
             *_in(
-                EXPLORING,
-                "one_capability_twice_in_a_turn_with_other_parameters_is_looked_up_twice",
+                EXPLORING, "one_capability_twice_in_a_turn_with_other_parameters_is_looked_up_twice"
             ),
             *_in(TOOLS, "calls_with_different_arguments_are_made_in_order_after_one_approval"),
         ),
@@ -256,11 +251,7 @@ BEHAVIOURS: dict[int, Behaviour] = {
     29: Behaviour(
         "A missing variable puts its server out of use, by name; defaults and escapes work",
         (
-            *_in(
-                FILE,
-                "missing_variables_and_those_of_the_bot_are_named_together",
-                "placeholders",
-            ),
+            *_in(FILE, "missing_variables_and_those_of_the_bot_are_named_together", "placeholders"),
             *_in(THREAD, "a_server_gets_no_variable_that_the_workflow_does_not_name"),
             *_in(TOOLS, "a_run_does_not_begin_without_what_it_requires"),
         ),
@@ -283,10 +274,7 @@ BEHAVIOURS: dict[int, Behaviour] = {
                 "tests/security/test_secrets_of_servers.py",
                 "a_secret_in_forty_encodings_reaches_nothing_but_in_those_that_are_listed",
             ),
-            *_in(
-                SERVER,
-                "payloads_have_neither_arguments_nor_results_nor_the_configuration",
-            ),
+            *_in(SERVER, "payloads_have_neither_arguments_nor_results_nor_the_configuration"),
             *_in(THREAD, "a_call_is_shown_with_its_arguments_and_made_once_after_an_approval"),
         ),
     ),
@@ -376,10 +364,7 @@ BEHAVIOURS: dict[int, Behaviour] = {
     42: Behaviour(
         "Discovery keeps no body; it stands only in the prompt of who performs the skill",
         (
-            *_in(
-                SKILL_FILES,
-                "the_catalogue_keeps_no_instructions_and_files_are_named_by_kind",
-            ),
+            *_in(SKILL_FILES, "the_catalogue_keeps_no_instructions_and_files_are_named_by_kind"),
             *_in(
                 SKILLS,
                 "instructions_are_read_when_the_skill_is_chosen_and_references_when_asked_for",
@@ -407,10 +392,7 @@ BEHAVIOURS: dict[int, Behaviour] = {
     ),
     45: Behaviour(
         "In batches, the questions of a skill lie in batches too",
-        _in(
-            "tests/cli/test_batch_runs.py",
-            "the_questions_of_a_skill_lie_in_batches_too",
-        ),
+        _in("tests/cli/test_batch_runs.py", "the_questions_of_a_skill_lie_in_batches_too"),
     ),
     49: Behaviour(
         "Killed after any line of its journal, a run repeats nothing that was done",

@@ -87,10 +87,7 @@ def test_the_catalogue_is_sorted_and_has_only_what_there_is(root: Path) -> None:
     assert [
         spec.name
         for spec in ProviderContext(root).catalogue(["search_code", "run_tests", "read_file"])
-    ] == [
-        "read_file",
-        "search_code",
-    ]
+    ] == ["read_file", "search_code"]
 
 
 def test_an_entry_shows_every_parameter_with_its_type_and_whether_it_may_be_left_out(

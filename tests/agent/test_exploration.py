@@ -91,7 +91,7 @@ def test_actions_that_name_a_provider_are_looked_up_after_the_requests() -> None
                 "capability_type": "mcp_tool",
                 "params_json": '{"path": "a.py"}',
                 "reasoning": "",
-            },
+            }
         ],
     }
     effect = next_effect(replied(start(), ModelReply(text=json.dumps(asked))))

@@ -95,10 +95,7 @@ def test_its_tools_are_listed_and_called_with_the_header_and_its_value_is_masked
 def test_a_call_that_gets_no_answer_ends_in_time(tmp_path: Path, url: str) -> None:
     began = time.monotonic()
     found = called(setup(tmp_path, url, seconds=2), "mcp_tickets_wait", setup(tmp_path, url))
-    assert found == (
-        ResultStatus.TIMEOUT,
-        "The server tickets did not finish within 2 seconds.",
-    )
+    assert found == (ResultStatus.TIMEOUT, "The server tickets did not finish within 2 seconds.")
     assert time.monotonic() - began < 30
 
 

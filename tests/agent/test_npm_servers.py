@@ -32,10 +32,7 @@ def prepared(tmp_path: Path) -> Prepared:
     (root / "read.md").write_text("Who is on call.\n")
     (tmp_path / "secret.txt").write_text("hunter2\n")
     servers = {
-        "files": {
-            "command": str(folder / "mcp-server-filesystem"),
-            "args": ["${FORGE_BOT_TREE}"],
-        },
+        "files": {"command": str(folder / "mcp-server-filesystem"), "args": ["${FORGE_BOT_TREE}"]},
         "everything": {"command": str(folder / "mcp-server-everything"), "args": ["stdio"]},
     }
     text = json.dumps({"mcpServers": servers})

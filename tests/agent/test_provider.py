@@ -191,9 +191,7 @@ async def test_all_agents_have_one_schema_and_nobody_gets_it_in_words_as_well(
 
 
 SEAMED = ChatMessage(
-    role=MessageRole.USER,
-    text="repository, request, analysis, design, role",
-    seams=(19, 29, 37),
+    role=MessageRole.USER, text="repository, request, analysis, design, role", seams=(19, 29, 37)
 )
 
 

@@ -21,10 +21,7 @@ def verification(
 ) -> dict[str, Any]:
     """Lead a run to its end; its verification."""
     model = sample.model(
-        {
-            ("architect", "*", "*"): design,
-            ("implementer", "*", "*"): script.change(*edits),
-        }
+        {("architect", "*", "*"): design, ("implementer", "*", "*"): script.change(*edits)}
     )
     assert sample.forge("run", task, "--effort", "S", "--model", model).code == 3
     done = sample.forge("approve", "--model", model)

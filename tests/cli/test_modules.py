@@ -61,10 +61,7 @@ def imported(name: str) -> list[str]:
 
 def _read_by(*words: str) -> list[str]:
     done = subprocess.run(
-        [sys.executable, "-X", "importtime", *words],
-        capture_output=True,
-        text=True,
-        check=False,
+        [sys.executable, "-X", "importtime", *words], capture_output=True, text=True, check=False
     )
     lines = done.stderr.splitlines()
     return [line.rpartition("|")[2].strip() for line in lines if line.startswith(_READ)][1:]

@@ -48,10 +48,9 @@ def test_at_a_gate_nothing_is_shown_as_long_as_it_lies_behind_the_line(sample: S
     assert "Human Reviews Design (checkpoint-a) comes after Design" in stopped.out
     assert "Approach" not in stopped.out
     bare = sample.forge("approve", "--model", model)
-    assert (bare.code, "GATE-002" in bare.err) == (
-        5,
-        True,
-    ), "nothing was shown, so a bare approval means nothing"
+    assert (bare.code, "GATE-002" in bare.err) == (5, True), (
+        "nothing was shown, so a bare approval means nothing"
+    )
 
 
 def test_an_approval_can_go_on_only_so_far(asked_sample: Sample) -> None:

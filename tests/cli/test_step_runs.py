@@ -107,9 +107,7 @@ def test_a_new_file_is_written_as_the_one_beside_it(
     assert written in asked.out
 
 
-def test_an_empty_repository_gets_its_first_file_when_the_stack_is_named(
-    sample: Sample,
-) -> None:
+def test_an_empty_repository_gets_its_first_file_when_the_stack_is_named(sample: Sample) -> None:
     sample.git("rm", "-rq", ".")
     write(sample, {"README.md": "# Nothing yet\n"})
     unclear = sample.forge("run", "--pipeline", "scaffold", WISH)

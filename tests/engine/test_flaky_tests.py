@@ -140,11 +140,7 @@ def test_a_regression_runs_alone_five_times_at_both_commits() -> None:
     assert judge([before], [after]).red
     assert (
         runner.calls[2:]
-        == [
-            (Moment.AFTER, ("t.py::test_a",)),
-            (Moment.BEFORE, ("t.py::test_a",)),
-        ]
-        * RERUNS
+        == [(Moment.AFTER, ("t.py::test_a",)), (Moment.BEFORE, ("t.py::test_a",))] * RERUNS
     )
 
 

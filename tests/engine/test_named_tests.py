@@ -25,11 +25,7 @@ TEXTS = {
         ("tests/test_cli.py:12", "pytest -q", "pytest -q T"),
         ("test_cli.py::test_b", "pytest -q", "pytest -q T::test_b"),
         ("TestCli.test_a", "python3 -m unittest", "U *test_cli.TestCli.TestIn.test_a*"),
-        (
-            "TestRead/empty_file",
-            "go test ./...",
-            "go test -v -count=1 -run ^(TestRead)$ ./pkg/io",
-        ),
+        ("TestRead/empty_file", "go test ./...", "go test -v -count=1 -run ^(TestRead)$ ./pkg/io"),
         ("it_adds", "cargo test --no-fail-fast", "cargo test --no-fail-fast -- it_adds"),
         ("tests::it_adds", "cargo test", "cargo test -- it_adds"),
     ],

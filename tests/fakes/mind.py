@@ -29,8 +29,7 @@ NOTED = {
     ),
 }
 _OUTPUT = re.compile(
-    r"^## Output File\n\n- \S+/(?P<name>[^/\s]+)$|write `(?P<answer>[^`/]+\.md)` as a",
-    re.MULTILINE,
+    r"^## Output File\n\n- \S+/(?P<name>[^/\s]+)$|write `(?P<answer>[^`/]+\.md)` as a", re.MULTILINE
 )
 _ROUND = re.compile(r"^This is round (\d+)\.", re.MULTILINE)
 _ONE_OF = re.compile(r"^Yours is task (\S+)\.$", re.MULTILINE)

@@ -88,11 +88,7 @@ def warm_python() -> str:
     asking = folder / "asking.py"
     asking.write_text(_ASKING.format(address=str(folder / "socket")), encoding="utf-8")
     began = (f'"-m {each} "* | "-P -m {each}"' for each in _MODULES)
-    names = {
-        "python": sys.executable,
-        "modules": " | ".join(began),
-        "asking": asking,
-    }
+    names = {"python": sys.executable, "modules": " | ".join(began), "asking": asking}
     launcher.write_text(_LAUNCHER.format(**names), encoding="utf-8")
     launcher.chmod(0o755)
     environment = {

@@ -237,9 +237,7 @@ def test_submodules_and_nested_repositories_keep_what_is_in_them(scene: Scene) -
     assert (scene.root / "README.md").read_text() == "# Thing\n"
 
 
-def test_a_nested_repository_without_a_commit_stays_and_the_rest_is_put_aside(
-    scene: Scene,
-) -> None:
+def test_a_nested_repository_without_a_commit_stays_and_the_rest_is_put_aside(scene: Scene) -> None:
     for name in ("nested", "src/[x]"):
         (scene.root / name).mkdir()
         scene.git("init", "--quiet", name)

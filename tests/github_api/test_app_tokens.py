@@ -65,10 +65,7 @@ def test_a_token_is_the_apps_own_for_one_repository_and_is_fetched_once(
     assert comment.user is not None
     assert comment.user.login == "forge[bot]"
     other = github.repository("octo/other", private=True)
-    with (
-        PyGitHub(other.full_name, token, github.url) as client,
-        pytest.raises(NotOnGitHub),
-    ):
+    with PyGitHub(other.full_name, token, github.url) as client, pytest.raises(NotOnGitHub):
         client.issue(1)
 
 

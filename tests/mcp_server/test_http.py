@@ -185,10 +185,7 @@ async def test_a_server_that_is_told_to_stop_stops_its_commands_and_itself(sampl
         if "sleep 30101" in (message or ""):
             began.set()
 
-    async with (
-        process_of(sample, sys.executable) as found,
-        over_http(sample, found.url) as host,
-    ):
+    async with process_of(sample, sys.executable) as found, over_http(sample, found.url) as host:
         await host.begin(TASK)
         arguments = {"workspace": host.workspace}
         call = asyncio.create_task(

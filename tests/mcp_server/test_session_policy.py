@@ -64,10 +64,7 @@ async def test_a_session_that_audits_has_no_tool_that_changes_something(
         await host.begin(TASK)
 
 
-MORE = {
-    "pipeline_report_result": {"phase": "phase-1"},
-    "run_control": {"operation": "abandon"},
-}
+MORE = {"pipeline_report_result": {"phase": "phase-1"}, "run_control": {"operation": "abandon"}}
 
 
 async def test_a_dry_run_looks_and_changes_nothing(sample: Sample) -> None:

@@ -208,10 +208,7 @@ def test_nothing_is_written_into_the_work_tree(tmp_path: Path) -> None:
 
 
 def test_commands_are_those_of_the_profile(tmp_path: Path) -> None:
-    found = graph(
-        tmp_path,
-        {"Makefile": "test:\n\tprove -r t\n", "t/a.t": "ok\n"},
-    )
+    found = graph(tmp_path, {"Makefile": "test:\n\tprove -r t\n", "t/a.t": "ok\n"})
     assert [(each.name, each.words) for each in found.commands] == [("test", "make test")]
 
 

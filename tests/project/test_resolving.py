@@ -132,7 +132,7 @@ GO: dict[str, tuple[Mapping[str, str], Mapping[str, set[str]]]] = {
             "prices/net_test.go": "package prices\n",
         },
         {"main.go": {"prices/net.go", "prices/gross.go"}},
-    ),
+    )
 }
 
 

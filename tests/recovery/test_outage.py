@@ -24,10 +24,9 @@ def test_after_an_outage_in_a_wave_every_later_prompt_is_the_same(long: Told) ->
     world.play.down_for = ""
     assert world.to_the_end([part.words for part in LONG[1:]]) == 0, world.printed
     asked = [line["task"] for line in world.standing().reports if line.get("phase") == "phase-5"]
-    assert asked[:2] == [
-        "2",
-        "1",
-    ], "the task that was answered first is kept although the other one was not"
+    assert asked[:2] == ["2", "1"], (
+        "the task that was answered first is kept although the other one was not"
+    )
     assert set(world.play.asked) == set(parts[3].asked)
     assert Counter(world.play.asked).total() == parts[3].asked.total()
     assert world.standing().code == parts[3].standing.code

@@ -182,10 +182,7 @@ def test_an_object_that_is_gone_or_broken_hides_only_its_own_branch(tmp_path: Pa
     broken = loose / torn[:2] / torn[2:]
     broken.chmod(0o644)
     broken.write_bytes(b"garbage")
-    assert {info.branch for info in runs(repository)} == {
-        "feature/2-topic-2",
-        "feature/3-topic-3",
-    }
+    assert {info.branch for info in runs(repository)} == {"feature/2-topic-2", "feature/3-topic-3"}
 
 
 def test_ten_thousand_branches_are_listed_by_as_few_processes(tmp_path: Path) -> None:

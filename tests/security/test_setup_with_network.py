@@ -168,12 +168,7 @@ def go_on(
     config = load_config(repository.text_here)
     told: list[Notice] = []
     session = Session(
-        repository,
-        config,
-        lambda: dict.fromkeys(Tier, model),
-        told.append,
-        answer,
-        until=until,
+        repository, config, lambda: dict.fromkeys(Tier, model), told.append, answer, until=until
     )
     outcome, _ = session.go_on(resolve_run(repository, None))
     return outcome, [notice.result for notice in told if isinstance(notice, CommandEnded)]

@@ -16,12 +16,7 @@ from forge_bot.agent.redaction import redactor_of
 from forge_bot.agent.tools.argument_schema import example_of, parameters_of, schema_fault
 from forge_bot.agent.tools.mcp_client import MCPToolInfo, list_tools, server_secrets
 from forge_bot.agent.tools.setup import CapabilityPermission, CapabilitySetup
-from forge_bot.agent.tools.skills import (
-    SkillDefinition,
-    read_skill,
-    skill_digest,
-    skill_folders,
-)
+from forge_bot.agent.tools.skills import SkillDefinition, read_skill, skill_digest, skill_folders
 from forge_bot.errors import BadCapabilities
 from forge_bot.values import Frozen
 from forge_bot.wording import cut

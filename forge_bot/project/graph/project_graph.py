@@ -274,9 +274,7 @@ def _inside(
             )
 
 
-def _reversed(
-    edges: Iterable[tuple[str, Iterable[str]]],
-) -> dict[str, tuple[str, ...]]:
+def _reversed(edges: Iterable[tuple[str, Iterable[str]]]) -> dict[str, tuple[str, ...]]:
     found: dict[str, list[str]] = defaultdict(list)
     for source, targets in edges:
         for target in targets:

@@ -10,8 +10,7 @@ from forge_bot.project.graph.project_graph import FileNode
 
 
 def with_tests(
-    nodes: Mapping[str, FileNode],
-    facts_of: Callable[[list[str]], Mapping[str, FileFacts]],
+    nodes: Mapping[str, FileNode], facts_of: Callable[[list[str]], Mapping[str, FileFacts]]
 ) -> dict[str, FileNode]:
     """Return the nodes with the edges from tests to what they test.
 
@@ -48,10 +47,7 @@ def _packages(node: FileNode) -> set[str]:
 
 
 def _passed_on(
-    path: str,
-    node: FileNode,
-    facts: Mapping[str, FileFacts],
-    nodes: Mapping[str, FileNode],
+    path: str, node: FileNode, facts: Mapping[str, FileFacts], nodes: Mapping[str, FileNode]
 ) -> list[str]:
     """Return the files from which packages take the names that a file takes from them."""
     packages = _packages(node)

@@ -6,12 +6,7 @@ from fnmatch import fnmatch
 from itertools import pairwise
 from posixpath import dirname
 
-from forge_bot.project.detected_commands import (
-    Command,
-    DetectedCommands,
-    ProjectCommands,
-    command,
-)
+from forge_bot.project.detected_commands import Command, DetectedCommands, ProjectCommands, command
 from forge_bot.project.file_list import Listing, join
 from forge_bot.project.lenient_config import json_object, string, strings, table
 from forge_bot.project.toolchains.folders import find_in

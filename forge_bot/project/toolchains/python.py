@@ -4,12 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from posixpath import basename
 
-from forge_bot.project.detected_commands import (
-    Command,
-    DetectedCommands,
-    ProjectCommands,
-    command,
-)
+from forge_bot.project.detected_commands import Command, DetectedCommands, ProjectCommands, command
 from forge_bot.project.file_list import Listing, join
 from forge_bot.project.lenient_config import ini, table, toml
 from forge_bot.project.toolchains.python_install import (
@@ -33,11 +28,7 @@ _MANIFESTS = (
     "pytest.ini",
     "Pipfile",
 )
-_MANAGERS = {
-    "Pipfile.lock": "Pipenv",
-    "noxfile.py": "nox",
-    "tox.ini": "tox",
-}
+_MANAGERS = {"Pipfile.lock": "Pipenv", "noxfile.py": "nox", "tox.ini": "tox"}
 _MOST_PROJECTS = 8
 
 

@@ -2,12 +2,7 @@
 
 import re
 
-from forge_bot.project.detected_commands import (
-    Command,
-    DetectedCommands,
-    ProjectCommands,
-    command,
-)
+from forge_bot.project.detected_commands import Command, DetectedCommands, ProjectCommands, command
 from forge_bot.project.file_list import Listing
 
 _TEST_TASK = re.compile(

@@ -168,8 +168,7 @@ class StepCalls:
     def _annotate(self, asked: AnnotateArguments) -> BaseModel:
         files = [annotation_file(self._graph, each) for each in _findings(asked)]
         return AnnotateOutput(
-            total=len(files),
-            files=[FileToWrite(path=path, content=text) for path, text in files],
+            total=len(files), files=[FileToWrite(path=path, content=text) for path, text in files]
         )
 
 

@@ -20,10 +20,7 @@ _NEVER_PUBLIC = frozenset({"administration", "secrets"})
 
 
 AS_APP = frozenset(
-    {
-        "/repos/{owner}/{repo}/installation",
-        "/app/installations/{installation_id}/access_tokens",
-    }
+    {"/repos/{owner}/{repo}/installation", "/app/installations/{installation_id}/access_tokens"}
 )
 """Operations for an App by itself, with a JSON web token that it signed."""
 _LONGEST_JWT = 600
