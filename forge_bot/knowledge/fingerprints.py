@@ -171,8 +171,12 @@ def is_typing_error(one: str, other: str) -> bool:
 
 
 def _absence_mistyped(found: re.Match[str]) -> str:
-    word = found[0].casefold()
-    return _ABSENT if any(is_typing_error(word, absence) for absence in _ABSENCES) else found[0]
+    return _ABSENT if _means_absence(found[0].casefold()) else found[0]
+
+
+@lru_cache(maxsize=50_000)
+def _means_absence(word: str) -> bool:
+    return any(is_typing_error(word, absence) for absence in _ABSENCES)
 
 
 def _signs(text: str) -> str:

@@ -83,7 +83,7 @@ class Postings:
 
     def numbers(self, key: str) -> "array[int]":
         """Return the numbers under a key, ascending."""
-        return self.held(key).numbers
+        return (self._known.get(key) or self.held(key))[0]
 
     def append(self, number: int, counted: Mapping[str, int]) -> None:
         """Put a number that is greater than all others under its keys."""
@@ -96,7 +96,12 @@ class Postings:
 
     def add(self, key: str, number: int) -> None:
         """Put a number under a key, unless it is there."""
-        if insert_once(self.numbers(key), number):
+        numbers = self.numbers(key)
+        # Mostly it is a new one, which is the greatest.
+        if not numbers or numbers[-1] < number:
+            numbers.append(number)
+            self._changed.add(key)
+        elif insert_once(numbers, number):
             self._changed.add(key)
 
     def cut(self, key: str, size: int) -> None:

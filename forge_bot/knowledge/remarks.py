@@ -84,8 +84,12 @@ class ThemeWeights:
             len(theme.fingerprint.words),
             int(bool(theme.fingerprint.files)),
         )
+        new = number == len(self.seen)
         for column, value in zip(self.columns, values, strict=True):
-            column[number : number + 1] = array("i", (value,))
+            if new:
+                column.append(value)
+            else:
+                column[number] = value
 
     def cut(self, size: int) -> None:
         """Keep the values of the first themes only."""
@@ -216,15 +220,15 @@ class Themes:
         names = {basename(path) for path in print_.files}
         on_files = {number for name in names for number in self.store.under(FILE, name)}
         filed = self.store.weights.filed
-        hits = Counter[int]()
+        hits: dict[int, int] = {}
         for word in few:
-            newest = reversed(held[word])
-            fitting = (
-                filter(on_files.__contains__, newest)
-                if names
-                else (number for number in newest if not filed[number])
-            )
-            hits.update(islice(fitting, _MOST_COMPARED))
+            left = _MOST_COMPARED
+            for number in reversed(held[word]):
+                if number in on_files if names else not filed[number]:
+                    hits[number] = hits.get(number, 0) + 1
+                    left -= 1
+                    if not left:
+                        break
         return (number for number, count in hits.items() if count >= least)
 
     def about(self, asked: Sequence[str], files: Sequence[str], limit: int) -> list[Theme]:
