@@ -13,6 +13,7 @@ from forge_bot.artifacts.markdown import (
     one_line,
     read_blocks,
 )
+from forge_bot.artifacts.sections import without_asides
 from forge_bot.artifacts.severities import (
     is_aside,
     is_definition,
@@ -60,7 +61,8 @@ def read_findings(markdown: str) -> tuple[Finding, ...]:
     column. Code, quotes and comments are ignored. Legends, “CRITICAL: none”, counts, and items
     marked as resolved are no findings.
     """
-    blocks = _heard(read_blocks(markdown))
+    # Some sections explain severities or list resolved findings.
+    blocks = without_asides(read_blocks(markdown), is_aside)
     candidates = [
         *_tagged(blocks),
         *_in_sections(blocks),
@@ -80,22 +82,6 @@ def read_findings(markdown: str) -> tuple[Finding, ...]:
             (finding.severity, finding.description.casefold()): finding for finding in findings
         }.values()
     )
-
-
-def _heard(blocks: Sequence[Block]) -> list[Block]:
-    """Return the blocks without sections that explain severities or list resolved findings."""
-    heard: list[Block] = []
-    aside = 0
-    for block in blocks:
-        if block.kind is BlockKind.HEADING and (not aside or block.level <= aside):
-            aside = block.level if is_aside(block.text) else 0
-        if (
-            not aside
-            and not block.quoted
-            and block.kind in {BlockKind.HEADING, BlockKind.TEXT, BlockKind.ROW, BlockKind.HTML}
-        ):
-            heard.append(block)
-    return heard
 
 
 def _tagged(blocks: Sequence[Block]) -> Iterator[_Candidate]:

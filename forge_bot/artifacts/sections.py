@@ -1,6 +1,7 @@
 """Read the sections of a document."""
 
 import re
+from collections.abc import Callable, Iterator, Sequence
 
 from forge_bot.artifacts.markdown import Block, BlockKind, one_line, read_blocks
 
@@ -57,13 +58,38 @@ def first_paragraph(markdown: str, heading: str) -> str:
     """Return the first text of a section as it is written. Text below the section's sub-headings is
     part of it.
     """
+    for block in blocks_within(markdown, heading):
+        if block.kind is BlockKind.TEXT and not block.depth:
+            return "\n".join(markdown.splitlines()[block.line : block.end])
+    return ""
+
+
+def blocks_within(markdown: str, heading: str) -> Iterator[Block]:
+    """Yield the blocks below a heading of any level, up to the next one of its level or above."""
     level = 0
     for block in read_blocks(markdown):
         if block.kind is BlockKind.HEADING and (not level or block.level <= level):
             level = block.level if block.text.strip().casefold() == heading.casefold() else 0
-        elif level and block.kind is BlockKind.TEXT and not block.depth:
-            return "\n".join(markdown.splitlines()[block.line : block.end])
-    return ""
+        elif level:
+            yield block
+
+
+def without_asides(blocks: Sequence[Block], is_aside: Callable[[str], object]) -> list[Block]:
+    """Return the blocks that are read, without quotes and code, and without the sections whose
+    heading is that of an aside.
+    """
+    heard: list[Block] = []
+    aside = 0
+    for block in blocks:
+        if block.kind is BlockKind.HEADING and (not aside or block.level <= aside):
+            aside = block.level if is_aside(block.text) else 0
+        if (
+            not aside
+            and not block.quoted
+            and block.kind in {BlockKind.HEADING, BlockKind.TEXT, BlockKind.ROW, BlockKind.HTML}
+        ):
+            heard.append(block)
+    return heard
 
 
 def blocks_below(markdown: str, heading: str) -> list[Block]:

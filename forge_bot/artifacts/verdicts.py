@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from forge_bot.artifacts.findings import read_findings
 from forge_bot.artifacts.markdown import BOLD, PLAIN, Block, BlockKind, read_blocks
+from forge_bot.artifacts.sections import without_asides
 from forge_bot.artifacts.verdict_text import NoVerdict, read_choice, stands_apart
 from forge_bot.values import Finding, Severity, Verdict
 
@@ -54,11 +55,8 @@ def read_verdict(markdown: str, allowed: Sequence[Verdict]) -> Verdict:
     (`APPROVE | REVISE`) are ignored. Two different verdicts, a denied or conditional one (`PASS,
     but only after …`), or one that this reviewer was not offered make the whole review unreadable.
     """
-    said = {
-        choice
-        for choice in _choices(_heard(read_blocks(markdown)))
-        if choice is not NoVerdict.NOTHING
-    }
+    blocks = without_asides(read_blocks(markdown), _TELLING.fullmatch)
+    said = {choice for choice in _choices(blocks) if choice is not NoVerdict.NOTHING}
     verdict = said.pop() if len(said) == 1 else NoVerdict.UNCLEAR
     return verdict if isinstance(verdict, Verdict) and verdict in allowed else Verdict.UNREADABLE
 
@@ -72,22 +70,6 @@ def judge_review(markdown: str, allowed: Sequence[Verdict]) -> tuple[Verdict, tu
     verdict, findings = read_verdict(markdown, allowed), read_findings(markdown)
     critical = any(finding.severity is Severity.CRITICAL for finding in findings)
     return (Verdict.UNREADABLE if verdict.positive and critical else verdict), findings
-
-
-def _heard(blocks: Sequence[Block]) -> list[Block]:
-    """Return the blocks in which this review states its own verdict."""
-    heard: list[Block] = []
-    aside = 0
-    for block in blocks:
-        if block.kind is BlockKind.HEADING and (not aside or block.level <= aside):
-            aside = block.level if _TELLING.fullmatch(block.text) else 0
-        if (
-            not aside
-            and not block.quoted
-            and block.kind in {BlockKind.HEADING, BlockKind.TEXT, BlockKind.ROW, BlockKind.HTML}
-        ):
-            heard.append(block)
-    return heard
 
 
 def _choices(blocks: Sequence[Block]) -> Iterator[Verdict | NoVerdict]:

@@ -9,7 +9,15 @@ from forge_bot.engine.artifact_records import (
 from forge_bot.engine.phases import TaskReviewPhase, TasksPhase
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.reports import AgentFailed, ArtifactWritten, FailureReason
-from forge_bot.engine.state import Reason, ShownVersion, State, Stuck, TaskState, TaskStatus
+from forge_bot.engine.state import (
+    Reason,
+    ShownVersion,
+    State,
+    Stuck,
+    TaskState,
+    TaskStatus,
+    Wave,
+)
 from forge_bot.engine.transitions import PROCESS, add_note, hand_out
 from forge_bot.errors import WrongReport
 from forge_bot.values import PhaseId, TaskId, Verdict
@@ -20,11 +28,7 @@ def handle_task_artifact(pipeline: Pipeline, state: State, report: ArtifactWritt
     if task.status is TaskStatus.CLEARED and state.wave is None:
         state = with_artifact(state, report, pipeline.implementation.id)
         return hand_out(pipeline, state.with_task(_implemented(task)), report.at)
-    wave = state.wave
-    if wave is None or task.spec.id not in wave.remaining:
-        raise WrongReport(f"Task {task.spec.id} is not being worked on.")
-    review = pipeline.task_review
-    phase = review if wave.review and review is not None else pipeline.implementation
+    _, phase = _worked_on(pipeline, state, task)
     if report.artifact != phase.writes.replace("{task}", task.spec.id):
         raise WrongReport(f"Task {task.spec.id} is not answered by {report.artifact}.")
     state = remove_from_wave(with_artifact(state, report, phase.id), task.spec.id)
@@ -45,6 +49,16 @@ def _task(state: State, task_id: TaskId | None) -> TaskState:
     if task is None:
         raise WrongReport(f"The run has no task {task_id}.")
     return task
+
+
+def _worked_on(
+    pipeline: Pipeline, state: State, task: TaskState
+) -> tuple[Wave, TasksPhase | TaskReviewPhase]:
+    """Return the wave that a task is in, and the phase that it is in there."""
+    wave, review = state.wave, pipeline.task_review
+    if wave is None or task.spec.id not in wave.remaining:
+        raise WrongReport(f"Task {task.spec.id} is not being worked on.")
+    return wave, review if wave.review and review is not None else pipeline.implementation
 
 
 def remove_from_wave(state: State, task_id: TaskId) -> State:
@@ -126,11 +140,7 @@ def _task_invalid(
 
 def handle_task_failure(pipeline: Pipeline, state: State, report: AgentFailed) -> State:
     task = _task(state, report.task)
-    wave = state.wave
-    if wave is None or task.spec.id not in wave.remaining:
-        raise WrongReport(f"Task {task.spec.id} is not being worked on.")
-    review = pipeline.task_review
-    phase = review if wave.review and review is not None else pipeline.implementation
+    wave, phase = _worked_on(pipeline, state, task)
     place = f"{phase.id}/{task.spec.id}"
     state = remove_from_wave(
         state.replace(visits={**state.visits, place: state.visits.get(place, 0) + 1}), task.spec.id

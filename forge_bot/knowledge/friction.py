@@ -1,9 +1,9 @@
 """Read the points where past runs got stuck: `## Improvement Report` in their summaries."""
 
 import re
-from collections.abc import Iterator
 
-from forge_bot.artifacts.markdown import Block, BlockKind, read_blocks
+from forge_bot.artifacts.markdown import BlockKind
+from forge_bot.artifacts.sections import blocks_within
 from forge_bot.project.words import one_line
 
 _HEADING = "improvement report"
@@ -22,7 +22,7 @@ def read_friction(summary: str) -> tuple[str, ...]:
     outside bullets are left out.
     """
     points: list[str] = []
-    for block in _section(summary):
+    for block in blocks_within(summary, _HEADING):
         if block.kind is not BlockKind.TEXT or not block.depth or block.quoted:
             continue
         if block.depth == 1 and block.starts_item:
@@ -31,13 +31,3 @@ def read_friction(summary: str) -> tuple[str, ...]:
             points[-1] += f" {block.text}"
     kept = (one_line(point) for point in points if not _NOTHING.fullmatch(point))
     return tuple(dict.fromkeys(point for point in kept if point))
-
-
-def _section(summary: str) -> Iterator[Block]:
-    """Yield the blocks below the heading, up to the next one of its level or above."""
-    level = 0
-    for block in read_blocks(summary):
-        if block.kind is BlockKind.HEADING and (not level or block.level <= level):
-            level = block.level if block.text.strip().casefold() == _HEADING else 0
-        elif level:
-            yield block

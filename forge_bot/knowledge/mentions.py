@@ -112,8 +112,9 @@ def request_names(title: str, text: str) -> tuple[str, ...]:
 
     Names in examples of code count where nothing else is named: an example is full of others.
     """
-    prose = [line for line, fenced in _told(text) if not fenced]
-    code = [line for line, fenced in _told(text) if fenced]
+    told = [(line, fenced) for line, mark, fenced in _fenced(text) if not mark]
+    prose = [line for line, fenced in told if not fenced]
+    code = [line for line, fenced in told if fenced]
     named = [*_like_code([title]), *mentions(title).names, *_like_code(prose)]
     named += [name for line in prose for name in _names(line)]
     return tuple(dict.fromkeys(named)) or tuple(dict.fromkeys(_like_code(code)))
@@ -125,8 +126,10 @@ def _like_code(lines: Sequence[str]) -> list[str]:
     return [name for name in found if _may_be_a_name(name)]
 
 
-def _told(text: str) -> Iterator[tuple[str, bool]]:
-    """Yield the lines of a text, and whether each stands in a fence."""
+def _fenced(text: str) -> Iterator[tuple[str, bool, bool]]:
+    """Yield the lines of a text: whether each marks a fence, and whether it stands in one or
+    begins it.
+    """
     fence = ""
     for line in text.splitlines():
         mark = _FENCE.match(line)
@@ -134,8 +137,7 @@ def _told(text: str) -> Iterator[tuple[str, bool]]:
             fence = "" if mark and mark[1].startswith(fence) else fence
         elif mark:
             fence = mark[1][:3]
-        if not mark:
-            yield line, bool(fence)
+        yield line, mark is not None, bool(fence)
 
 
 def last_part(name: str) -> str:
@@ -160,20 +162,15 @@ def resolve(written: str, files: Sequence[str]) -> tuple[str, ...]:
 
 def _counting(text: str) -> Iterator[str]:
     """Yield the lines that count."""
-    spared_level, fence = 0, ""
-    for line in text.splitlines():
-        mark = _FENCE.match(line)
-        if fence:
-            fence = "" if mark and mark[1].startswith(fence) else fence
-        elif mark:
-            fence = mark[1][:3]
-        elif heading := _HEADING.match(line):
+    spared_level = 0
+    for line, mark, fenced in _fenced(text):
+        if not mark and not fenced and (heading := _HEADING.match(line)):
             level = len(heading[1])
             if spared_level and level <= spared_level:
                 spared_level = 0
             if not spared_level and _SPARED_HEADING.search(heading[2]):
                 spared_level = level
-        if not spared_level and (fence or not _SPARED_LINE.search(line)):
+        if not spared_level and (fenced or not _SPARED_LINE.search(line)):
             yield line
 
 

@@ -16,8 +16,7 @@ from forge_bot.agent.models.base import (
     ReplayKey,
 )
 from forge_bot.agent.models.open_model import open_model, open_tiers
-from forge_bot.agent.models.recorded import Recorder, Replayer
-from forge_bot.agent.models.scripted import Scripted
+from forge_bot.agent.models.recorded import Recorder, Replayer, Scripted
 from forge_bot.errors import BadRecord, ModelUnavailable, RecordExhausted
 from forge_bot.values import Tier, Usage
 from tests.agent.scene import Speaker, document, explore

@@ -1,4 +1,4 @@
 """Models:
 
-the interface (base), answers from files (scripted, recorded), and providers (provider).
+the interface (base), answers from files (recorded), and providers (provider).
 """

@@ -6,8 +6,7 @@ from pathlib import Path
 from forge_bot.agent.models.base import Model
 from forge_bot.agent.models.coding_cli import open_cli_model
 from forge_bot.agent.models.provider import ProviderSettings, open_provider
-from forge_bot.agent.models.recorded import Recorder, Replayer
-from forge_bot.agent.models.scripted import Scripted
+from forge_bot.agent.models.recorded import Recorder, Replayer, Scripted
 from forge_bot.values import Tier
 
 

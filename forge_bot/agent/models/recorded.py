@@ -1,4 +1,4 @@
-"""Record a model's answers, and replay them later."""
+"""Record a model's answers, replay them later, and answer from a script."""
 
 import json
 import os
@@ -67,14 +67,43 @@ class Replayer:
         """Return the recorded reply. Raises RecordExhausted with the key and the recorded keys."""
         found = self._answers.get(call.key)
         if found is None:
-            said = f"{self.name} has no answer for {call.key}."
-            raise RecordExhausted(said, details=("It has answers for:", *self._exchanges.listed()))
+            raise _exhausted(self.name, call, self._exchanges)
         if found.prompt_sha256 != prompt_digest(call):
             self._drifted[call.key] = None
-        if found.unavailable:
-            raise ModelUnavailable(found.unavailable)
-        return ModelReply(
-            text=found.text,
-            usage=found.usage.model_copy(update={"cost": Decimal(0)}),
-            finish=found.finish,
-        )
+        return _reply(found)
+
+
+class Scripted:
+    """Answers each question with the exchange that fits its key best, for demonstrations, dry runs
+    and tests. It costs nothing.
+
+    The same question always gets the same answer. Answers are not used up, so a run that was
+    interrupted continues with the same script.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.name = f"scripted:{path}"
+        self._exchanges = Exchanges.read(path)
+
+    async def ask(self, call: ModelCall) -> ModelReply:
+        """Return the scripted reply. Raises RecordExhausted if none fits."""
+        found = self._exchanges.best(call.key)
+        if found is None:
+            raise _exhausted(self.name, call, self._exchanges)
+        return _reply(found)
+
+
+def _exhausted(name: str, call: ModelCall, exchanges: Exchanges) -> RecordExhausted:
+    said = f"{name} has no answer for {call.key}."
+    return RecordExhausted(said, details=("It has answers for:", *exchanges.listed()))
+
+
+def _reply(found: Exchange) -> ModelReply:
+    """Return an answer that costs nothing, as there was one."""
+    if found.unavailable:
+        raise ModelUnavailable(found.unavailable)
+    return ModelReply(
+        text=found.text,
+        usage=found.usage.model_copy(update={"cost": Decimal(0)}),
+        finish=found.finish,
+    )

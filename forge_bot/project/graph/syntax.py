@@ -97,6 +97,12 @@ def marks_of(data: bytes) -> tuple[str, ...]:
     return ("generated",) if long or _GENERATED.search(start[:_HEAD]) else ()
 
 
+def quoted_import(captures: "dict[str, list[Node]]") -> Sequence[ImportLine]:
+    """Return an import that is a string, without its quotes."""
+    node = captures["import"][0]
+    return [ImportLine(words_of(node)[1:-1], node.start_point[0] + 1)]
+
+
 def words_of(node: "Node") -> str:
     """Return the text of a node."""
     return (node.text or b"").decode("utf-8", "replace")

@@ -6,18 +6,13 @@ say the same as `go list`; it is not run, since it may fetch a toolchain.
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
 from posixpath import basename, dirname
-from typing import TYPE_CHECKING
 
 from forge_bot.project.file_list import Listing, join
 from forge_bot.project.graph.file_facts import FileFacts, ImportLine
 from forge_bot.project.graph.stacks.new_file_words import camel, parts_of, sentence
 from forge_bot.project.graph.stacks.stack import NewFile, Resolution, Resolve, Stack
-from forge_bot.project.graph.syntax import Grammar, read_source, words_of
-
-if TYPE_CHECKING:
-    from tree_sitter import Node
+from forge_bot.project.graph.syntax import Grammar, quoted_import, read_source
 
 _GRAMMAR = Grammar(
     "tree_sitter_go",
@@ -36,13 +31,8 @@ _MODULE = re.compile(r'^module\s+"?([^\s"]+)', re.MULTILINE)
 
 def _read(path: str, data: bytes) -> FileFacts:
     del path
-    facts = read_source(_GRAMMAR, data, _imports)
+    facts = read_source(_GRAMMAR, data, quoted_import)
     return facts._replace(marks=(*facts.marks, "main")) if _MAIN.search(data) else facts
-
-
-def _imports(captures: "dict[str, list[Node]]") -> Sequence[ImportLine]:
-    node = captures["import"][0]
-    return [ImportLine(words_of(node)[1:-1], node.start_point[0] + 1)]
 
 
 def _resolver(listing: Listing) -> Resolve:

@@ -1,18 +1,13 @@
 """JavaScript and TypeScript: definitions and imports by tree-sitter, also in Vue and Svelte."""
 
 import re
-from collections.abc import Sequence
 from posixpath import splitext
-from typing import TYPE_CHECKING
 
-from forge_bot.project.graph.file_facts import FileFacts, ImportLine
+from forge_bot.project.graph.file_facts import FileFacts
 from forge_bot.project.graph.stacks.new_file_words import camel, sentence
 from forge_bot.project.graph.stacks.resolve_javascript import javascript_resolver
 from forge_bot.project.graph.stacks.stack import NewFile, Stack
-from forge_bot.project.graph.syntax import Grammar, read_source, unreadable, words_of
-
-if TYPE_CHECKING:
-    from tree_sitter import Node
+from forge_bot.project.graph.syntax import Grammar, quoted_import, read_source, unreadable
 
 _DEFINITIONS = """
     (function_declaration name: (identifier) @name) @function
@@ -53,14 +48,9 @@ _BLOCK = re.compile(rb"(<script\b[^>]*>)(.*?)(?=</script\s*>)", re.DOTALL | re.I
 def _read(path: str, data: bytes) -> FileFacts:
     ending = splitext(path)[1]
     if ending in {".vue", ".svelte"}:
-        return unreadable(data) or read_source(_TYPED, _script_of(data), _imports)
+        return unreadable(data) or read_source(_TYPED, _script_of(data), quoted_import)
     grammar = {".ts": _TYPED, ".mts": _TYPED, ".cts": _TYPED, ".tsx": _TYPED_MARKUP}
-    return read_source(grammar.get(ending, _SCRIPT), data, _imports)
-
-
-def _imports(captures: "dict[str, list[Node]]") -> Sequence[ImportLine]:
-    node = captures["import"][0]
-    return [ImportLine(words_of(node)[1:-1], node.start_point[0] + 1)]
+    return read_source(grammar.get(ending, _SCRIPT), data, quoted_import)
 
 
 def _script_of(data: bytes) -> bytes:
