@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from forge_bot.git.commit_objects import FileVersion, tree_with
+from forge_bot.git.commit_history import FileVersion
+from forge_bot.git.commit_objects import tree_with
 from forge_bot.git.diff import MergeConflict, has_markers, merge, merge_with_markers
 from forge_bot.git.files_at import objects, read_blob
 from forge_bot.git.process import LONG, git

@@ -9,7 +9,7 @@ from forge_bot.engine.phases import VerifyPhase
 from forge_bot.engine.reports import BaseConflicted, RetryAsked
 from forge_bot.errors import CannotUpdate
 from forge_bot.git import blob_id
-from forge_bot.git.commit_objects import commit_at
+from forge_bot.git.commit_history import commit_at
 from forge_bot.git.diff import has_markers
 from forge_bot.git.remotes import REMOTES, fetch_branch
 from forge_bot.git.revisions import HEADS, is_ancestor, ref_target

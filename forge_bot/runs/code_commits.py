@@ -12,16 +12,8 @@ from forge_bot.engine.external_events import CONFLICTS
 from forge_bot.engine.reports import RunStarted
 from forge_bot.engine.state import TaskState
 from forge_bot.git import Repository
-from forge_bot.git.commit_objects import (
-    GONE,
-    CommitInfo,
-    FileVersion,
-    first_parents,
-    last_subjects,
-    make_commit,
-    tree_with,
-    tree_without,
-)
+from forge_bot.git.commit_history import CommitInfo, FileVersion, first_parents, last_subjects
+from forge_bot.git.commit_objects import GONE, make_commit, tree_with, tree_without
 from forge_bot.git.diff import has_markers
 from forge_bot.git.files_at import raw
 from forge_bot.git.revisions import is_ancestor, tree_id

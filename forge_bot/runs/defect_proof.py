@@ -5,13 +5,8 @@ from collections.abc import Sequence
 from forge_bot.artifacts.change_name import ChangeType
 from forge_bot.artifacts.test_paths import belongs_to_tests
 from forge_bot.engine import State
-from forge_bot.git.commit_objects import (
-    CommitInfo,
-    FileVersion,
-    first_parents,
-    make_commit,
-    tree_with,
-)
+from forge_bot.git.commit_history import CommitInfo, FileVersion, first_parents
+from forge_bot.git.commit_objects import make_commit, tree_with
 from forge_bot.interaction.title_of_change import name_of_change
 from forge_bot.runs.notifications import Message
 from forge_bot.runs.project import Project

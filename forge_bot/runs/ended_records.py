@@ -11,16 +11,8 @@ from functools import reduce
 
 from forge_bot.errors import GitFailed, PushRefusal, PushRefused
 from forge_bot.git import BranchTips, Repository
-from forge_bot.git.commit_objects import (
-    Signature,
-    commit_at,
-    commits_with_line,
-    empty_tree,
-    first_commit,
-    make_commit,
-    move_branch,
-    tree_with_folders,
-)
+from forge_bot.git.commit_history import Signature, commit_at, commits_with_line, first_commit
+from forge_bot.git.commit_objects import empty_tree, make_commit, move_branch, tree_with_folders
 from forge_bot.git.remotes import fetch_branch, push_together
 from forge_bot.git.revisions import is_ancestor, tree_id
 from forge_bot.runs.record_heads import record_commits

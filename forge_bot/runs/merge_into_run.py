@@ -2,7 +2,8 @@
 what came to its base. The run's record is left as it is.
 """
 
-from forge_bot.git.commit_objects import commit_at, make_commit
+from forge_bot.git.commit_history import commit_at
+from forge_bot.git.commit_objects import make_commit
 from forge_bot.git.tree_merge import MergedTrees, changed_files, merge_trees
 from forge_bot.runs.code_commits import BASE, CONFLICT, RUN
 from forge_bot.runs.run import Run

@@ -11,7 +11,8 @@ import shlex
 from forge_bot.engine.state import State
 from forge_bot.errors import GitFailed
 from forge_bot.git import Repository
-from forge_bot.git.commit_objects import advance_branch, count_commits, point
+from forge_bot.git.commit_history import count_commits
+from forge_bot.git.commit_objects import advance_branch, point
 from forge_bot.git.remotes import REMOTES, push_together
 from forge_bot.git.revisions import HEADS, is_ancestor, ref_target
 from forge_bot.git.signed_commits import find_key

@@ -8,7 +8,7 @@ import pytest
 
 from forge_bot.errors import GitFailed
 from forge_bot.git import Commit
-from forge_bot.git.commit_objects import CommitInfo, count_commits, first_parents
+from forge_bot.git.commit_history import CommitInfo, count_commits, first_parents
 from forge_bot.git.revisions import ref_target
 from tests.fakes.processes import started_by
 from tests.git.git_scene import Scene

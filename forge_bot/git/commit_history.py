@@ -1,0 +1,222 @@
+"""Commits as a history has them: who made them, their messages, and the files that each changed."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+from forge_bot.git.commits import Trailers, in_a_line, read_trailers
+from forge_bot.git.object_reader import ObjectReader
+from forge_bot.git.process import LONG, git
+from forge_bot.git.revisions import (
+    commit_id,
+    is_rewritten,
+    own_folders,
+)
+from forge_bot.git.tree_listing import differences
+
+_FORM = "%x02%H%n%P%n%an%n%ae%n%ad%n%cn%n%ce%n%cd%n%B"
+_MARK = "\x02"
+_PERSON = re.compile(r"\s*(.*?)\s*<([^<>]*)> (\d+ [+-]\d+)")
+_MOST_WALKED = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class FileVersion:
+    """A file as a commit leaves it: path, mode and object id."""
+
+    path: str
+    mode: str
+    oid: str
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """The author and time of a commit, as git's environment variables name them."""
+
+    author: tuple[str, str, str]
+    committer: tuple[str, str, str]
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The variables that make git use exactly these names and times."""
+        parts = ("NAME", "EMAIL", "DATE")
+        return {
+            f"GIT_{role}_{part}": value
+            for role, values in (("AUTHOR", self.author), ("COMMITTER", self.committer))
+            for part, value in zip(parts, values, strict=True)
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class CommitInfo:
+    """A commit with the files in which it differs from its first parent."""
+
+    id: str
+    parents: tuple[str, ...]
+    signature: Signature
+    message: str
+    files: tuple[FileVersion, ...] = field(repr=False)
+
+    @property
+    def trailers(self) -> Trailers:
+        """The trailers of its message."""
+        return read_trailers(self.message)
+
+    @property
+    def subject(self) -> str:
+        """The first line of its message."""
+        return self.message.strip().partition("\n")[0]
+
+
+def first_parents(root: Path, base: str, tip: str) -> tuple[CommitInfo, ...]:
+    """Return the commits from `base`, which is left out, to `tip`, oldest first, along the first
+    parents. Raises GitFailed.
+    """
+    first, last = commit_id(root, base), commit_id(root, tip)
+    if (found := _read_along(root, first, last)) is not None:
+        return found
+    options = ("-z", "--raw", "--no-abbrev", "--no-renames", "-m", "--first-parent", "--reverse")
+    plain = ("--no-color", "--no-notes", "--encoding=UTF-8", "--date=raw", f"--format={_FORM}")
+    limits = (last, f"^{first}")
+    settings = ("-c", "log.showSignature=false", "-c", "diff.ignoreSubmodules=none")
+    answer = git(root, *settings, "log", *options, *plain, *limits, "--", seconds=LONG)
+    return tuple(_commits(answer.out.decode(errors="surrogateescape").split("\0")))
+
+
+class _RawCommit(NamedTuple):
+    tree: str
+    parents: tuple[str, ...]
+    signature: Signature
+    message: str
+
+
+def _read_along(root: Path, base: str, tip: str) -> tuple[CommitInfo, ...] | None:
+    """Return the same without a process; None where `base` is no first parent on the way, or a
+    commit is not plain.
+    """
+    try:
+        common = own_folders(root)[1].resolve(strict=True)
+    except OSError:
+        return None
+    if is_rewritten(common):
+        return None
+    reader, oid = ObjectReader(common), tip
+    way: list[tuple[str, _RawCommit]] = []
+    while oid != base:
+        raw = _raw_commit(reader, oid) if len(way) < _MOST_WALKED else None
+        if raw is None or not raw.parents:
+            return None
+        way.append((oid, raw))
+        oid = raw.parents[0]
+    start = _raw_commit(reader, base)
+    if start is None:
+        return None
+    found: list[CommitInfo] = []
+    before = start.tree
+    for oid, raw in reversed(way):
+        files = tuple(
+            FileVersion(path, entry.mode, entry.oid)
+            for path, entry in differences(root, before, raw.tree)
+        )
+        found.append(CommitInfo(oid, raw.parents, raw.signature, raw.message, files))
+        before = raw.tree
+    return tuple(found)
+
+
+def _raw_commit(reader: ObjectReader, oid: str) -> _RawCommit | None:
+    known = reader.one(oid)
+    if known is None or known.kind != "commit":
+        return None
+    above, _, message = known.data.decode(errors="surrogateescape").partition("\n\n")
+    lines = [line.partition(" ") for line in above.split("\n")]
+    said = {word: value for word, _, value in reversed(lines)}
+    people = [_PERSON.fullmatch(said.get(role, "")) for role in ("author", "committer")]
+    who = [_who(match.groups()) for match in people if match is not None]
+    if len(who) < len(people) or "encoding" in said or "\0" in message:
+        return None
+    parents = tuple(value for word, _, value in lines if word == "parent")
+    return _RawCommit(said["tree"], parents, Signature(*who), message)
+
+
+def _commits(fields: Sequence[str]) -> Iterator[CommitInfo]:
+    """Read what `git log -z --raw` prints: each commit, then `:modes ids status` and a path for
+    each file.
+    """
+    head, files = "", list[FileVersion]()
+    tokens = iter(fields)
+    for token in tokens:
+        text = token.lstrip("\n")
+        if text.startswith(":"):
+            _, mode, _, oid, _ = text.split(" ")
+            files.append(FileVersion(next(tokens), mode, oid))
+        elif text.startswith(_MARK):
+            if head:
+                yield _commit(head, files)
+            head, files = text, []
+    if head:
+        yield _commit(head, files)
+
+
+def _commit(head: str, files: Iterable[FileVersion]) -> CommitInfo:
+    oid, parents, *names, message = head.removeprefix(_MARK).split("\n", 8)
+    return CommitInfo(
+        id=oid,
+        parents=tuple(parents.split()),
+        signature=Signature(_who(names[:3]), _who(names[3:])),
+        message=message,
+        files=tuple(files),
+    )
+
+
+def _who(parts: Sequence[str | None]) -> tuple[str, str, str]:
+    name, address, date = (part or "" for part in parts)
+    return name or "forge-bot", address, f"@{date}"
+
+
+def commit_at(root: Path, commit: str) -> CommitInfo:
+    """Return one commit that has a parent. Raises GitFailed."""
+    return first_parents(root, f"{commit}^", commit)[-1]
+
+
+@lru_cache(maxsize=8)
+def last_subjects(root: Path, commit: str, most: int) -> tuple[str, ...]:
+    """Return the first lines of the messages of the newest commits up to one, without merges.
+
+    `commit` is a full id, so the answer never changes.
+    """
+    options = ("--no-merges", "--format=%s", f"--max-count={most}", "--encoding=UTF-8")
+    listed = git(root, "log", *options, commit, "--", seconds=LONG).line
+    return tuple(line for line in listed.split("\n") if line)
+
+
+def commits_with_line(root: Path, line: str, tips: Sequence[str]) -> tuple[str, ...]:
+    """Return the ids of the commits up to some whose messages have exactly this line, newest
+    first. The line has no sign that a basic regular expression reads as another one.
+    """
+    options = ("--format=%H", "--topo-order", f"--grep=^{line}$")
+    found = git(root, "log", *options, *tips, "--", seconds=LONG).line if tips else ""
+    return tuple(found.split("\n")) if found else ()
+
+
+def first_commit(root: Path, tip: str) -> str:
+    """Return the id of the commit at the end of the first parents of another one."""
+    options = ("--first-parent", "--max-parents=0")
+    return git(root, "rev-list", *options, tip, "--", seconds=LONG).line
+
+
+def count_commits(root: Path, base: str, tip: str) -> int:
+    """Return how many commits lie between two."""
+    return _count(root, commit_id(root, base), commit_id(root, tip))
+
+
+@lru_cache(maxsize=32)
+def _count(root: Path, base: str, tip: str) -> int:
+    line = in_a_line(root, base, tip)
+    return (
+        len(line)
+        if line is not None
+        else int(git(root, "rev-list", "--count", f"{base}..{tip}").line)
+    )
