@@ -3,6 +3,7 @@
 import builtins
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from forge_bot.knowledge.code_blocks import (
@@ -33,6 +34,7 @@ _WHOLE = 6_000
 _WHOLE_IF_FIRST = 14_000
 """The same for the file that a request is most likely about: looking up the rest costs a call."""
 
+_MOST_BETWEEN = 40
 _AROUND = 12
 _AROUND_USE = 3
 _SHORT_BLOCK = 40
@@ -118,7 +120,20 @@ def excerpt(text: str, wanted: WantedPlaces, room: int, *, without: Sequence[Spa
         more = merged((*chosen, *fresh))
         if fresh and size_of(lines, more) <= room:
             chosen = more
+    for gap in _gaps(chosen, without) if wanted.first else ():
+        more = merged((*chosen, gap))
+        if size_of(lines, more) <= room:
+            chosen = more
     return Excerpt(written(lines, chosen, blocks), chosen, total)
+
+
+def _gaps(chosen: Sequence[Span], without: Sequence[Span]) -> Iterator[Span]:
+    """Yield what lies between parts that are close: what decides often stands beside what is named,
+    and asking for it costs a call.
+    """
+    for (_, before), (after, _) in pairwise(sorted((*chosen, *without))):
+        if 0 < after - before - 1 <= _MOST_BETWEEN:
+            yield before + 1, after - 1
 
 
 def _without_stubs(lines: Sequence[str], blocks: Sequence[CodeBlock]) -> tuple[CodeBlock, ...]:

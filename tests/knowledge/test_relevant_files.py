@@ -301,6 +301,15 @@ def test_a_variable_of_a_function_is_no_use_of_what_has_its_name() -> None:
     assert "def split(items):" not in shown
 
 
+def test_a_short_gap_between_parts_of_the_most_likely_file_is_shown_too() -> None:
+    between = "def decides(value):\n    return value\n\n\n"
+    text = f"{_FILLER}def save(path):\n    pass\n\n\n{between}def undo(path):\n    pass\n{_FILLER}"
+    assert "def decides(value):" in _shown(text, "save", "undo")
+    of_another = excerpt(text, WantedPlaces(names=("save", "undo"), search=True), 6_000).text
+    assert "def save(path):" in of_another
+    assert "def decides(value):" not in of_another
+
+
 def test_tests_that_hold_a_name_in_the_middle_of_a_word_are_not_shown() -> None:
     tests = "".join(
         f"class {name}:\n    def test_even(self):\n        assert {name.lower()}\n\n\n"
