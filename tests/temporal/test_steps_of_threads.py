@@ -92,15 +92,16 @@ def test_a_worker_that_is_stopped_leaves_no_visit_behind_and_another_one_goes_on
 
 
 @pytest.mark.parametrize(
-    ("every", "first"),
+    ("victim", "every", "first"),
     [
-        (8, 4),
+        ("worker", 8, 4),
         # Together they kill at every step, each in about three minutes on two processors.
-        *(pytest.param(3, first, marks=pytest.mark.slow) for first in range(3)),
+        *(pytest.param("worker", 3, first, marks=pytest.mark.slow) for first in range(3)),
+        pytest.param("server", 1, 0, marks=pytest.mark.slow),
     ],
 )
-def test_a_worker_killed_at_steps_of_a_thread_asks_no_model_and_says_nothing_twice(
-    stage: ServedStage, own: Server, models: AgentServer, every: int, first: int
+def test_a_worker_or_the_server_killed_at_steps_of_a_thread_asks_and_says_nothing_twice(
+    stage: ServedStage, own: Server, models: AgentServer, victim: str, every: int, first: int
 ) -> None:
     name = thread_workflow_id(stage.hub.url, stage.repo.full_name, stage.issue.number)
     worker = stage.start_worker()
@@ -111,13 +112,20 @@ def test_a_worker_killed_at_steps_of_a_thread_asks_no_model_and_says_nothing_twi
             if step := begun.next_step():
                 if len(steps) % every == first:
                     killed.append(step)
-                    worker.kill()
-                    worker.wait()
-                    worker = stage.start_worker()
+                    if victim == "server":
+                        own.kill()
+                        own.start()
+                    else:
+                        worker.kill()
+                        worker.wait()
+                        worker = stage.start_worker()
                 steps.append(step)
             ended = stage.ended_visit()
             if ended == "waiting" and len(jobs) == 1:
                 jobs.append(stage.begun(stage.comment("/approve")))
+            if victim == "server":
+                # A job that finds no server says so, and is another test's.
+                jobs[-1].wait()
     sys.stdout.write(f"{len(steps)} steps, killed at {killed}\n")
     logs = [job.communicate()[0] for job in jobs]
     assert [job.returncode for job in jobs] == [0, 0], logs
