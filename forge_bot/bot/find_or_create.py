@@ -60,8 +60,19 @@ def of_issue(repository: Repository, issue: int) -> list[RunInfo]:
     """The runs of an issue, newest first, those on the remote included."""
     for branch in repository.remote_branches():
         if issue_of_branch(branch) == issue:
-            repository.take_over(branch)
+            _taken_over(repository, branch)
     return [info for info in runs(repository) if issue_of_branch(info.branch) == issue]
+
+
+def _taken_over(repository: Repository, branch: str) -> None:
+    """Bring a branch to where the remote's is, and its files too on a machine that stays."""
+    tree = repository.tree_of(branch)
+    if tree is None:
+        repository.take_over(branch)
+        return
+    there = repository.commit_id(f"refs/remotes/origin/{branch}")
+    if tree.commit_id() != there and not tree.unpushed():
+        tree.take_in(there, lambda: None)
 
 
 def _asked(supervisor: "Supervisor", known: list[RunInfo]) -> ThreadCommand | None:

@@ -23,6 +23,7 @@ from forge_bot.temporal.thread_address import thread_workflow_id
 from forge_bot.temporal.worker_parts import WorkerDuty
 from tests.actions.runner import below
 from tests.bot.stage import SECRET, heard
+from tests.bot.test_order import Laptop
 from tests.fakes.batches import BatchServer
 from tests.fakes.github import FakeGitHub
 from tests.github_api.test_app_tokens import key_pair
@@ -107,6 +108,28 @@ def test_a_label_leads_to_a_question_and_an_approval_to_a_pull_request(
     assert "/approve" in kept
     assert SECRET not in kept
     assert not [token for token in stage.hub.tokens if token in kept]
+
+
+def test_a_run_goes_from_a_job_to_a_server_to_a_laptop_and_back(
+    stage: ServedStage, tmp_path: Path
+) -> None:
+    there, stage.address = stage.address, ""
+    assert heard(stage.label()).outcome == "waiting"
+    stage.address = there
+    stage.start_worker()
+    assert heard(stage.say("/forge status")).outcome == "working"
+    assert stage.visited() == "waiting", stage.log
+    laptop = Laptop(stage, tmp_path)
+    assert laptop.forge("approve", "--until", "final-verification") in {0, 3}
+    laptop.push()
+    assert heard(stage.say("/forge status")).code == 0
+    assert stage.visited() == "waiting", stage.log
+    assert stage.state["gate"]["reason"] == "unverified_approval"
+    assert heard(stage.say("/approve")).code == 0
+    assert stage.visited() == "done", stage.log
+    assert len(stage.said("tracking")) == 1
+    assert stage.pull.pull is not None
+    assert stage.pull.pull.head == stage.offered
 
 
 def test_who_may_not_is_refused_before_anything_is_installed_or_asked(stage: ServedStage) -> None:

@@ -20,7 +20,9 @@ _SECONDS = 120
 
 @dataclass
 class ServedStage(Stage):
-    """The job of an event is the gate and the step that hands the event over."""
+    """The job of an event is the gate and the step that hands the event over; without an address
+    it does the work itself.
+    """
 
     address: str = ""
     namespace: str = "default"
@@ -31,6 +33,8 @@ class ServedStage(Stage):
 
     def process(self, environ: dict[str, str], folder: Path) -> "subprocess.Popen[str]":
         """The step after the gate."""
+        if not self.address:
+            return super().process(environ, folder)
         given = {
             "FORGE_BOT_WAKE": outputs(folder / "outputs")["wake"],
             "TEMPORAL_ADDRESS": self.address,
