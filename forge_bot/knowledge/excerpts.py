@@ -23,18 +23,18 @@ from forge_bot.knowledge.line_spans import (
     size_of,
     written,
 )
-from forge_bot.knowledge.mentions import last_part
+from forge_bot.knowledge.mentions import as_searched, last_part
 from forge_bot.knowledge.name_uses import telling_uses
 from forge_bot.knowledge.search_index import Ranking
 from forge_bot.project.words import words
 
-_WHOLE = 6_000
+_WHOLE = 4_000
 """Characters up to which a file is shown whole: what is read for nothing costs every call."""
 
-_WHOLE_IF_FIRST = 14_000
+_WHOLE_IF_FIRST = 10_000
 """The same for the file that a request is most likely about: looking up the rest costs a call."""
 
-_MOST_BETWEEN = 40
+_MOST_BETWEEN = 20
 _AROUND = 12
 _AROUND_USE = 3
 _SHORT_BLOCK = 40
@@ -52,7 +52,7 @@ _MOST_ALIKE = 2
 _MOST_USES_SEARCHED = 3
 _MOST_CALLED = 12
 _MOST_TOLD_BY_NAME = 1
-_MOST_RANKED = 6
+_MOST_RANKED = 2
 _MOST_RANKED_BESIDE = 1
 _MOST_RANKED_ELSEWHERE = 1
 """Parts of a file that holds none of the names that a request has."""
@@ -212,7 +212,7 @@ def _searched(
     """Yield what else a request is about: definitions with a name of it in theirs, what is in those
     and in what it names, what uses a name, what these call, and what shares most words with it.
     """
-    names = [last_part(name) for name in wanted.names]
+    names = [as_searched(name) for name in wanted.names]
     # Beside what a name means, others that hold it are its neighbours, unless they test it.
     alike = [
         block
@@ -378,7 +378,7 @@ def _uses(
     """
     for name in names:
         seen: dict[Span, None] = {}
-        for number in telling_uses(lines, blocks, last_part(name)):
+        for number in telling_uses(lines, blocks, as_searched(name)):
             here = clipped(number - around, number + around, len(lines))
             seen.update(dict.fromkeys([*_short_around(blocks, number)] or [here]))
             if len(seen) == most:

@@ -8,11 +8,12 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from posixpath import basename
 
+from forge_bot.knowledge.linter_settings import linter_settings
 from forge_bot.project.file_list import Listing
 from forge_bot.project.lenient_config import string, table, toml
 from forge_bot.values import Frozen
 
-_ROOM = 6_000
+_ROOM = 4_000
 """Characters of all rules together; every prompt of a run shows them."""
 
 _LEAST = 600
@@ -69,17 +70,8 @@ _ABOUT = re.compile(
     r"test|lint|style|format|convention|commit|change|news|doc|typ|pull request|rule|code\b",
     re.IGNORECASE,
 )
-_LINTER_SECTIONS = {
-    "pyproject.toml": re.compile(r"\[tool\.(?:ruff|black|isort|flake8)\b"),
-    "setup.cfg": re.compile(r"\[(?:flake8|isort|pycodestyle)\b"),
-    "tox.ini": re.compile(r"\[(?:flake8|pycodestyle)\b"),
-}
-"""Files of several tools, with the headings of the sections that a linter or formatter reads."""
-
-_LINTER_FILES = ("ruff.toml", ".ruff.toml", ".flake8", ".prettierrc", "biome.json", "rustfmt.toml")
-_MOST_LINTER = 900
 _HTML_COMMENT = re.compile(r"<!--.*?-->\n*", re.DOTALL)
-_LINE_END = re.compile(r"\s{2,}#.*$")
+_LINK = re.compile(r"(?<!!)\[([^\]\n]+)\]\(https?://[^)\s]+\)")
 _POINTER = re.compile(r"@?([\w./-]+\.(?:md|rst|txt|adoc))")
 
 
@@ -106,7 +98,10 @@ def house_rules(listing: Listing) -> tuple[HouseRule, ...]:
         if rule is not None and len(rule.text) <= room:
             found.append(rule)
             room -= len(rule.text)
-    return (*found, *_linter_rules(listing))
+    for settings in linter_settings(listing):
+        part = "" if settings.whole else "for linters and the version of Python"
+        found.append(HouseRule(path=settings.path, text=settings.text, part=part))
+    return tuple(found)
 
 
 def _weight(path: str) -> int:
@@ -155,7 +150,8 @@ def _is_new(listing: Listing, path: str, seen: set[str]) -> bool:
 
 def _text(listing: Listing, path: str, room: int) -> HouseRule | None:
     """Return a file whole, or its sections with the most commands, paths and words on changes."""
-    text = _HTML_COMMENT.sub("", listing.text(path).strip()[:_MOST_READ])
+    told = _HTML_COMMENT.sub("", listing.text(path).strip()[:_MOST_READ])
+    text = _LINK.sub(r"\1", told)
     lines = text.split("\n")
     if _length(lines) <= room:
         return HouseRule(path=path, text="\n".join(lines) + "\n")
@@ -209,37 +205,6 @@ def _written(lines: Sequence[str], spans: Sequence[Span]) -> str:
         parts += lines[first:last]
         reached = last
     return "\n".join(parts) + "\n"
-
-
-# -- linters
-# --------------------------------------------------------------------------------------------------
-
-
-def _linter_rules(listing: Listing) -> Iterator[HouseRule]:
-    """Yield what linters and formatters are told, and which Python a project needs."""
-    room = _MOST_LINTER
-    for path in (*_LINTER_SECTIONS, *_LINTER_FILES):
-        lines = [line for line in listing.text(path)[:_MOST_READ].split("\n") if line.strip()]
-        headings = _LINTER_SECTIONS.get(path)
-        kept = [*(_of_linters(lines, headings) if headings else lines)]
-        while kept and _length(kept) > room:
-            kept.pop()
-        if kept:
-            room -= _length(kept)
-            whole = len(kept) == len(lines)
-            part = "" if whole else "for linters and the version of Python"
-            yield HouseRule(path=path, text="\n".join(kept) + "\n", part=part)
-
-
-def _of_linters(lines: Sequence[str], headings: re.Pattern[str]) -> Iterator[str]:
-    inside = False
-    for line in lines:
-        if line.startswith("["):
-            inside = headings.match(line) is not None
-        if (inside and not line.lstrip().startswith(("#", ";"))) or line.startswith(
-            "requires-python"
-        ):
-            yield _LINE_END.sub("", line)
 
 
 # -- changelogs

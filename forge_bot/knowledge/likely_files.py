@@ -12,7 +12,7 @@ from forge_bot.knowledge.code_blocks import (
     is_inside,
     letters,
 )
-from forge_bot.knowledge.mentions import last_part
+from forge_bot.knowledge.mentions import as_searched
 from forge_bot.knowledge.search_index import Ranking
 from forge_bot.project.words import words
 
@@ -74,7 +74,7 @@ class LikelyFiles:
 
     def named_alike(self, names: Sequence[str]) -> Mapping[str, int]:
         """Return how many definitions of each file have one of some names in theirs."""
-        parts = dict.fromkeys(map(letters, map(last_part, names)))
+        parts = dict.fromkeys(map(letters, map(as_searched, names)))
         long = [part for part in parts if len(part) >= SHORTEST_PART]
         found: Counter[str] = Counter()
         for name, places in self._places.items():

@@ -1,6 +1,7 @@
 """Read off a text which files, lines and names it speaks of. No disk, only its input."""
 
 import re
+import sys
 from collections.abc import Iterator, Sequence
 from keyword import kwlist
 from posixpath import normpath
@@ -143,6 +144,13 @@ def _fenced(text: str) -> Iterator[tuple[str, bool, bool]]:
 def last_part(name: str) -> str:
     """Return the last part of a dotted name."""
     return re.split(r"\W+", name)[-1]
+
+
+def as_searched(name: str) -> str:
+    """Return the words by which a name is searched: of a dotted name the last part, but all of one
+    of Python's standard library, such as `pickle.dumps`: its last part alone means others too.
+    """
+    return name if name.partition(".")[0] in sys.stdlib_module_names else last_part(name)
 
 
 def resolve(written: str, files: Sequence[str]) -> tuple[str, ...]:

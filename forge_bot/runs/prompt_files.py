@@ -22,11 +22,8 @@ from forge_bot.project.words import words
 from forge_bot.prompts.material import InputFile
 from forge_bot.runs.request_lookup import likely_files, listed, looked_up, places_defined
 
-_FOR_FIRST = 14_000
+_FOR_FIRST = 11_000
 """Characters of the file that a request is most likely about."""
-
-_FIRST_WHOLE = 14_000
-"""Up to here that file is shown whole: what is left out of a small one is asked for."""
 
 
 class _Room(NamedTuple):
@@ -42,7 +39,7 @@ _FOR_REQUEST = _Room(26_000, 26_000)
 _FOR_ANALYSIS = _Room(20_000, 4_000)
 """Behind the analysis, in every later prompt: it says which places of a file matter."""
 
-_FOR_TASK = _Room(36_000, 6_000)
+_FOR_TASK = _Room(12_000, 2_000)
 """For an implementer beyond these."""
 
 _LEAST = 3_000
@@ -191,10 +188,9 @@ class PromptFiles:
             if path in changed:
                 self._shown.pop(path, None)
             first = search and not place
-            of_first = _FIRST_WHOLE if len(raw[path]) <= _FIRST_WHOLE else _FOR_FIRST
             later = [sizes[each] for each in waiting[place:]]
             share = _share(room, later) if search else max(_LEAST, room // len(later))
-            share = of_first if first else min(share, limits.each)
+            share = _FOR_FIRST if first else min(share, limits.each)
             if is_prose(path):
                 share = min(share, _PROSE_FOR_REQUEST if search else _PROSE)
             text = raw[path].decode("utf-8", "replace")

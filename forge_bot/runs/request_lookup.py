@@ -15,7 +15,7 @@ from forge_bot.git import Repository
 from forge_bot.git.file_history import changed_together, holding, lines_with
 from forge_bot.knowledge.house_rules import tells_of_changes
 from forge_bot.knowledge.likely_files import LikelyFiles, is_prose
-from forge_bot.knowledge.mentions import last_part, mentions, request_names, resolve
+from forge_bot.knowledge.mentions import as_searched, mentions, request_names, resolve
 from forge_bot.knowledge.name_uses import lines_meaning, only_hands_on
 from forge_bot.project.words import words
 from forge_bot.store import SPECS
@@ -25,7 +25,7 @@ from forge_bot.wording import several
 LIKELY_LISTED = 10
 _LIKELY_SHOWN = 1
 _CODE_SHOWN = 3
-_TESTS_SHOWN = 2
+_TESTS_SHOWN = 1
 _PROSE_SHOWN = 1
 _NAMES_LOOKED_UP = 12
 _PLACES_OF_A_NAME = 3
@@ -39,7 +39,7 @@ _FEW_FILES = 40
 _SMALL_FILE = 2_000
 """Bytes of a file that is shown of a repository with few files: to look it up would cost a call."""
 
-_FORM = 2
+_FORM = 3
 """The number of the way in which a request is looked up. It grows when that changes."""
 
 _RANKED_WHOLE = 1_500
@@ -199,10 +199,10 @@ def _by_names(
 
 def _uses(repository: Repository, base: str, names: Sequence[str]) -> dict[str, list[Use]]:
     """Return the lines that hold each name, code first."""
-    last = tuple(dict.fromkeys(last_part(name) for name in names))
+    searched = tuple(dict.fromkeys(as_searched(name) for name in names))
     files = set(listed(repository, base))
     by_path: dict[str, list[tuple[int, str]]] = defaultdict(list)
-    for path, number, line in _lines_with(repository, base, last):
+    for path, number, line in _lines_with(repository, base, searched):
         if path in files:
             by_path[path].append((number, line))
     return {
@@ -211,7 +211,7 @@ def _uses(repository: Repository, base: str, names: Sequence[str]) -> dict[str, 
             for path in sorted(by_path, key=is_prose)
             for number, line in lines_meaning(name, by_path[path], prose=is_prose(path))
         ]
-        for name in last
+        for name in searched
     }
 
 

@@ -104,7 +104,7 @@ def test_what_linters_read_is_shown_without_the_rest_of_its_file() -> None:
     )
     found = rules({"pyproject.toml": settings, ".flake8": "[flake8]\nmax-line-length = 99\n"})
     assert found["pyproject.toml"].text == (
-        'requires-python = ">=3.11"\n[tool.ruff.lint]\nselect = ["B"]\nignore = [\n    "B008",\n]\n'
+        'requires-python = ">=3.11"\n[tool.ruff.lint]\nselect = ["B"]\nignore = ["B008"]\n'
     )
     assert found[".flake8"].part == ""
     long = "\n".join(f'    "E{number}",' for number in range(900))

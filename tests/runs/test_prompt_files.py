@@ -171,6 +171,17 @@ def test_a_name_whose_lines_are_all_told_is_no_part_of_what_has_to_be_searched(
     assert seen >= set(few)
 
 
+def test_a_name_of_the_standard_library_is_none_of_another_that_ends_alike(tmp_path: Path) -> None:
+    others = {f"app/u{n}.py": f"WRITTEN_{n} = dumps({n})\n" for n in range(60)}
+    kept = "import pickle\n\n\ndef kept(pager):\n    return pickle.dumps(pager)\n"
+    here = repository(tmp_path, {**others, "app/pager.py": CORE, "app/kept.py": kept})
+    shown = PromptFiles(
+        here, here.commit_id("main"), "`pickle.dumps` of a `Pager` fails"
+    ).looked_up()
+    assert files(shown) == ["app/pager.py", "app/kept.py"]
+    assert "WRITTEN" not in "".join(each.text for each in shown)
+
+
 def test_of_a_changelog_an_implementer_sees_the_newest_entries_and_no_old_ones(
     tmp_path: Path,
 ) -> None:
