@@ -98,6 +98,9 @@ _Registered = tuple[tuple[tuple[str, bytes], ...], tuple[bool, ...]]
 _listings: dict[Path, tuple[_Registered | None, str]] = {}
 """What git has said of the work trees, and the files from which it said so."""
 
+_LONGEST = 65_536
+"""Bytes of a file that names a commit, a folder or a reason."""
+
 # Without -z, which git knows only since 2.36. A path may hold line ends, so the line after it
 # decides where it stops.
 _ENTRY = re.compile(
@@ -156,11 +159,17 @@ def _registrations(common: Path) -> list[str]:
 
 
 def _content(file: str) -> bytes | None:
+    """Return what a small file holds; by three calls of the system and none more."""
     try:
-        with open(file, "rb") as opened:  # noqa: PTH123 - see _registrations
-            return opened.read()
-    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+        opened = os.open(file, os.O_RDONLY)
+    except (FileNotFoundError, NotADirectoryError):
         return None
+    try:
+        return os.read(opened, _LONGEST)
+    except IsADirectoryError:
+        return None
+    finally:
+        os.close(opened)
 
 
 def folders(root: Path) -> tuple[str, ...]:

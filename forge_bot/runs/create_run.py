@@ -15,7 +15,7 @@ from forge_bot.git import Head, Repository, Tree, blob_id
 from forge_bot.runs.atomic_folder import atomic_folder
 from forge_bot.runs.clock import now
 from forge_bot.runs.commit_message import start_subject
-from forge_bot.runs.ended_records import newest_records
+from forge_bot.runs.ended_records import newest_records, record_tips
 from forge_bot.runs.failed_starts import FailedStart, noted, remove_failed_starts
 from forge_bot.runs.find_runs import RunInfo
 from forge_bot.runs.free_names import check_free, free_branch, free_run
@@ -156,7 +156,7 @@ def create_run(
     draft, plan = beginning.draft, beginning.plan
     stamp = now()
     head = beginning.base or repository.head()
-    tips = repository.tips()
+    tips = record_tips(repository)
     beginning = beginning.model_copy(update={"recalls_from": newest_records(repository, tips)})
     name = free_run(repository, workspace_name(stamp.date(), draft.source.id, plan.slug), tips)
     places = run_paths(repository, name)

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from functools import reduce
 
 from forge_bot.errors import GitFailed, PushRefusal, PushRefused
-from forge_bot.git import BranchTips, Repository
+from forge_bot.git import BranchTips, Repository, Tree
 from forge_bot.git.commit_history import Signature, commit_at, commits_with_line, first_commit
 from forge_bot.git.commit_objects import empty_tree, make_commit, move_branch, tree_with_folders
 from forge_bot.git.remotes import fetch_branch, push_together
@@ -19,6 +19,8 @@ from forge_bot.runs.record_heads import record_commits
 from forge_bot.store import RECORD_BRANCHES, SPECS
 from forge_bot.store.run_folder import REPORTS
 from forge_bot.values import Frozen
+
+_FOLDERS = tuple(name.partition("/")[0] for name in RECORD_BRANCHES)
 
 _KEPT = "Forge-Record"
 """Trailer of a commit that adds a record: the name of the run."""
@@ -43,22 +45,27 @@ class KeptRecord(Frozen):
     """Why the branch of records does not have it, or the remote's, or that in a work tree."""
 
 
+def record_tips(repository: Repository) -> BranchTips:
+    """Return the branches of records and those that stand in their way, here and at remotes."""
+    return repository.tips(only=_FOLDERS)
+
+
 def newest_records(repository: Repository, tips: BranchTips | None = None) -> str:
     """Return the commit with all records that this clone knows of; empty if there are none.
 
     Where two branches have gone apart, they are joined. A run that recalls from that commit sees
     the same on any machine.
     """
-    tips = tips or repository.tips()
+    tips = tips or record_tips(repository)
     found = set(record_commits(tips).values())
     if len(found) < _SEVERAL:
         return next(iter(found), "")
     first = _first(repository)
     ours = [tip for tip in sorted(found) if is_ancestor(repository.root, first, tip)]
     joined = _joined(repository, ours) if ours else ""
-    if joined not in (*ours, ""):
-        # Git removes some day what no ref leads to.
-        _move(repository, tips, joined)
+    # Git removes some day what no ref leads to.
+    if joined not in (*ours, "") and repository.tree_of(_name(tips)) is None:
+        _moved(repository, tips, joined)
     return joined
 
 
@@ -66,19 +73,19 @@ def recorded_on(repository: Repository, tips: BranchTips | None = None) -> dict[
     """Return the runs whose records are kept apart, each with the ref that has its record; a
     branch here counts before those of remotes.
     """
-    known = reversed(record_commits(tips or repository.tips()).items())
+    known = reversed(record_commits(tips or record_tips(repository)).items())
     return {name: ref for ref, tip in known for name in repository.list_folders(tip, SPECS)}
 
 
 def is_kept(repository: Repository, commit: str) -> bool:
     """Return whether a branch of records has a commit of a run."""
-    tips = record_commits(repository.tips()).values()
+    tips = record_commits(record_tips(repository)).values()
     return any(is_ancestor(repository.root, commit, tip) for tip in tips)
 
 
 def head_of_record(repository: Repository, run: str) -> str:
     """Return the newest commit of a run whose record is kept apart. Raises GitFailed."""
-    tips = tuple(record_commits(repository.tips()).values())
+    tips = tuple(record_commits(record_tips(repository)).values())
     for commit in commits_with_line(repository.root, f"{_KEPT}: {run}", tips):
         return commit_at(repository.root, commit).parents[1]
     raise GitFailed(
@@ -104,13 +111,13 @@ def keep_record(
 def _kept(repository: Repository, run: str, head: str, landed: str, *, push: bool) -> KeptRecord:
     kept = KeptRecord()
     for _ in range(_TRIES):
-        tips = repository.tips()
+        tips = record_tips(repository)
         commit, name = _with_record(repository, tips, run, head, landed), _name(tips)
-        kept = KeptRecord(
-            branch=name, commit=commit, trouble=_left_behind(repository, name, commit)
-        )
-        if not kept.trouble and not _move(repository, tips, commit):
+        here = repository.tree_of(name)
+        if here is None and not _moved(repository, tips, commit):
             continue
+        trouble = _left_behind(here, name, commit) if here is not None else ""
+        kept = KeptRecord(branch=name, commit=commit, trouble=trouble)
         if not push:
             return kept
         try:
@@ -206,22 +213,17 @@ def _started(repository: Repository, folder: str) -> bytes:
     return _reports(repository, folder).partition(b"\n")[0]
 
 
-def _left_behind(repository: Repository, name: str, commit: str) -> str:
-    """Say how the commit gets to the branch where somebody works on that; empty if nobody does."""
-    here = repository.tree_of(name)
-    if here is None:
-        return ""
+def _left_behind(here: Tree, name: str, commit: str) -> str:
+    """Say how the commit gets to the branch where somebody works on that."""
     way = f"git -C {shlex.quote(str(here.path))} merge {commit[:12]}"
     return f"{name} is checked out and was not moved; this takes the record there: {way}"
 
 
-def _move(repository: Repository, tips: BranchTips, commit: str) -> bool:
+def _moved(repository: Repository, tips: BranchTips, commit: str) -> bool:
     """Move the branch here forward to a commit that has all that it had; False where another
-    process was faster, or where it is checked out.
+    process was faster.
     """
     name = _name(tips)
-    if repository.tree_of(name) is not None:
-        return False
     before = tips.local[name].commit if name in tips.local else ""
     return before == commit or move_branch(repository.root, name, commit, before)
 

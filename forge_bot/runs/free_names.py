@@ -18,7 +18,9 @@ _MOST = 1000
 
 
 def free_run(repository: Repository, wanted: str, tips: BranchTips) -> str:
-    """The wanted name of a run, or the next one that is free."""
+    """The wanted name of a run, or the next one that is free. `tips` has the branches of
+    records.
+    """
     names = (wanted, *(f"{wanted}-{number}" for number in range(2, _MOST)))
     recorded = recorded_on(repository, tips)
     return next(

@@ -33,6 +33,18 @@ def test_branches_of_remotes_are_listed_without_their_heads(scene: Scene) -> Non
         assert tracking.ref.startswith("refs/remotes/")
 
 
+def test_of_local_branches_only_those_are_read_that_are_asked_for(scene: Scene) -> None:
+    for name in ("feature/x", "kept/one", "kept/two", "keptall", "other"):
+        scene.git("branch", name)
+    assert set(scene.repository.tips(only=("kept", "other")).local) == {
+        "kept/one",
+        "kept/two",
+        "other",
+    }
+    clone = cloned(scene)
+    assert clone.tips(only=("kept",)).remote == clone.tips().remote
+
+
 def test_a_repository_without_remotes_has_none(scene: Scene) -> None:
     assert scene.repository.tips().remote == {}
 
