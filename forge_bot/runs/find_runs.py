@@ -23,7 +23,7 @@ from forge_bot.runs.record_heads import (
     standing_on_disk,
     started_on_disk,
 )
-from forge_bot.runs.run_paths import run_paths
+from forge_bot.runs.run_paths import run_of_tree, run_paths
 from forge_bot.store import RECORD_BRANCHES, SPECS
 from forge_bot.values import Frozen
 
@@ -364,12 +364,21 @@ class _Branches:
                 standing = self._committed.standing(folder)
             else:
                 standing = standing_on_disk(tree, started.run) if tree is not None else None
-            info = _info(started, tree, standing).model_copy(update={"renamed": branch})
-            own = tree is not None and tree == run_paths(self._repository, started.run).tree
+            info = _info(started, tree, standing, renamed=branch)
+            own = self._is_own(tree, started.run)
             # A run that is over may lie on any branch that began at its commits.
             if (own or not (info.ended or info.name in found)) and not self._merged(info):
                 found[info.name] = info
         return list(found.values())
+
+    def _is_own(self, tree: Path | None, run: str) -> bool:
+        """Return whether a work tree is the one that forge-bot made for a run."""
+        # Its name tells most of them apart without a look at the places of each run.
+        return (
+            tree is not None
+            and run_of_tree(str(tree)) == run
+            and tree == run_paths(self._repository, run).tree
+        )
 
     def _merged(self, info: RunInfo) -> bool:
         """Return whether the default branch has the record of a run too."""
@@ -382,12 +391,17 @@ def _alike(name: str, branch: str) -> bool:
     return name.partition("-")[2] == branch.rpartition("/")[2]
 
 
-def _info(started: FirstReport, tree: Path | None, standing: Standing | None) -> RunInfo:
-    plain = RunInfo(
-        name=started.run,
-        branch=started.branch,
-        title=started.title,
-        tree=tree,
-        updated_at=started.at,
+def _info(
+    started: FirstReport, tree: Path | None, standing: Standing | None, renamed: str = ""
+) -> RunInfo:
+    told = standing._asdict() if standing is not None else {"updated_at": started.at}
+    return RunInfo.model_validate(
+        {
+            "name": started.run,
+            "branch": started.branch,
+            "title": started.title,
+            "tree": tree,
+            "renamed": renamed,
+            **told,
+        }
     )
-    return plain.model_copy(update=standing._asdict()) if standing is not None else plain

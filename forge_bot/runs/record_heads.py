@@ -7,6 +7,7 @@ import os
 from collections.abc import Collection, Iterable
 from datetime import datetime
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeVar
 
@@ -258,41 +259,57 @@ def record_commits(tips: BranchTips) -> dict[str, str]:
 
 def names_on_disk(tree: Path) -> list[str]:
     """Return the names of the newest folders of runs in a work tree."""
+    folder = f"{tree}/{SPECS}"
     try:
-        with os.scandir(tree / SPECS) as entries:
-            names = sorted((entry.name for entry in entries if entry.is_dir()), reverse=True)
+        newest = sorted(os.listdir(folder), reverse=True)  # noqa: PTH208 - see _started_in
     except OSError:
         return []
-    return names[:LOOKED_AT]
+    folders = (name for name in newest if os.path.isdir(f"{folder}/{name}"))  # noqa: PTH112 - the same
+    return [*islice(folders, LOOKED_AT)]
 
 
 def started_on_disk(tree: Path, name: str) -> FirstReport | None:
     """Return the first report of the run in a folder of a work tree; None if there is none of that
     name.
     """
+    file = f"{tree}/{SPECS}/{name}/{REPORTS}"
+    seen = _seen(file)
+    found = _started_in(file, *seen) if seen is not None else None
+    return found if found is not None and found.run == name else None
+
+
+# Reports are only added to, or replaced by a file of their own.
+@lru_cache(maxsize=_MOST_KNOWN)
+def _started_in(file: str, *_seen: int) -> FirstReport | None:
     try:
-        with (tree / SPECS / name / REPORTS).open("rb") as file:
-            found = first_report(file.readline(_LONGEST_LINE))
+        # A path object for each of many files costs more than what is read.
+        with open(file, "rb") as opened:  # noqa: PTH123 - see above
+            return first_report(opened.readline(_LONGEST_LINE))
     except OSError:
         return None
-    return found if found is not None and found.run == name else None
 
 
 def standing_on_disk(tree: Path, name: str) -> Standing | None:
     """Return where the state in a folder of a work tree says that its run stands."""
-    file = tree / SPECS / name / STATE
+    file = f"{tree}/{SPECS}/{name}/{STATE}"
+    seen = _seen(file)
+    # The state is always replaced whole, by a file of its own.
+    return _standing_in(file, *seen) if seen is not None else None
+
+
+def _seen(file: str) -> tuple[int, int, int, int] | None:
+    """Return what differs between two versions of a file; None if there is none."""
     try:
-        seen = file.stat()
+        found = os.stat(file)  # noqa: PTH116 - see _started_in
     except OSError:
         return None
-    # The state is always replaced whole, by a file of its own.
-    return _standing_in(file, seen.st_ino, seen.st_mtime_ns, seen.st_ctime_ns, seen.st_size)
+    return found.st_ino, found.st_mtime_ns, found.st_ctime_ns, found.st_size
 
 
 @lru_cache(maxsize=_MOST_KNOWN)
-def _standing_in(file: Path, *_seen: int) -> Standing | None:
+def _standing_in(file: str, *_seen: int) -> Standing | None:
     try:
-        return _standing(file.read_bytes())
+        return _standing(Path(file).read_bytes())
     except OSError:
         return None
 
