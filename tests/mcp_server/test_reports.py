@@ -67,7 +67,7 @@ async def test_an_unfit_document_goes_back_with_the_heading_that_is_missing(samp
         action = await host.next()
         host.write("analysis.md", "# Analysis\n\n## Relevant Files\n\n- rota/schedule.py\n")
         with pytest.raises(
-            Refusal, match=r"Constraints: the heading is missing; add `## Constraints`"
+            Refusal, match=r"Open Questions: the heading is missing; add `## Open Questions`"
         ) as caught:
             await host.next(previous_action_complete=True, action_id=action["action_id"])
         assert (caught.value.error["code"], caught.value.error["node_id"]) == (
