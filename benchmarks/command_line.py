@@ -16,6 +16,7 @@ _NOTHING = ("-c", "pass")
 _COMMANDS = {
     "forge-bot --help": ("--help",),
     "forge-bot list, one run": ("list",),
+    "forge-bot show, one run": ("show", "design.md"),
     "forge-bot status, one run": ("status",),
     "forge-bot status --json": ("status", "--json"),
 }
