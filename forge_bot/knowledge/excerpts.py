@@ -34,7 +34,7 @@ _WHOLE = 4_000
 _WHOLE_IF_FIRST = 10_000
 """The same for the file that a request is most likely about: looking up the rest costs a call."""
 
-_MOST_BETWEEN = 20
+_MOST_BETWEEN = 40
 _AROUND = 12
 _AROUND_USE = 3
 _SHORT_BLOCK = 40
@@ -120,18 +120,18 @@ def excerpt(text: str, wanted: WantedPlaces, room: int, *, without: Sequence[Spa
         more = merged((*chosen, *fresh))
         if fresh and size_of(lines, more) <= room:
             chosen = more
-    for gap in _gaps(chosen, without) if wanted.first else ():
+    for gap in _gaps(chosen, without, _beginning(lines)[0] - 1) if wanted.first else ():
         more = merged((*chosen, gap))
         if size_of(lines, more) <= room:
             chosen = more
     return Excerpt(written(lines, chosen, blocks), chosen, total)
 
 
-def _gaps(chosen: Sequence[Span], without: Sequence[Span]) -> Iterator[Span]:
-    """Yield what lies between parts that are close: what decides often stands beside what is named,
-    and asking for it costs a call.
+def _gaps(chosen: Sequence[Span], without: Sequence[Span], top: int) -> Iterator[Span]:
+    """Yield what lies between parts that are close, and before the first, below the lines that end
+    at `top`: what decides often stands beside what is named, and asking for it costs a call.
     """
-    for (_, before), (after, _) in pairwise(sorted((*chosen, *without))):
+    for (_, before), (after, _) in pairwise(((0, top), *sorted((*chosen, *without)))):
         if 0 < after - before - 1 <= _MOST_BETWEEN:
             yield before + 1, after - 1
 
@@ -176,7 +176,8 @@ def _by_worth(
     yield _beginning(lines)
     for block in found:
         yield from _pieces(block, first_only=False)
-    yield clipped(total - _TAIL, total, total)
+    if not (found or wanted.lines):
+        yield clipped(total - _TAIL, total, total)
 
 
 def _meant(blocks: Sequence[CodeBlock], names: Sequence[str]) -> Iterator[CodeBlock]:
@@ -265,7 +266,8 @@ def _told_by_name(blocks: Sequence[CodeBlock], wanted: WantedPlaces) -> Iterator
     """Yield the short tests whose names are made of words of the task, best first; words of its
     names do not count.
     """
-    told = {*wanted.about}.difference(*(words(name) for name in wanted.names))
+    own = [name for name in wanted.names if as_searched(name) == last_part(name)]
+    told = {*wanted.about}.difference(*(words(name) for name in own))
     found: list[tuple[float, int, CodeBlock]] = []
     for block in blocks:
         said = {*words(block.name)}

@@ -27,19 +27,22 @@ _FOR_FIRST = 11_000
 
 
 class _Room(NamedTuple):
-    """The characters of files that a prompt shows at one place, and of one of them at most."""
+    """The characters of files that a prompt shows at one place, of one of them at most, and of one
+    of which it has shown parts.
+    """
 
     all: int
     each: int
+    again: int
 
 
-_FOR_REQUEST = _Room(26_000, 26_000)
+_FOR_REQUEST = _Room(26_000, 26_000, 26_000)
 """Behind the request, in every prompt."""
 
-_FOR_ANALYSIS = _Room(20_000, 4_000)
+_FOR_ANALYSIS = _Room(20_000, 4_000, 4_000)
 """Behind the analysis, in every later prompt: it says which places of a file matter."""
 
-_FOR_TASK = _Room(12_000, 2_000)
+_FOR_TASK = _Room(24_000, 5_000, 2_000)
 """For an implementer beyond these."""
 
 _LEAST = 3_000
@@ -190,7 +193,8 @@ class PromptFiles:
             first = search and not place
             later = [sizes[each] for each in waiting[place:]]
             share = _share(room, later) if search else max(_LEAST, room // len(later))
-            share = _FOR_FIRST if first else min(share, limits.each)
+            most = limits.again if path in self._shown else limits.each
+            share = _FOR_FIRST if first else min(share, most)
             if is_prose(path):
                 share = min(share, _PROSE_FOR_REQUEST if search else _PROSE)
             text = raw[path].decode("utf-8", "replace")

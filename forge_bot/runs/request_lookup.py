@@ -22,7 +22,7 @@ from forge_bot.store import SPECS
 from forge_bot.store.kept_files import kept_or_made
 from forge_bot.wording import several
 
-LIKELY_LISTED = 10
+LIKELY_LISTED = 8
 _LIKELY_SHOWN = 1
 _CODE_SHOWN = 3
 _TESTS_SHOWN = 1
@@ -39,7 +39,7 @@ _FEW_FILES = 40
 _SMALL_FILE = 2_000
 """Bytes of a file that is shown of a repository with few files: to look it up would cost a call."""
 
-_FORM = 3
+_FORM = 4
 """The number of the way in which a request is looked up. It grows when that changes."""
 
 _RANKED_WHOLE = 1_500
@@ -87,11 +87,13 @@ class RequestLookup(NamedTuple):
         if self.likely:
             yield "Most likely files, by words, imports and what changed together, best first:"
             yield from (f"- {path}" for path in self.likely)
-        listed = {use: None for name in self.uses.values() for use in _first_uses(name.lines)}
+        # Who else calls the standard library tells nothing of the request.
+        own = {name: uses for name, uses in self.uses.items() if "." not in name}
+        listed = {use: None for uses in own.values() for use in _first_uses(uses.lines)}
         told = [use for use in listed if not _is_shown(use, shown)][:_USES_LISTED]
         cut = [
             f"`{name}` ({several(uses.held, 'line')} in {several(uses.files, 'file')})"
-            for name, uses in self.uses.items()
+            for name, uses in own.items()
             if len(uses.lines) < uses.held
             or not all(use in told or _is_shown(use, shown) for use in uses.lines)
         ]

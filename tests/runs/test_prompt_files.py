@@ -182,6 +182,31 @@ def test_a_name_of_the_standard_library_is_none_of_another_that_ends_alike(tmp_p
     assert "WRITTEN" not in "".join(each.text for each in shown)
 
 
+def test_a_test_is_shown_that_is_called_like_what_the_request_does_with_the_standard_library(
+    tmp_path: Path,
+) -> None:
+    others = "".join(f"def test_other_{n}():\n    assert Pager({n})\n\n\n" for n in range(300))
+    kept = "def test_pickle():\n    assert loads(SAVED)\n\n\n"
+    many = {f"app/u{n}.py": "X = 1\n" for n in range(60)}
+    here = repository(
+        tmp_path, {**many, "app/pager.py": CORE, "tests/test_pager.py": others + kept + others}
+    )
+    shown = PromptFiles(
+        here, here.commit_id("main"), "`pickle.dumps` of a `Pager` fails"
+    ).looked_up()
+    assert kept.strip() in "".join(each.text for each in shown)
+
+
+def test_the_end_of_a_file_is_not_shown_where_something_of_it_is_named(tmp_path: Path) -> None:
+    steps = LARGE.partition("def step_1101(")[0]
+    here = repository(tmp_path, {"app/steps.py": steps, "README.md": "Steps.\n"})
+    files_of = PromptFiles(here, here.commit_id("main"), "Steps are slow")
+    files_of.looked_up()
+    (named,) = files_of.named_in("## Changes\n\n- `app/steps.py`: `step_700`\n")
+    assert "def step_700(" in named.text
+    assert "def step_1100(" not in named.text
+
+
 def test_of_a_changelog_an_implementer_sees_the_newest_entries_and_no_old_ones(
     tmp_path: Path,
 ) -> None:
