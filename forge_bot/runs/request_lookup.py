@@ -22,7 +22,7 @@ from forge_bot.store import SPECS
 from forge_bot.store.kept_files import kept_or_made
 from forge_bot.wording import several
 
-LIKELY_LISTED = 8
+LIKELY_LISTED = 10
 _LIKELY_SHOWN = 1
 _CODE_SHOWN = 3
 _TESTS_SHOWN = 1
