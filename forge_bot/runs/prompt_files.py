@@ -5,7 +5,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from forge_bot.git import Repository
-from forge_bot.knowledge.excerpts import WantedPlaces, excerpt
+from forge_bot.knowledge.excerpts import excerpt
 from forge_bot.knowledge.house_rules import (
     PARTS_OF_NEWEST,
     HouseRule,
@@ -17,6 +17,7 @@ from forge_bot.knowledge.likely_files import is_prose
 from forge_bot.knowledge.line_spans import Span
 from forge_bot.knowledge.mentions import Mentions, leading_paths, mentions, resolve
 from forge_bot.knowledge.special_methods import special_methods
+from forge_bot.knowledge.wanted_places import WantedPlaces
 from forge_bot.project.file_list import Listing
 from forge_bot.project.words import words
 from forge_bot.prompts.material import InputFile

@@ -1,0 +1,336 @@
+"""The parts of a file that a text speaks of, those that matter most first."""
+
+import builtins
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from forge_bot.knowledge.code_blocks import (
+    CodeBlock,
+    holds_as_word,
+    is_inside,
+    named,
+    named_alike,
+)
+from forge_bot.knowledge.line_spans import LONGEST_LINE, Span, clipped
+from forge_bot.knowledge.mentions import as_searched, last_part
+from forge_bot.knowledge.name_uses import telling_uses
+from forge_bot.knowledge.search_index import Ranking
+from forge_bot.project.words import words
+
+_AROUND = 12
+_AROUND_USE = 3
+_SHORT_BLOCK = 40
+_LICENCE = 5
+_CALL = re.compile(r"(?<!def )(?<!class )(?<!\w)((?:[\w\])]+\.)*)([A-Za-z_]\w*)\(")
+_BASES = re.compile(r"^\s*(?:export )?class \w+(?:\(| extends )([\w., ]+)")
+_COMMON_METHODS = frozenset({*dir(str), *dir(list), *dir(dict), *dir(set), *dir(object)})
+_OWN = ("self.", "cls.", "this.")
+_COMMENT = re.compile(r"\s*(?:#|//|/?\*|--|;|$)")
+_HEAD = 30
+_TAIL = 20
+_LONGEST_BLOCK = 90
+_MOST_USES = 4
+_MOST_ALIKE = 2
+_MOST_USES_SEARCHED = 3
+_MOST_CALLED = 12
+_MOST_TOLD_BY_NAME = 1
+_MOST_RANKED = 2
+_MOST_RANKED_BESIDE = 1
+_MOST_RANKED_ELSEWHERE = 1
+"""Parts of a file that holds none of the names that a request has."""
+
+_PIECES_OF_BLOCK = 40
+
+
+class WantedPlaces(NamedTuple):
+    """The parts of a file that matter: lines, names, and the words of the task.
+
+    With `search` the words count also where lines or names are found, and definitions that have a
+    name in theirs, such as tests. With `named_only` nothing else is wanted than what is named. Of
+    `prose`, such as a changelog, the beginning comes before what only uses a name. `first` is the
+    file that matters most. `special` names methods that the task means without naming them.
+    """
+
+    lines: tuple[Span, ...] = ()
+    names: tuple[str, ...] = ()
+    about: tuple[str, ...] = ()
+    search: bool = False
+    prose: bool = False
+    first: bool = False
+    named_only: bool = False
+    special: tuple[str, ...] = ()
+
+
+def places_by_worth(
+    lines: Sequence[str], blocks: Sequence[CodeBlock], wanted: WantedPlaces
+) -> Iterator[Span]:
+    """Yield the parts of a file, those that matter most first."""
+    total = len(lines)
+    for first, last in wanted.lines:
+        if first <= total:
+            yield clipped(first - _AROUND, last + _AROUND, total)
+            yield from _enclosing(blocks, first)
+    if wanted.prose:
+        yield from _of_prose(lines, wanted)
+        return
+    found = [*_meant(blocks, wanted.names)]
+    for block in found:
+        yield from _short_around(blocks, block.first)
+        yield from _pieces(block, first_only=True)
+    if wanted.search:
+        yield from _searched(lines, blocks, found, wanted)
+    elif not (found or wanted.lines or wanted.named_only):
+        yield from _uses(lines, blocks, wanted.names, _MOST_USES)
+        yield from _ranked(lines, blocks, wanted.about)
+    if wanted.named_only:
+        for block in found:
+            yield clipped(block.last - _AROUND, block.last, total)
+        return
+    if wanted.search and (found or not wanted.first):
+        return
+    yield beginning_of(lines)
+    for block in found:
+        yield from _pieces(block, first_only=False)
+    if not (found or wanted.lines):
+        yield clipped(total - _TAIL, total, total)
+
+
+def _meant(blocks: Sequence[CodeBlock], names: Sequence[str]) -> Iterator[CodeBlock]:
+    """Yield the definitions that the names mean. Of methods of several classes, those of a class
+    that is named too; a name with many definitions means none of them, such as a planned test.
+    """
+    owners = [block for name in names for block in blocks if block.name == last_part(name)]
+    for name in names:
+        hits = named(blocks, name)
+        if len(hits) > 1:
+            inside = [hit for hit in hits if any(is_inside(hit, owner) for owner in owners)]
+            hits = inside or (hits if len(hits) <= _MOST_ALIKE else ())
+        yield from hits
+
+
+def _of_prose(lines: Sequence[str], wanted: WantedPlaces) -> Iterator[Span]:
+    """Yield the beginning of a text, and where it uses the names if no line of it is named."""
+    if wanted.search:
+        yield from _uses(lines, (), wanted.names, _MOST_USES, _AROUND)
+        return
+    if not wanted.named_only:
+        yield clipped(1, _HEAD, len(lines))
+    if not (wanted.lines or wanted.named_only):
+        yield from _uses(lines, (), wanted.names, _MOST_USES)
+
+
+def _searched(
+    lines: Sequence[str],
+    blocks: Sequence[CodeBlock],
+    found: Sequence[CodeBlock],
+    wanted: WantedPlaces,
+) -> Iterator[Span]:
+    """Yield what else a request is about: definitions with a name of it in theirs, what is in those
+    and in what it names, what uses a name, what these call, and what shares most words with it.
+    """
+    names = [as_searched(name) for name in wanted.names]
+    # Beside what a name means, others that hold it are its neighbours, unless they test it.
+    alike = [
+        block
+        for block in named_alike(blocks, names)
+        if block not in found
+        and (holds_as_word(block.name, names) if "test" in block.name.lower() else not found)
+    ]
+    yield from _told_by_name(blocks, wanted)
+    for block in alike:
+        yield from _short_around(blocks, block.first)
+        yield from _pieces(block, first_only=True)
+    inside = [
+        span
+        for owner in (*found, *alike, *_bases(lines, blocks, found))
+        if _is_long(owner) and (parts := _parts_of(blocks, owner))
+        for span in _ranked(lines, parts, wanted.about)
+    ]
+    yield from inside
+    yield from _special(blocks, (*found, *alike, *_bases(lines, blocks, found)), wanted)
+    used = [*_uses(lines, blocks, wanted.names, _MOST_USES_SEARCHED)]
+    yield from used
+    for owner in _long_around(blocks, used):
+        yield from _ranked(lines, _parts_of(blocks, owner), wanted.about, _MOST_RANKED_BESIDE)
+    near = [(block.first, block.last) for block in found if not _is_long(block)]
+    yield from _called(lines, blocks, (*near, *inside, *used))
+    if wanted.first:
+        yield from _callers(lines, blocks, (*near, *used))
+    if wanted.first or not (found or alike or used):
+        for block in (*found, *alike):
+            yield from _pieces(block, first_only=False)
+        most = _MOST_RANKED if wanted.first or not wanted.names else _MOST_RANKED_ELSEWHERE
+        most = _MOST_RANKED_BESIDE if near or used else most
+        yield from _ranked(lines, blocks, wanted.about, most)
+
+
+def _special(
+    blocks: Sequence[CodeBlock], owners: Sequence[CodeBlock], wanted: WantedPlaces
+) -> Iterator[Span]:
+    """Yield the short special methods of some classes; of the first file, also those of others
+    where few classes have them.
+    """
+    for name in wanted.special:
+        hits = [block for block in blocks if block.name == name and not _is_long(block)]
+        own = [hit for hit in hits if any(is_inside(hit, owner) for owner in owners)]
+        few = hits if wanted.first and len(hits) <= _MOST_ALIKE else ()
+        yield from ((block.first, block.last) for block in own or few)
+
+
+def _told_by_name(blocks: Sequence[CodeBlock], wanted: WantedPlaces) -> Iterator[Span]:
+    """Yield the short tests whose names are made of words of the task, best first; words of its
+    names do not count.
+    """
+    own = [name for name in wanted.names if as_searched(name) == last_part(name)]
+    told = {*wanted.about}.difference(*(words(name) for name in own))
+    found: list[tuple[float, int, CodeBlock]] = []
+    for block in blocks:
+        said = {*words(block.name)}
+        about = said - {"test"}
+        shared = len(about & told)
+        if about != said and shared and not _is_long(block) and 2 * shared >= len(about):
+            found.append((-shared / len(about), -shared, block))
+    for *_, block in sorted(found)[:_MOST_TOLD_BY_NAME]:
+        yield block.first, block.last
+
+
+def _bases(
+    lines: Sequence[str], blocks: Sequence[CodeBlock], found: Sequence[CodeBlock]
+) -> list[CodeBlock]:
+    """Return the classes of the same file that the found ones are made from."""
+    heads = [_BASES.search("\n".join(lines[block.first - 1 : block.last])) for block in found]
+    names = [name for head in heads if head for name in re.findall(r"\w+", head[1])]
+    return [block for name in names for block in blocks if block.name == name]
+
+
+def _parts_of(blocks: Sequence[CodeBlock], owner: CodeBlock) -> list[CodeBlock]:
+    return [block for block in blocks if is_inside(block, owner)]
+
+
+def _called(
+    lines: Sequence[str], blocks: Sequence[CodeBlock], spans: Sequence[Span]
+) -> Iterator[Span]:
+    """Yield the short definitions of the same file that some lines call."""
+    text = "\n".join(line[:LONGEST_LINE] for a, b in spans for line in lines[a - 1 : b])
+    calls = dict.fromkeys(
+        name
+        for owner, name in _CALL.findall(text)
+        if owner in _OWN or name not in (_COMMON_METHODS if owner else dir(builtins))
+    )
+    inside = [block for name in calls for block in _callable(blocks, name)]
+    for block in [each for each in inside if not _is_long(each)][:_MOST_CALLED]:
+        yield block.first, block.last
+
+
+def _callable(blocks: Sequence[CodeBlock], name: str) -> Sequence[CodeBlock]:
+    """Return what a name that is called may mean: nothing where many definitions have it."""
+    hits = [block for block in blocks if block.name == name]
+    return hits if len(hits) <= _MOST_ALIKE else ()
+
+
+def _callers(
+    lines: Sequence[str], blocks: Sequence[CodeBlock], spans: Sequence[Span]
+) -> Iterator[Span]:
+    """Yield the short definitions of the same file that call what stands whole in some lines."""
+    called = [block for block in blocks if (block.first, block.last) in spans]
+    names = dict.fromkeys(block.name for block in called)
+    for name in [*names][:_MOST_CALLED]:
+        call = re.compile(rf"(?<!def )(?<!class )\b{re.escape(name)}\(")
+        for number in (at for at, line in enumerate(lines, 1) if call.search(line)):
+            yield from _short_around(blocks, number)
+
+
+def _long_around(blocks: Sequence[CodeBlock], spans: Sequence[Span]) -> list[CodeBlock]:
+    """Return the long definitions that hold parts and some of the spans, the innermost of each."""
+    found: dict[CodeBlock, None] = {}
+    for first, last in spans:
+        around = [each for each in blocks if each.first < first and last <= each.last]
+        found.update(dict.fromkeys(filter(_is_long, around[-1:])))
+    return [owner for owner in found if _parts_of(blocks, owner)][:_MOST_ALIKE]
+
+
+def _is_long(block: CodeBlock) -> bool:
+    return block.last - block.first >= _SHORT_BLOCK
+
+
+def beginning_of(lines: Sequence[str]) -> Span:
+    """Return the first lines of a file, without the comment that names its licence."""
+    first = next(
+        (number for number, line in enumerate(lines, 1) if not _COMMENT.match(line)), len(lines)
+    )
+    return clipped(first if first > _LICENCE else 1, first + _HEAD, len(lines))
+
+
+def _enclosing(blocks: Sequence[CodeBlock], line: int) -> Iterator[Span]:
+    around = [block for block in blocks if block.first <= line <= block.last]
+    for block in sorted(around, key=lambda block: block.last - block.first):
+        if block.last - block.first < _LONGEST_BLOCK:
+            yield block.first, block.last
+        else:
+            yield block.first, min(block.first + _AROUND, block.last)
+
+
+def _pieces(block: CodeBlock, *, first_only: bool) -> Iterator[Span]:
+    """Yield a definition; a long one as its beginning, and then in the parts it is made of."""
+    if block.last - block.first < _LONGEST_BLOCK:
+        if first_only:
+            yield block.first, block.last
+        return
+    if first_only:
+        yield block.first, block.first + _PIECES_OF_BLOCK
+        return
+    for start in range(block.first + _PIECES_OF_BLOCK + 1, block.last + 1, _PIECES_OF_BLOCK):
+        yield start, min(start + _PIECES_OF_BLOCK - 1, block.last)
+
+
+def _uses(
+    lines: Sequence[str],
+    blocks: Sequence[CodeBlock],
+    names: Sequence[str],
+    most: int,
+    around: int = _AROUND_USE,
+) -> Iterator[Span]:
+    """Yield the definitions that use a name, and the lines around it where they are long; of each
+    name so many places.
+    """
+    for name in names:
+        seen: dict[Span, None] = {}
+        for number in telling_uses(lines, blocks, as_searched(name)):
+            here = clipped(number - around, number + around, len(lines))
+            seen.update(dict.fromkeys([*_short_around(blocks, number)] or [here]))
+            if len(seen) == most:
+                break
+        yield from seen
+
+
+def _short_around(blocks: Sequence[CodeBlock], line: int) -> Iterator[Span]:
+    """Yield the longest definition around a line that is still short, if there is one."""
+    spans = [(block.first, block.last) for block in blocks if block.first <= line <= block.last]
+    short = [(first, last) for first, last in spans if last - first < _SHORT_BLOCK]
+    if short:
+        yield max(short, key=lambda span: span[1] - span[0])
+
+
+def _ranked(
+    lines: Sequence[str],
+    blocks: Sequence[CodeBlock],
+    about: Sequence[str],
+    most: int = _MOST_RANKED,
+) -> Iterator[Span]:
+    """Yield the parts that share most words with the task."""
+    spans = [
+        (block.first, block.last) for block in blocks if block.last - block.first < _AROUND * 8
+    ]
+    if not spans and not blocks:
+        spans = [
+            (start, min(start + _PIECES_OF_BLOCK, len(lines)))
+            for start in range(1, len(lines) + 1, _PIECES_OF_BLOCK)
+        ]
+    texts = [
+        words(" ".join(line[:LONGEST_LINE] for line in lines[first - 1 : last]))
+        for first, last in spans
+    ]
+    for place, _score in Ranking(texts).best(about, most):
+        yield from _short_around(blocks, spans[place][0])
+        yield spans[place]
