@@ -2,12 +2,14 @@
 
 import json
 import shutil
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
 
 from forge_bot.git import Repository
-from forge_bot.knowledge import DocumentNames
+from forge_bot.knowledge import DocumentNames, PastRun
 from forge_bot.runs.past_run_index import history_at, memory, past_runs
 from tests.fakes.bench import DEVELOP
 from tests.fakes.finished import Finished, committed, demo, finished
@@ -17,6 +19,11 @@ MOST_CALLS = 9
 DOCUMENTS = DocumentNames.of(DEVELOP)
 
 pytestmark = [pytest.mark.xdist_group("past"), pytest.mark.journey]
+
+
+def read_all(asked: tuple[Repository, str]) -> tuple[PastRun, ...]:
+    """What one process knows of the past runs of a commit."""
+    return past_runs(*asked, DOCUMENTS)
 
 
 @pytest.fixture(scope="module")
@@ -133,6 +140,16 @@ def test_a_memory_that_is_broken_or_of_another_version_is_made_anew(
     memory(run.repository).write_bytes(damage.encode("latin-1"))
     assert past_runs(run.repository, run.base, DOCUMENTS) == whole
     assert memory(run.repository).read_bytes() == text
+
+
+def test_processes_that_read_all_of_them_at_once_leave_one_whole_memory(run: Finished) -> None:
+    asked = [(run.repository, run.base)] * 3
+    with ProcessPoolExecutor(3, mp_context=get_context("spawn")) as processes:
+        found = list(processes.map(read_all, asked))
+    text = memory(run.repository).read_bytes()
+    assert found == [past_runs(run.repository, run.base, DOCUMENTS)] * 3
+    assert memory(run.repository).read_bytes() == text, "nothing was missing in what is kept"
+    assert len(text.splitlines()) == 1 + 30
 
 
 def test_where_nothing_can_be_remembered_past_runs_are_still_known(run: Finished) -> None:
