@@ -17,6 +17,7 @@ _WITH_TREES = f"{_FORM}%(worktreepath)%00"
 _ORIGIN_HEAD = f"{REMOTES}origin/HEAD"
 _LONGEST_REF = 4_096
 _PACKED = re.compile(r"^([0-9a-f]{40,64}) (\S+)$", re.MULTILINE)
+_BESIDE_PACKED = re.compile(r"^(?:#.*|\^[0-9a-f]{40,64})$", re.MULTILINE)
 _PLAIN = re.compile(
     r"refs(?:/(?![.])(?:(?![.][.]|@\{)[\w.@+=%#,&-])+(?<![.]))+(?<!\.lock)", re.ASCII
 )
@@ -197,15 +198,17 @@ def _ref(common: str, name: str) -> Iterator[tuple[str, str]]:
 
 
 def _packed(common: Path, wanted: Sequence[str]) -> dict[str, str]:
-    """Return the packed refs at or below some names."""
+    """Return the packed refs at or below some names. Raises _NotPlain."""
     try:
         lines = os.fsdecode((common / "packed-refs").read_bytes())
     except FileNotFoundError:
         return {}
-    found = ((name, commit) for commit, name in _PACKED.findall(lines))
+    found: list[tuple[str, str]] = _PACKED.findall(lines)
+    if len(found) + len(_BESIDE_PACKED.findall(lines)) != lines.count("\n"):
+        raise _NotPlain(str(common / "packed-refs"))
     return {
         name: commit
-        for name, commit in found
+        for commit, name in found
         if any(name == start or name.startswith(f"{start.rstrip('/')}/") for start in wanted)
     }
 

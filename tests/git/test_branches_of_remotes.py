@@ -89,6 +89,14 @@ def test_git_is_asked_of_branches_that_are_not_plain(scene: Scene, odd: str) -> 
     assert as_we_do(scene.repository) == as_git_lists_them(scene.repository)
 
 
+def test_packed_branches_that_git_cannot_read_are_no_empty_list(scene: Scene) -> None:
+    scene.git("pack-refs", "--all")
+    with (scene.root / ".git" / "packed-refs").open("a") as packed:
+        packed.write("no line of git\n")
+    with pytest.raises(GitFailed, match="packed-refs"):
+        scene.repository.tips()
+
+
 def test_a_branch_is_told_with_the_work_tree_that_has_it(scene: Scene) -> None:
     tree = scene.worktree("work")
     found = scene.repository.tips(trees=True).local
