@@ -6,6 +6,8 @@ The journal has the results of earlier steps. So the next invocation goes on whe
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
 
+from pydantic import Field
+
 from forge_bot.agent.capabilities import CapabilityType
 from forge_bot.values import Frozen
 
@@ -25,8 +27,8 @@ class WantedAction(Frozen):
     journal, or the place of the call in the run's documents.
     """
 
-    key: str
-    capability: str
+    key: str = Field(max_length=400)
+    capability: str = Field(max_length=400)
     capability_type: CapabilityType
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from forge_bot.bot.job_context import JobContext
 from forge_bot.bot.job_handoff import COMMITS, TOLD, JobRequest, JobResult, QuestionAnswered
+from forge_bot.bot.step_gate import StepGate
 from forge_bot.bot.supervised_worker import SupervisedWorker
 from forge_bot.bot.worker_messages import WorkerStopped, stopped_by
 from forge_bot.errors import BranchMoved, ForgeError
@@ -24,7 +25,11 @@ class RemoteWorker:
     ) -> None:
         self.repository = repository
         self.shift = SupervisedWorker(
-            repository, around, environ, lambda _inspector, after: self._good.append(after)
+            repository,
+            around,
+            environ,
+            lambda _inspector, after: self._good.append(after),
+            StepGate(environ),
         )
         self._good: list[str] = []
         self._cancelled = False

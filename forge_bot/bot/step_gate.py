@@ -2,9 +2,13 @@
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
+
+from forge_bot.bot.worker_messages import ActionEnded, StepBegins, written
 
 STEPS = "FORGE_BOT_STEPS"
-"""Names two open files: one that steps are written to, one that says when each may begin."""
+"""Names two open files: one that steps and outcomes of actions are written to, each as a message of
+a worker, and one that says when a step may begin."""
 
 
 class StepGate:
@@ -14,17 +18,26 @@ class StepGate:
         out, _, back = environ.get(STEPS, "").partition(",")
         self._files = (int(out), int(back)) if out and back else None
 
-    def begin(self, step: str) -> None:
+    def begin(self, step: StepBegins) -> None:
         """Tell of a step, and wait until it may begin. Raises SystemExit where nobody listens any
         more: everything that was done lies on the remote or in the journal.
         """
         if self._files is None:
             return
-        out, back = self._files
         try:
-            os.write(out, f"{step}\n".encode())
-            told = os.read(back, 1)
+            self._tell(step)
+            told = os.read(self._files[1], 1)
         except OSError:
             told = b""
         if not told:
             raise SystemExit(1)
+
+    def ended(self, action: ActionEnded) -> None:
+        """Tell how the action ended that the last step was."""
+        # Who listens no more is noticed at the next step.
+        with suppress(OSError):
+            self._tell(action)
+
+    def _tell(self, message: StepBegins | ActionEnded) -> None:
+        if self._files is not None:
+            os.write(self._files[0], written(message).encode())

@@ -6,8 +6,10 @@ from collections.abc import Callable, Mapping
 from forge_bot.agent.redaction import secrets_of
 from forge_bot.bot.inspect_commits import CommitInspector
 from forge_bot.bot.job_context import JobContext
+from forge_bot.bot.step_gate import StepGate
 from forge_bot.bot.thread import ThreadCommand
 from forge_bot.bot.worker_messages import (
+    ActionEnded,
     Committed,
     InquiryAnswer,
     LogMessage,
@@ -23,8 +25,8 @@ from forge_bot.runs.find_runs import RunInfo
 
 
 class SupervisedWorker:
-    """Starts workers, one at a time. `pushed` is called for commits that were found good, `before`
-    for each step that a worker begins where it tells of them.
+    """Starts workers, one at a time. `pushed` is called for commits that were found good; steps
+    that a worker tells of wait at `gate`.
     """
 
     def __init__(
@@ -33,13 +35,13 @@ class SupervisedWorker:
         around: JobContext,
         environ: Mapping[str, str],
         pushed: Callable[[CommitInspector, str], None],
-        before: Callable[[str], object] = lambda _step: None,
+        gate: StepGate,
     ) -> None:
         self.repository = repository
         self.around = around
         self.environ = environ
         self.pushed = pushed
-        self.before = before
+        self.gate = gate
         self._child: WorkerProcess | None = None
         self._cancelled = False
         self._done = False
@@ -108,9 +110,11 @@ class SupervisedWorker:
                             child.hang_up()
                         else:
                             child.go_on()
-                    case StepBegins(step=step):
-                        self.before(step)
+                    case StepBegins():
+                        self.gate.begin(message)
                         child.go_on()
+                    case ActionEnded():
+                        self.gate.ended(message)
                     case LogMessage(level=level, text=text):
                         (log.warning if level == "warning" else log.line)(text)
                     case InquiryAnswer():

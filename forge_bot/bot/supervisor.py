@@ -27,7 +27,7 @@ from forge_bot.bot.step_gate import StepGate
 from forge_bot.bot.supervised_worker import SupervisedWorker
 from forge_bot.bot.thread import Thread, ThreadCommand
 from forge_bot.bot.thread_host import ThreadHost
-from forge_bot.bot.worker_messages import WorkerStopped
+from forge_bot.bot.worker_messages import StepBegins, WorkerStopped
 from forge_bot.engine import (
     Checkpoint,
     Done,
@@ -106,9 +106,7 @@ class Supervisor:
         )
         self.writer.tracked = around.wake.tracking_comment
         self.gate = StepGate(environ)
-        self.shift = SupervisedWorker(
-            repository, around, environ, self._pushed, before=self.gate.begin
-        )
+        self.shift = SupervisedWorker(repository, around, environ, self._pushed, self.gate)
         # Read first of all: an issue that is gone or went elsewhere is left alone.
         self.issue = github.issue(around.wake.issue)
         self.strike = redactor(environ)
@@ -184,7 +182,7 @@ class Supervisor:
             lambda: self._kept(run, before),
             lambda: self.cancelled,
             trust_local=self.around.trust_local,
-            before=lambda: self.gate.begin(PUBLISH),
+            before=lambda: self.gate.begin(StepBegins(step=PUBLISH)),
         )
 
     def _get_acquainted(self, run: Run) -> None:

@@ -8,16 +8,17 @@ and what is to be published, is not its to do: there it stops.
 import asyncio
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from forge_bot.agent.agent_steps import StepChoice, WantedAction
+from forge_bot.agent.agent_steps import AgentStep, StepChoice, WantedAction
 from forge_bot.agent.models.base import Model
 from forge_bot.agent.tools.placeholders import SERVER_VARIABLES
 from forge_bot.bot.job_context import may_push_workflows
 from forge_bot.bot.step_gate import STEPS
 from forge_bot.bot.worker_messages import (
     GO_ON,
+    ActionEnded,
     AnyMessage,
     Committed,
     InquiryAnswer,
@@ -44,7 +45,14 @@ from forge_bot.runs.project import Project
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_clock import RunClock
 from forge_bot.runs.run_prompts import prompts_for
-from forge_bot.runs.run_steps import PUBLISH, first_step, name_of, step_taken
+from forge_bot.runs.run_steps import (
+    PUBLISH,
+    TakenStep,
+    first_step,
+    name_of,
+    outstanding_action,
+    step_taken,
+)
 from forge_bot.runs.tier_models import models_for
 from forge_bot.settings import Config, load_config
 from forge_bot.values import Frozen, Tier
@@ -71,9 +79,9 @@ class Outbox:
         self.send(Committed(head=head))
         self._wait()
 
-    def begin(self, step: str) -> None:
+    def begin(self, step: str, action: WantedAction | None) -> None:
         """Report a step, and wait until it may begin. Raises Cancelled."""
-        self.send(StepBegins(step=step))
+        self.send(StepBegins(step=step, action=action))
         self._wait()
 
     def _wait(self) -> None:
@@ -129,15 +137,25 @@ class Worker:
             return self._host(repository, run, config, only)
 
         while isinstance(action := run.action, SpawnAgent | WriteFile | Exec):
-            step, wanted = first_step(action), tuple[WantedAction, ...]()
-            if step == PUBLISH:
+            taken = TakenStep(first_step(action), outstanding_action(run.state))
+            if taken.then == PUBLISH:
                 return
-            while step and run.action.action_id == action.action_id:
-                await asyncio.to_thread(self.outbox.begin, name_of(step, wanted))
-                pause = await step_taken(run, host_of, step, wanted[0].key if wanted else "")
-                step, wanted = (pause.step.value, pause.actions) if pause is not None else ("", ())
+            while taken.then and run.action.action_id == action.action_id:
+                taken = await self._taken(run, host_of, taken)
             if run.action == action:
                 return
+
+    async def _taken(
+        self, run: Run, host_of: Callable[[StepChoice | None], LocalHost], before: TakenStep
+    ) -> TakenStep:
+        """Take the step that follows on another; of actions, the first."""
+        acts = before.then == AgentStep.ACTIONS.value
+        first = before.actions[0] if acts and before.actions else None
+        await asyncio.to_thread(self.outbox.begin, name_of(before.then, first), first)
+        taken = await step_taken(run, host_of, before.then, first.key if first else "")
+        if taken.outcome:
+            self.outbox.send(ActionEnded(outcome=taken.outcome))
+        return taken
 
     def _host(
         self, repository: Repository, run: Run, config: Config, only: StepChoice | None = None

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field, TypeAdapter, ValidationError
 
 from forge_bot import errors
+from forge_bot.agent.agent_steps import WantedAction
 from forge_bot.remedies import ModelTrouble, Remedy
 from forge_bot.values import Frozen
 
@@ -24,10 +25,20 @@ class Committed(Frozen):
 
 
 class StepBegins(Frozen):
-    """The worker is about to take a step of the work. It waits for an answer."""
+    """The worker is about to take a step of the work: the action that an agent asked for, if it is
+    one. It waits for an answer.
+    """
 
     kind: Literal["step"] = "step"
     step: str = Field(pattern=r"^[a-z_]{1,40}$")
+    action: WantedAction | None = None
+
+
+class ActionEnded(Frozen):
+    """The worker has taken the action that the last step was."""
+
+    kind: Literal["action"] = "action"
+    outcome: str = Field(pattern=r"^[a-z_]{1,40}$")
 
 
 class LogMessage(Frozen):
@@ -62,7 +73,7 @@ class WorkerStopped(Frozen):
     """How long GitHub asks to be left alone."""
 
 
-AnyMessage = Committed | StepBegins | LogMessage | InquiryAnswer | WorkerStopped
+AnyMessage = Committed | StepBegins | ActionEnded | LogMessage | InquiryAnswer | WorkerStopped
 Message = Annotated[AnyMessage, Field(discriminator="kind")]
 _MESSAGE: TypeAdapter[AnyMessage] = TypeAdapter(Message)
 

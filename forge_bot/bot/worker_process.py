@@ -13,6 +13,7 @@ from pathlib import Path
 from forge_bot.bot.worker_messages import (
     GO_ON,
     LONGEST_LINE,
+    ActionEnded,
     Committed,
     InquiryAnswer,
     LogMessage,
@@ -62,7 +63,9 @@ class WorkerProcess:
         )
         self._stopped: WorkerStopped | None = None
 
-    def messages(self) -> Generator[Committed | StepBegins | LogMessage | InquiryAnswer]:
+    def messages(
+        self,
+    ) -> Generator[Committed | StepBegins | ActionEnded | LogMessage | InquiryAnswer]:
         """Yield the worker's messages until it has stopped; then read `stopped`."""
         out = self._process.stdout
         while out is not None and (line := out.readline(LONGEST_LINE + 1)):

@@ -1,13 +1,16 @@
 """The steps in which the actions of a run are taken by hosts for which each is a piece of work."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from forge_bot.agent.agent_steps import AgentStep, PausedBefore, StepChoice, WantedAction
-from forge_bot.agent.capabilities import CapabilityType
-from forge_bot.engine import Action, Exec, Host, SpawnAgent, WriteFile, carry_out
+from forge_bot.agent.capabilities import CapabilityType, ResultStatus
+from forge_bot.engine import Action, Exec, SpawnAgent, State, WriteFile, carry_out
+from forge_bot.engine.call_records import outstanding_call
+from forge_bot.engine.reports import CallEnded
 
 if TYPE_CHECKING:
+    from forge_bot.runs.local_host import LocalHost
     from forge_bot.runs.run import Run
 
 ACTIVITY_OF_ACTION = {
@@ -45,23 +48,61 @@ def first_step(action: Action) -> str:
             raise AssertionError(action.type)
 
 
+def outstanding_action(state: State) -> tuple[WantedAction, ...]:
+    """Return the call of the run that is to be made next."""
+    call = outstanding_call(state)
+    if call is None:
+        return ()
+    return (
+        WantedAction(
+            key=f"{call.artifact}/{call.index}",
+            capability=call.capability,
+            capability_type=CapabilityType(call.capability_type),
+        ),
+    )
+
+
+class TakenStep(NamedTuple):
+    """What followed from a step: the next one of the same action, empty where that is done, and the
+    outcome of an action of an agent, empty where the step was none.
+    """
+
+    then: str = ""
+    actions: tuple[WantedAction, ...] = ()
+    outcome: str = ""
+
+
 async def step_taken(
-    run: "Run", host_of: Callable[[StepChoice | None], Host], step: str, key: str = ""
-) -> PausedBefore | None:
-    """Take one step of the run's action; where the action goes on, None where it is done."""
+    run: "Run", host_of: "Callable[[StepChoice | None], LocalHost]", step: str, key: str = ""
+) -> TakenStep:
+    """Take one step of the run's action; `key` is that of an action of an agent."""
     kind, action = _AGENT_STEPS.get(step), run.action
     assert isinstance(action, SpawnAgent | WriteFile | Exec)  # noqa: S101 - no other has steps
     host = host_of(StepChoice(kind=kind, action=key) if kind is not None else None)
+    then, actions = "", tuple[WantedAction, ...]()
     try:
         await carry_out(run.pipeline, run.state, host, action)
     except PausedBefore as pause:
-        return pause
-    return None
+        then, actions = pause.step.value, pause.actions
+    outcome = _outcome(run, host, action.action_id, key) if key else ""
+    return TakenStep(then, actions, outcome)
 
 
-def name_of(step: str, actions: tuple[WantedAction, ...]) -> str:
-    """Return the name of a step by what it does; of actions, the first."""
+def _outcome(run: "Run", host: "LocalHost", action_id: str, key: str) -> str:
+    """Return the outcome of an agent's action, as the journal or the run's record has it."""
+    if (found := host.agents.journal.observed(key)) is not None:
+        return found.status.value
+    last = run.workspace.reports()[-1]
+    if isinstance(last, CallEnded) and last.action_id == action_id:
+        return last.outcome.value
+    return ResultStatus.UNKNOWN_CAPABILITY.value
+
+
+def name_of(step: str, action: WantedAction | None) -> str:
+    """Return the name of a step by what it does; `action` is what an agent asked for, if it is
+    that.
+    """
     if step != AgentStep.ACTIONS.value:
         return step
-    kind = actions[0].capability_type if actions else CapabilityType.MCP_TOOL
+    kind = action.capability_type if action is not None else CapabilityType.MCP_TOOL
     return ACTIVITY_OF_ACTION.get(kind, ACTIVITY_OF_ACTION[CapabilityType.MCP_TOOL])

@@ -10,9 +10,7 @@ from temporalio.exceptions import ActivityError, ChildWorkflowError, is_cancelle
 
 with workflow.unsafe.imports_passed_through():
     from forge_bot.agent.agent_steps import WantedAction
-    from forge_bot.agent.capabilities import CapabilityType
-    from forge_bot.engine import State
-    from forge_bot.engine.call_records import outstanding_call
+    from forge_bot.agent.capabilities import CapabilityType, ResultStatus
     from forge_bot.runs.run_steps import ACTIVITY_OF_ACTION
     from forge_bot.temporal.payloads import (
         ActionResult,
@@ -23,9 +21,16 @@ with workflow.unsafe.imports_passed_through():
         as_failure,
         stop_in,
     )
+    from forge_bot.temporal.thread_payloads import VisitDone, VisitStep
 
-_LONGEST = timedelta(hours=6)
+LONGEST = timedelta(hours=6)
 """A step that takes longer is given up. A worker that is lost is noticed much sooner."""
+
+SILENCE = timedelta(seconds=20)
+"""The worker of a visit without a sign of life for this long counts as lost."""
+
+SOON = timedelta(seconds=30)
+"""Time in which a machine that lives takes what is meant for it."""
 
 _TRIES = RetryPolicy(
     initial_interval=timedelta(seconds=1),
@@ -42,15 +47,29 @@ async def step_done(order: StepOrder) -> StepDone:
         order,
         result_type=StepDone,
         task_queue=order.queue,
-        start_to_close_timeout=_LONGEST,
+        start_to_close_timeout=LONGEST,
         heartbeat_timeout=timedelta(seconds=order.begin.heartbeat_seconds),
         retry_policy=_TRIES,
     )
 
 
+async def visit_step_done(step: VisitStep) -> VisitDone:
+    """Let the worker that has a visit take its next step. Raises ActivityError."""
+    return await workflow.execute_activity(
+        step.step,
+        step.order,
+        result_type=VisitDone,
+        task_queue=step.queue,
+        schedule_to_start_timeout=SOON,
+        start_to_close_timeout=LONGEST,
+        heartbeat_timeout=SILENCE,
+        retry_policy=RetryPolicy(maximum_attempts=1),
+    )
+
+
 @workflow.defn(name="ForgeActionWorkflow")
 class ForgeActionWorkflow:
-    """One call of a tool, or one skill. It is a child of the run's workflow."""
+    """One call of a tool, or one skill. It is a child of the workflow of a run or a thread."""
 
     @workflow.run
     async def run(self, asked: ActionWorkflowInput) -> ActionWorkflowResult:
@@ -58,39 +77,35 @@ class ForgeActionWorkflow:
         taking it is raised.
         """
         action = asked.action
-        name = ACTIVITY_OF_ACTION.get(action.capability_type)
-        if name is None:
-            done = StepDone(commit=asked.order.commit, outcome="unknown_capability")
-        else:
-            order = asked.order.model_copy(update={"step": name, "key": action.key})
-            try:
-                done = await step_done(order)
-            except ActivityError as error:
-                if is_cancelled_exception(error):
-                    raise
-                stop, passing = stop_in(error.cause)
-                raise as_failure(stop, passing=passing) from None
+        try:
+            outcome, done = await _taken(action, asked.order)
+        except ActivityError as error:
+            if is_cancelled_exception(error):
+                raise
+            stop, passing = stop_in(error.cause)
+            raise as_failure(stop, passing=passing) from None
         result = ActionResult(
             capability=action.capability,
             capability_type=action.capability_type,
-            outcome=done.outcome,
-            success=done.outcome in _SUCCESS,
+            outcome=outcome,
+            success=outcome in _SUCCESS,
         )
         return ActionWorkflowResult(result=result, done=done)
 
 
-def outstanding_action(state: State) -> tuple[WantedAction, ...]:
-    """Return the call of the run that is to be made next."""
-    call = outstanding_call(state)
-    if call is None:
-        return ()
-    return (
-        WantedAction(
-            key=f"{call.artifact}/{call.index}",
-            capability=call.capability,
-            capability_type=CapabilityType(call.capability_type),
-        ),
-    )
+async def _taken(
+    action: WantedAction, order: StepOrder | VisitStep
+) -> tuple[str, StepDone | VisitDone]:
+    """Let a worker take the action; its outcome, and what the workflow above goes on with."""
+    if isinstance(order, VisitStep):
+        visited = await visit_step_done(order)
+        return visited.taken, visited
+    name = ACTIVITY_OF_ACTION.get(action.capability_type)
+    if name is None:
+        unknown = ResultStatus.UNKNOWN_CAPABILITY.value
+        return unknown, StepDone(commit=order.commit, outcome=unknown)
+    done = await step_done(order.model_copy(update={"step": name, "key": action.key}))
+    return done.outcome, done
 
 
 async def actions_done(order: StepOrder, actions: Sequence[WantedAction]) -> StepDone:
@@ -100,12 +115,12 @@ async def actions_done(order: StepOrder, actions: Sequence[WantedAction]) -> Ste
     again.
     """
     kind = CapabilityType.SKILL
-    tools = (_led(order, each) for each in actions if each.capability_type is not kind)
+    tools = (action_done(order, each) for each in actions if each.capability_type is not kind)
     ended = await asyncio.gather(*tools, return_exceptions=True)
     for each in actions:
         if each.capability_type is kind:
-            ended += await asyncio.gather(_led(order, each), return_exceptions=True)
-    done = [each for each in ended if not isinstance(each, BaseException)]
+            ended += await asyncio.gather(action_done(order, each), return_exceptions=True)
+    done = [each for each in ended if isinstance(each, StepDone)]
     for each in ended:
         if isinstance(each, BaseException) and not (done and isinstance(each, ChildWorkflowError)):
             raise each
@@ -113,8 +128,10 @@ async def actions_done(order: StepOrder, actions: Sequence[WantedAction]) -> Ste
     return min(done, key=lambda each: len(each.actions))
 
 
-async def _led(order: StepOrder, action: WantedAction) -> StepDone:
-    """Let a workflow lead one action; its name in the server tells the run and the action."""
+async def action_done(order: StepOrder | VisitStep, action: WantedAction) -> StepDone | VisitDone:
+    """Let a workflow lead one action; its name in the server tells the run, or the thread, and the
+    action. Raises ChildWorkflowError.
+    """
     ended = await workflow.execute_child_workflow(
         ForgeActionWorkflow.run,
         ActionWorkflowInput(action=action, order=order),

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from forge_bot.bot.step_gate import STEPS
+from forge_bot.bot.worker_messages import LONGEST_LINE, ActionEnded, StepBegins, read_message
 
 _PULSE = 5.0
 _GENTLE_SECONDS = 10.0
@@ -45,7 +46,7 @@ class LiveVisit:
         self._back = back
         self._idle: asyncio.TimerHandle | None = None
         self._stopping: asyncio.Future[None] | None = None
-        self._reader = asyncio.StreamReader()
+        self._reader = asyncio.StreamReader(limit=LONGEST_LINE)
         self._ended: asyncio.Future[int] | None = None
 
     @classmethod
@@ -108,18 +109,24 @@ class LiveVisit:
         with suppress(OSError):
             os.write(self._back, b"\n")
 
-    async def next_step(self, alive: Callable[[], object]) -> str:
-        """Return the next step that waits to begin, empty when the visit has ended; `alive` is
-        called now and then.
+    async def next_step(self, alive: Callable[[], object]) -> tuple[StepBegins | None, str]:
+        """Return the next step that waits to begin, None when the visit has ended, and the outcome
+        of the action that the last step was; `alive` is called now and then.
         """
-        line = await watched(self._reader.readline(), alive)
-        if line:
-            loop = asyncio.get_running_loop()
-            self._idle = loop.call_later(_IDLE_SECONDS, self._give_up)
-        else:
-            # What it left behind would keep its log open.
-            self._kill()
-        return line.decode("utf-8", "replace").strip()
+        outcome = ""
+        while line := await watched(self._reader.readline(), alive):
+            match read_message(line):
+                case ActionEnded(outcome=outcome):
+                    continue
+                case StepBegins() as step:
+                    loop = asyncio.get_running_loop()
+                    self._idle = loop.call_later(_IDLE_SECONDS, self._give_up)
+                    return step, outcome
+                case _:
+                    break
+        # What it left behind would keep its log open.
+        self._kill()
+        return None, outcome
 
     async def ended(self, alive: Callable[[], object] = lambda: None) -> int:
         """Wait for the end of a process that begins no more steps; its exit code."""

@@ -12,6 +12,7 @@ from forge_bot.agent.capabilities import CapabilityType
 from forge_bot.bot.worker_messages import WorkerStopped, stopped_by
 from forge_bot.errors import ForgeError, RateLimited, TemporalWorkerDiffers
 from forge_bot.runs.run_steps import ACTIVITY_OF_ACTION, PUBLISH
+from forge_bot.temporal.thread_payloads import VisitDone, VisitStep
 from forge_bot.values import Frozen, PhaseId
 
 _PUBLISHING = frozenset({"take_up", "news", "record", "finish", PUBLISH})
@@ -85,7 +86,7 @@ class ActionWorkflowInput(Frozen):
     """
 
     action: WantedAction
-    order: StepOrder
+    order: StepOrder | VisitStep
 
 
 class ActionResult(Frozen):
@@ -101,7 +102,7 @@ class ActionWorkflowResult(Frozen):
     """The result of the workflow of an action, and what is recorded on the branch by now."""
 
     result: ActionResult
-    done: StepDone
+    done: StepDone | VisitDone
 
 
 class RunStanding(Frozen):

@@ -13,12 +13,10 @@ from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
 from forge_bot.agent.agent_steps import StepChoice
-from forge_bot.agent.capabilities import ResultStatus
 from forge_bot.agent.gathered_batches import HandIn, hand_in_alone
 from forge_bot.agent.progress_events import ModelAnswered
 from forge_bot.bot.worker_messages import WorkerStopped, stopped_by
 from forge_bot.engine import REPORT, Exec, SpawnAgent, WriteFile
-from forge_bot.engine.reports import CallEnded
 from forge_bot.errors import (
     ForgeError,
     GitFailed,
@@ -243,37 +241,17 @@ def _performed(order: StepOrder, session: Session, run: Run) -> StepDone:
     action = run.action
     if action.action_id != order.action_id or not isinstance(action, SpawnAgent | WriteFile | Exec):
         raise RunMoved(f"{order.action_id} is not what the run needs next.")
-    hosts: list[LocalHost] = []
 
     def host_of(only: StepChoice | None) -> LocalHost:
-        hosts.append(
-            session.local_host(
-                run,
-                only=only,
-                delivered=lambda: _delivered(order, run),
-                passing=(GitFailed, GitHubUnavailable, RateLimited),
-            )
+        return session.local_host(
+            run,
+            only=only,
+            delivered=lambda: _delivered(order, run),
+            passing=(GitFailed, GitHubUnavailable, RateLimited),
         )
-        return hosts[0]
 
-    update = dict[str, object]()
-    pause = asyncio.run(_alive(step_taken(run, host_of, order.step, order.key)))
-    if pause is not None:
-        update = {"then": pause.step.value, "actions": pause.actions}
-    outcome = _outcome(order, hosts[0], run)
-    return _told(order, run).model_copy(update=update | {"outcome": outcome})
-
-
-def _outcome(order: StepOrder, host: LocalHost, run: Run) -> str:
-    """Return what came of an agent's action; empty for other steps."""
-    if not order.key:
-        return ""
-    if (found := host.agents.journal.observed(order.key)) is not None:
-        return found.status.value
-    last = run.workspace.reports()[-1]
-    if isinstance(last, CallEnded) and last.action_id == order.action_id:
-        return last.outcome.value
-    return ResultStatus.UNKNOWN_CAPABILITY.value
+    taken = asyncio.run(_alive(step_taken(run, host_of, order.step, order.key)))
+    return _told(order, run).model_copy(update=taken._asdict())
 
 
 def _told(order: StepOrder, run: Run) -> StepDone:

@@ -41,8 +41,8 @@ with workflow.unsafe.imports_passed_through():
         RunEnded,
         RunMoved,
     )
-    from forge_bot.runs.run_steps import first_step
-    from forge_bot.temporal.action_workflow import actions_done, outstanding_action, step_done
+    from forge_bot.runs.run_steps import first_step, outstanding_action
+    from forge_bot.temporal.action_workflow import actions_done, step_done
     from forge_bot.temporal.payloads import (
         RunBegin,
         RunStanding,

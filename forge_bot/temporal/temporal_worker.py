@@ -39,9 +39,9 @@ _PURE = (
             "values",
             "errors",
             "remedies",
-            "bot.outbox",
             "runs.run_steps",
             "temporal.payloads",
+            "temporal.thread_payloads",
             "temporal.search_attributes",
         )
     ),

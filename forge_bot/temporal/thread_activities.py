@@ -190,11 +190,14 @@ class ThreadActivities:
     async def _up_to_step(self, order: VisitOrder, live: LiveVisit) -> VisitDone:
         """Return the next step of a visit that waits for it, or how the visit ended."""
         try:
-            if step := await live.next_step(activity.heartbeat):
+            step, taken = await live.next_step(activity.heartbeat)
+            if step is not None:
                 self._live[_name(order)] = live
                 return VisitDone(
                     outcome="working",
-                    then=step,
+                    taken=taken,
+                    then=step.step,
+                    action=step.action,
                     worker=self.queue,
                     machine=self._machine_queue(order.repository),
                     searchable=self.searchable,
@@ -210,11 +213,14 @@ class ThreadActivities:
             message = f"The visit ended with {code}, without a word."
             stop = WorkerStopped(code=ForgeError.code, message=message, exit_code=1)
             raise as_failure(stop, passing=True)
-        return await self._ended(order, told)
+        return await self._ended(order, told, taken)
 
-    async def _ended(self, order: VisitOrder, told: Mapping[str, str]) -> VisitDone:
+    async def _ended(
+        self, order: VisitOrder, told: Mapping[str, str], taken: str = ""
+    ) -> VisitDone:
         occasion = told.get("occasion", "")
         done = VisitDone(
+            taken=taken,
             outcome=told.get("outcome", "refused"),
             occasion=occasion,
             message=told.get("headline", ""),

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from pydantic import Field
 
+from forge_bot.agent.agent_steps import WantedAction
 from forge_bot.bot.job_context import Wake
 from forge_bot.values import Frozen
 
@@ -62,6 +63,14 @@ class VisitOrder(Frozen):
     known: int = Field(default=0, description="reports of it that the workflow knows")
 
 
+class VisitStep(Frozen):
+    """The next step of a visit that waits for it on a certain worker."""
+
+    order: VisitOrder
+    step: str
+    queue: str = Field(description="task queue of the worker that has the visit")
+
+
 class VisitDone(Frozen):
     """The end of a visit and what lies on the branch by now, or the step that it begins next."""
 
@@ -77,7 +86,11 @@ class VisitDone(Frozen):
     first: int = Field(default=0, description="reports before those that are told")
     reports: tuple[str, ...] = ()
     pipeline: str = Field(default="", description="told with the first reports")
+    taken: str = Field(default="", description="what came of the action that the last step was")
     then: str = Field(default="", description="the next step; empty when the visit has ended")
+    action: WantedAction | None = Field(
+        default=None, description="the action of an agent that the next step is"
+    )
     worker: str = Field(default="", description="task queue of the worker that has the visit")
     machine: str = Field(default="", description="task queue of the workers on its machine")
     searchable: bool = Field(default=False, description="the server has the search attributes")

@@ -8,7 +8,7 @@ from datetime import timedelta
 
 from temporalio import workflow
 from temporalio.common import RetryPolicy
-from temporalio.exceptions import ActivityError, is_cancelled_exception
+from temporalio.exceptions import ActivityError, ChildWorkflowError, is_cancelled_exception
 from temporalio.exceptions import TimeoutError as LostActivity
 
 with workflow.unsafe.imports_passed_through():
@@ -18,6 +18,13 @@ with workflow.unsafe.imports_passed_through():
     from forge_bot.errors import ForgeError, ReportRejected, TemporalWorkerDiffers
     from forge_bot.gate.candidate_lines import read_candidates
     from forge_bot.gate.environment_variables import read_inputs
+    from forge_bot.temporal.action_workflow import (
+        LONGEST,
+        SILENCE,
+        SOON,
+        action_done,
+        visit_step_done,
+    )
     from forge_bot.temporal.payloads import as_failure, stop_in
     from forge_bot.temporal.search_attributes import ShownRun, WaitsFor
     from forge_bot.temporal.thread_address import HEAR, THREAD_WORKFLOW, WAKE, thread_queue
@@ -28,16 +35,10 @@ with workflow.unsafe.imports_passed_through():
         ThreadWake,
         VisitDone,
         VisitOrder,
+        VisitStep,
     )
 
 VISIT = "visit"
-
-_LONGEST = timedelta(hours=6)
-_SILENCE = timedelta(seconds=20)
-"""A worker without a sign of life for this long counts as lost."""
-
-_SOON = timedelta(seconds=30)
-"""Time in which a machine that lives takes what is meant for it."""
 
 _PAUSES = (60.0, 300.0, 900.0)
 """Seconds before a visit that nobody asked for; the last pause is repeated."""
@@ -155,21 +156,18 @@ class ForgeThreadWorkflow:
         """Let a visit take its next step where it waits; begin it anew where that is gone."""
         assert self._last is not None  # noqa: S101 - only a wake leads to a visit
         again = self._last.once_more(begun=bool(self._run))
+        step = VisitStep(order=self._order(again), step=done.then, queue=done.worker)
         try:
-            return await workflow.execute_activity(
-                done.then,
-                self._order(again),
-                result_type=VisitDone,
-                task_queue=done.worker,
-                schedule_to_start_timeout=_SOON,
-                start_to_close_timeout=_LONGEST,
-                heartbeat_timeout=_SILENCE,
-                retry_policy=RetryPolicy(maximum_attempts=1),
-            )
-        except ActivityError as error:
+            if done.action is None:
+                return await visit_step_done(step)
+            taken = await action_done(step, done.action)
+            assert isinstance(taken, VisitDone)  # noqa: S101 - what a visit's step is answered with
+        except (ActivityError, ChildWorkflowError) as error:
             if is_cancelled_exception(error):
                 raise
             return await self._visited(again, done.machine)
+        else:
+            return taken
 
     async def _visited(self, wake: ThreadWake, *near: str) -> VisitDone:
         """Send a worker, if there is one from a queue that is near: the worker that holds the run,
@@ -183,9 +181,9 @@ class ForgeThreadWorkflow:
                 self._order(wake),
                 result_type=VisitDone,
                 task_queue=queue,
-                schedule_to_start_timeout=_SOON if others else None,
-                start_to_close_timeout=_LONGEST,
-                heartbeat_timeout=_SILENCE,
+                schedule_to_start_timeout=SOON if others else None,
+                start_to_close_timeout=LONGEST,
+                heartbeat_timeout=SILENCE,
                 retry_policy=_TRIES,
             )
         except ActivityError as error:

@@ -31,7 +31,7 @@ from tests.fakes.script import Answer
 from tests.fakes.tool_servers import configure, skill, unruly
 from tests.mcp_server.test_four_doors import Way
 from tests.temporal.conftest import TASK
-from tests.temporal.histories import check_stored
+from tests.temporal.histories import actions_led, check_stored
 from tests.temporal.scene import Clone, Server, clone, texts
 
 ANALYST = ("situation-analyst-investigator", "phase-1")
@@ -77,23 +77,7 @@ def made(place: Clone) -> Counter[str]:
 def children(place: Clone) -> dict[str, dict[str, Any]]:
     """The results of the workflows of actions, by the ends of their names."""
     run = workflow_id(Repository.find(place.path), place.run)
-    events = place.history().events
-
-    async def listed() -> dict[str, dict[str, Any]]:
-        client = await Client.connect(place.server.address, data_converter=pydantic_data_converter)
-        found: dict[str, dict[str, Any]] = {}
-        for event in events:
-            if event.HasField("child_workflow_execution_completed_event_attributes"):
-                said = event.child_workflow_execution_completed_event_attributes
-                name = said.workflow_execution.workflow_id
-                handle = client.get_workflow_handle(name, result_type=ActionWorkflowResult)
-                assert name.startswith(f"{run}/")
-                assert name not in found
-                ended = await handle.result()
-                found[name.removeprefix(f"{run}/")] = ended.result.model_dump(mode="json")
-        return found
-
-    return asyncio.run(listed())
+    return asyncio.run(actions_led(place.server.address, run, place.history()))
 
 
 @pytest.fixture(scope="module")

@@ -42,9 +42,14 @@ def stage(github: FakeGitHub, tmp_path: Path, server: Server) -> Iterator[Served
         yield it
 
 
-def history(stage: ServedStage) -> WorkflowHistory:
-    """What the server knows of the thread."""
-    name = thread_workflow_id(stage.hub.url, stage.repo.full_name, stage.issue.number)
+def workflow_of(stage: ServedStage) -> str:
+    """The name of the thread's workflow in the server."""
+    return thread_workflow_id(stage.hub.url, stage.repo.full_name, stage.issue.number)
+
+
+def history(stage: ServedStage, below: str = "") -> WorkflowHistory:
+    """What the server knows of the thread, or of a workflow `below` it."""
+    name = f"{workflow_of(stage)}/{below}" if below else workflow_of(stage)
 
     async def fetched() -> WorkflowHistory:
         client = await Client.connect(stage.address, data_converter=pydantic_data_converter)
