@@ -8,12 +8,13 @@ import sys
 import tempfile
 import time
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import chdir, contextmanager
+from contextlib import chdir, contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from temporalio.client import Client, WorkflowHandle
 from temporalio.contrib.pydantic import pydantic_data_converter
+from temporalio.service import RPCError
 
 from benchmarks.measuring import Figure, Row, all_processor_time, processor_time
 from forge_bot.engine import REPORT
@@ -256,7 +257,9 @@ async def _settled(crowd: _Crowd, infos: Sequence[RunInfo]) -> None:
     for handle in await _handles(crowd, infos):
         standing = RunStanding()
         while not standing.asks:
-            standing = await handle.query(ForgeRunWorkflow.standing)
+            # A worker with a thousand runs to begin does not always answer in time.
+            with suppress(RPCError):
+                standing = await handle.query(ForgeRunWorkflow.standing)
             if standing.trouble is not None:
                 raise RuntimeError(standing.trouble.message)
             if not standing.asks:

@@ -128,7 +128,7 @@ def _prepared(task: str, options: RunOptions) -> _Start:
         opener(repository.root)
     place = new_place(repository, options.host, options.ending, options.model)
     if place is not None:
-        check_options(options.until, options.record)
+        check_options(options.record)
     config = load_setup(repository)
     if options.pipeline is not None:
         config = config.model_copy(update={"pipeline": options.pipeline})

@@ -91,11 +91,10 @@ def _seconds(name: str, default: str, least: int, most: int) -> float:
     return float(text)
 
 
-def check_options(until: str | None, record: Path | None) -> None:
+def check_options(record: Path | None) -> None:
     """Raise BadOption for what a server cannot do."""
-    if until is not None or record is not None:
-        name = "--until" if until is not None else "--record"
-        raise BadOption(f"{name} does not work for a run on Temporal.", hint=HERE_ALONE)
+    if record is not None:
+        raise BadOption("--record does not work for a run on Temporal.", hint=HERE_ALONE)
 
 
 def led_by(
@@ -110,7 +109,7 @@ def led_by(
     wanted = new_place(going.repository, choice, options.ending, options.model)
     if wanted is None and known is None:
         return going
-    check_options(options.until, options.record)
+    check_options(options.record)
     if known is not None and wanted is None:
         _check_unchanged(known, options)
     return on_server(going, wanted or known or TemporalPlace())

@@ -164,13 +164,14 @@ class Session:
         self.clock = RunClock(run.places.home, self.config.run_seconds)
         _, action = until_stopped(self.clock.limited(drive(run.pipeline, run.state, host)))
         if last is not None and line(run.state, action):
-            self._stopped(run, last, action)
+            self.stopped(run, last, action)
             return Outcome.WAITING
         if isinstance(action, Done):
             self.finish(run)
         return outcome_of(action)
 
-    def _stopped(self, run: Run, last: PhaseId, action: Action) -> None:
+    def stopped(self, run: Run, last: PhaseId, action: Action) -> None:
+        """Tell that the run stands before `action`, which comes after the phase `last`."""
         following = run.pipeline.phase(action.phase)
         label = run.pipeline.phase(last).label
         self.tell(StoppedBefore(last=label, following=f"{following.label} ({following.id})"))

@@ -40,6 +40,7 @@ class RunBegin(Frozen):
     model: str | None = None
     push: bool = Field(default=False, description="push each report before the next step")
     open_pr: bool = False
+    until: str = Field(default="", description="phase after which the workflow ends")
     heartbeat_seconds: float = Field(description="silence after which a worker counts as lost")
     shown_as: str = Field(
         default="", description="the repository in the server's list; empty if it has no attributes"
@@ -117,6 +118,9 @@ class RunStanding(Frozen):
     step: str = ""
     asks: bool = Field(default=False, description="a person is asked")
     over: bool = False
+    stopped_after: PhaseId = Field(
+        default=PhaseId(""), description="the last phase that was wanted, once it is over"
+    )
     trouble: WorkerStopped | None = Field(default=None, description="why the work stands still")
     again: int = Field(default=0, description="seconds after which it is tried again by itself")
 

@@ -11,6 +11,7 @@ with workflow.unsafe.imports_passed_through():
     from forge_bot.bot.worker_messages import WorkerStopped, stopped_by
     from forge_bot.engine import (
         REPORT,
+        Action,
         Checkpoint,
         Done,
         Exec,
@@ -41,6 +42,7 @@ with workflow.unsafe.imports_passed_through():
         RunEnded,
         RunMoved,
     )
+    from forge_bot.runs.phase_names import StopAtLine, stop_after
     from forge_bot.runs.run_steps import first_step, outstanding_action
     from forge_bot.temporal.action_workflow import actions_done, step_done
     from forge_bot.temporal.payloads import (
@@ -53,9 +55,13 @@ with workflow.unsafe.imports_passed_through():
         stop_in,
     )
     from forge_bot.temporal.search_attributes import ShownRun, WaitsFor
+    from forge_bot.values import PhaseId
 
 OF_PEOPLE = Answered | GateShown | RetryAsked | BudgetRaised | Abandoned | Asked | ArtifactChanged
 """Reports that come from a person and not from the work of the run."""
+
+STOPPED = "stopped"
+"""The result of a workflow that led its run as far as it was asked to."""
 
 _PAUSES = (60, 300, 900)
 """Seconds before work is tried again that failed for a reason that can go away by itself; the last
@@ -86,6 +92,7 @@ class ForgeRunWorkflow:
     def __init__(self, begin: RunBegin) -> None:
         """Begin with nothing known; the branch is read first."""
         self._begin = begin
+        self._until = begin.until
         self._pipeline: Pipeline | None = None
         self._state: State | None = None
         self._commit = ""
@@ -109,14 +116,16 @@ class ForgeRunWorkflow:
         while True:
             try:
                 pipeline, state = await self._taken_up()
-                _, action = await drive(pipeline, state, self)
+                state, action = await drive(pipeline, state, StopAtLine(self, self._lies_behind))
                 if isinstance(action, Done) and not await self._heard_at_end():
                     return action.outcome
+                if self._lies_behind(state, action) and not await self._heard():
+                    return STOPPED
             except _Moved:
                 self._moved()
             if self._leaves_off():
                 await workflow.wait_condition(workflow.all_handlers_finished)
-                workflow.continue_as_new(self._begin)
+                workflow.continue_as_new(self._begin.model_copy(update={"until": self._until}))
 
     async def _taken_up(self) -> tuple[Pipeline, State]:
         """Return the run as it is known; read from its branch if it is not."""
@@ -138,12 +147,24 @@ class ForgeRunWorkflow:
     async def _heard_at_end(self) -> bool:
         """Deliver what a run that is over leaves; return whether a person opened it again."""
         await self._done("finish")
-        if (said := self._next_said()) is not None and self._pipeline and self._state:
-            await self.record(said, advance(self._pipeline, self._state, said))
+        if await self._heard():
             return True
         self._closed = True
         await workflow.wait_condition(workflow.all_handlers_finished)
         return False
+
+    async def _heard(self) -> bool:
+        """Have recorded what a person said meanwhile; return whether there was something."""
+        if (said := self._next_said()) is not None and self._pipeline and self._state:
+            await self.record(said, advance(self._pipeline, self._state, said))
+            return True
+        return False
+
+    def _lies_behind(self, state: State, action: Action) -> bool:
+        """Return whether an action comes after the phase that the workflow leads the run to."""
+        if not self._until or self._pipeline is None:
+            return False
+        return stop_after(self._pipeline, PhaseId(self._until))(state, action)
 
     def _moved(self) -> None:
         """Read the branch again, but not for ever."""
@@ -352,13 +373,18 @@ class ForgeRunWorkflow:
         self._wakes += 1
         self._look_again = True
 
+    @workflow.signal
+    def lead_until(self, phase: str) -> None:
+        """Take the phase after which the workflow ends; empty for the end of the run."""
+        self._until = phase
+
     @workflow.query
     def standing(self) -> RunStanding:
         """Say how the run stands."""
         if self._state is None or self._pipeline is None:
             return RunStanding(trouble=self._trouble, again=self._again, step=self._step)
         action = next_action(self._pipeline, self._state)
-        over = isinstance(action, Done)
+        over, stopped = isinstance(action, Done), self._lies_behind(self._state, action)
         idle = not self._inbox and not self._step
         return RunStanding(
             ready=True,
@@ -369,8 +395,11 @@ class ForgeRunWorkflow:
             label="" if over else self._pipeline.phase(action.phase).label,
             step=self._step,
             # Where a person is asked, the branch is looked at first.
-            asks=isinstance(action, Checkpoint | HumanGate) and idle and not self._look_again,
+            asks=isinstance(action, Checkpoint | HumanGate)
+            and idle
+            and not (self._look_again or stopped),
             over=over and idle,
+            stopped_after=PhaseId(self._until if stopped and idle else ""),
             trouble=self._trouble,
             again=self._again,
         )

@@ -36,6 +36,7 @@ from forge_bot.runs.clock import now
 from forge_bot.runs.find_runs import RunInfo
 from forge_bot.runs.notifications import Message, PhaseBegan
 from forge_bot.runs.outcome import Outcome
+from forge_bot.runs.phase_names import phase_named
 from forge_bot.runs.process_signals import until_stopped
 from forge_bot.runs.question import gate_shown, open_question
 from forge_bot.runs.run import Run
@@ -56,6 +57,7 @@ from forge_bot.temporal.server_errors import UNREAD, as_forge_error, unread_by_w
 from forge_bot.temporal.temporal_server import connected
 from forge_bot.temporal.temporal_worker import working
 from forge_bot.temporal.thread_address import ORCHESTRATION
+from forge_bot.values import PhaseId
 
 RunHandle = WorkflowHandle[ForgeRunWorkflow, str]
 
@@ -93,6 +95,7 @@ class TemporalSession:
         self.place = place
         self._queue = queue_of(session.repository)
         self._action = ""
+        self._until: PhaseId | None = None
 
     def go_on(
         self, info: RunInfo, first: Callable[[Run], Report | None] | None = None
@@ -106,12 +109,20 @@ class TemporalSession:
     async def _led(
         self, info: RunInfo, first: Callable[[Run], Report | None] | None
     ) -> tuple[Outcome, Run]:
+        self._until = self._last_phase(info)
         try:
             async with self._at_server(info) as client:
                 handle = await self._told_first(client, info, first)
                 return await self._followed(client, handle, info)
         except RPCError as error:
             raise as_forge_error(error, self.place.address, self.place.namespace) from error
+
+    def _last_phase(self, info: RunInfo) -> PhaseId | None:
+        """Return the phase after which nothing is wanted. Raises BadOption."""
+        if self.session.until is None:
+            return None
+        with self._held(info) as run:
+            return phase_named(run.pipeline, self.session.until)
 
     @asynccontextmanager
     async def _at_server(self, info: RunInfo) -> AsyncGenerator[Client]:
@@ -134,7 +145,8 @@ class TemporalSession:
         handle = client.get_workflow_handle_for(
             ForgeRunWorkflow.run, workflow_id(self.session.repository, info.name)
         )
-        leads = await _is_running(handle)
+        if leads := await _is_running(handle):
+            await handle.signal(ForgeRunWorkflow.lead_until, self._until or "")
         if first is None:
             if not leads:
                 return await self._started(client, info)
@@ -166,6 +178,7 @@ class TemporalSession:
             model=self.place.model,
             push=self.place.push,
             open_pr=self.place.open_pr,
+            until=self._until or "",
             heartbeat_seconds=self.place.heartbeat_seconds,
             shown_as=shown_name(repository) if searchable else "",
         )
@@ -273,6 +286,10 @@ class TemporalSession:
             if standing.over:
                 await _ended(handle)
                 return outcome_of(run.action), run
+            if standing.stopped_after:
+                await _ended(handle)
+                self.session.stopped(run, standing.stopped_after, run.action)
+                return Outcome.WAITING, run
             asked = run.action
             if len(run.workspace.reports()) != standing.known:
                 await handle.signal(ForgeRunWorkflow.wake)
@@ -291,7 +308,7 @@ class TemporalSession:
             if standing.trouble is not None:
                 self._tell_again(standing)
                 raise as_error(standing.trouble)
-            if standing.ready and (standing.asks or standing.over):
+            if standing.ready and (standing.asks or standing.over or standing.stopped_after):
                 return standing
             quiet = quiet + pause if standing == before else 0.0
             pause = min(_LONGEST, pause * 1.5) if standing == before else _SHORTEST
