@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from forge_bot.agent.providers.context import ProviderContext
 from forge_bot.git import Tree
 from forge_bot.runs.base_graph import graph_reader
+from forge_bot.runs.leftovers import remove_task_tree
 from forge_bot.runs.project import Project
 from forge_bot.runs.run import Run
 from forge_bot.values import TaskId
@@ -50,7 +51,7 @@ class AgentWorktrees:
         try:
             yield AgentWorktree(tree, self._looking_into(tree, self.project.in_tree(tree)), commit)
         finally:
-            await asyncio.to_thread(self.run.repository.remove_tree, path)
+            await asyncio.to_thread(remove_task_tree, self.run.repository, path)
 
     def _looking_into(self, tree: Tree, project: Project) -> ProviderContext:
         return ProviderContext(

@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from forge_bot.errors import ForgeError, RunBusy
@@ -39,8 +40,7 @@ def remove_leftover(repository: Repository, left: Leftover) -> bool:
     places = run_paths(repository, left.run)
     try:
         with held(places.lock, f"the run {left.run}", this_process()):
-            _remove_trees(repository, places.home)
-            shutil.rmtree(places.home, ignore_errors=True)
+            remove_trees(repository, places.home)
     except RunBusy:
         return False
     return True
@@ -55,9 +55,8 @@ def remove_work_tree(repository: Repository, run: str) -> str:
         with held(places.lock, f"the run {run}", this_process()):
             if because := _in_use(places.tree):
                 return because
-            _remove_trees(repository, places.home)
             for folder in (places.tree, places.tasks, places.environment, places.judged):
-                shutil.rmtree(folder, ignore_errors=True)
+                remove_trees(repository, folder)
     except RunBusy:
         return "another process works on the run"
     return ""
@@ -100,11 +99,21 @@ def _in_use(tree: Path) -> str:
     return ""
 
 
-def _remove_trees(repository: Repository, home: Path) -> None:
-    """Remove the work trees below a folder, also from git's list."""
+def remove_task_tree(repository: Repository, path: Path) -> None:
+    """Remove a work tree that was made for a task. The last one takes along the folder above it,
+    which says that there are some.
+    """
+    repository.remove_tree(path)
+    with suppress(OSError):
+        path.parent.rmdir()
+
+
+def remove_trees(repository: Repository, home: Path) -> None:
+    """Remove a folder with the work trees below it, also from git's list."""
     for each in repository.worktrees():
         if each.path.is_relative_to(home):
             repository.remove_tree(each.path)
+    shutil.rmtree(home, ignore_errors=True)
 
 
 def _size(folder: Path) -> int:

@@ -14,6 +14,7 @@ from forge_bot.runs.find_runs import RunInfo
 from forge_bot.runs.foreign_commits import check_foreign_commits
 from forge_bot.runs.hand_edits import hand_edits
 from forge_bot.runs.last_known_head import KnownState, LastKnownHead, own_record
+from forge_bot.runs.leftovers import remove_trees
 from forge_bot.runs.process_signals import stop_on_signals, this_process
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_paths import RunPaths, run_paths
@@ -30,6 +31,9 @@ def settle(run: Run, committed: bytes, *, theirs: bool = False) -> None:
     tree while no process holds the run, so what is unfinished there stays.
     """
     run.commit_pending(committed, theirs=theirs)
+    if not theirs and run.places.tasks.exists():
+        # Of a process that was killed. Whoever goes on with a task makes its tree anew.
+        remove_trees(run.repository, run.places.tasks)
     for report in hand_edits(run):
         run.tell(report)
     if not theirs and run.outside():

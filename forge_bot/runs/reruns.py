@@ -6,6 +6,7 @@ from typing import Self
 from forge_bot.engine import State
 from forge_bot.git import Tree
 from forge_bot.runs.known_flaky import known_flaky, remember_flaky
+from forge_bot.runs.leftovers import remove_task_tree
 from forge_bot.runs.notifications import Message
 from forge_bot.runs.project import Project
 from forge_bot.runs.run import Run
@@ -57,7 +58,7 @@ class BaseTree:
 
     def __exit__(self, *_: object) -> None:
         if self._tree is not None:
-            self._run.repository.remove_tree(self._path)
+            remove_task_tree(self._run.repository, self._path)
 
     def at_base(self) -> Project:
         """Return the project as it is at the commit."""

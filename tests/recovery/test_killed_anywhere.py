@@ -7,7 +7,7 @@ import random
 import pytest
 
 from tests.recovery.conftest import Told
-from tests.recovery.trials import KINDS, Boundary, Kind, between, spread, survives
+from tests.recovery.trials import KINDS, Boundary, Kind, between, compare, spread, survives
 
 _CLOSE: dict[Kind, int] = {
     "git before": 70,
@@ -54,6 +54,16 @@ def test_a_run_that_is_killed_after_a_try_reads_what_came_of_it(red: Told) -> No
     world, parts = red
     assert survives(world, parts[1], (Boundary("model before", _THE_TRY + 1),)) == 1
     assert world.printed.count("sent back to the implementer") == 1
+
+
+def test_work_trees_of_tasks_that_a_killed_process_left_are_removed(short: Told) -> None:
+    world, parts = short
+    world.back(str(parts[1].number))
+    world.play.fresh()
+    # Killed after the task had landed: nobody would make its tree anew.
+    world.git("worktree", "add", "-q", "--detach", str(world.tree.parent / "tasks" / "1"))
+    assert world.forge(*parts[1].part.words)[0] == parts[1].part.code, world.printed
+    compare(world, parts[1])
 
 
 @pytest.mark.slow
