@@ -43,6 +43,12 @@ def without_token(environ: Mapping[str, str], token: str) -> dict[str, str]:
     }
 
 
+def _kept_code() -> tuple[str, ...]:
+    """Return the option that names where Python keeps compiled code, if this process has one."""
+    prefix = sys.pycache_prefix
+    return ("-X", f"pycache_prefix={prefix}") if prefix is not None else ()
+
+
 class WorkerProcess:
     """One worker. Iterate over its messages, and answer each commit by `go_on`."""
 
@@ -50,7 +56,7 @@ class WorkerProcess:
         self, folder: Path, arguments: tuple[str, ...], environ: Mapping[str, str]
     ) -> None:
         # -P: what lies in the folder is the repository's, and may be called like a library of ours.
-        command = [sys.executable, "-P", "-m", "forge_bot.bot.worker", *arguments]
+        command = [sys.executable, *_kept_code(), "-P", "-m", "forge_bot.bot.worker", *arguments]
         # Unbuffered and in a session of its own: a signal for us is passed on by us, and what it
         # started ends with it.
         self._process = subprocess.Popen(
