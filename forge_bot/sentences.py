@@ -7,10 +7,12 @@ docs/languages.md says how a language is added.
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from forge_bot.errors import UnknownLanguage
-from forge_bot.resources import templates
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 ENGLISH = "en"
 VARIABLE = "FORGE_BOT_LANGUAGE"
@@ -51,7 +53,7 @@ def check_language(environ: Mapping[str, str] = os.environ) -> None:
 
 def languages() -> list[str]:
     """Return the codes of the languages that have sentences."""
-    return sorted(each.parent.name for each in (templates() / "sentences").glob("*/language.toml"))
+    return sorted(each.parent.name for each in _folder().glob("*/language.toml"))
 
 
 @cache
@@ -59,8 +61,15 @@ def read_topic(language: str, topic: str) -> dict[str, str | list[str]]:
     """Return the sentences of one file by name; none where a language does not have it."""
     import tomllib
 
-    file = templates() / "sentences" / language / f"{topic}.toml"
+    file = _folder() / language / f"{topic}.toml"
     return dict(_named(tomllib.loads(file.read_text("utf-8")))) if file.is_file() else {}
+
+
+def _folder() -> "Path":
+    # What never goes wrong says nothing.
+    from forge_bot.resources import templates
+
+    return templates() / "sentences"
 
 
 def _named(table: dict[str, Any], before: str = "") -> Iterator[tuple[str, str | list[str]]]:

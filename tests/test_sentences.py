@@ -9,11 +9,12 @@ import re
 import string
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 import pytest
 
+from forge_bot.errors import ForgeError
 from forge_bot.resources import templates
 from forge_bot.sentences import ENGLISH, languages, read_topic
 from tests.fakes.sample import Sample
@@ -35,12 +36,18 @@ with console.capture() as at_terminal:
 over_mcp = presented(view.question, view.state.run, view.links.workspace).text
 print(json.dumps([checkpoint(view), at_terminal.get(), over_mcp]))
 """
+_WITHOUT_FILES = {"artifacts", "engine", "prompts", "sentences.py", "values.py", "verification"}
+"""Rooms that read no file, the errors of a template, and a language that there is not."""
 _PIRATE = {
     "language.toml": 'plural = "n == 1 ? 0 : n <= 3 ? 1 : 2"\n',
     "question.toml": """
 go_on_with_this_version = "aye, sail on with this very one"
 none_changed = "not a plank o' them"
 files = ["{count} scroll", "{count} scrolls", "{count} scrolls, a chest of them"]
+""",
+    "runs.toml": """
+[phase_names]
+no_phase_is_called = "Arr, {wanted} be no phase o' this ship."
 """,
     "words.toml": 'and = "{before} & {last}"\n',
 }
@@ -64,7 +71,7 @@ def placeholders(forms: Forms) -> set[str]:
 
 SENTENCES = catalogue(ENGLISH)
 _NAME = re.compile(
-    rf"(?:{'|'.join({name.partition('.')[0] for name in SENTENCES})})(?:\.[a-z]\w*)+"
+    rf"(?:{'|'.join(sorted({re.escape(name.rpartition('.')[0]) for name in SENTENCES}))})\.[a-z]\w*"
 )
 
 
@@ -84,17 +91,23 @@ def names_in(node: ast.AST) -> set[str]:
     }
 
 
-def calls() -> Iterator[tuple[set[str], set[str]]]:
-    """Each call: the names it may say, none where a table has them, and the values it gives."""
+def says() -> Iterator[ast.Call]:
     for node in nodes():
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "say":
-            yield names_in(node.args[0]), {str(each.arg) for each in node.keywords}
+            yield node
+
+
+def calls() -> Iterator[tuple[set[str], set[str]]]:
+    """Each call: the names it may say, none where a table has them, and the values it gives."""
+    for node in says():
+        yield names_in(node.args[0]), {str(each.arg) for each in node.keywords}
 
 
 def test_every_name_in_the_code_is_a_sentence_and_every_sentence_is_said() -> None:
     written = {
         name for node in nodes() if isinstance(node, ast.Constant) for name in names_in(node)
     }
+    written |= {str(at.value) for node in says() if isinstance(at := node.args[0], ast.Constant)}
     assert sorted(written - set(SENTENCES)) == []
     assert sorted(set(SENTENCES) - written) == []
 
@@ -117,6 +130,55 @@ def test_sentences_of_tables_have_places_for_what_their_calls_give() -> None:
         for name in SENTENCES
         if name not in called and placeholders(SENTENCES[name]) not in given
     } == set()
+
+
+def texts(node: ast.AST) -> Iterator[str]:
+    """The texts of two words and more that stand in an expression, but for those that are said."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "say":
+        return
+    if isinstance(node, ast.JoinedStr):
+        yield "".join(str(each.value) for each in node.values if isinstance(each, ast.Constant))
+    elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+        yield node.value
+    elif not isinstance(node, ast.Subscript | ast.Compare):
+        for each in ast.iter_child_nodes(node):
+            yield from texts(each)
+
+
+def literals(path: Path, callees: Collection[str], keywords: Collection[str]) -> list[str]:
+    """The sentences in a file that are given to these callees without a name."""
+    return [
+        text
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call)
+        and (node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", ""))
+        in callees
+        for given in (*node.args, *(each.value for each in node.keywords if each.arg in keywords))
+        for text in texts(given)
+        if len(re.findall(r"[A-Za-z][a-z']+", text)) > 1 and " " in text.strip()
+    ]
+
+
+def errors_by_name() -> set[str]:
+    """The names of all classes of errors that people read."""
+
+    def below(cls: type) -> Iterator[str]:
+        for child in cls.__subclasses__():
+            yield child.__name__
+            yield from below(child)
+
+    return {"ForgeError", *below(ForgeError)}
+
+
+def test_errors_say_sentences_of_the_catalogue() -> None:
+    written = {
+        f"{path.relative_to(ROOT)}: {text}"
+        for path in sorted((ROOT / "forge_bot").rglob("*.py"))
+        if path.relative_to(ROOT / "forge_bot").parts[0] not in _WITHOUT_FILES
+        and not path.stem.endswith("_workflow")
+        for text in literals(path, errors_by_name(), {"hint", "details"})
+    }
+    assert written == set()
 
 
 def problems(found: dict[str, Forms], forms: int) -> list[str]:
@@ -220,6 +282,14 @@ def test_a_question_of_a_run_is_asked_in_the_language_that_is_set(
     words = ("-m", "forge_bot", "resume", "--repo", str(asked_sample.path))
     assert "aye, sail on with this very one" in in_copy(second_language, "pirate", *words).stdout
     assert "go on with exactly this version" in in_copy(second_language, ENGLISH, *words).stdout
+
+
+def test_an_error_is_said_in_the_language_that_is_set(
+    second_language: Path, asked_sample: Sample
+) -> None:
+    words = ("-m", "forge_bot", "resume", "--until", "nowhere", "--repo", str(asked_sample.path))
+    assert "Arr, nowhere be no phase" in in_copy(second_language, "pirate", *words).stderr
+    assert "No phase is called 'nowhere'" in in_copy(second_language, ENGLISH, *words).stderr
 
 
 def test_a_language_that_there_is_not_is_refused_with_those_that_there_are(

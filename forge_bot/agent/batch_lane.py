@@ -24,6 +24,7 @@ from forge_bot.agent.models.batch_api import (
     Unanswered,
 )
 from forge_bot.errors import BatchUnderWay, ForgeError, ModelUnavailable
+from forge_bot.sentences import say
 
 MOST_ATTEMPTS = 3
 """Times that a question is handed in before a person has to say so again."""
@@ -229,7 +230,19 @@ def _under_way(parked: Sequence[Parked], ticket: BatchTicket | None) -> BatchUnd
     since = f"{first.at:%Y-%m-%d %H:%M} UTC"
     if ticket is None:
         return BatchUnderWay(
-            f"Whether {first.model} took in the batch of {since} is not known yet."
+            say(
+                "agent.batch_lane.whether_took_in_batch_of_is_not_known",
+                model=first.model,
+                since=since,
+            )
         )
     many = f"{len(parked)} questions wait" if len(parked) > 1 else "A question waits"
-    return BatchUnderWay(f"{many} in the batch {ticket.id} of {first.model} since {since}.")
+    return BatchUnderWay(
+        say(
+            "agent.batch_lane.in_batch_of_since",
+            many=many,
+            id=ticket.id,
+            model=first.model,
+            since=since,
+        )
+    )

@@ -14,6 +14,7 @@ from forge_bot.agent.paths import inside, normalise
 from forge_bot.agent.providers.git_read_only import git
 from forge_bot.agent.text_files import NotText, TextFile, flat
 from forge_bot.errors import PathEscapes
+from forge_bot.sentences import say
 from forge_bot.values import Frozen
 
 Read = Callable[[str], bytes | None]
@@ -49,14 +50,14 @@ class Folder:
         """
         place = self._root / normalise(path)
         if place.is_symlink() or inside(self._root, path) != self._root.resolve() / normalise(path):
-            raise PathEscapes(f"{path} is, or lies behind, a symbolic link.")
+            raise PathEscapes(say("agent.edits.is_or_lies_behind", path=path))
         if place.is_dir():
-            raise PathEscapes(f"{path} is a folder.")
+            raise PathEscapes(say("agent.edits.is_folder", path=path))
         self._refuse_foreign(normalise(path))
         if place.is_file():
             return _beginning(place, path)
         if place.exists():
-            raise PathEscapes(f"{path} is not an ordinary file.")
+            raise PathEscapes(say("agent.edits.is_not_ordinary_file", path=path))
         self._refuse_double(normalise(path))
         return None
 
@@ -74,9 +75,7 @@ class Folder:
             if (folder / ".git").exists() or (
                 not any(folder.iterdir()) and self._is_submodule(name)
             ):
-                raise PathEscapes(
-                    f"{name} is a repository of its own, so {path} cannot be changed from here."
-                )
+                raise PathEscapes(say("agent.edits.is_repository_of_its_own", name=name, path=path))
 
     def _is_submodule(self, name: str) -> bool:
         return git(
@@ -88,7 +87,10 @@ class Folder:
         for part in path.split("/"):
             if here.is_file():
                 raise PathEscapes(
-                    f"{here.relative_to(self._root)} is a file, so nothing can lie below it."
+                    say(
+                        "agent.edits.is_file_so_nothing_can",
+                        relative_to=here.relative_to(self._root),
+                    )
                 )
             if not here.is_dir():
                 return
@@ -99,8 +101,11 @@ class Folder:
             ]
             if same and not (here / part).exists():
                 raise PathEscapes(
-                    f"{path} differs only in upper and lower case from"
-                    f" {here.relative_to(self._root) / same[0]}."
+                    say(
+                        "agent.edits.differs_only_in_upper_and_lower",
+                        path=path,
+                        relative_to=here.relative_to(self._root) / same[0],
+                    )
                 )
             here /= part
 
@@ -211,7 +216,9 @@ def _beginning(place: Path, path: str) -> bytes:
         with place.open("rb") as file:
             return file.read(_MOST_BYTES + 1)
     except OSError as error:
-        raise PathEscapes(f"{path} cannot be read: {error.strerror}.") from None
+        raise PathEscapes(
+            say("agent.edits.cannot_be_read", path=path, strerror=error.strerror)
+        ) from None
 
 
 def _text(data: bytes) -> TextFile:

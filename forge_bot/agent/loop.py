@@ -55,6 +55,7 @@ from forge_bot.errors import (
     ModelUnavailable,
     QuestionRejected,
 )
+from forge_bot.sentences import say
 from forge_bot.store import is_full
 
 # The number of parallel lookups: more would only compete for the same disk.
@@ -288,9 +289,7 @@ class _AssignmentRun:
                 asked.key, asked.model, asked.call.messages, asked.call.output_tokens, batched=True
             )
         except LedgerCrowded:
-            raise BatchUnderWay(
-                "The next question has to wait: what others in a batch may cost is reserved."
-            ) from None
+            raise BatchUnderWay(say("agent.loop.next_question_has_to_wait")) from None
         if reserved is None:
             return _too_expensive()
         began = self.now()

@@ -18,6 +18,7 @@ from forge_bot.errors import StaleApproval
 from forge_bot.gate import grammar as said
 from forge_bot.runs.phase_names import phase_named
 from forge_bot.runs.typed_answer import ANSWER_OF
+from forge_bot.sentences import say
 from forge_bot.values import Effort, Frozen, PhaseId
 
 Telling = (
@@ -123,5 +124,5 @@ def _version(command: said.Approve, spoken: Utterance, state: State) -> str | No
         if _COMMENT in showing.via and showing.at < spoken.at
     ]
     if not here:
-        raise StaleApproval("What waits was not shown here before the approval was given.")
+        raise StaleApproval(say("bot.command_reports.what_waits_was_not_shown"))
     return here[-1]

@@ -19,6 +19,7 @@ from forge_bot.git import Commit, Repository, Tree
 from forge_bot.project.scoped_commands import is_inside
 from forge_bot.prompts.untrusted import clean_plain
 from forge_bot.runs.standing_rules import rules_at
+from forge_bot.sentences import say
 from forge_bot.settings import load_config
 from forge_bot.settings.instructions import INSTRUCTIONS, Rules
 from forge_bot.store import SPECS
@@ -88,7 +89,9 @@ class CommitInspector:
         if found:
             # A path may hold a secret, and what is wrong is shown to everybody.
             details = tuple(dict.fromkeys(map(self._strike, found)))
-            raise CommitsRefused("The worker's commits were not pushed.", details=details)
+            raise CommitsRefused(
+                say("bot.inspect_commits.workers_commits_were_not_pushed"), details=details
+            )
 
     def _commits(self, before: str, after: str, commits: Sequence[Commit]) -> list[str]:
         if self.tree.head().commit != after or self.tree.merge_base(before, after) != before:

@@ -12,6 +12,7 @@ from pydantic import Field, ValidationError
 from forge_bot.errors import BadInput, NotInAction
 from forge_bot.gate.arguments import AMOUNTS, NO_LIMIT, Amount, read_amount
 from forge_bot.gate.environment_variables import Inputs, read_inputs
+from forge_bot.sentences import say
 from forge_bot.values import Frozen
 
 
@@ -71,12 +72,17 @@ def read_job_context(environ: Mapping[str, str] = os.environ) -> tuple[JobContex
     """
     needed = ("FORGE_BOT_WAKE", "GITHUB_REPOSITORY", "GITHUB_TOKEN")
     if missing := [name for name in needed if not environ.get(name)]:
-        raise NotInAction(f"forge-bot work needs {', '.join(missing)} in its environment.")
+        raise NotInAction(
+            say(
+                "bot.job_context.forge_bot_work_needs_in_its_environment",
+                missing=", ".join(missing),
+            )
+        )
     try:
         wake = Wake.model_validate_json(environ["FORGE_BOT_WAKE"])
     except ValidationError as error:
         raise NotInAction(
-            "FORGE_BOT_WAKE is not what the gate hands on.", details=(str(error),)
+            say("bot.job_context.forge_bot_wake_is_not_what"), details=(str(error),)
         ) from None
     server = (environ.get("GITHUB_SERVER_URL") or "https://github.com").rstrip("/")
     repository = environ["GITHUB_REPOSITORY"]
@@ -121,7 +127,9 @@ def _number(environ: Mapping[str, str], name: str, usual: Decimal) -> Decimal:
     except InvalidOperation:
         found = Decimal("NaN")
     if not found.is_finite() or found < 0:
-        raise BadInput(f"{name} is {text!r}: it is a number of seconds, such as {usual}.")
+        raise BadInput(
+            say("bot.job_context.is_it_is_number_of_seconds", name=name, text=text, usual=usual)
+        )
     return found
 
 
@@ -130,5 +138,5 @@ def _amount(text: str) -> Amount:
         return NO_LIMIT
     amount = read_amount(text)
     if amount is None:
-        raise BadInput(f"FORGE_BOT_BUDGET is {text!r}: it is an amount: {AMOUNTS}.")
+        raise BadInput(say("bot.job_context.forge_bot_budget", text=text, amounts=AMOUNTS))
     return amount

@@ -16,6 +16,7 @@ from forge_bot.errors import NothingDelivered, NotInAction
 from forge_bot.gate import grammar as said
 from forge_bot.git import Repository
 from forge_bot.runs.find_runs import RunInfo
+from forge_bot.sentences import say
 from forge_bot.values import Frozen
 
 COMMITS = "commits.bundle"
@@ -102,17 +103,15 @@ def handed(environ: Mapping[str, str]) -> JobRequest:
         return JobRequest.model_validate_json(environ.get("FORGE_BOT_HANDED", ""))
     except ValidationError:
         hint = "It is the output `handed` of the part hear, or of the part publish before."
-        raise NotInAction(
-            "FORGE_BOT_HANDED is not what a supervisor hands over.", hint=hint
-        ) from None
+        raise NotInAction(say("bot.job_handoff.forge_bot_handed_is_not_what"), hint=hint) from None
 
 
 def delivered(folder: Path) -> JobResult:
     """Return the result from the other machine. Raises NothingDelivered."""
     file = folder / TOLD
     if not file.is_file() or file.stat().st_size > _LARGEST:
-        raise NothingDelivered("The job that works delivered nothing.")
+        raise NothingDelivered(say("bot.job_handoff.job_that_works_delivered_nothing"))
     try:
         return JobResult.model_validate_json(file.read_bytes())
     except ValidationError:
-        raise NothingDelivered("What the job that works delivered cannot be read.") from None
+        raise NothingDelivered(say("bot.job_handoff.what_job_that_works_delivered")) from None

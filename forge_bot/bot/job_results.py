@@ -14,6 +14,7 @@ from forge_bot.errors import BranchMoved, CommitsRefused, GitFailed
 from forge_bot.git import Tree
 from forge_bot.runs.find_runs import RunInfo, resolve_run
 from forge_bot.runs.outcome import Outcome
+from forge_bot.sentences import say
 
 
 def run_of(supervisor: Supervisor, handed: JobRequest) -> RunInfo:
@@ -47,10 +48,10 @@ def _pushed(
         arrived = supervisor.repository.open_bundle(folder / COMMITS)
     except GitFailed as error:
         raise CommitsRefused(
-            "The worker's commits could not be read.", details=(error.message,)
+            say("bot.job_results.workers_commits_could_not_be_read"), details=(error.message,)
         ) from error
     if arrived != told.head:
-        raise CommitsRefused("The worker's commits are not those that it told of.")
+        raise CommitsRefused(say("bot.job_results.workers_commits_are_not_those"))
     around, environ = supervisor.around, supervisor.environ
     inspector = CommitInspector(
         supervisor.repository,

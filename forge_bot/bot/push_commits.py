@@ -7,6 +7,7 @@ from forge_bot.errors import BranchMoved, GitFailed, PushRefusal, PushRefused
 from forge_bot.git import Repository, Tree
 from forge_bot.runs.pull_request_branch import Offer, push_run
 from forge_bot.runs.run import Run
+from forge_bot.sentences import say
 
 
 def push(tree: Tree, commit: str) -> None:
@@ -57,5 +58,5 @@ def refuse_unseen(repository: Repository, branch: str) -> None:
     tree = repository.tree_of(branch)
     if tree is not None and branch in repository.remote_branches() and tree.unpushed():
         raise BranchMoved(
-            f"Commits of {branch} were found here that nobody looked at; they are put aside."
+            say("bot.push_commits.commits_of_were_found_here_that_nobody", branch=branch)
         )

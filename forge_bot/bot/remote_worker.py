@@ -12,6 +12,7 @@ from forge_bot.errors import BranchMoved, ForgeError
 from forge_bot.git import Repository
 from forge_bot.runs.find_runs import RunInfo, resolve_run
 from forge_bot.runs.open_run import open_run
+from forge_bot.sentences import say
 from forge_bot.settings import load_config
 
 
@@ -79,6 +80,8 @@ class RemoteWorker:
         self.repository.take_over(handed.branch)
         info = resolve_run(self.repository, handed.run)
         if self.repository.commit_id(f"refs/heads/{handed.branch}") != handed.commit:
-            raise BranchMoved(f"{handed.branch} was pushed to before the work began.")
+            raise BranchMoved(
+                say("bot.remote_worker.was_pushed_to_before_work", branch=handed.branch)
+            )
         with open_run(self.repository, info, load_config(self.repository.text_here)):
             return resolve_run(self.repository, handed.run)

@@ -22,6 +22,7 @@ from forge_bot.gate import grammar as said
 from forge_bot.gate import outputs as log
 from forge_bot.git import Repository
 from forge_bot.runs.find_runs import RunInfo
+from forge_bot.sentences import say
 
 
 class SupervisedWorker:
@@ -80,8 +81,8 @@ class SupervisedWorker:
         tree = self.repository.tree_of(info.branch)
         if tree is None:
             raise GitFailed(
-                f"The work tree of {info.branch} is gone.",
-                hint="Say it again: the tree is made anew from the branch.",
+                say("bot.supervised_worker.work_tree_of_is_gone", branch=info.branch),
+                hint=say("bot.supervised_worker.say_it_again"),
             )
         inspector = CommitInspector(
             self.repository,

@@ -52,6 +52,7 @@ from forge_bot.runs.parked_batches import leaves_batches
 from forge_bot.runs.pull_request_branch import keep_run, take_peoples_commits
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_steps import PUBLISH
+from forge_bot.sentences import say
 from forge_bot.settings import Config
 
 MOST_TURNS = 60
@@ -147,8 +148,8 @@ class Supervisor:
             if ended is not None:
                 return ended
         raise GitFailed(
-            f"{info.branch} does not come to rest.",
-            hint="Look at the branch: something changes it again and again.",
+            say("bot.supervisor.does_not_come_to_rest", branch=info.branch),
+            hint=say("bot.supervisor.look_at_branch"),
         )
 
     def _turn(self, info: RunInfo) -> Ended | None:

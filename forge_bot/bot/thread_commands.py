@@ -19,6 +19,7 @@ from forge_bot.github_api import PullState
 from forge_bot.runs.base_update import update
 from forge_bot.runs.request_draft import RequestDraft
 from forge_bot.runs.run import Run
+from forge_bot.sentences import say
 from forge_bot.store import render_request
 
 
@@ -111,7 +112,9 @@ def _updated(run: Run, spoken: ThreadCommand, thread: Thread, writer: CommentWri
     try:
         pull = thread.github.pull_request_for(branch) if run.state.pull_request else None
         if pull is not None and pull.state is not PullState.OPEN:
-            raise CannotUpdate(f"The pull request is {pull.state.value} already.")
+            raise CannotUpdate(
+                say("bot.thread_commands.pull_request_is_already", value=pull.state.value)
+            )
         at, via = spoken.comment.created_at, spoken.comment.url
         base = pull.base if pull is not None else run.state.base_branch
         report = update(run, key=spoken.key, at=at, by=spoken.by, via=via, base=base)

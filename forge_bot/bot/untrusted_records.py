@@ -22,6 +22,7 @@ from forge_bot.engine.reports import (
 from forge_bot.engine.state import Reason
 from forge_bot.errors import CommitsRefused, ForgeError
 from forge_bot.git import Repository
+from forge_bot.sentences import say
 from forge_bot.settings.load_pipeline import load_pipeline
 from forge_bot.store import SPECS
 from forge_bot.values import TaskId
@@ -45,7 +46,7 @@ def pipeline_of(repository: Repository, commit: str, run: str) -> Pipeline:
     """The pipeline that a run's first report names, in the version that counts here."""
     first = next(iter(reports_at(repository, commit, f"{SPECS}/{run}/")), None)
     if not isinstance(first, RunStarted):
-        raise CommitsRefused(f"{run} has no beginning.")
+        raise CommitsRefused(say("bot.untrusted_records.has_no_beginning", run=run))
     return load_pipeline(first.pipeline, repository.text_here)
 
 
@@ -56,7 +57,7 @@ def reports_at(repository: Repository, commit: str, record: str) -> tuple[Report
         return tuple(REPORT.validate_json(line) for line in raw.splitlines())
     except ValidationError as error:
         raise CommitsRefused(
-            "The run's record cannot be read.", details=(str(error)[:500],)
+            say("bot.untrusted_records.runs_record_cannot_be_read"), details=(str(error)[:500],)
         ) from None
 
 
@@ -70,7 +71,7 @@ def state_at(repository: Repository, pipeline: Pipeline, commit: str, record: st
         raise
     except ForgeError as error:
         raise CommitsRefused(
-            "The run's record does not hold together.", details=(error.message,)
+            say("bot.untrusted_records.runs_record_does_not_hold"), details=(error.message,)
         ) from None
 
 

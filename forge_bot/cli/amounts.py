@@ -2,6 +2,7 @@
 
 from forge_bot.errors import BadOption
 from forge_bot.gate.arguments import Amount, read_amount
+from forge_bot.sentences import say
 from forge_bot.values import Usage
 from forge_bot.wording import money
 
@@ -28,10 +29,13 @@ def amount_of(text: str, example: str) -> Amount:
     amount = read_amount(text)
     if amount is None:
         raise BadOption(
-            f"{text!r} is no amount of money or tokens.",
+            say("cli.amounts.is_no_amount_of_money_or_tokens", text=text),
             hint=(
-                f"Write US dollars, above 0 and below 10,000: {example}. Or tokens, from 1,000 on:"
-                f" {example.rpartition(' ')[0]} 200000tokens"
+                say(
+                    "cli.amounts.write_us_dollars",
+                    example=example,
+                    rpartition=example.rpartition(" ")[0],
+                )
             ),
         )
     return amount

@@ -34,6 +34,7 @@ from forge_bot.cli.session_setup import capability_options, load_setup
 from forge_bot.errors import BadArgument, UnknownCapability
 from forge_bot.git import Repository
 from forge_bot.runs.capability_setup import capability_setup
+from forge_bot.sentences import say
 from forge_bot.settings.capability_file import MCPServerConfig
 
 _BROKEN = 5
@@ -82,7 +83,7 @@ def try_capability(
     if spec is None:
         known = tuple(each.name for each in catalogue.specs)
         raise UnknownCapability(
-            f"There is no capability {name}.",
+            say("cli.capability_output.there_is_no_capability", name=name),
             details=(*known, *(problem.sentence for problem in catalogue.broken)),
         )
     params = canonical(json.dumps(_arguments(given, catalogue, name))) or "{}"
@@ -188,7 +189,7 @@ def _arguments(given: Sequence[str], catalogue: ToolCatalogue, name: str) -> dic
     for word in given:
         key, equals, value = word.partition("=")
         if not equals or not key:
-            raise BadArgument(f"{word} is not of the form name=value.")
+            raise BadArgument(say("cli.capability_output.is_not_of_form_name", word=word))
         shape = fields.get(key)
         text = not isinstance(shape, dict) or cast("dict[str, Any]", shape).get("type") == "string"
         try:

@@ -31,6 +31,7 @@ from forge_bot.runs.request_draft import draft_from_words
 from forge_bot.runs.session import Asker, Session
 from forge_bot.runs.tier_models import models_for
 from forge_bot.runs.typed_answer import PersonAnswer, PersonEdit, PersonQuestion
+from forge_bot.sentences import say
 from forge_bot.settings import Config
 from forge_bot.settings.load_pipeline import PIPELINES, load_pipeline
 from forge_bot.values import Effort, Tier
@@ -86,8 +87,8 @@ def demo(folder: Path | None, *, yes: bool) -> int:
 def _empty(folder: Path) -> Path:
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise BadOption(
-            f"{folder} is not an empty folder.",
-            hint="Name a folder that does not exist yet, or none.",
+            say("cli.demo.is_not_empty_folder", folder=folder),
+            hint=say("cli.demo.name_folder_that_does_not_exist"),
         )
     folder.mkdir(parents=True, exist_ok=True)
     return folder.resolve()

@@ -12,6 +12,7 @@ from forge_bot.cli.console import Console
 from forge_bot.cli.session_setup import at_terminal
 from forge_bot.errors import BadOption
 from forge_bot.runs.create_run import QUESTIONS
+from forge_bot.sentences import say
 
 _SHORT = 120
 """Characters of a task that is repeated whole in the command to be typed."""
@@ -26,7 +27,9 @@ def discussed(task: str, answers: Sequence[str], *, wanted: bool) -> str | None:
     """
     if len(answers) > len(QUESTIONS):
         raise BadOption(
-            f"--answer was given {len(answers)} times, but there are {len(QUESTIONS)} questions.",
+            say(
+                "cli.discussion.answer_was_given_times", count=len(answers), count_2=len(QUESTIONS)
+            ),
             details=_numbered(),
         )
     if answers:

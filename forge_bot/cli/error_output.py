@@ -83,7 +83,9 @@ def _misused(kind: str, words: str, console: Console) -> None:
 
 def _refused(error: OSError) -> MachineRefused:
     what = f": {error.filename}" if error.filename else ""
-    return MachineRefused(f"The system says: {error.strerror or error}{what}.")
+    return MachineRefused(
+        say("cli.error_output.system_says", strerror=error.strerror or error, what=what)
+    )
 
 
 def _trace(error: Exception, console: Console) -> None:

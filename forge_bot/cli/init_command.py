@@ -26,6 +26,7 @@ from forge_bot.runs.workflow_file import (
     schema_address,
     workflow_text,
 )
+from forge_bot.sentences import say
 from forge_bot.settings import Config, load_config
 from forge_bot.settings.config import CONFIG, DEFAULT_MODEL
 from forge_bot.store import write_whole
@@ -61,8 +62,12 @@ def init(folder: Path, *, workflow: bool | None, labels: bool, baseline: bool) -
     if not missing and not labels:
         there = " and ".join(wanted)
         raise BadOption(
-            f"{there} {'are' if len(wanted) > 1 else 'is'} there already.",
-            hint="Edit, or move away, and call forge-bot init again.",
+            say(
+                "cli.init_command.there_already",
+                there=there,
+                value="are" if len(wanted) > 1 else "is",
+            ),
+            hint=say("cli.init_command.edit_or_move_away"),
         )
     for name, write in missing.items():
         write(repository, repository.root / name, console)
@@ -155,7 +160,7 @@ def _make_labels(place: RepositoryAddress | None, console: Console) -> None:
         hint = (
             "Set GITHUB_TOKEN, for example GITHUB_TOKEN=$(gh auth token), in a clone from GitHub."
         )
-        raise BadOption(f"Labels cannot be made: {lacking}.", hint=hint)
+        raise BadOption(say("cli.init_command.labels_cannot_be_made", lacking=lacking), hint=hint)
     with PyGitHub(place.name, token, place.api, patience=0) as github:
         for label in LABELS:
             made = github.create_label(label.name, label.color, label.description)

@@ -29,6 +29,7 @@ from forge_bot.runs.run import Run
 from forge_bot.runs.session import answer as given
 from forge_bot.runs.tier_models import models_for
 from forge_bot.runs.typed_answer import PersonAnswer
+from forge_bot.sentences import say
 from forge_bot.values import RunStatus
 
 NOTHING_MORE = Ending()
@@ -173,8 +174,8 @@ def raise_budget(options: ResumeOptions, amount: str) -> int:
 def _short_enough(notes: str) -> str:
     if len(notes) > LONGEST_TASK:
         raise TaskTooLarge(
-            f"The notes have {len(notes):,} characters; {LONGEST_TASK:,} are the most.",
-            hint="Put the long part into a file of the repository and name that file in the notes.",
+            say("cli.resume.notes_have_characters", count=len(notes), longest_task=LONGEST_TASK),
+            hint=say("cli.resume.put_long_part_into_file_of_repository"),
         )
     return notes
 
@@ -187,7 +188,10 @@ def _nothing_to_say(run: Run) -> None:
             else None
         )
         raise RunEnded(
-            f"The run {run.name} is over: {run.state.current_phase_status.value}.", hint=again
+            say(
+                "cli.resume.run_is_over", name=run.name, value=run.state.current_phase_status.value
+            ),
+            hint=again,
         )
 
 

@@ -17,6 +17,7 @@ from forge_bot.runs.publish_result import Post
 from forge_bot.runs.question import Question
 from forge_bot.runs.request_draft import post_to
 from forge_bot.runs.session import VIA, VIA_SCRIPT, Asker, Session
+from forge_bot.sentences import say
 from forge_bot.settings import Config, load_config
 from forge_bot.values import Tier
 
@@ -65,7 +66,7 @@ def check_person(what: str, *, by_script: bool) -> None:
         if sys.stdin.isatty()
         else "stdin is not a terminal."
     )
-    raise NeedsTerminal(f"{what} is a person's to say, and {where}")
+    raise NeedsTerminal(say("cli.session_setup.is_persons_to_say", what=what, where=where))
 
 
 def session(

@@ -12,6 +12,7 @@ from forge_bot.errors import UnknownArtifact
 from forge_bot.git import Repository
 from forge_bot.runs.files_of_run import artifact_text
 from forge_bot.runs.find_runs import RunInfo, resolve_run, runs
+from forge_bot.sentences import say
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -95,7 +96,10 @@ def _unknown(repository: Repository, info: RunInfo, artifact: str) -> UnknownArt
 
     state = run_snapshot(repository, info, load_config(repository.text_here)).state
     known = ", ".join(("request.md", *(name for name in state.artifacts if name != "request.md")))
-    return UnknownArtifact(f"The run {info.name} has no {artifact}.", hint=f"It has: {known}.")
+    return UnknownArtifact(
+        say("cli.show_runs.run_has", name=info.name, artifact=artifact),
+        hint=say("cli.show_runs.it_has", known=known),
+    )
 
 
 def list_runs(folder: Path) -> int:

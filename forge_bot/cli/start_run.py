@@ -40,6 +40,7 @@ from forge_bot.runs.scope import scope_folder
 from forge_bot.runs.session import Session
 from forge_bot.runs.steps.step_values import inputs_of
 from forge_bot.runs.tier_models import models_for
+from forge_bot.sentences import say
 from forge_bot.settings import Config
 from forge_bot.settings.load_pipeline import load_pipeline
 from forge_bot.store import SPECS
@@ -92,8 +93,8 @@ def start_run(task: str, options: RunOptions) -> int:
         return _resumed(task, options)
     if options.phase is not None:
         raise BadOption(
-            "--from goes on with a run; a new one begins at its beginning.",
-            hint="forge-bot run .specs/RUN --from PHASE",
+            say("cli.start_run.from_goes_on_with_run"),
+            hint=say("cli.start_run.forge_bot_run"),
         )
     start = _prepared(task, options)
     models = models_for(start.config, options.model, options.record)

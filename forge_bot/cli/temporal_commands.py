@@ -19,6 +19,7 @@ from forge_bot.runs.notifications import Message, Notice, Notify, log_line
 from forge_bot.runs.process_signals import stop_on_signals, until_stopped
 from forge_bot.runs.session import Session
 from forge_bot.sandbox import choose
+from forge_bot.sentences import say
 from forge_bot.settings import load_config
 from forge_bot.temporal.run_place import (
     TemporalPlace,
@@ -55,7 +56,7 @@ def new_place(
     """
     if choice.on != "temporal":
         if choice.dev or choice.server != ServerChoice():
-            raise BadOption("--dev, --address and --namespace go with --on temporal.")
+            raise BadOption(say("cli.temporal_commands.dev_address_and_namespace_go"))
         return None
     require_client()
     pushes = ending.push or ending.open_pr
@@ -86,7 +87,8 @@ def _seconds(name: str, default: str, least: int, most: int) -> float:
     text = os.environ.get(name, default)
     if not re.fullmatch(r"[0-9]{1,4}", text, re.ASCII) or not least <= int(text) <= most:
         raise BadOption(
-            f"{name} is {text!r}.", hint=f"Write whole seconds, from {least} to {most}."
+            f"{name} is {text!r}.",
+            hint=say("cli.temporal_commands.write_whole_seconds", least=least, most=most),
         )
     return float(text)
 
@@ -94,7 +96,9 @@ def _seconds(name: str, default: str, least: int, most: int) -> float:
 def check_options(record: Path | None) -> None:
     """Raise BadOption for what a server cannot do."""
     if record is not None:
-        raise BadOption("--record does not work for a run on Temporal.", hint=HERE_ALONE)
+        raise BadOption(
+            say("cli.temporal_commands.record_does_not_work_for_run_on_temporal"), hint=HERE_ALONE
+        )
 
 
 def led_by(
@@ -140,8 +144,8 @@ def _check_unchanged(known: TemporalPlace, options: ResumeOptions) -> None:
     for option, other in changed.items():
         if other:
             raise BadOption(
-                f"The workflow of this run was begun with another {option}.",
-                hint=f"Leave {option} away, or go on here: forge-bot resume --on local {option} …",
+                say("cli.temporal_commands.workflow_of_this_run_was_begun", option=option),
+                hint=say("cli.temporal_commands.leave_away", option=option),
             )
 
 
@@ -184,7 +188,10 @@ def worker_duty(parts: tuple[str, ...], in_all: int, in_each_clone: int) -> Work
     known = {part.value for part in WorkerPart}
     for name in parts:
         if name not in known:
-            raise BadOption(f"--for is {name!r}.", hint=f"Write {', '.join(sorted(known))}.")
+            raise BadOption(
+                say("cli.temporal_commands.for_is", name=name),
+                hint=f"Write {', '.join(sorted(known))}.",
+            )
     chosen = frozenset(map(WorkerPart, parts or WorkerPart))
     return WorkerDuty(
         parts=chosen,
@@ -208,7 +215,8 @@ def work_for_server(
     _check_threads(github, duty)
     if metrics and not metrics.startswith(("http://", "https://")):
         raise BadOption(
-            f"--metrics is {metrics!r}.", hint="Write an address, such as http://localhost:4317."
+            say("cli.temporal_commands.metrics_is", metrics=metrics),
+            hint=say("cli.temporal_commands.write_address"),
         )
     # Workflows touch no clone, so whoever leads them alone needs none.
     leads = duty.parts == frozenset({WorkerPart.ORCHESTRATION})
@@ -226,17 +234,16 @@ def _check_threads(github: tuple[str, ...], duty: WorkerDuty) -> None:
     """Raise what keeps this machine from working for issues."""
     if github and not duty.parts >= {WorkerPart.EXECUTION, WorkerPart.PUBLISHING}:
         raise BadOption(
-            "--github needs a worker that executes and publishes.",
-            hint="Write --for execution --for publishing, or leave --for away.",
+            say("cli.temporal_commands.github_needs_worker_that_executes"),
+            hint=say("cli.temporal_commands.write_for_execution_for_publishing"),
         )
     for name in github:
         if not re.fullmatch(r"[\w.-]+/[\w.-]+", name, re.ASCII):
-            raise BadOption(f"--github is {name!r}.", hint="Write OWNER/NAME.")
+            raise BadOption(
+                say("cli.temporal_commands.github_is", name=name), hint="Write OWNER/NAME."
+            )
     if github and app_in(os.environ) is None and not os.environ.get("GITHUB_TOKEN"):
-        raise TokenRefused(
-            "--github needs GITHUB_TOKEN, or an App (FORGE_BOT_APP_ID and FORGE_BOT_APP_KEY), to"
-            " read and write issues, pull requests and branches."
-        )
+        raise TokenRefused(say("cli.temporal_commands.github_needs_github_token"))
 
 
 def _without_sandbox(

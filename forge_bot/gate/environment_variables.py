@@ -12,7 +12,7 @@ from forge_bot.gate.authorise import Policy
 from forge_bot.gate.grammar import NAMED
 from forge_bot.gate.parse_comment import PREFIX
 from forge_bot.gate.roles import FLOORS
-from forge_bot.sentences import check_language
+from forge_bot.sentences import check_language, say
 
 _REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
 _PREFIX = re.compile(r"[/@!.][A-Za-z][\w-]{1,38}", re.ASCII)
@@ -54,16 +54,15 @@ def read_inputs(environ: Mapping[str, str]) -> Inputs:
     check_language(environ)
     prefix = environ.get("FORGE_BOT_PREFIX", "").strip() or PREFIX
     if not _PREFIX.fullmatch(prefix) or prefix[1:].casefold() in NAMED:
-        raise BadInput(
-            f"FORGE_BOT_PREFIX is {prefix!r}: it has to be a sign (/ @ ! .) and a word of ASCII"
-            " letters that is no command."
-        )
+        raise BadInput(say("gate.environment_variables.forge_bot_prefix", prefix=prefix))
     role = environ.get("FORGE_BOT_ROLE", "").strip() or Policy().floor.word
     if role not in FLOORS:
-        raise BadInput(f"FORGE_BOT_ROLE is {role!r}: it is one of {', '.join(FLOORS)}.")
+        raise BadInput(
+            say("gate.environment_variables.forge_bot_role", role=role, floors=", ".join(FLOORS))
+        )
     bare = environ.get("FORGE_BOT_BARE", "").strip().casefold()
     if bare not in _SWITCH:
-        raise BadInput(f"FORGE_BOT_BARE is {bare!r}: it is true or false.")
+        raise BadInput(say("gate.environment_variables.forge_bot_bare", bare=bare))
     own = environ.get("FORGE_BOT_LOGIN", "").strip() or Policy().own
     label = environ.get("FORGE_BOT_LABEL", "").strip() or Inputs().label
     return Inputs(prefix, _SWITCH[bare], label, Policy(FLOORS[role], own))
@@ -83,10 +82,17 @@ def read_step_context(environ: Mapping[str, str]) -> StepContext:
         "GITHUB_TOKEN",
     )
     if missing := [name for name in needed if not environ.get(name)]:
-        raise NotInAction(f"The gate needs {', '.join(missing)} in its environment.")
+        raise NotInAction(
+            say(
+                "gate.environment_variables.gate_needs_in_its_environment",
+                missing=", ".join(missing),
+            )
+        )
     repository = environ["GITHUB_REPOSITORY"]
     if not _REPOSITORY.fullmatch(repository):
-        raise NotInAction(f"GITHUB_REPOSITORY is {repository!r}, which is no owner/name.")
+        raise NotInAction(
+            say("gate.environment_variables.github_repository", repository=repository)
+        )
     server = environ.get("GITHUB_SERVER_URL") or "https://github.com"
     attempt = environ.get("GITHUB_RUN_ATTEMPT", "")
     return StepContext(

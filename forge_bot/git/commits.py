@@ -15,6 +15,7 @@ from forge_bot.git.object_reader import ObjectReader
 from forge_bot.git.process import LONG, git
 from forge_bot.git.revisions import commit_id, head, is_rewritten, own_folders, tree_id
 from forge_bot.git.tree_listing import find
+from forge_bot.sentences import say
 
 Trailers = tuple[tuple[str, str], ...]
 
@@ -97,7 +98,7 @@ def commit(
     if not names:
         return None
     if not _signed(folder, text, None if paths is None else names, dates):
-        raise GitFailed(f"git refused to commit in {folder}.")
+        raise GitFailed(say("git.commits.git_refused_to_commit", folder=folder))
     return head(folder).commit
 
 

@@ -10,6 +10,7 @@ from forge_bot.errors import GitFailed
 from forge_bot.git.process import GitResult, git
 from forge_bot.git.revisions import commit_id, tree_id
 from forge_bot.git.tree_listing import differences
+from forge_bot.sentences import say
 
 # `diff-tree` and not `diff`: it does not read the diff.* settings that change the form of a diff
 # (noprefix, external, colour, …).
@@ -105,8 +106,8 @@ def merge_base(folder: Path, a: str, b: str) -> str:
     answer = git(folder, "merge-base", commit_id(folder, a), commit_id(folder, b), ok=(0, 1))
     if answer.code != 0:
         raise GitFailed(
-            f"{a} and {b} have no common ancestor.",
-            hint="A shallow clone lacks old commits: git fetch --unshallow.",
+            say("git.diff.and_have_no_common_ancestor", a=a, b=b),
+            hint=say("git.diff.shallow_clone_lacks_old_commits"),
         )
     return answer.line
 

@@ -11,6 +11,7 @@ from forge_bot.git.object_reader import answers
 from forge_bot.git.process import LONG, git
 from forge_bot.git.revisions import commit_id, is_full_id, tree_id
 from forge_bot.git.tree_listing import SUBMODULE, ListedEntry, files_below, find, rows
+from forge_bot.sentences import say
 
 _MOST_SIZES = 50_000
 _sizes: dict[str, int] = {}
@@ -231,8 +232,8 @@ def raw(folder: Path, oids: Sequence[str], wanted: str = "blob") -> dict[str, by
     for oid, answer in zip(oids, answers(folder, [each.encode() for each in oids]), strict=True):
         if answer is None or answer.kind != wanted:
             raise GitFailed(
-                f"The object {oid} is missing in {folder}.",
-                hint="`git fsck` says what is broken; a fresh clone mends it.",
+                say("git.files_at.object_is_missing", oid=oid, folder=folder),
+                hint=say("git.files_at.says_what_is_broken"),
             )
         found[oid] = answer.data
     return found

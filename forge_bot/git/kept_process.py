@@ -15,6 +15,7 @@ from pathlib import Path
 
 from forge_bot.errors import GitFailed
 from forge_bot.git.process import QUICK, begin
+from forge_bot.sentences import say
 
 _MOST_REPOSITORIES = 2
 """Repositories whose processes go on; the one that was asked last keeps them longest."""
@@ -88,9 +89,12 @@ class KeptProcess:
         waiting.register(told, select.POLLIN)
         if not waiting.poll(self.seconds * 1_000):
             raise GitFailed(
-                f"`git {' '.join(self._words)}` was stopped: it had not answered for"
-                f" {self.seconds:g} seconds.",
-                hint="Look whether the disk that holds the repository answers.",
+                say(
+                    "git.kept_process.was_stopped_it_had_not_answered",
+                    words=" ".join(self._words),
+                    seconds=self.seconds,
+                ),
+                hint=say("git.kept_process.look_whether_disk_that_holds"),
             )
         data = os.read(told, _CHUNK)
         if not data:

@@ -13,6 +13,7 @@ from forge_bot.errors import GitFailed
 from forge_bot.git.kept_process import KeptProcess, asked, is_partial
 from forge_bot.git.process import LONG, QUICK, git
 from forge_bot.git.revisions import own_folders
+from forge_bot.sentences import say
 
 _AT_ONCE = 64
 """Questions that are written before their answers are read, as far as they fit into a pipe."""
@@ -85,8 +86,12 @@ class ObjectReader:
         self._broken += 1
         if self._broken > _MOST_BROKEN:
             raise GitFailed(
-                f"Git cannot read the object {name.decode(errors='replace')} in {self._common}.",
-                hint="`git fsck` says what is broken; a fresh clone mends it.",
+                say(
+                    "git.object_reader.git_cannot_read_object",
+                    name=name.decode(errors="replace"),
+                    common=self._common,
+                ),
+                hint=say("git.files_at.says_what_is_broken"),
             )
 
 

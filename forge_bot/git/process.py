@@ -8,14 +8,18 @@ import re
 import shlex
 import signal
 import subprocess
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
-from typing import IO
+from typing import IO, Concatenate, ParamSpec, Protocol, TypeVar
 
 from forge_bot.errors import ForgeError, GitFailed, GitMissing, NotARepository
 from forge_bot.remedies import Resume
+from forge_bot.sentences import say
 
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
 QUICK = 60.0
 LONG = 900.0
 SIGNING_KEY = "FORGE_BOT_SIGNING_KEY"
@@ -142,7 +146,7 @@ def git(
     NotARepository when the folder is not there.
     """
     if not folder.is_dir():
-        raise NotARepository(f"There is no folder {folder}.")
+        raise NotARepository(say("git.process.there_is_no_folder", folder=folder))
     fence = {} if upwards else {"GIT_CEILING_DIRECTORIES": str(folder.absolute().parent)}
     process = _start(folder, args, {**_environment(), **fence, **(env or {})}, into)
     try:
@@ -150,11 +154,8 @@ def git(
     except subprocess.TimeoutExpired:
         _end(process)
         raise GitFailed(
-            f"{_shown(args)} was stopped: it had not ended after {seconds:g} seconds.",
-            hint=(
-                "Run the command by hand to see what it waits for: a slow disk, the network, a"
-                " question."
-            ),
+            say("git.process.was_stopped_it_had_not_ended", shown=_shown(args), seconds=seconds),
+            hint=(say("git.process.run_command_by_hand_to_see")),
         ) from None
     except BaseException:
         _end(process)
@@ -217,11 +218,17 @@ def _start(
         )
     except (FileNotFoundError, PermissionError) as error:
         if error.filename == str(folder):
-            raise NotARepository(f"{folder} cannot be entered: {error.strerror}.") from None
-        raise GitMissing(f"git could not be started: {error.strerror}.") from None
+            raise NotARepository(
+                say("git.process.cannot_be_entered", folder=folder, strerror=error.strerror)
+            ) from None
+        raise GitMissing(
+            say("git.process.git_could_not_be_started", strerror=error.strerror)
+        ) from None
     except (OSError, ValueError) as error:
         # ValueError: a NUL byte or a lone surrogate, which no name in git can have.
-        raise GitFailed(f"{_shown(args)} could not be started: {error}.") from None
+        raise GitFailed(
+            say("git.process.could_not_be_started", shown=_shown(args), error=error)
+        ) from None
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:
@@ -257,3 +264,24 @@ def _failure(args: tuple[str, ...], code: int, words: bytes) -> ForgeError:
         hint=advice,
         remedy=remedy,
     )
+
+
+class HasFolder(Protocol):
+    """A repository or a work tree."""
+
+    @property
+    def folder(self) -> Path:
+        """The top of its work tree."""
+        ...
+
+
+def of_folder(
+    function: Callable[Concatenate[Path, Given], Result],
+) -> Callable[Concatenate[HasFolder, Given], Result]:
+    """Return a method that calls the function with the folder of its object."""
+
+    @wraps(function)
+    def method(owner: HasFolder, /, *args: Given.args, **kwargs: Given.kwargs) -> Result:
+        return function(owner.folder, *args, **kwargs)
+
+    return method

@@ -11,6 +11,7 @@ from forge_bot.errors import GitFailed, PushRefusal, PushRefused
 from forge_bot.git.process import LONG, git, without_credentials
 from forge_bot.git.revisions import HEADS, commit_id, head, ref_target
 from forge_bot.remedies import Resume
+from forge_bot.sentences import say
 
 REMOTES = "refs/remotes/"
 
@@ -113,7 +114,8 @@ def _push(
 ) -> None:
     if remote_url(folder, remote) is None:
         raise GitFailed(
-            f"There is no remote {remote!r}.", hint="Add it: git remote add origin URL."
+            say("git.remotes.there_is_no_remote", remote=remote),
+            hint=say("git.remotes.add_it_git_remote_add"),
         )
     options = ("--no-verify", "--no-follow-tags", "--no-signed", "--no-recurse-submodules", *more)
     try:

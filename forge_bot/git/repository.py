@@ -12,9 +12,9 @@ from pathlib import Path
 from forge_bot.errors import BranchExists, GitFailed, GitMissing, NotARepository
 from forge_bot.git import commits, files_at, missing_parts, remotes, revisions, worktree
 from forge_bot.git.branch_tips import branch_tips
-from forge_bot.git.folder_methods import of_folder
 from forge_bot.git.object_reader import ObjectReader
-from forge_bot.git.process import LONG, git
+from forge_bot.git.process import LONG, git, of_folder
+from forge_bot.sentences import say
 
 _OLDEST = (2, 30)
 _ORIGIN_HEAD = "refs/remotes/origin/"
@@ -138,7 +138,7 @@ class Repository:
         """
         revisions.branch_ref(self.root, name)
         if self.branch_exists(name):
-            raise BranchExists(f"The branch {name} exists already.")
+            raise BranchExists(say("git.repository.branch_exists_already", name=name))
         git(self.root, "switch", "--quiet", "--create", name)
 
     def pushed(self, branch: str, remote: str = "origin") -> bool:
@@ -265,8 +265,8 @@ def _find_with_care(start: Path, path: Path) -> Repository:
             else "git's own folder, not"
         )
         raise NotARepository(
-            f"{path} is {what} a work tree.",
-            hint="Clone it, or name a folder with its files by --repo PATH.",
+            say("git.repository.is_work_tree", path=path, what=what),
+            hint=say("git.repository.clone_it_or_name_folder_with_its_files"),
         )
     common = Path(start, _ask(start, "--git-common-dir"))
     return Repository(Path(_ask(start, "--show-toplevel")).resolve(), common.resolve())
@@ -281,7 +281,9 @@ def _look(start: Path, path: Path) -> str:
         return _ask(start, "--is-inside-work-tree")
     except GitFailed as error:
         if "not a git repository" in error.output:
-            raise NotARepository(f"{path} is not inside a git repository.") from None
+            raise NotARepository(
+                say("git.repository.is_not_inside_git_repository", path=path)
+            ) from None
         raise
 
 
@@ -291,7 +293,7 @@ def _check_version(folder: Path, _path: str) -> None:
     said = git(folder, "version", upwards=True).line
     found = re.search(r"(\d+)\.(\d+)", said)
     if found and (int(found[1]), int(found[2])) < _OLDEST:
-        raise GitMissing(f"{said} is too old.")
+        raise GitMissing(say("git.repository.is_too_old", said=said))
 
 
 def make_repository(folder: Path, message: str) -> Repository:

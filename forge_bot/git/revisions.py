@@ -12,6 +12,7 @@ from pathlib import Path
 
 from forge_bot.errors import BadOption, DetachedHead, GitFailed, NoCommits
 from forge_bot.git.process import git
+from forge_bot.sentences import say
 
 HEADS = "refs/heads/"
 _SHARED_REFS = (HEADS, "refs/remotes/", "refs/forge-bot/")
@@ -37,8 +38,8 @@ def branch_ref(folder: Path, name: str) -> str:
     """
     if not is_branch_name(folder, name):
         raise BadOption(
-            f"{name!r} cannot be the name of a branch.",
-            hint="Use letters, digits, `-`, `_`, `.` and `/`.",
+            say("git.revisions.cannot_be_name_of_branch", name=name),
+            hint=say("git.revisions.use_letters"),
         )
     return HEADS + name
 
@@ -161,11 +162,8 @@ def _resolved(folder: Path, revision: str, kind: str) -> str:
     )
     if answer.code != 0:
         raise GitFailed(
-            f"{revision!r} names no {kind} in {folder}.",
-            hint=(
-                "Check the name; a branch that exists only on the remote is called origin/NAME,"
-                " after `git fetch`."
-            ),
+            say("git.revisions.names_no", revision=revision, kind=kind, folder=folder),
+            hint=(say("git.revisions.check_name")),
         )
     return answer.line
 
@@ -357,15 +355,15 @@ def _asked(folder: Path) -> Head:
     if not ref.startswith(HEADS):
         raise _detached(folder)
     branch = ref.removeprefix(HEADS)
-    raise NoCommits(f"The branch {branch} in {folder} has no commit yet.")
+    raise NoCommits(say("git.revisions.branch_in_has_no_commit", branch=branch, folder=folder))
 
 
 def _detached(folder: Path) -> DetachedHead:
     operation = under_way(folder)
     if operation is None:
-        return DetachedHead(f"No branch is checked out in {folder}.")
+        return DetachedHead(say("git.revisions.no_branch_is_checked_out_2", folder=folder))
     # A rebase or bisect stands between commits: changing the branch would not be the way out of it.
     return DetachedHead(
-        f"No branch is checked out in {folder}: a {operation.name} is under way.",
+        say("git.revisions.no_branch_is_checked_out", folder=folder, name=operation.name),
         hint=operation.way_out,
     )

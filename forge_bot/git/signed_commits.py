@@ -15,6 +15,7 @@ from pathlib import Path
 
 from forge_bot.errors import BadSigningKey, GitFailed
 from forge_bot.git.process import SIGNING_KEY, git
+from forge_bot.sentences import say
 
 _KIND = "ssh-ed25519"
 _COMMENT = re.compile(r"\S+ \S+ (?P<name>[^<>]*[^<>\s]) ?<(?P<address>[^<>\s]+)>")
@@ -73,11 +74,8 @@ def find_key(root: Path, environ: Mapping[str, str], *, wanted: bool) -> Signing
         return None
     if git(root, "config", "--get", "gpg.format", ok=(0, 1)).line != "ssh":
         raise BadSigningKey(
-            "Commits for merge have to be signed (`sign: true`), and there is no SSH key for that.",
-            hint=(
-                "Let git know yours: git config gpg.format ssh && git config user.signingKey"
-                f" ~/.ssh/id_ed25519.pub. Or set {SIGNING_KEY}: docs/configuration.md says how."
-            ),
+            say("git.signed_commits.commits_for_merge_have_to_be_signed"),
+            hint=(say("git.signed_commits.let_git_know_yours", signing_key=SIGNING_KEY)),
         )
     return SigningKey()
 
@@ -95,7 +93,7 @@ def try_key(root: Path, key: SigningKey) -> str:
             raw = git(root, "cat-file", "commit", made.line, env=env).out
         except GitFailed as error:
             raise BadSigningKey(
-                "A commit could not be signed.",
+                say("git.signed_commits.commit_could_not_be_signed"),
                 hint=None if key.text else _BY_HAND,
                 details=(error.output.strip(),),
             ) from None
@@ -105,8 +103,11 @@ def try_key(root: Path, key: SigningKey) -> str:
     kind = _string(public).decode(errors="replace")
     if kind != _KIND:
         raise BadSigningKey(
-            f"The key to sign with is of the kind {kind or 'unknown'}; it has to be {_KIND}, which"
-            " signs the same on every machine."
+            say(
+                "git.signed_commits.key_to_sign_with_is_of_kind",
+                kind=kind or "unknown",
+                kind_2=_KIND,
+            )
         )
     return f"SHA256:{base64.b64encode(hashlib.sha256(public).digest()).decode().rstrip('=')}"
 
@@ -122,24 +123,21 @@ def _committer(text: str) -> tuple[str, str]:
             )
         except (FileNotFoundError, subprocess.TimeoutExpired):
             raise BadSigningKey(
-                "There is no ssh-keygen here that answers, and git signs by it.",
-                hint="Install OpenSSH's client programs (openssh-client).",
+                say("git.signed_commits.there_is_no_ssh_keygen"),
+                hint=say("git.signed_commits.install_opensshs_client_programs"),
             ) from None
     if done.returncode != 0:
         locked = "passphrase" in done.stderr
         raise BadSigningKey(
-            f"{SIGNING_KEY} is locked by a passphrase, and nobody is there to give it."
+            say("git.signed_commits.is_locked_by_passphrase", signing_key=SIGNING_KEY)
             if locked
-            else f"{SIGNING_KEY} is no private key that OpenSSH can read."
+            else say("git.signed_commits.is_no_private_key_that_openssh", signing_key=SIGNING_KEY)
         )
     found = _COMMENT.fullmatch(done.stdout.strip())
     if found is None:
         raise BadSigningKey(
-            f"The comment of {SIGNING_KEY} does not say who commits, as NAME <ADDRESS>.",
-            hint=(
-                "A host calls a signature verified where the address belongs to the account with"
-                " the key. ssh-keygen -c -C 'NAME <ADDRESS>' -f FILE changes the comment."
-            ),
+            say("git.signed_commits.comment_of_does_not_say", signing_key=SIGNING_KEY),
+            hint=(say("git.signed_commits.host_calls_signature_verified_where")),
         )
     return found["name"], found["address"]
 

@@ -17,6 +17,7 @@ from forge_bot.git.commits import identity
 from forge_bot.git.diff import MAX_DIFF, between, patch_bytes
 from forge_bot.git.process import LONG, GitResult, git
 from forge_bot.git.revisions import commit_id, is_ref, ref_target, tree_id
+from forge_bot.sentences import say
 
 APPLY = ("--whitespace=nowarn", "--no-ignore-whitespace")
 _WILD = re.compile(r"[\\*?\[\]]")
@@ -212,7 +213,8 @@ def rescue(folder: Path, name: str) -> str | None:
     """
     if not is_ref(folder, RESCUED + name):
         raise BadOption(
-            f"{name!r} cannot be part of a ref.", hint="Use letters, digits, `-`, `_`, `.` and `/`."
+            say("git.snapshot.cannot_be_part_of_ref", name=name),
+            hint=say("git.revisions.use_letters"),
         )
     _is_top(folder)
     if not status(folder):
@@ -229,7 +231,7 @@ def _is_top(folder: Path) -> None:
     """A hard reset must not reach a repository further up."""
     top = git(folder, "rev-parse", "--show-toplevel").line
     if not Path(top).samefile(folder):
-        raise NotARepository(f"{folder} is not the top of a work tree; {top} is.")
+        raise NotARepository(say("git.snapshot.is_not_top_of_work", folder=folder, top=top))
 
 
 def _saved(folder: Path) -> str:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from forge_bot.errors import GitFailed
 from forge_bot.git.object_reader import answers, tree_entries
 from forge_bot.git.process import LONG, git
+from forge_bot.sentences import say
 
 GONE = "000000"
 """The mode of a file that a commit removed, as git writes it."""
@@ -178,8 +179,8 @@ def _read(folder: Path, trees: list[str]) -> None:
     for oid, found in zip(trees, answers(folder, [each.encode() for each in trees]), strict=True):
         if found is None or found.kind != "tree":
             raise GitFailed(
-                f"The tree {oid} is missing in {folder}.",
-                hint="`git fsck` says what is broken; a fresh clone mends it.",
+                say("git.tree_listing.tree_is_missing", oid=oid, folder=folder),
+                hint=say("git.files_at.says_what_is_broken"),
             )
         _known.keep(
             oid,

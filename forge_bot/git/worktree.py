@@ -13,9 +13,9 @@ from forge_bot.errors import BranchExists, ForgeError, GitFailed
 from forge_bot.git import changes, lock_files, remotes, revisions, snapshot
 from forge_bot.git import commits as made_commits
 from forge_bot.git import diff as differences
-from forge_bot.git.folder_methods import of_folder
-from forge_bot.git.process import LONG, git
+from forge_bot.git.process import LONG, git, of_folder
 from forge_bot.git.revisions import HEADS, branch_ref, commit_id, head, ref_target
+from forge_bot.sentences import say
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +222,7 @@ def add(root: Path, path: Path, branch: str, base: str | None) -> Tree:
     start = None if base is None else commit_id(root, base)
     known = _clear_leftovers(root, path, branch, start)
     if start is not None and ref_target(root, ref) is not None:
-        raise BranchExists(f"The branch {branch} exists already.")
+        raise BranchExists(say("git.worktree.branch_exists_already", branch=branch))
     if start is None and any(info.branch == branch and _same(info.path, path) for info in known):
         return Tree(path.resolve())
     _require_room(path)
@@ -406,8 +406,8 @@ def _require_room(path: Path) -> None:
     """
     if path.is_symlink() or (path.exists() and (not path.is_dir() or any(path.iterdir()))):
         raise GitFailed(
-            f"{path} is not empty, so no work tree can be made there.",
-            hint="Move it away if you do not need it.",
+            say("git.worktree.is_not_empty_so_no_work", path=path),
+            hint=say("git.worktree.move_it_away_if_you_do_not_need"),
         )
 
 

@@ -10,6 +10,7 @@ from pydantic import Field
 from forge_bot.errors import BadOption, NotOnGitHub, TokenRefused
 from forge_bot.github_api.json_models import JsonModel
 from forge_bot.github_api.request_runner import ApiRequest, AppIdentity, RequestRunner
+from forge_bot.sentences import say
 
 APP_ID, APP_KEY = "FORGE_BOT_APP_ID", "FORGE_BOT_APP_KEY"
 _LEAST_LEFT = timedelta(minutes=30)
@@ -36,8 +37,8 @@ def app_in(environ: Mapping[str, str]) -> AppIdentity | None:
         return None
     if not number or not key:
         raise BadOption(
-            f"{APP_ID} and {APP_KEY} belong together.",
-            hint="Set the App's id, or its client id, and its private key (PEM).",
+            say("github.app_tokens.and_belong_together", app_id=APP_ID, app_key=APP_KEY),
+            hint=say("github.app_tokens.set_apps_id"),
         )
     # A variable of one line is often written with \n in it.
     app = AppIdentity(number, key.replace("\\n", "\n"))
@@ -46,8 +47,8 @@ def app_in(environ: Mapping[str, str]) -> AppIdentity | None:
     # The library for keys has errors of many kinds, and their words may show the key.
     except Exception:  # noqa: BLE001
         raise TokenRefused(
-            f"{APP_KEY} is no private key of an App; nothing was sent.",
-            hint="Generate one in the App's settings, and set the whole PEM file.",
+            say("github.app_tokens.is_no_private_key_of_app", app_key=APP_KEY),
+            hint=say("github.app_tokens.generate_one_in_apps_settings"),
         ) from None
     return app
 
@@ -80,8 +81,8 @@ class AppTokens:
             found = self._runner.ask(errand, "GET", f"/repos/{repository}/installation")
         except NotOnGitHub:
             raise NotOnGitHub(
-                f"The App is not installed for {repository}, or there is no such repository.",
-                hint="Install it there. The worker looks again by itself.",
+                say("github.app_tokens.app_is_not_installed", repository=repository),
+                hint=say("github.app_tokens.install_it_there_worker_looks"),
             ) from None
         number = found.read(_InstallationWire).id
         path = f"/app/installations/{number}/access_tokens"

@@ -22,6 +22,7 @@ from forge_bot.errors import (
     TokenRefused,
 )
 from forge_bot.github_api.json_models import JsonModel
+from forge_bot.sentences import say
 
 Headers = Mapping[str, str]
 _LIMITED = frozenset({403, 429})
@@ -71,18 +72,21 @@ def rate_limit_error(what: str, status: int, headers: Headers, text: str) -> Rat
     wait = headers.get("retry-after", "")
     if re.fullmatch("[0-9]{1,6}", wait):
         return RateLimited(
-            f"{what}: the rate limit is used up for {wait} seconds.", seconds=int(wait)
+            say("github.github_errors.rate_limit_is_used_up_for_seconds", what=what, wait=wait),
+            seconds=int(wait),
         )
     if not _empty(headers):
-        return RateLimited(f"{what}: the rate limit is used up for a while.", seconds=_UNNAMED)
+        return RateLimited(
+            say("github.github_errors.rate_limit_is_used_up_for_while", what=what), seconds=_UNNAMED
+        )
     reset = headers.get("x-ratelimit-reset", "")
     if not re.fullmatch("[0-9]{1,11}", reset):
-        return RateLimited(f"{what}: the rate limit is used up.")
+        return RateLimited(say("github.github_errors.rate_limit_is_used_up_2", what=what))
     until = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=int(reset))
     hint = "Set GITHUB_TOKEN for a higher limit, or wait until then."
     seconds = _seconds_until(until, headers)
     return RateLimited(
-        f"{what}: the rate limit is used up until {until:%Y-%m-%d %H:%M} UTC.",
+        say("github.github_errors.rate_limit_is_used_up", what=what, until=until),
         seconds=seconds,
         hint=hint,
     )
@@ -110,39 +114,59 @@ def refusal_error(what: str, thing: str, status: int, headers: Headers, text: st
     quoted = f" (GitHub says: {message})" if message else ""
     match status:
         case 401:
-            return TokenRefused(f"{what}: the token is not accepted.")
+            return TokenRefused(say("github.github_errors.token_is_not_accepted", what=what))
         case 403:
             return _forbidden(what, message, headers)
         case 404:
-            return NotOnGitHub(f"{what}: there is no such {thing}, or the token may not see it.")
+            return NotOnGitHub(
+                say("github.github_errors.there_is_no_such_or_token", what=what, thing=thing)
+            )
         case 410:
-            return NotOnGitHub(f"{what}: the {thing} was deleted, or issues are turned off there.")
+            return NotOnGitHub(
+                say("github.github_errors.was_deleted_or_issues_are_turned", what=what, thing=thing)
+            )
         case 301 | 302 | 307 | 308:
             to = headers.get("location", "")
             return MovedElsewhere(
-                f"{what}: the {thing} has moved to {to or 'another address'}.", to=to
+                say(
+                    "github.github_errors.has_moved",
+                    what=what,
+                    thing=thing,
+                    to=to or say("github.github_errors.another_address"),
+                ),
+                to=to,
             )
         case _ if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-            return GitHubUnavailable(f"{what}: GitHub answered {status}.")
+            return GitHubUnavailable(
+                say("github.github_errors.github_answered", what=what, status=status)
+            )
         case 400 | 405 | 409 | 422:
             why = "; ".join(wrong) or message or f"it answered {status}"
             return GitHubRefused(
-                f"{what}: GitHub does not take it: {why.rstrip('.')}.", details=wrong
+                say("github.github_errors.github_does_not_take", what=what, why=why.rstrip(".")),
+                details=wrong,
             )
         case _:
-            return StrangeAnswer(f"{what}: GitHub answered {status}{quoted}.")
+            return StrangeAnswer(
+                say(
+                    "github.github_errors.github_answered_2",
+                    what=what,
+                    status=status,
+                    quoted=quoted,
+                )
+            )
 
 
 def _forbidden(what: str, message: str, headers: Headers) -> GitHubError:
     if "locked" in message.lower():
-        return ConversationLocked(f"{what}: the conversation is locked.")
+        return ConversationLocked(say("github.github_errors.conversation_is_locked", what=what))
     if "not permitted to create or approve pull requests" in message:
         hint = (
             "Settings → Actions → General → Allow GitHub Actions to create and approve pull"
             " requests."
         )
         return PermissionMissing(
-            f"{what}: this repository does not let GitHub Actions open pull requests.", hint=hint
+            say("github.github_errors.this_repository_does_not_let", what=what), hint=hint
         )
     # Every response has this header. It is the reason only if GitHub says that the token cannot
     # access the resource.
@@ -155,5 +179,6 @@ def _forbidden(what: str, message: str, headers: Headers) -> GitHubError:
     needs = f"; it needs the permission {needed}" if needed else ""
     quoted = f" (GitHub says: {message.rstrip('.')})" if message else ""
     return PermissionMissing(
-        f"{what}: access is forbidden{needs}{quoted}.", details=(needed,) if needed else ()
+        say("github.github_errors.access_is_forbidden", what=what, needs=needs, quoted=quoted),
+        details=(needed,) if needed else (),
     )

@@ -35,6 +35,7 @@ from forge_bot.github_api.types import (
     RepositoryFacts,
     RepositoryRole,
 )
+from forge_bot.sentences import say
 
 LONGEST_BODY = 65_536
 _MOST_BYTES = 4 * LONGEST_BODY
@@ -292,15 +293,28 @@ class PyGitHub:
             match error.type:
                 case "NOT_FOUND":
                     raise NotOnGitHub(
-                        f"{errand.what}: there is no such {errand.thing}, or the token may not"
-                        " see it."
+                        say(
+                            "github.github_errors.there_is_no_such_or_token",
+                            what=errand.what,
+                            thing=errand.thing,
+                        )
                     )
                 case "FORBIDDEN" | "INSUFFICIENT_SCOPES":
                     raise PermissionMissing(
-                        f"{errand.what}: access is forbidden (GitHub says: {error.message})."
+                        say(
+                            "github.pygithub.access_is_forbidden",
+                            what=errand.what,
+                            message=error.message,
+                        )
                     )
                 case _:
-                    raise GitHubRefused(f"{errand.what}: GitHub does not take it: {error.message}.")
+                    raise GitHubRefused(
+                        say(
+                            "github.pygithub.github_does_not_take",
+                            what=errand.what,
+                            message=error.message,
+                        )
+                    )
         return answer
 
     def failed_checks(self, number: int) -> tuple[FailedCheck, ...]:
@@ -327,7 +341,12 @@ class PyGitHub:
 def _fitting(errand: ApiRequest, body: str) -> str:
     if len(body) > LONGEST_BODY or len(body.encode(errors="surrogatepass")) > _MOST_BYTES:
         raise TextTooLong(
-            f"{errand.what}: it has {len(body):,} characters; GitHub takes {LONGEST_BODY:,}."
+            say(
+                "github.pygithub.it_has_characters_github_takes",
+                what=errand.what,
+                count=len(body),
+                longest_body=LONGEST_BODY,
+            )
         )
     return body
 
@@ -335,6 +354,11 @@ def _fitting(errand: ApiRequest, body: str) -> str:
 def _title(errand: ApiRequest, title: str) -> str:
     if len(title) > LONGEST_TITLE:
         raise TextTooLong(
-            f"{errand.what}: its title has {len(title):,} characters; GitHub takes {LONGEST_TITLE}."
+            say(
+                "github.pygithub.its_title_has_characters",
+                what=errand.what,
+                count=len(title),
+                longest_title=LONGEST_TITLE,
+            )
         )
     return title

@@ -6,6 +6,7 @@ from typing import Any
 from forge_bot.errors import MovedElsewhere
 from forge_bot.github_api.json_models import RepositoryWire
 from forge_bot.github_api.request_runner import ApiRequest, ApiResponse, RequestRunner, Verb
+from forge_bot.sentences import say
 
 PAGE = {"per_page": "100"}
 
@@ -66,4 +67,6 @@ class RepositoryRequests:
             return
         self.name = self._current_name(errand)
         if there.lower() != self.name.lower():
-            raise MovedElsewhere(f"{errand.what}: it was moved to {page}.", to=page)
+            raise MovedElsewhere(
+                say("github.repository_requests.it_was_moved", what=errand.what, page=page), to=page
+            )

@@ -20,6 +20,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from forge_bot.errors import BadAddress, GitHubUnavailable, RateLimited, StrangeAnswer, TokenRefused
 from forge_bot.github_api.github_errors import rate_limit_error, refusal_error
+from forge_bot.sentences import say
 
 if TYPE_CHECKING:
     from github import Auth, Github
@@ -65,7 +66,9 @@ class ApiResponse:
         try:
             return TypeAdapter(kind).validate_python(self.data)
         except ValidationError:
-            raise StrangeAnswer(f"{self.errand.what}: the answer is not GitHub's.") from None
+            raise StrangeAnswer(
+                say("github.request_runner.answer_is_not_githubs", what=self.errand.what)
+            ) from None
 
 
 @dataclass(frozen=True)
@@ -162,7 +165,9 @@ class RequestRunner:
         # PyGithub raises these for a response that is not valid HTTP, and for a move to another
         # host.
         except (RuntimeError, AssertionError, TypeError, ValueError, AttributeError):
-            raise StrangeAnswer(f"{errand.what}: the answer is not GitHub's.") from None
+            raise StrangeAnswer(
+                say("github.request_runner.answer_is_not_githubs", what=errand.what)
+            ) from None
         if limited := rate_limit_error(errand.what, status, headers, text):
             raise limited
         if status >= HTTPStatus.MULTIPLE_CHOICES and status != HTTPStatus.FOUND:
@@ -181,14 +186,18 @@ def _no_answer(errand: ApiRequest, verb: Verb, name: str) -> GitHubUnavailable:
         if verb == "GET"
         else "It may have been carried out all the same: look before trying again."
     )
-    return GitHubUnavailable(f"{errand.what}: GitHub did not answer ({name}).", hint=hint)
+    return GitHubUnavailable(
+        say("github.request_runner.github_did_not_answer", what=errand.what, name=name), hint=hint
+    )
 
 
 def _data(errand: ApiRequest, text: str) -> Any:
     try:
         return json.loads(text) if text else None
     except ValueError:
-        raise StrangeAnswer(f"{errand.what}: the answer is not GitHub's.") from None
+        raise StrangeAnswer(
+            say("github.request_runner.answer_is_not_githubs", what=errand.what)
+        ) from None
 
 
 def checked_token(token: str | None) -> str | None:
@@ -199,7 +208,8 @@ def checked_token(token: str | None) -> str | None:
     token = (token or "").strip()
     if token and not (token.isascii() and token.isprintable() and " " not in token):
         raise TokenRefused(
-            "GITHUB_TOKEN holds signs that no token has; it was not sent.", hint="Set it anew."
+            say("github.request_runner.github_token_holds_signs_that_no_token"),
+            hint=say("github.request_runner.set_it_anew"),
         )
     return token or None
 
@@ -216,7 +226,7 @@ def checked_address(address: str) -> str:
         parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in _LOOPBACK)
     ):
         return address
-    raise BadAddress(f"{address!r} is no https address of an API.")
+    raise BadAddress(say("github.request_runner.is_no_https_address_of_api", address=address))
 
 
 def _client(address: str, token: str | AppIdentity | None, timeout: int) -> "Github":
@@ -236,4 +246,4 @@ def _client(address: str, token: str | AppIdentity | None, timeout: int) -> "Git
             api_version=_VERSION,
         )
     except (AssertionError, ValueError):
-        raise BadAddress(f"{address!r} is no address.") from None
+        raise BadAddress(say("github.request_runner.is_no_address", address=address)) from None

@@ -16,6 +16,7 @@ from forge_bot.errors import ReportsDamaged
 from forge_bot.git import Repository
 from forge_bot.runs.find_runs import RunInfo, run_in
 from forge_bot.runs.snapshot_of_run import RunSnapshot, run_snapshot
+from forge_bot.sentences import say
 from forge_bot.settings import load_config
 from forge_bot.store import SPECS
 from forge_bot.store.run_folder import REPORTS, STATE
@@ -64,8 +65,8 @@ def _places(root: Path) -> list[Path]:
         return sorted(specs.iterdir(), reverse=True) if specs.is_dir() else []
     except OSError as error:
         raise ReportsDamaged(
-            f"The folder {SPECS} cannot be read.",
-            hint=f"Let the person see to it in a terminal: ls -ld {specs}",
+            say("client.active_run.folder_cannot_be_read", specs=SPECS),
+            hint=say("client.active_run.let_person_see_to_it_in_terminal", specs=specs),
         ) from error
 
 
@@ -126,6 +127,6 @@ def _unreadable(place: Path) -> ReportsDamaged:
         f" {name}."
     )
     return ReportsDamaged(
-        f"The record of a run, {name}, cannot be read, so it is not known what is allowed now.",
+        say("client.active_run.record_of_run", name=name),
         hint=hint,
     )

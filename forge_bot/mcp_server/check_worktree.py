@@ -12,6 +12,7 @@ from forge_bot.runs.installation import foundation
 from forge_bot.runs.notifications import Notify
 from forge_bot.runs.project import Project
 from forge_bot.runs.run import Run
+from forge_bot.sentences import say
 
 Result = TypeVar("Result")
 
@@ -85,4 +86,4 @@ class CheckWorktree:
 
     def _check_open(self) -> None:
         if self._closed:
-            raise Interrupted("The server was told to stop while the project's commands ran.")
+            raise Interrupted(say("client.check_worktree.server_was_told_to_stop"))

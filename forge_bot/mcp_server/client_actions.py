@@ -51,6 +51,7 @@ from forge_bot.runs.pull_request_branch import keep_run
 from forge_bot.runs.question import Question, gate_shown, open_question
 from forge_bot.runs.run import Run
 from forge_bot.runs.tool_effects import next_call
+from forge_bot.sentences import say
 from forge_bot.values import PhaseId, TaskId
 
 _HINTS = {
@@ -214,7 +215,12 @@ def _handed_out(run: Run, action: Action, host: _ClientHost) -> ClientAction:
     match action:
         case Exec():
             if host.step is None:
-                raise ForgeError(f"{action.action_id} was neither done nor handed out.")
+                raise ForgeError(
+                    say(
+                        "client.client_actions.was_neither_done_nor_handed",
+                        action_id=action.action_id,
+                    )
+                )
             return ClientAction(_exec(run, action, host.step), run.name)
         case SpawnAgent():
             dispatched(run, action)
@@ -305,7 +311,7 @@ def _exec(run: Run, action: Exec, taken: PublishStep) -> ExecAction:
 def _asked(run: Run, action: Checkpoint | HumanGate) -> ClientAction:
     asked = open_question(run)
     if asked is None:
-        raise ForgeError("An open gate asks nothing.")
+        raise ForgeError(say("client.client_actions.open_gate_asks_nothing"))
     text, cut = presented(asked, run.name, run.workspace.relative)
     if isinstance(action, HumanGate):
         gate = HumanGateAction(

@@ -28,6 +28,7 @@ from forge_bot.runs.clock import now
 from forge_bot.runs.publish_result import PULL_REQUEST
 from forge_bot.runs.pull_request_branch import is_separate
 from forge_bot.runs.run import Run
+from forge_bot.sentences import say
 from forge_bot.values import Severity, TaskId, Usage, Verdict
 
 PUSH = ".push"
@@ -64,7 +65,13 @@ def report(run: Run, said: Previous, tries: ClientTries) -> ReportOutcome | None
     if said.action_id and _is_known(run, said.action_id) and said.action_id != action.action_id:
         return None
     if said.action_id and said.action_id.removesuffix(PUSH) != action.action_id:
-        raise WrongAction(f"{said.action_id} is not outstanding; what is: {action.action_id}.")
+        raise WrongAction(
+            say(
+                "client.client_reports.is_not_outstanding_what",
+                action_id=said.action_id,
+                action_id_2=action.action_id,
+            )
+        )
     match action:
         case SpawnAgent():
             return (
@@ -102,7 +109,7 @@ def _usages(said: Previous, count: int, before: Usage | None = None) -> tuple[Us
 
 def _agent_failed(run: Run, action: SpawnAgent, said: Previous) -> ReportOutcome:
     if not said.action_id:
-        raise ActionUnnamed("A failure leaves nothing to see.")
+        raise ActionUnnamed(say("client.client_reports.failure_leaves_nothing_to_see"))
     words = said.error[:_LONGEST_WORDS]
     tasks = action.parallel_task_ids or (None,)
     for task, usage in zip(tasks, _usages(said, len(tasks)), strict=True):
@@ -141,7 +148,11 @@ def _agent_worked(
         if not said.action_id and said.complete:
             return None
         raise NothingVisible(
-            f"{action.action_id} asks for {missing}, which is not there or is what it was before."
+            say(
+                "client.client_reports.asks_for_which_is_not_there_or_is_what",
+                action_id=action.action_id,
+                missing=missing,
+            )
         )
     check_bounds(run, changed, implementing=implementing)
     texts = {task: _fit(run, action, dispatch, names[task]) for task in there}
@@ -245,7 +256,12 @@ def _fit(run: Run, action: SpawnAgent, dispatch: Dispatch, name: str) -> str:
         text = raw.decode("utf-8")
     except UnicodeDecodeError as error:
         raise ArtifactUnfit(
-            f"{where} is not UTF-8: {error.reason} at byte {error.start}."
+            say(
+                "client.client_reports.is_not_utf_at_byte",
+                where=where,
+                reason=error.reason,
+                start=error.start,
+            )
         ) from error
     applier = OutputApplier(run)
     tasks = action.parallel_task_ids or ()
@@ -256,7 +272,9 @@ def _fit(run: Run, action: SpawnAgent, dispatch: Dispatch, name: str) -> str:
         complaints = (*complaints, *applier.doubts(action, text))
     if complaints and dispatch.refused < _COMPLAINTS:
         note(run, dispatch.model_copy(update={"refused": dispatch.refused + 1}))
-        raise ArtifactUnfit(f"{where} cannot be used as it is.", details=complaints)
+        raise ArtifactUnfit(
+            say("client.client_reports.cannot_be_used", where=where), details=complaints
+        )
     return text
 
 
@@ -343,15 +361,19 @@ def _told(
 def _file_written(run: Run, action: WriteFile, said: Previous) -> ReportOutcome | None:
     if said.error:
         if not said.action_id:
-            raise ActionUnnamed("A failure leaves nothing to see.")
+            raise ActionUnnamed(say("client.client_reports.failure_leaves_nothing_to_see"))
         return _not_done(run, action, said.error)
     raw = run.workspace.read_bytes(action.path)
     if raw is None or raw.decode("utf-8", "replace").strip() != action.content.strip():
         if not said.action_id:
             return None
         raise NothingVisible(
-            f"{run.workspace.relative}/{action.path} does not hold the content of"
-            f" {action.action_id}."
+            say(
+                "client.client_reports.does_not_hold_content",
+                relative=run.workspace.relative,
+                path=action.path,
+                action_id=action.action_id,
+            )
         )
     report = written(action, run)
     run.tell(report)
@@ -387,21 +409,28 @@ def _executed(run: Run, action: Exec, said: Previous) -> ReportOutcome | None:
         # Our own process does these, whatever a client claims.
         return None
     if not said.action_id:
-        raise ActionUnnamed(f"Whether {action.action_id} was done cannot be seen from here.")
+        raise ActionUnnamed(
+            say("client.client_reports.whether_was_done_cannot_be_seen", action_id=action.action_id)
+        )
     label = run.pipeline.phase(action.phase).label
     if said.error:
         return _not_done(run, action, said.error)
     if said.action_id.endswith(PUSH) or action.operation == "final-commit":
         if not is_pushed(run):
-            raise NothingVisible(f"{run.state.branch} is not at its remote as it is here.")
+            raise NothingVisible(
+                say(
+                    "client.client_reports.is_not_at_its_remote_as_it_is_here",
+                    branch=run.state.branch,
+                )
+            )
         last = action.operation == "final-commit" and not is_separate(run.state)
         if said.action_id.endswith(PUSH) and not last:
             return ReportOutcome(updated=False, hint="setup_continue", message=f"{label}: pushed")
     found = _URL.search(said.output)
     if action.operation == "pull-request" and found is None:
         raise NothingVisible(
-            "A pull request has an address.",
-            hint="Pass to pipeline_next_action what the command printed, as previous_output.",
+            say("client.client_reports.pull_request_has_address"),
+            hint=say("client.client_reports.pass_to_pipeline_next_action"),
         )
     url = found[0] if found is not None and action.operation == "pull-request" else ""
     detail = f"opened {url}" if url else f"{label} was done by the client"

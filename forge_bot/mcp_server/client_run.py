@@ -16,6 +16,7 @@ from forge_bot.mcp_server.served_folders import RunLocation
 from forge_bot.runs.find_runs import runs
 from forge_bot.runs.open_run import open_run, refuse_renamed
 from forge_bot.runs.run import Run
+from forge_bot.sentences import say
 from forge_bot.store import Workspace
 from forge_bot.store.run_folder import REPORTS
 
@@ -93,7 +94,7 @@ def _on_branch(location: RunLocation) -> None:
         return
     said = f"The run is on {info.branch}, but {head.branch} is checked out in {location.root.path}."
     if repository.branch_exists(info.branch):
-        raise WrongBranch(said, hint=f"git switch {info.branch}, then call again.")
+        raise WrongBranch(said, hint=say("client.client_run.git_switch", branch=info.branch))
     for known in runs(repository):
         # A record that no commit has belongs to a branch that nobody has made yet.
         record = f"{Workspace(location.root.path, info.name).relative}/{REPORTS}"
@@ -103,15 +104,18 @@ def _on_branch(location: RunLocation) -> None:
     base = first.base_commit if isinstance(first, RunStarted) else head.commit
     if (operation := under_way(location.root.path)) is not None:
         raise WrongBranch(
-            f"{said} A {operation.name} is under way, so the branch cannot be made.",
+            say("client.client_run.is_under_way", said=said, name=operation.name),
             hint=operation.way_out,
         )
     if head.commit != base:
         raise WrongBranch(
             said,
             hint=(
-                f"It begins at another commit: git switch -c {info.branch} {base[:12]}, then call"
-                " again."
+                say(
+                    "client.client_run.it_begins_at_another_commit",
+                    branch=info.branch,
+                    base=base[:12],
+                )
             ),
         )
     repository.start_branch(info.branch)

@@ -10,6 +10,7 @@ from forge_bot.errors import OutOfBounds
 from forge_bot.git import blob_id
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_paths import RunPaths
+from forge_bot.sentences import say
 from forge_bot.store import write_whole
 from forge_bot.values import Frozen, Usage
 
@@ -106,10 +107,11 @@ def check_bounds(run: Run, changed: tuple[str, ...], *, implementing: bool) -> N
     wrong = [path for path in changed if path in tracked]
     if wrong:
         raise OutOfBounds(
-            "This phase writes its document only, but files outside the run's folder were changed.",
+            say("client.client_tree.this_phase_writes_its_document"),
             hint=(
-                f"git restore --staged --worktree {' '.join(wrong[:_SHOWN])}, or commit what is"
-                " yours elsewhere, and report again."
+                say(
+                    "client.client_tree.git_restore_staged_worktree", wrong=" ".join(wrong[:_SHOWN])
+                )
             ),
             details=tuple(wrong[:_SHOWN]),
         )
@@ -121,7 +123,9 @@ def _check_names(changed: tuple[str, ...]) -> None:
     if odd:
         hint = "Rename or delete them, and report again."
         raise OutOfBounds(
-            "Files were written whose names are no UTF-8.", hint=hint, details=tuple(odd[:_SHOWN])
+            say("client.client_tree.files_were_written_whose_names"),
+            hint=hint,
+            details=tuple(odd[:_SHOWN]),
         )
 
 

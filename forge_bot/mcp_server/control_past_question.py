@@ -11,6 +11,7 @@ from forge_bot.errors import PersonDecides
 from forge_bot.mcp_server.ui_component import UIComponent
 from forge_bot.runs.question import Choice
 from forge_bot.runs.run import Run
+from forge_bot.sentences import say
 from forge_bot.values import PhaseId
 
 Operation = Literal["abandon", "retry", "update"]
@@ -72,8 +73,12 @@ def past_question(run: Run, wanted: Wanted, target: PhaseId, folder: str) -> Pas
         ),
         options=(wanted.operation,),
         refusal=PersonDecides(
-            f"The run {run.name} waits for an answer at {name}; to {does} past it is the person's"
-            " to decide.",
-            hint=f"Show them the question. They can type at a terminal: {typed}",
+            say(
+                "client.control_past_question.run_waits_for_answer",
+                name=run.name,
+                name_2=name,
+                does=does,
+            ),
+            hint=say("client.control_past_question.show_them_question", typed=typed),
         ),
     )

@@ -26,6 +26,7 @@ from forge_bot.project.graph.read_graph import GraphReader
 from forge_bot.project.graph.repo_map import repo_map
 from forge_bot.project.graph.scan_graph import scan
 from forge_bot.project.graph.stacks.all_stacks import BUILT_IN
+from forge_bot.sentences import say
 
 Operation = Literal["query", "map", "verify", "scan"]
 
@@ -83,7 +84,9 @@ class GraphAnswers:
         graph, _ = self._with_manifest(self._roots.root(project))
         found = graph.node(unquote(node_id))
         if found is None:
-            raise UnknownNode(f"The graph has no node {unquote(node_id)!r}.")
+            raise UnknownNode(
+                say("client.graph_answers.graph_has_no_node", unquote=unquote(node_id))
+            )
         answer = ask_graph(graph, GraphQuestion(of=found.id, limit=200))
         return {
             **named(found.id, found.kind, found.tier),

@@ -15,6 +15,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from forge_bot.errors import PortTaken
 from forge_bot.mcp_server.protocol import ForgeServer
+from forge_bot.sentences import say
 
 LOOPBACK = "127.0.0.1"
 PATH = "/mcp"
@@ -89,7 +90,12 @@ def door(port: int) -> socket.socket:
         return socket.create_server((LOOPBACK, port))
     except OSError as error:
         raise PortTaken(
-            f"Nothing can be served at {LOOPBACK}:{port}: {os.strerror(error.errno or 0)}."
+            say(
+                "client.http.nothing_can_be_served",
+                loopback=LOOPBACK,
+                port=port,
+                strerror=os.strerror(error.errno or 0),
+            )
         ) from error
 
 

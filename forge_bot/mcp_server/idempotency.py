@@ -12,6 +12,7 @@ from forge_bot.runs.clock import now
 from forge_bot.runs.create_run import NewRun, request_of
 from forge_bot.runs.files_of_run import raw_file
 from forge_bot.runs.find_runs import RunInfo
+from forge_bot.sentences import say
 from forge_bot.store import SPECS, workspace_name
 
 
@@ -35,11 +36,8 @@ def check_alone(root: ServedFolder, branch: str) -> None:
         None,
     ):
         raise BranchExists(
-            f"The run {SPECS}/{other.name} is under way on {branch}.",
-            hint=(
-                f"Go on with it: pipeline_init({SPECS}/{other.name}); or leave use_current_branch"
-                " out, for a branch of its own."
-            ),
+            say("client.idempotency.run_is_under_way", specs=SPECS, name=other.name, branch=branch),
+            hint=(say("client.idempotency.go_on_with_it_pipeline", specs=SPECS, name=other.name)),
         )
 
 

@@ -9,6 +9,7 @@ from forge_bot.errors import BadArguments, ContextMissing, EmptyTask
 from forge_bot.mcp_server.task_source import Origin, fetch_needed, origin_of
 from forge_bot.mcp_server.tool_schemas import ExternalContext, SourceType
 from forge_bot.runs.request_draft import RequestDraft, draft_from, draft_from_words
+from forge_bot.sentences import say
 from forge_bot.values import Effort, Frozen
 
 _TRACKERS = {"github": "GitHub", "jira": "Jira", "linear": "Linear"}
@@ -35,7 +36,7 @@ def issue_context(
     """
     if origin.type == "text" and context is not None and not text.strip():
         raise ContextMissing(
-            "external_context has none of the fields that are read, and there is no task_text.",
+            say("client.issue_context.external_context_has_none_of_fields"),
             details=_EXPECTED,
         )
     if origin.type == "text":
@@ -100,7 +101,11 @@ def told_origin(
             origin = origin_of(address)
             if origin.problem or origin.type in {"text", "workspace"}:
                 raise BadArguments(
-                    f"{address!r} is the address of no issue. {origin.problem}".strip()
+                    say(
+                        "client.issue_context.is_address_of_no_issue",
+                        address=address,
+                        problem=origin.problem,
+                    ).strip()
                 )
             return origin
     if context is not None:
@@ -124,7 +129,11 @@ def _missing(origin: Origin) -> ContextMissing:
     needed = fetch_needed(origin)
     details = (needed.instruction,) if needed is not None else ()
     return ContextMissing(
-        f"What {origin.url or 'the issue'} says is not known here.", details=details
+        say(
+            "client.issue_context.what_says_is_not_known",
+            url=origin.url or say("client.issue_context.issue"),
+        ),
+        details=details,
     )
 
 

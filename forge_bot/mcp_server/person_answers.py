@@ -16,6 +16,7 @@ from forge_bot.runs.local_user import local_user
 from forge_bot.runs.run import Run
 from forge_bot.runs.session import answer
 from forge_bot.runs.typed_answer import PersonAnswer, person_answer
+from forge_bot.sentences import say
 
 VIA = "mcp"
 """How an answer came that the model passed on: nobody checked that a person gave it."""
@@ -42,13 +43,18 @@ def read_answer(text: str, digest: str) -> SpokenAnswer:
     said = answer_line.read_answer(text[: _LONGEST_NOTES + 100])
     if isinstance(said, Mistyped):
         raise AnswerNotOffered(
-            f"“{text.strip()[:60]}” is none of the answers: {said.hint}", hint=_HINT
+            say(
+                "client.person_answers.is_none_of_answers", strip=text.strip()[:60], hint=said.hint
+            ),
+            hint=_HINT,
         )
     reply = person_answer(said)
     named = digest.strip() or None
     if isinstance(said, Approve | PostSummary) and said.digest is not None:
         if named not in {None, said.digest}:
-            raise AnswerNotOffered("The answer names two versions.", hint=_HINT)
+            raise AnswerNotOffered(
+                say("client.person_answers.answer_names_two_versions"), hint=_HINT
+            )
         named = said.digest
     return SpokenAnswer(
         reply.model_copy(update={"notes": reply.notes[:_LONGEST_NOTES]}),
@@ -73,9 +79,7 @@ def passed_on(run: Run, text: str, digest: str, action_id: str, client: str) -> 
     if (before := _answer_to(run, action_id, spoken.digest or "" if not open_ else "")) is not None:
         return _again(run, before, spoken.reply, spoken.digest)
     if not isinstance(action, Checkpoint | HumanGate):
-        raise NoGateOpen(
-            "Nothing is asked now, so there is nothing to answer.", hint=_NOTHING_ASKED
-        )
+        raise NoGateOpen(say("client.person_answers.nothing_is_asked_now"), hint=_NOTHING_ASKED)
     _check_name(action, action_id)
     run.tell(
         answer(run, spoken.reply, VIA, spoken.digest, by=f"{client or 'an MCP client'}, unverified")
@@ -119,7 +123,7 @@ def _again(run: Run, before: Answered, reply: PersonAnswer, digest: str | None) 
         or not _digest_of(run, before).startswith((digest or "").lower())
     ):
         raise NoGateOpen(
-            f"{counted}, and that counted; what came now is another answer, and changes nothing.",
+            say("client.person_answers.and_that_counted_what_came", counted=counted),
             hint=_COUNTED,
         )
     return f"{counted}; the same answer once more changes nothing, and what is outstanding is below"
@@ -145,9 +149,17 @@ def _digest_of(run: Run, answered: Answered) -> str:
 
 def _check_name(action: Checkpoint | HumanGate, action_id: str) -> None:
     if action_id and action_id != action.action_id:
-        raise WrongAction(f"The answer is for {action_id}, but {action.action_id} is asked.")
+        raise WrongAction(
+            say(
+                "client.person_answers.answer_is_for_but_is_asked",
+                action_id=action_id,
+                action_id_2=action.action_id,
+            )
+        )
     if isinstance(action, HumanGate) and not action_id:
-        raise ActionUnnamed(f"An answer at a human gate names it: {action.action_id}.")
+        raise ActionUnnamed(
+            say("client.person_answers.answer_at_human_gate_names", action_id=action.action_id)
+        )
 
 
 def given_to_client(
@@ -165,7 +177,11 @@ def given_to_client(
         if (before := _answer_to(run, action_id, "")) is not None:
             return _again(run, before, reply, named)
         raise WrongAction(
-            f"The answer is for {action_id}, but {run.action.action_id} is outstanding."
+            say(
+                "client.person_answers.answer_is_for_but_is_outstanding",
+                action_id=action_id,
+                action_id_2=run.action.action_id,
+            )
         )
     via = f"{VIA_CLIENT}{_CUT}" if cut else VIA_CLIENT
     run.tell(answer(run, reply, via, named, by=local_user()))

@@ -54,6 +54,7 @@ from forge_bot.runs.run_paths import RunPaths
 from forge_bot.runs.scope import scope_folder
 from forge_bot.runs.standing_rules import rules_at
 from forge_bot.runs.steps.step_values import inputs_of
+from forge_bot.sentences import say
 from forge_bot.settings.load_pipeline import load_pipeline
 from forge_bot.store import SPECS
 from forge_bot.values import Effort, Frozen, RecordsPolicy, Tier
@@ -98,8 +99,8 @@ class Confirmations:
         """
         if call.discussion_answers.strip() and call.user_confirmation is not None:
             raise BadArguments(
-                "discussion_answers and user_confirmation came together.",
-                hint="Send the answers first, and the confirmation in a call of its own.",
+                say("client.pipeline_init_with_context.discussion_answers_and_user_confirmation"),
+                hint=say("client.pipeline_init_with_context.send_answers_first"),
             )
         told = self._remembered(root, call)
         name = told.flags.pipeline or root.config.pipeline
@@ -273,7 +274,13 @@ def _note(places: RunPaths) -> None:
     try:
         begun_here(places)
     except WriteFailed as error:
-        raise NoStateHome(f"{places.home} cannot be written to. {error.message}") from error
+        raise NoStateHome(
+            say(
+                "client.pipeline_init_with_context.cannot_be_written",
+                home=places.home,
+                message=error.message,
+            )
+        ) from error
 
 
 def _beginning(root: ServedFolder, told: _Told, chosen: Confirmation) -> NewRun:
@@ -342,16 +349,17 @@ def _check_tree(root: ServedFolder, plan: RunPlan) -> None:
     branch = root.repository.head().branch
     if (operation := under_way(root.path)) is not None:
         raise NotReady(
-            f"A {operation.name} is under way in {root.path}; commits of a run would get into it.",
+            say(
+                "client.pipeline_init_with_context.is_under_way",
+                name=operation.name,
+                path=root.path,
+            ),
             hint=operation.way_out,
         )
     if plan.here and branch == root.repository.default_branch():
         raise BadOption(
-            f"use_current_branch would write to {branch}.",
-            hint=(
-                "Leave use_current_branch out, and a branch is made; or git switch -c NAME first,"
-                " and confirm again."
-            ),
+            say("client.pipeline_init_with_context.use_current_branch_would_write", branch=branch),
+            hint=(say("client.pipeline_init_with_context.leave_use_current_branch_out")),
         )
     if plan.here:
         check_alone(root, branch)
@@ -362,7 +370,7 @@ def _check_tree(root: ServedFolder, plan: RunPlan) -> None:
     ]
     if dirty:
         raise DirtyTree(
-            "The work tree has uncommitted changes, which would be mixed with the run's.",
-            hint="Commit or stash them (git stash -u), and confirm again.",
+            say("client.pipeline_init_with_context.work_tree_has_uncommitted_changes"),
+            hint=say("client.pipeline_init_with_context.commit_or_stash_them"),
             details=tuple(dirty[:10]),
         )

@@ -32,6 +32,7 @@ from forge_bot.mcp_server.service_calls import LazyService, in_thread
 from forge_bot.mcp_server.session_policy import SessionPolicies
 from forge_bot.mcp_server.stdio import StdioTransport
 from forge_bot.mcp_server.tool_results import UNEXPECTED, broken, in_one_line, refused, sendable
+from forge_bot.sentences import say
 
 Kind = TypeVar("Kind", bound=BaseException)
 
@@ -86,7 +87,9 @@ class ForgeServer(MCPServer[Any]):
             found = await in_thread(self._shelf)
         except Exception as error:  # noqa: BLE001 - what always is there can be listed whatever is wrong with the runs
             known = _cause(error, ForgeError)
-            why = in_one_line(known or ForgeError(UNEXPECTED.format(tool="this list")))
+            why = in_one_line(
+                known or ForgeError(UNEXPECTED.format(tool=say("client.protocol.this_list")))
+            )
             return [_incomplete(each, why) if each.uri == ROOTS else each for each in fixed]
         more = [
             Resource(uri=uri, name=name, description=about, mime_type=kind)
@@ -133,7 +136,10 @@ class ForgeServer(MCPServer[Any]):
             )
         if (unfit := _cause(error, ValidationError)) is not None:
             return refused(
-                BadArguments(f"{tool} cannot be called like this.", details=problems_of(unfit)),
+                BadArguments(
+                    say("client.protocol.cannot_be_called_like", tool=tool),
+                    details=problems_of(unfit),
+                ),
                 tool,
                 debug=debug,
             )
@@ -218,13 +224,18 @@ def checked(arguments: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]
     known = schema.get("properties", {})
     if extra := sorted(set(arguments) - set(known)):
         raise BadArguments(
-            f"There is no argument {', '.join(extra)}.", details=(f"known: {', '.join(known)}",)
+            say("client.protocol.there_is_no_argument", extra=", ".join(extra)),
+            details=(f"known: {', '.join(known)}",),
         )
     text = json.dumps(arguments, ensure_ascii=False)
     if len(text) > MOST_CHARACTERS:
         hint = "Write what is long into a file of the workspace and name it."
         raise BadArguments(
-            f"The arguments have {len(text):,} characters; {MOST_CHARACTERS:,} are the most.",
+            say(
+                "client.protocol.arguments_have_characters",
+                count=len(text),
+                most_characters=MOST_CHARACTERS,
+            ),
             hint=hint,
         )
     clean = sendable(text)

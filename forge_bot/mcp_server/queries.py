@@ -22,6 +22,7 @@ from forge_bot.runs.files_of_run import raw_file
 from forge_bot.runs.find_runs import RunInfo
 from forge_bot.runs.kept_profiles import profile_at
 from forge_bot.runs.snapshot_of_run import RunSnapshot, run_snapshot
+from forge_bot.sentences import say
 from forge_bot.store import read_request
 
 if TYPE_CHECKING:
@@ -61,8 +62,8 @@ class Queries:
         ]
         if not found:
             raise UnknownRun(
-                f"There is no run {name!r} in the served folders.",
-                hint="forge://project/{id}/runs lists those there are.",
+                say("client.queries.there_is_no_run_in_served", name=name),
+                hint=say("client.queries.forge_project_id_runs_lists"),
             )
         here = [location for location in found if location.here]
         if len(here) > 1:
@@ -100,8 +101,8 @@ class Queries:
         text = self.reading(name).artifact(artifact)
         if text is None:
             raise UnknownArtifact(
-                f"The run {name} has no {artifact}.",
-                hint=f"forge://run/{name}/artifacts lists those there are.",
+                say("client.queries.run_has", name=name, artifact=artifact),
+                hint=say("client.queries.forge_run_artifacts_lists_those", name=name),
             )
         return text
 

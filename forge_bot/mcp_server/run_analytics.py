@@ -15,6 +15,7 @@ from forge_bot.runs.estimate import estimate
 from forge_bot.runs.files_of_run import raw_file
 from forge_bot.runs.past_run_index import history_at
 from forge_bot.runs.snapshot_of_run import RunSnapshot
+from forge_bot.sentences import say
 from forge_bot.settings.load_pipeline import load_pipeline
 from forge_bot.values import Effort, Severity, Tier
 
@@ -52,7 +53,11 @@ def numbers_of_effort(root: ServedFolder, effort: str) -> dict[str, JsonValue]:
         wanted = Effort(effort.strip().upper())
     except ValueError:
         raise BadArguments(
-            f"effort {effort!r} does not exist: it is one of {', '.join(Effort)}."
+            say(
+                "client.run_analytics.effort_does_not_exist",
+                effort=effort,
+                effort_2=", ".join(Effort),
+            )
         ) from None
     config = root.config
     pipeline = load_pipeline(config.pipeline, root.repository.text_here)

@@ -46,6 +46,7 @@ from forge_bot.runs.run import Run
 from forge_bot.runs.session import answer
 from forge_bot.runs.snapshot_of_run import RunSnapshot, run_snapshot
 from forge_bot.runs.typed_answer import PersonAnswer
+from forge_bot.sentences import say
 from forge_bot.store import SPECS
 from forge_bot.values import PhaseId
 
@@ -183,7 +184,13 @@ class RunManagement:
         text = found.artifact(name)
         if text is None:
             raise UnknownArtifact(
-                f"There is no {name} in {SPECS}/{location.info.name}.", hint="Write it there first."
+                say(
+                    "client.run_management.there_is",
+                    name=name,
+                    specs=SPECS,
+                    name_2=location.info.name,
+                ),
+                hint=say("client.run_management.write_it_there_first"),
             )
         return _validated(found, name, text)
 
@@ -208,7 +215,7 @@ def _report(run: Run, wanted: Wanted, target: PhaseId, by: str, via: str) -> Rep
         return RetryAsked(key=key, at=now(), phase=target, notes=wanted.notes, by=by, via=via)
     fetch_for_update(run)
     if not run.state.ended and run.state.gate is None:
-        raise CannotUpdate("The run is not done yet, and its step is under way.")
+        raise CannotUpdate(say("client.run_management.run_is_not_done_yet"))
     return update(run, key=key, at=now(), by=by, via=via)
 
 
@@ -273,7 +280,7 @@ def _validated(found: RunSnapshot, name: str, text: str) -> Validation:
             findings=tuple(finding.model_dump(mode="json") for finding in seen.findings),
             tasks=tuple(f"{task.id}: {task.title}" for task in seen.tasks),
         )
-    raise UnknownArtifact(f"No phase of this run writes {name}.")
+    raise UnknownArtifact(say("client.run_management.no_phase_of_this_run", name=name))
 
 
 def _writes(pattern: str, name: str, state: State) -> bool:

@@ -17,6 +17,7 @@ from forge_bot.errors import (
 )
 from forge_bot.git import Repository
 from forge_bot.runs.find_runs import RunInfo, run_in, runs
+from forge_bot.sentences import say
 from forge_bot.settings import Config, load_config
 from forge_bot.store import SPECS
 
@@ -157,7 +158,7 @@ class ServedFolders:
         for root in self.all:
             if wanted == root.id or root.path == _real(wanted):
                 return root
-        raise NotServed(f"{wanted} is not served here.")
+        raise NotServed(say("client.served_folders.is_not_served_here", wanted=wanted))
 
     def wanted(self, project: str) -> tuple[ServedFolder, ...]:
         """The root of that id or path alone; all for an empty name. Raises NotServed."""
@@ -213,7 +214,13 @@ class ServedFolders:
             if elsewhere is not None:
                 raise _on_its_branch(root, elsewhere)
         known = tuple(self.workspace(root, info.name) for root in roots for info in root.runs()[:5])
-        raise UnknownWorkspace(f"There is no run in {workspace or 'an empty path'}.", details=known)
+        raise UnknownWorkspace(
+            say(
+                "client.served_folders.there_is_no_run",
+                workspace=workspace or say("client.served_folders.empty_path"),
+            ),
+            details=known,
+        )
 
     def named(self, workspace: str) -> tuple[tuple[ServedFolder, ...], str]:
         """The roots a workspace may lie in, and its name. Raises NotServed."""
@@ -223,11 +230,21 @@ class ServedFolders:
             above, _, specs = folder.rpartition("/")
             roots = tuple(root for root in self.all if specs == SPECS and root.path == _real(above))
             if not roots:
-                raise NotServed(f"{workspace} is not in a folder that is served here.")
+                raise NotServed(
+                    say(
+                        "client.served_folders.is_not_in_folder_that_is_served", workspace=workspace
+                    )
+                )
         else:
             roots, name = self.all, plain.removeprefix("./").removeprefix(f"{SPECS}/")
         if _NAME.fullmatch(name) is None or name in {".", ".."}:
-            raise NotServed(f"{workspace!r} is no folder directly under {SPECS}.")
+            raise NotServed(
+                say(
+                    "client.served_folders.is_no_folder_directly_under",
+                    workspace=workspace,
+                    specs=SPECS,
+                )
+            )
         return roots, name
 
 
@@ -248,8 +265,8 @@ def _is_repository(folder: Path) -> bool:
 def in_several(workspace: str) -> AmbiguousRun:
     """The error for a run that is checked out in more than one served folder."""
     return AmbiguousRun(
-        f"{workspace} exists in several served folders.",
-        hint="Give the absolute path of its workspace to a tool.",
+        say("client.served_folders.exists_in_several_served_folders", workspace=workspace),
+        hint=say("client.served_folders.give_absolute_path_of_its_workspace"),
     )
 
 
@@ -260,9 +277,14 @@ def _on_its_branch(root: ServedFolder, info: RunInfo) -> WrongBranch:
             f" switch {info.branch}."
         )
         return WrongBranch(
-            f"The run {info.name} is checked out in another work tree, {info.tree}.", hint=hint
+            say(
+                "client.served_folders.run_is_checked_out_in_another",
+                name=info.name,
+                tree=info.tree,
+            ),
+            hint=hint,
         )
     return WrongBranch(
-        f"The run {info.name} is on the branch {info.branch}.",
-        hint=f"In {root.path}: git switch {info.branch}",
+        say("client.served_folders.run_is_on_branch", name=info.name, branch=info.branch),
+        hint=say("client.served_folders.in_git_switch", path=root.path, branch=info.branch),
     )

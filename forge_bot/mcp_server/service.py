@@ -42,6 +42,7 @@ from forge_bot.mcp_server.tool_schemas import (
 from forge_bot.runs.notifications import Notice, Notify
 from forge_bot.runs.run import Run
 from forge_bot.runs.typed_answer import PersonAnswer
+from forge_bot.sentences import say
 from forge_bot.store import SPECS
 
 _NO_REPORT = (
@@ -152,8 +153,7 @@ class Service:
             if said.user_response.strip():
                 if asks_itself and isinstance(run.action, Checkpoint | HumanGate):
                     raise AskedElsewhere(
-                        "This client asks its person by itself, so an answer that the model passes"
-                        " on does not count."
+                        say("client.service.this_client_asks_its_person_by_itself")
                     )
                 warning = passed_on(run, said.user_response, said.digest, said.action_id, client)
             found = self._next(run, location, tell)
@@ -204,7 +204,13 @@ class Service:
                         state_updated=False,
                         warning=f"{phase} is complete already; {action.action_id} is outstanding",
                     )
-                raise WrongAction(f"{phase} was reported, but {action.action_id} is outstanding.")
+                raise WrongAction(
+                    say(
+                        "client.service.was_reported_but_is_outstanding",
+                        phase=phase,
+                        action_id=action.action_id,
+                    )
+                )
             told = self._told(run, location, said, _show_nothing)
             return _phase_report(told)
 

@@ -18,6 +18,7 @@ from forge_bot.runs.code_commits import CONFLICT
 from forge_bot.runs.merge_into_run import merge_base_into_run
 from forge_bot.runs.pull_request_branch import take_peoples_commits
 from forge_bot.runs.run import Run
+from forge_bot.sentences import say
 from forge_bot.values import PhaseId, RunStatus
 
 _SHOWN = 5
@@ -52,25 +53,30 @@ def update(
     done = state.current_phase_status is RunStatus.COMPLETED
     verification = _verification(run)
     if state.ended and not done:
-        raise CannotUpdate(f"The run is over: {state.current_phase_status.value}.")
+        raise CannotUpdate(
+            say("runs.base_update.run_is_over", value=state.current_phase_status.value)
+        )
     if state.gate is not None and verification in state.completed_phases:
         raise CannotUpdate(
-            "The change is verified, and a question is open.",
-            hint="Answer what it asks first, and update then.",
+            say("runs.base_update.change_is_verified"),
+            hint=say("runs.base_update.answer_what_it_asks_first"),
         )
     take_peoples_commits(run)
     root, base = run.repository.root, base or state.base_branch
     places = (f"{REMOTES}origin/{base}", f"{HEADS}{base}")
     newest = next(filter(None, (ref_target(root, ref) for ref in places)), None)
     if newest is None:
-        raise CannotUpdate(f"There is no branch {base} any more.")
+        raise CannotUpdate(say("runs.base_update.there_is_no_branch_any", base=base))
     head = run.tree.commit_id()
     if not is_ancestor(root, newest, head):
         found = merge_base_into_run(run, base, newest, mark=_may_solve(run))
         if found.conflicts:
             raise _contradicted(run, base, found.conflicts)
     elif not _in_conflict(run) and (not done or len(commit_at(root, head).parents) == 1):
-        raise CannotUpdate(f"The run has all of {base} already.", hint="There is nothing to do.")
+        raise CannotUpdate(
+            say("runs.base_update.run_has_all_of_already", base=base),
+            hint=say("runs.base_update.there_is_nothing_to_do"),
+        )
     if paths := _in_conflict(run):
         name = f"{CONFLICTS}-{state.rounds.get(CONFLICTS, 0) + 1}.md"
         blob = blob_id(run.workspace.write(name, _document(run, base, paths)))
@@ -137,12 +143,20 @@ def _contradicted(run: Run, base: str, conflicts: tuple[str, ...]) -> CannotUpda
     more = f" and {len(conflicts) - _SHOWN} more" if len(conflicts) > _SHOWN else ""
     away = run.repository.remote_url() is not None
     return CannotUpdate(
-        f"{base} and the run changed the same lines of {', '.join(conflicts[:_SHOWN])}{more}.",
+        say(
+            "runs.base_update.and_run_changed_same_lines",
+            base=base,
+            conflicts=", ".join(conflicts[:_SHOWN]),
+            more=more,
+        ),
         hint=(
-            f"Nothing was merged. Merge {base} into {branch} by hand (git switch {branch} && git"
-            f" merge {'origin/' if away else ''}{base}), solve it and commit"
-            f"{' and push; “Resolve conflicts” on the pull request does the same' if away else ''}."
-            " Then update again: the run takes your commits and verifies them."
+            say(
+                "runs.base_update.nothing_was_merged",
+                base=base,
+                branch=branch,
+                value="origin/" if away else "",
+                value_2=say("runs.base_update.and_push_resolve_conflicts_on_pull") if away else "",
+            )
         ),
     )
 

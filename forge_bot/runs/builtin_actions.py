@@ -23,6 +23,7 @@ from forge_bot.runs.requirement_check import requirement_check
 from forge_bot.runs.reruns import with_flaky_tests
 from forge_bot.runs.risk_signs import capability_risks, setup_risks
 from forge_bot.runs.run import Run
+from forge_bot.sentences import say
 from forge_bot.values import CommandResult, TaskId
 from forge_bot.verification.judgement import RULES, judge, newly_failing
 from forge_bot.verification.shown_output import TAIL_CHARACTERS, TAIL_LINES, shown_output
@@ -120,7 +121,9 @@ def applied(
             f"`git restore {run.workspace.relative}/{name}` brings it back; what you want different"
             " belongs into a commit of yours."
         )
-        raise GitFailed(f"{name} is not the patch that was approved.", hint=hint)
+        raise GitFailed(
+            say("runs.builtin_actions.is_not_patch_that_was_approved", name=name), hint=hint
+        )
     outcome = try_patch(task)
     artifact = run.pipeline.implementation.writes.replace("{task}", task)
     before = run.workspace.read(artifact)

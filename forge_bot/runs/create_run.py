@@ -22,6 +22,7 @@ from forge_bot.runs.free_names import check_free, free_branch, free_run
 from forge_bot.runs.process_signals import this_process
 from forge_bot.runs.request_draft import RequestDraft
 from forge_bot.runs.run_paths import RunPaths, run_paths
+from forge_bot.sentences import say
 from forge_bot.store import (
     SPECS,
     Request,
@@ -108,9 +109,7 @@ def plan_for(
     short = slug(name or draft.title)
     if here:
         if branch is not None:
-            raise BadOption(
-                "--here works on the branch that is checked out; --branch names another one."
-            )
+            raise BadOption(say("runs.create_run.here_works_on_branch_that_is_checked"))
         head = repository.head()
         if not theirs:
             _check_here(repository, head)
@@ -131,11 +130,11 @@ def plan_for(
 def _check_here(repository: Repository, head: Head) -> None:
     if head.branch == repository.default_branch():
         raise BadOption(
-            f"--here would write to {head.branch}.",
-            hint="git switch -c NAME first, or leave --here away.",
+            say("runs.create_run.here_would_write", branch=head.branch),
+            hint=say("runs.create_run.git_switch_c_name_first"),
         )
     if not Tree(repository.root).is_clean():
-        raise DirtyTree("The work tree has uncommitted changes.")
+        raise DirtyTree(say("runs.create_run.work_tree_has_uncommitted_changes"))
 
 
 def create_run(

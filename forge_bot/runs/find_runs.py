@@ -24,6 +24,7 @@ from forge_bot.runs.record_heads import (
     started_on_disk,
 )
 from forge_bot.runs.run_paths import run_of_tree, run_paths
+from forge_bot.sentences import say
 from forge_bot.store import RECORD_BRANCHES, SPECS
 from forge_bot.values import Frozen
 
@@ -139,7 +140,7 @@ def resolve_run(repository: Repository, wanted: str | None) -> RunInfo:
             return match[0]
         if (older := _kept_run(repository, named)) is not None:
             return older
-        raise UnknownRun(f"There is no run {wanted!r} in this repository.")
+        raise UnknownRun(say("runs.find_runs.there_is_no_run_in_this_repository", wanted=wanted))
     here = checked_out(repository)
     if mine := [
         info for info in known if here in {info.branch, info.renamed} - {""} and not info.remote
@@ -149,12 +150,12 @@ def resolve_run(repository: Repository, wanted: str | None) -> RunInfo:
     alive = [info for info in unended if not info.remote] or unended
     if len(alive) > 1:
         raise AmbiguousRun(
-            "Several runs are under way.",
+            say("runs.find_runs.several_runs_are_under_way"),
             details=tuple(f"{info.name} ({_where(info)})" for info in alive),
         )
     if candidates := alive or list(known[:1]):
         return candidates[0]
-    raise UnknownRun("This repository has no run yet.", remedy=StartRun())
+    raise UnknownRun(say("runs.find_runs.this_repository_has_no_run"), remedy=StartRun())
 
 
 def run_named(repository: Repository, name: str) -> RunInfo:

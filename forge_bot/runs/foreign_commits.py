@@ -5,6 +5,7 @@ decides whether they may stay.
 from forge_bot.engine import Action, Checkpoint, Done, HumanGate
 from forge_bot.errors import ForeignCommits
 from forge_bot.git import Repository, Tree
+from forge_bot.sentences import say
 from forge_bot.store import SPECS
 from forge_bot.store.run_folder import REPORTS, STATE
 
@@ -66,19 +67,15 @@ def _refused(
     was = before[:_SHORT]
     if onwards:
         return ForeignCommits(
-            f"The branch has commits that the run did not make: {_named(tree, before)}.",
-            hint=(
-                f"git reset --soft {was} keeps their changes; then report again: the run commits by"
-                " itself."
-            ),
+            say("runs.foreign_commits.branch_has_commits_that_run", named=_named(tree, before)),
+            hint=(say("runs.foreign_commits.git_reset_soft_keeps_their", was=was)),
         )
     if repository.contains(before, now):
         back = f"git merge --ff-only {was}, then call again."
-        return ForeignCommits(f"The branch was taken back from {was} to {now[:_SHORT]}.", hint=back)
+        return ForeignCommits(
+            say("runs.foreign_commits.branch_was_taken_back", was=was, now=now[:_SHORT]), hint=back
+        )
     return ForeignCommits(
-        f"The branch was rewritten: {was} is no longer on it.",
-        hint=(
-            f"git reset --soft {was} keeps the changes; then report again: the run commits by"
-            " itself."
-        ),
+        say("runs.foreign_commits.branch_was_rewritten", was=was),
+        hint=(say("runs.foreign_commits.git_reset_soft_keeps_changes", was=was)),
     )

@@ -11,6 +11,7 @@ from forge_bot.git import BranchTips, Repository
 from forge_bot.runs.ended_records import recorded_on
 from forge_bot.runs.find_runs import run_in
 from forge_bot.runs.run_paths import run_of_tree, run_paths
+from forge_bot.sentences import say
 from forge_bot.store import SPECS, usual_branch
 from forge_bot.store.run_folder import REPORTS
 
@@ -50,11 +51,10 @@ def free_branch(repository: Repository, wanted: str, tips: BranchTips) -> str:
 def check_free(repository: Repository, branch: str) -> None:
     """Raise BranchExists for a name that a new branch cannot have."""
     if repository.branch_exists(branch):
-        raise BranchExists(f"The branch {branch} exists already.")
+        raise BranchExists(say("runs.free_names.branch_exists_already", branch=branch))
     if (other := _in_the_way(branch, repository.branches())) is not None:
         raise BranchExists(
-            f"The branch {branch} cannot be made beside {other}: git keeps one of such two names"
-            " only."
+            say("runs.free_names.branch_cannot_be_made_beside", branch=branch, other=other)
         )
 
 

@@ -43,6 +43,7 @@ from forge_bot.runs.prompt_context import PromptContext, layer_three
 from forge_bot.runs.question import open_question
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_prompts import INQUIRY
+from forge_bot.sentences import say
 from forge_bot.values import Frozen, PhaseId, Tier, Usage
 from forge_bot.wording import cut
 
@@ -155,13 +156,13 @@ def _checked(question: str) -> str:
     text = question.replace("\0", "").strip()
     if not any(character.isalnum() for character in text):
         raise BadOption(
-            "The question has no words.",
-            hint='Write for example: forge-bot ask "Why is the old name kept?"',
+            say("runs.inquiry.question_has_no_words"),
+            hint=say("runs.inquiry.write_for_example"),
         )
     if len(text) > _LONGEST:
         raise BadOption(
-            f"The question has {len(text):,} characters; {_LONGEST:,} are the most.",
-            hint="Name a file instead of quoting it.",
+            say("runs.inquiry.question_has_characters", count=len(text), longest=_LONGEST),
+            hint=say("runs.inquiry.name_file_instead_of_quoting"),
         )
     return text
 

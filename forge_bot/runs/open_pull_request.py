@@ -15,6 +15,7 @@ from forge_bot.git import Repository
 from forge_bot.github_api import parse_remote
 from forge_bot.interaction.pull_request import PullRequestText
 from forge_bot.runs.clock import now
+from forge_bot.sentences import say
 
 _SECONDS = 120
 _ADDRESS = re.compile(r"https?://\S+/pull/\d+")
@@ -54,8 +55,8 @@ def opener(root: Path) -> OpenPullRequest:
     """Return how pull requests of a repository are opened. Raises GhFailed where gh is missing."""
     if shutil.which("gh") is None:
         raise GhFailed(
-            "--open-pr needs GitHub's command line gh, which is not installed.",
-            hint="Install it from https://cli.github.com, or leave --open-pr away and use --push.",
+            say("runs.open_pull_request.open_pr_needs_githubs_command"),
+            hint=say("runs.open_pull_request.install_it_from_https"),
         )
     return lambda wanted: _opened(root, wanted)
 
@@ -130,9 +131,13 @@ def _gh(root: Path, words: tuple[str, ...]) -> subprocess.CompletedProcess[str]:
             stdin=subprocess.DEVNULL,
         )
     except subprocess.TimeoutExpired as error:
-        raise GhFailed(f"gh gave no answer within {_SECONDS} seconds.") from error
+        raise GhFailed(
+            say("runs.open_pull_request.gh_gave_no_answer_within", seconds=_SECONDS)
+        ) from error
     except OSError as error:
-        raise GhFailed(f"gh could not be started: {error.strerror or error}.") from error
+        raise GhFailed(
+            say("runs.open_pull_request.gh_could_not_be_started", strerror=error.strerror or error)
+        ) from error
 
 
 def _words(said: str) -> str:

@@ -18,6 +18,7 @@ from forge_bot.runs.leftovers import remove_trees
 from forge_bot.runs.process_signals import stop_on_signals, this_process
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_paths import RunPaths, run_paths
+from forge_bot.sentences import say
 from forge_bot.settings import Config
 from forge_bot.store import RECORD_BRANCHES, SPECS, Workspace, held, told_when_full, write_whole
 from forge_bot.store.run_folder import REPORTS
@@ -101,8 +102,12 @@ def refuse_renamed(info: RunInfo) -> None:
     """Raise BranchRenamed where another branch has the run's record."""
     if info.renamed:
         raise BranchRenamed(
-            f"The run {info.name} belongs to the branch {info.branch}, which is called"
-            f" {info.renamed} now.",
+            say(
+                "runs.open_run.run_belongs_to_branch",
+                name=info.name,
+                branch=info.branch,
+                renamed=info.renamed,
+            ),
             remedy=GiveBranchBack(info.renamed, info.branch),
         )
 
@@ -118,9 +123,13 @@ def _tree(repository: Repository, info: RunInfo, place: Path) -> tuple[Tree, tup
         repository.take(info.tracking)
     if info.kept and not info.kept_on.endswith(RECORD_BRANCHES):
         raise NothingToRetry(
-            f"The run {info.name} was merged into {info.kept_on}, and its branch {info.branch} is"
-            " gone.",
-            hint="forge-bot show reads its documents; for more work, begin a new run.",
+            say(
+                "runs.open_run.run_was_merged_into",
+                name=info.name,
+                kept_on=info.kept_on,
+                branch=info.branch,
+            ),
+            hint=say("runs.open_run.forge_bot_show_reads_its_documents"),
         )
     if info.kept:
         advance_branch(repository.root, info.branch, head_of_record(repository, info.name))

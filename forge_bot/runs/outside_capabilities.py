@@ -24,6 +24,7 @@ from forge_bot.runs.capability_descriptions import describe_capability
 from forge_bot.runs.capability_setup import setup_of
 from forge_bot.runs.notifications import Message, Notify
 from forge_bot.runs.run import Run
+from forge_bot.sentences import say
 from forge_bot.store import write_whole
 from forge_bot.values import CapabilityUse, Frozen
 
@@ -144,7 +145,7 @@ class OutsideCapabilities:
         missing = [name for name in self.setup.policy.required if name not in there]
         if missing:
             raise CapabilityMissing(
-                f"This run needs {', '.join(missing)}, which cannot be used.",
+                say("runs.outside_capabilities.this_run_needs", missing=", ".join(missing)),
                 details=tuple(
                     f"{name}: {broken[key].sentence}"
                     for name in missing

@@ -19,6 +19,7 @@ from forge_bot.engine.phases import AnsweringPhase, AnyPhase, DecisionPhase, Set
 from forge_bot.engine.state import TaskStatus
 from forge_bot.errors import BadOption, NothingToRetry
 from forge_bot.runs.run import Run
+from forge_bot.sentences import say
 from forge_bot.values import PhaseId
 
 StopLine = Callable[[State, Action], bool]
@@ -42,11 +43,12 @@ def phase_named(pipeline: Pipeline, wanted: str) -> PhaseId:
             return found[0].id
         if found:
             raise BadOption(
-                f"{wanted!r} could mean {_listed(found)}.", hint="Name one of them by its id."
+                say("runs.phase_names.could_mean", wanted=wanted, listed=_listed(found)),
+                hint=say("runs.phase_names.name_one_of_them_by_its_id"),
             )
     raise BadOption(
-        f"No phase is called {wanted!r}.",
-        hint="Name one of those above by its id or its label.",
+        say("runs.phase_names.no_phase_is_called", wanted=wanted),
+        hint=say("runs.phase_names.name_one_of_those_above_by_its_id"),
         details=_all(phases),
     )
 
@@ -151,9 +153,10 @@ def check_documents(run: Run, target: PhaseId) -> None:
     gone = [name for name in recorded if run.workspace.read_bytes(name) is None]
     if gone:
         raise NothingToRetry(
-            f"{target} builds on documents that are gone: {', '.join(gone)}.",
-            hint=(
-                f"Restore them under {run.workspace.relative}, or go back to the phase that writes"
-                " them."
+            say(
+                "runs.phase_names.builds_on_documents_that_are_gone",
+                target=target,
+                gone=", ".join(gone),
             ),
+            hint=(say("runs.phase_names.restore_them_under", relative=run.workspace.relative)),
         )

@@ -35,6 +35,7 @@ from forge_bot.sandbox import (
     choose,
     run,
 )
+from forge_bot.sentences import say
 from forge_bot.settings import Config
 from forge_bot.store import full, without_room
 from forge_bot.values import CommandName, CommandResult
@@ -400,8 +401,11 @@ class Project:
             outcome = self._outcome(box, words)
         if outcome.exit_code != 0 and outcome.cannot_judge:
             raise CannotJudge(
-                f"`{' '.join(argv)}` failed, and this sandbox cannot judge it:"
-                f" {outcome.cannot_judge}."
+                say(
+                    "runs.project.failed_and_this_sandbox_cannot",
+                    argv=" ".join(argv),
+                    cannot_judge=outcome.cannot_judge,
+                )
             )
         output = "\n".join(plain_lines(self._strike(outcome.output)))
         output = output.replace(str(self.places.environment), ENV)
@@ -423,7 +427,7 @@ class Project:
         """
         outcome = run(self.backend, box, words, called_off=self._called_off)
         if self._called_off.is_set():
-            raise Interrupted("The work was ended while the project's commands ran.")
+            raise Interrupted(say("runs.project.work_was_ended_while_projects"))
         return outcome
 
     def _box(self, place: Tree, *, setting_up: bool, network: bool) -> Box:

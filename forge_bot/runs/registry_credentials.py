@@ -15,6 +15,7 @@ from forge_bot.agent.redaction import SETUP_PREFIX, encoded_forms, password_in
 from forge_bot.errors import CredentialKept
 from forge_bot.runs.python_setup_steps import Read, Step, is_python_setup, python_divides
 from forge_bot.runs.setup_steps import runs_nothing
+from forge_bot.sentences import say
 from forge_bot.settings import Config
 
 _LAST_BUILDS_NOTHING = {"npm": (), "bun": (), "pnpm": (".pnpmfile.cjs", ".pnpmfile.mjs")}
@@ -103,8 +104,11 @@ def check_not_kept(given: Mapping[str, str], folders: Iterable[Path]) -> None:
     for file in _files(folders):
         if (found := _search(wanted, file)) is not None:
             raise CredentialKept(
-                f"Setup wrote the value of {forms[found]} into {file.name}, where the project's"
-                " code could read it."
+                say(
+                    "runs.registry_credentials.setup_wrote_value_of_into",
+                    forms=forms[found],
+                    name=file.name,
+                )
             )
 
 

@@ -6,6 +6,7 @@ import re
 from pydantic import Field
 
 from forge_bot.errors import EmptyTask, IssueUnavailable, TaskTooLarge
+from forge_bot.sentences import say
 from forge_bot.values import Frozen, Source
 
 LONGEST_TASK = 100_000
@@ -36,7 +37,7 @@ def draft_from_words(task: str, *, token: str | None, api_url: str | None) -> Re
         return checked(draft)
     text = task.replace("\r\n", "\n").replace("\0", "").strip()
     if len(re.sub(r"\W", "", text)) < len("fix"):
-        raise EmptyTask("The task is empty, or too short to mean anything.")
+        raise EmptyTask(say("runs.request_draft.task_is_empty"))
     return checked(RequestDraft(title=_title(text), text=text))
 
 
@@ -46,7 +47,7 @@ def draft_from(
     """The draft for an issue that somebody else has read. Raises EmptyTask, TaskTooLarge."""
     words = text.replace("\r\n", "\n").replace("\0", "").strip()
     if not title.strip() and not words:
-        raise EmptyTask("The issue has neither a title nor a text.")
+        raise EmptyTask(say("runs.request_draft.issue_has_neither_title_nor"))
     return checked(
         RequestDraft(
             title=title.strip() or _title(words),
@@ -101,15 +102,12 @@ def _hosts() -> tuple[str, ...]:
 def _no_issue(url: str) -> IssueUnavailable:
     if re.search(r"/pull/\d+", url):
         return IssueUnavailable(
-            f"{url} is a pull request, not an issue.",
-            hint="Name an issue, or say in words what is to be done.",
+            say("runs.request_draft.is_pull_request", url=url),
+            hint=say("runs.request_draft.name_issue"),
         )
     return IssueUnavailable(
-        f"{url} is no issue of github.com.",
-        hint=(
-            "Paste the text of the issue as the task. For an issue on GitHub Enterprise set GH_HOST"
-            " to its host."
-        ),
+        say("runs.request_draft.is_no_issue_of_github", url=url),
+        hint=(say("runs.request_draft.paste_text_of_issue_as_task")),
     )
 
 
@@ -120,7 +118,11 @@ def checked(draft: RequestDraft) -> RequestDraft:
     )
     if len(draft.text) > LONGEST_TASK:
         raise TaskTooLarge(
-            f"The task has {len(draft.text):,} characters; {LONGEST_TASK:,} are the most."
+            say(
+                "runs.request_draft.task_has_characters",
+                count=len(draft.text),
+                longest_task=LONGEST_TASK,
+            )
         )
     return draft
 

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from forge_bot.errors import TimeUsedUp, WriteFailed
 from forge_bot.interaction.number_format import duration
+from forge_bot.sentences import say
 from forge_bot.store import write_whole
 
 _FILE = "worked-seconds"
@@ -48,8 +49,10 @@ class RunClock:
                 raise
             self._counted = 0.0
             raise TimeUsedUp(
-                f"The run has been worked on for {duration(round(self._limit * 1_000))}, which is"
-                " what run_seconds allows."
+                say(
+                    "runs.run_clock.run_has_been_worked",
+                    duration=duration(round(self._limit * 1000)),
+                )
             ) from None
         finally:
             with suppress(WriteFailed):

@@ -5,6 +5,7 @@ nothing holds to the proxy.
 from forge_bot.errors import NoTestCommand
 from forge_bot.knowledge import Profile
 from forge_bot.sandbox import BackendName
+from forge_bot.sentences import say
 from forge_bot.settings import Config
 
 SETUP_NOT_WALLED = (
@@ -22,5 +23,5 @@ def check_testable(profile: Profile, config: Config) -> None:
     """Raise NoTestCommand if nothing could be verified and nobody said that this is wanted."""
     if not profile.commands.test and config.commands.test is None:
         raise NoTestCommand(
-            "No way to run tests was found in this repository.", details=profile.notes
+            say("runs.run_needs.no_way_to_run_tests_was_found"), details=profile.notes
         )

@@ -2,6 +2,7 @@
 
 from forge_bot.errors import BadOption
 from forge_bot.git import Repository
+from forge_bot.sentences import say
 from forge_bot.settings.config import folder_of
 
 
@@ -13,7 +14,7 @@ def scope_folder(repository: Repository, wanted: str, commit: str = "HEAD") -> s
     try:
         folder = folder_of(wanted)
     except ValueError as error:
-        raise BadOption(f"--in {wanted} is not {error}.", hint=way_out) from None
+        raise BadOption(say("runs.scope.in_is", wanted=wanted, error=error), hint=way_out) from None
     if not repository.list_files(repository.commit_id(commit), folder):
-        raise BadOption(f"--in {wanted}: no tracked file lies there.", hint=way_out)
+        raise BadOption(say("runs.scope.in_no_tracked_file_lies", wanted=wanted), hint=way_out)
     return folder

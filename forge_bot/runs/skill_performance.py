@@ -33,6 +33,7 @@ from forge_bot.runs.capability_descriptions import describe_capability
 from forge_bot.runs.project import Project
 from forge_bot.runs.run_prompts import PERFORMER
 from forge_bot.sandbox import CommandOutcome
+from forge_bot.sentences import say
 from forge_bot.settings import Config
 from forge_bot.values import PhaseId, TaskId, Tier
 
@@ -146,7 +147,9 @@ class SkillPerformer:
         known = self.outside.catalogue.skill_definitions[name]
         folder = Path(known.skill_path)
         if skill_digest(folder) != self.outside.catalogue.digests[name]:
-            raise BadCapabilities(f"{name} was changed since this run has read it: not performed.")
+            raise BadCapabilities(
+                say("runs.skill_performance.was_changed_since_this_run_has_read", name=name)
+            )
         return read_skill(folder, known.skill_path, whole=True)
 
     def _script(

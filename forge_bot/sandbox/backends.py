@@ -14,6 +14,7 @@ from forge_bot.sandbox import bubblewrap, unprivileged
 from forge_bot.sandbox.box import BackendName, Box, CommandOutcome, ResourceLimits
 from forge_bot.sandbox.programs import CannotStart, checked_words
 from forge_bot.sandbox.watch_process import ExceededLimit, ProcessReport
+from forge_bot.sentences import say
 
 Wanted = Literal["auto", "bubblewrap", "landlock", "off"]
 
@@ -68,7 +69,7 @@ def choose(wanted: Wanted) -> BackendName:
             return name
         reasons.append(f"{name}: {trouble}")
     raise NoSandbox(
-        f"Project commands cannot be locked in on this machine. {' '.join(reasons)}",
+        say("sandbox.backends.project_commands_cannot_be_locked", reasons=" ".join(reasons)),
         details=tuple(reasons),
     )
 
@@ -110,7 +111,7 @@ def _run(
             case _:
                 assert_never(backend)
     except OSError as error:
-        raise SandboxFailed(f"The box could not be made: {error}.") from error
+        raise SandboxFailed(say("sandbox.backends.box_could_not_be_made", error=error)) from error
 
 
 def _outcome(
@@ -167,7 +168,9 @@ def bubblewrap_here() -> str:
             return _probed(binary)
         except SandboxFailed as error:
             reasons.append(error.message)
-    raise SandboxFailed(" ".join(dict.fromkeys(reasons)) or "no bwrap program is installed.")
+    raise SandboxFailed(
+        " ".join(dict.fromkeys(reasons)) or say("sandbox.backends.no_bwrap_program_is_installed")
+    )
 
 
 def _probed(binary: str) -> str:
@@ -181,7 +184,9 @@ def _try(name: BackendName, binary: str) -> None:
         code, seen = _run(name, binary, Box(worktree=Path(folder), limits=_PROBE), ("true",), None)
     if isinstance(seen, CannotStart) or code != 0:
         words = seen.sentence if isinstance(seen, CannotStart) else seen.kept.text()
-        raise SandboxFailed(words.strip() or f"a trial command ended with code {code}.")
+        raise SandboxFailed(
+            words.strip() or say("sandbox.backends.trial_command_ended_with_code", code=code)
+        )
 
 
 def _try_now(name: BackendName) -> None:

@@ -31,6 +31,7 @@ from forge_bot.sandbox.programs import CannotStart, cannot_start, program
 from forge_bot.sandbox.protected_places import protected_mounts, remove_new_files
 from forge_bot.sandbox.visible_files import visible_files
 from forge_bot.sandbox.watch_process import ProcessReport, WatchLimits, watch
+from forge_bot.sentences import say
 
 ALONE = (
     "--unshare-user",
@@ -252,7 +253,9 @@ def _not_begun(keeping: KeeperHandle) -> SandboxFailed | _KilledBefore:
     code = _own_code(report)
     if code > _BY_SIGNAL:
         return _KilledBefore(code)
-    return SandboxFailed(said or report.get("words") or "bwrap ended without a word.")
+    return SandboxFailed(
+        said or report.get("words") or say("sandbox.bubblewrap.bwrap_ended_without_word")
+    )
 
 
 def _limit(pid: int, limits: ResourceLimits) -> None:
@@ -299,4 +302,4 @@ def _ending(
         missing = said.endswith(os.strerror(errno.ENOENT))
         reason = cannot_start(name, errno.ENOENT if missing else errno.EACCES)
         return reason.exit_code, reason
-    raise SandboxFailed(said or "bwrap ended without a word.")
+    raise SandboxFailed(said or say("sandbox.bubblewrap.bwrap_ended_without_word"))

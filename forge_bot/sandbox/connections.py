@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 
 from forge_bot.errors import SandboxFailed
 from forge_bot.sandbox import listener
+from forge_bot.sentences import say
 
 PIECE = 65_536
 """Bytes that are read at a time."""
@@ -43,7 +44,13 @@ def listen_inside(pid: int, port: int) -> socket.socket:
         )
         if ended.returncode != 0:
             said = ended.stderr.strip().splitlines()[-1:] or ["no reason given"]
-            raise SandboxFailed(f"nothing can listen at port {port} in the sandbox: {said[0]}")
+            raise SandboxFailed(
+                say(
+                    "sandbox.connections.nothing_can_listen_at_port_in_sandbox",
+                    port=port,
+                    said=said[0],
+                )
+            )
         _, descriptors, _, _ = socket.recv_fds(ours, 16, 1)
     return socket.socket(fileno=descriptors[0])
 

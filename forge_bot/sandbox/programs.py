@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from forge_bot.errors import SandboxFailed
+from forge_bot.sentences import say
 
 NOT_FOUND, NOT_EXECUTABLE = 127, 126
 
@@ -23,12 +24,13 @@ def checked_words(argv: Sequence[str]) -> tuple[str, ...]:
     """Return the words of a command if a program can receive them."""
     if not argv or not argv[0]:
         raise SandboxFailed(
-            "A command without words cannot be run.", hint="Name a program in .forge/config.yml."
+            say("sandbox.programs.command_without_words_cannot_be_run"),
+            hint=say("sandbox.programs.name_program"),
         )
     if any("\0" in word for word in argv):
         raise SandboxFailed(
-            "A word of the command has a null byte in it.",
-            hint="Write the command without it in .forge/config.yml.",
+            say("sandbox.programs.word_of_command_has_null"),
+            hint=say("sandbox.programs.write_command_without"),
         )
     return tuple(argv)
 

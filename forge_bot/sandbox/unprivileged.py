@@ -35,6 +35,7 @@ from forge_bot.sandbox.watch_process import (
     shared_memory_used,
     watch,
 )
+from forge_bot.sentences import say
 
 # Signals and abstract sockets stay inside only since version 6 (Linux 6.12).
 _NEEDED_VERSION = 6
@@ -110,17 +111,20 @@ def run(
 
 def _check_machine() -> None:
     if platform.system() != "Linux":
-        raise SandboxFailed(f"Landlock is a part of Linux, and this is {platform.system()}.")
+        raise SandboxFailed(
+            say("sandbox.unprivileged.landlock_is_part_of_linux", system=platform.system())
+        )
     if not seccomp.supported():
-        raise SandboxFailed(f"the system calls of {platform.machine()} are not known here.")
+        raise SandboxFailed(
+            say("sandbox.unprivileged.system_calls_of_are_not_known", machine=platform.machine())
+        )
     found = ctypes.CDLL(None).syscall(
         ctypes.c_long(_CREATE_RULESET), None, ctypes.c_long(0), ctypes.c_long(_VERSION_FLAG)
     )
     if found < _NEEDED_VERSION:
         has = f"has version {found}" if found > 0 else "has no Landlock"
         raise SandboxFailed(
-            f"the kernel {has}; version {_NEEDED_VERSION} (Linux 6.12) is needed, so that signals"
-            " stay inside."
+            say("sandbox.unprivileged.kernel_version", has=has, needed_version=_NEEDED_VERSION)
         )
 
 
@@ -136,11 +140,17 @@ def _shared_memory_room(limits: ResourceLimits) -> int | None:
     used = shared_memory_used()
     if used > room:
         raise SandboxFailed(
-            f"{SHARED_MEMORY} holds {used // 2**20} MiB, and commands behind Landlock may fill it"
-            f" to {room // 2**20} MiB only.",
+            say(
+                "sandbox.unprivileged.holds_mib",
+                shared_memory=SHARED_MEMORY,
+                used=used // 2**20,
+                room=room // 2**20,
+            ),
             hint=(
-                f"Remove files from {SHARED_MEMORY} that nobody needs, or use bubblewrap, which has"
-                " one of its own."
+                say(
+                    "sandbox.unprivileged.remove_files_from_that_nobody",
+                    shared_memory=SHARED_MEMORY,
+                )
             ),
         )
     return room
@@ -208,11 +218,13 @@ def _ending(
         reason = cannot_start(name, report["errno"])
         return reason.exit_code, reason
     if "stage" in report:
-        raise SandboxFailed(f"Landlock could not be set up: {report['words']}")
+        raise SandboxFailed(
+            say("sandbox.unprivileged.landlock_could_not_be_set", report=report["words"])
+        )
     if "exit_code" not in report and watched.overrun is None:
         raise SandboxFailed(
             watched.kept.text().strip()
-            or "The process that keeps the command was ended from outside."
+            or say("sandbox.unprivileged.process_that_keeps_command_was_ended")
         )
     return report.get("exit_code", keeper_process.KILLED), replace(
         watched, asked=frozenset(report.get("asked", ()))

@@ -14,6 +14,7 @@ from forge_bot.sandbox.hidden_system_files import private_in_etc, with_passwords
 from forge_bot.sandbox.registries import Registries, registries
 from forge_bot.sandbox.setup_network import NetworkPolicy, machine_policy, registry_places
 from forge_bot.sandbox.toolchains import ROOTS, find_tools
+from forge_bot.sentences import say
 
 _USUAL_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
@@ -54,12 +55,12 @@ def visible_files(box: Box, temporary_seen: str | None = None) -> Generator[Visi
     worktree = box.worktree.resolve()
     if not worktree.is_dir():
         raise SandboxFailed(
-            f"The work tree {box.worktree} is not a folder.",
-            hint="Check the path, or start the run again.",
+            say("sandbox.visible_files.work_tree_is_not_folder", worktree=box.worktree),
+            hint=say("sandbox.visible_files.check_path"),
         )
     if worktree == Path.home() or worktree in Path.home().parents:
         raise SandboxFailed(
-            f"{worktree} is or holds a home folder; its keys would be open to the command.",
+            say("sandbox.visible_files.is_or_holds_home_folder", worktree=worktree),
             hint=_NOT_AT_HOME,
         )
     host = Path(tempfile.mkdtemp(prefix="forge-box-"))

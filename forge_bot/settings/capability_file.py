@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal, cast
 from pydantic import ConfigDict, Discriminator, Field, Tag, TypeAdapter, field_validator
 
 from forge_bot.errors import BadCapabilities
+from forge_bot.sentences import say
 from forge_bot.values import Frozen
 
 CAPABILITY_FILE = "forge-mcp.json"
@@ -91,5 +92,5 @@ def load_capability_file(
     """
     text = read(name)
     if text is None and named:
-        raise BadCapabilities(f"There is no file {name}.")
+        raise BadCapabilities(say("settings.capability_file.there_is_no_file", name=name))
     return parse_capability_file(text, name) if text is not None else MCPConfig()

@@ -23,6 +23,7 @@ from pydantic import AfterValidator, Field, TypeAdapter, model_validator
 
 from forge_bot.artifacts.waves import normal_path
 from forge_bot.errors import BadConfig
+from forge_bot.sentences import say
 from forge_bot.settings.yaml_file import read_yaml
 from forge_bot.values import Frozen, TaskMode, TaskSpec
 
@@ -136,8 +137,14 @@ def _parsed(text: str) -> Rules:
     start = next((number for number, line in enumerate(lines) if line.strip()), 0)
     if lines[start].rstrip() != _FENCE:
         raise BadConfig(
-            f"{INSTRUCTIONS} has no front matter.",
-            details=(f"{INSTRUCTIONS}:{start + 1}: the first line must be ---",),
+            say("settings.instructions.has_no_front_matter", instructions=INSTRUCTIONS),
+            details=(
+                say(
+                    "settings.instructions.first_line_must",
+                    instructions=INSTRUCTIONS,
+                    start=start + 1,
+                ),
+            ),
         )
     end = next(
         (number for number in range(start + 1, len(lines)) if lines[number].rstrip() == _FENCE),
@@ -145,8 +152,10 @@ def _parsed(text: str) -> Rules:
     )
     if end is None:
         raise BadConfig(
-            f"The front matter of {INSTRUCTIONS} does not end.",
-            details=(f"{INSTRUCTIONS}: a second line --- is missing",),
+            say("settings.instructions.front_matter_of_does_not_end", instructions=INSTRUCTIONS),
+            details=(
+                say("settings.instructions.second_line_is_missing", instructions=INSTRUCTIONS),
+            ),
         )
     # Blank lines in place of what stands before, so that each problem has its own line.
     return read_yaml(

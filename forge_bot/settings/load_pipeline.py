@@ -9,6 +9,7 @@ from pydantic import TypeAdapter
 
 from forge_bot.errors import BadConfig, BadPipeline
 from forge_bot.resources import templates
+from forge_bot.sentences import say
 from forge_bot.settings.config import load_config
 
 if TYPE_CHECKING:
@@ -101,7 +102,9 @@ def load_descriptor(name: str, read: Callable[[str], str | None]) -> "Pipeline |
     found = _parsed(text, place)
     if isinstance(found, StepPipeline) and found.pipeline_id != name:
         wrong = f"{place}:1: pipeline_id: {found.pipeline_id!r}; the file is named {name!r}"
-        raise BadPipeline(f"{place} has one problem.", details=(wrong,))
+        raise BadPipeline(
+            say("settings.load_pipeline.has_one_problem", place=place), details=(wrong,)
+        )
     return found
 
 
@@ -111,10 +114,14 @@ def pipeline_source(name: str, read: Callable[[str], str | None]) -> tuple[str, 
     """
     if not name.replace("-", "").replace("_", "").isalnum():
         raise BadPipeline(
-            f"{name!r} is no name of a pipeline.", details=("letters, digits, - and _ only",)
+            say("settings.load_pipeline.is_no_name_of_pipeline", name=name),
+            details=(say("settings.load_pipeline.letters_digits"),),
         )
     if name.casefold() in {each.casefold() for each in RESERVED}:
-        raise BadPipeline(f"{name!r} is no name of a pipeline.", details=("a label has it",))
+        raise BadPipeline(
+            say("settings.load_pipeline.is_no_name_of_pipeline", name=name),
+            details=(say("settings.load_pipeline.label_has"),),
+        )
     own = f"{PIPELINES}/{name}.yaml"
     text = read(own)
     if text is not None:
@@ -122,6 +129,7 @@ def pipeline_source(name: str, read: Callable[[str], str | None]) -> tuple[str, 
     shipped = templates() / "pipelines" / f"{name}.yaml"
     if not shipped.is_file():
         raise BadPipeline(
-            f"There is no pipeline {name!r}.", details=(f"neither {own} nor a shipped one",)
+            say("settings.load_pipeline.there_is_no_pipeline", name=name),
+            details=(say("settings.load_pipeline.neither_nor_shipped_one", own=own),),
         )
     return shipped.read_text(encoding="utf-8"), f"pipelines/{name}.yaml"

@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 from forge_bot.errors import NoStateHome
+from forge_bot.sentences import say
 
 
 def state_home() -> Path:
@@ -23,9 +24,7 @@ def _home() -> Path:
         home = Path.home()
     except RuntimeError:
         # Containers run under numbers that no user list knows.
-        raise NoStateHome(
-            "HOME is not set, and the system knows no home folder for this user."
-        ) from None
+        raise NoStateHome(say("settings.state_home.home_is_not_set")) from None
     if not home.is_absolute():
-        raise NoStateHome(f"HOME is {str(home)!r}, which is no absolute path.")
+        raise NoStateHome(say("settings.state_home.home_is_which_is_no_absolute", home=str(home)))
     return home

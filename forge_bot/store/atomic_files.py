@@ -9,6 +9,7 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from forge_bot.errors import PathEscapes, RecordChanged, WriteFailed
+from forge_bot.sentences import say
 
 LEFTOVER = ".*.????????.tmp"
 """Pattern of the names of half-written files; a process that is killed while it writes leaves one
@@ -27,10 +28,14 @@ def inside(root: Path, relative: str) -> Path:
         or pure.is_absolute()
         or ".." in pure.parts
     ):
-        raise PathEscapes(f"{relative!r} does not stay inside {root.name}.")
+        raise PathEscapes(
+            say("store.atomic_files.does_not_stay_inside", relative=relative, name=root.name)
+        )
     path = root / pure
     if _has_link(str(root), pure.parts) and not path.resolve().is_relative_to(root.resolve()):
-        raise PathEscapes(f"{relative!r} leads out of {root.name} through a link.")
+        raise PathEscapes(
+            say("store.atomic_files.leads_out_of_through_link", relative=relative, name=root.name)
+        )
     return path
 
 
@@ -74,7 +79,11 @@ def half_written(path: Path) -> Generator[Path]:
             half.unlink(missing_ok=True)
     except OSError as error:
         raise WriteFailed(
-            f"{path.name} could not be written: {error.strerror or error}."
+            say(
+                "store.atomic_files.could_not_be_written",
+                name=path.name,
+                strerror=error.strerror or error,
+            )
         ) from error
 
 
@@ -114,7 +123,7 @@ def append_line(path: Path, line: str, expected: Content | None = None) -> Conte
             found = Content.of(data)
             if expected is not None and found != expected:
                 raise RecordChanged(
-                    f"{path} was changed by another program while this process worked."
+                    say("store.atomic_files.was_changed_by_another_program", path=path)
                 )
             added = line.encode("utf-8") + b"\n"
             file.truncate(found.size)
@@ -130,12 +139,16 @@ def append_line(path: Path, line: str, expected: Content | None = None) -> Conte
             # no name any more.
             if not path.exists() or not os.path.samestat(os.fstat(file.fileno()), path.stat()):
                 raise RecordChanged(
-                    f"{path} was replaced by another program while this process wrote."
+                    say("store.atomic_files.was_replaced_by_another_program", path=path)
                 )
             return Content.of(data[: found.size] + added)
     except OSError as error:
         raise WriteFailed(
-            f"{path.name} could not be written: {error.strerror or error}."
+            say(
+                "store.atomic_files.could_not_be_written",
+                name=path.name,
+                strerror=error.strerror or error,
+            )
         ) from error
 
 

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from forge_bot.errors import RunBusy, WriteFailed
+from forge_bot.sentences import say
 
 
 @contextmanager
@@ -23,7 +24,9 @@ def held(path: Path, what: str, by: str = "") -> Generator[None]:
     try:
         lock.acquire()
     except Timeout as error:
-        raise RunBusy(f"Another process is working on {what}{_said(holder)}.") from error
+        raise RunBusy(
+            say("store.lock.another_process_is_working", what=what, said=_said(holder))
+        ) from error
     try:
         _say(holder, by)
         yield
@@ -48,7 +51,11 @@ def _say(holder: Path, by: str) -> None:
         holder.write_text(by, encoding="utf-8", errors="replace")
     except OSError as error:
         raise WriteFailed(
-            f"{holder.name} could not be written: {error.strerror or error}."
+            say(
+                "store.atomic_files.could_not_be_written",
+                name=holder.name,
+                strerror=error.strerror or error,
+            )
         ) from error
 
 

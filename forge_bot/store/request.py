@@ -6,6 +6,7 @@ from functools import lru_cache
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from forge_bot.errors import ReportsDamaged
+from forge_bot.sentences import say
 from forge_bot.values import Effort, Frozen, Source
 
 _RESTORE = "Restore the file from the run's branch: git checkout BRANCH -- .specs/…/request.md."
@@ -76,11 +77,11 @@ def read_request(text: str) -> Request:
     try:
         request, stated = _parsed(text)
     except (ValueError, ValidationError, yaml.YAMLError) as error:
-        raise ReportsDamaged(f"request.md cannot be read: {error}.", hint=_RESTORE) from error
-    if stated != request.hash:
         raise ReportsDamaged(
-            "request.md was changed after the run began; its hash no longer fits.", hint=_RESTORE
-        )
+            say("store.request.request_md_cannot_be_read", error=error), hint=_RESTORE
+        ) from error
+    if stated != request.hash:
+        raise ReportsDamaged(say("store.request.request_md_was_changed_after"), hint=_RESTORE)
     return request
 
 

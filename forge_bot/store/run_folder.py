@@ -17,6 +17,7 @@ from forge_bot.errors import (
     RunEnded,
     UnknownArtifact,
 )
+from forge_bot.sentences import say
 from forge_bot.store.atomic_files import LEFTOVER, Content, append_line, inside, write_whole
 from forge_bot.store.names_of_runs import SPECS
 
@@ -81,7 +82,9 @@ class Workspace:
     def _recorded(self) -> bytes:
         path = self.path / REPORTS
         if not path.is_file():
-            raise ReportsDamaged(f"{self.relative}/{REPORTS} is missing.")
+            raise ReportsDamaged(
+                say("store.run_folder.is_missing", relative=self.relative, reports=REPORTS)
+            )
         return path.read_bytes()
 
     def record(self, report: "Report", state: "State") -> None:
@@ -102,7 +105,7 @@ class Workspace:
         """
         path = self.path / REPORTS
         if not path.is_file() or Content.of(path.read_bytes()) != self.content:
-            raise RecordChanged(f"{path} was changed by another program while this process worked.")
+            raise RecordChanged(say("store.atomic_files.was_changed_by_another_program", path=path))
 
     def save(self, state: "State") -> None:
         """Write state.json."""
@@ -140,7 +143,9 @@ class Workspace:
         """An artifact's text; raises UnknownArtifact."""
         raw = self.read_bytes(artifact)
         if raw is None:
-            raise UnknownArtifact(f"There is no {artifact} in {self.relative}.")
+            raise UnknownArtifact(
+                say("store.run_folder.there_is", artifact=artifact, relative=self.relative)
+            )
         return raw.decode("utf-8", "replace")
 
     def read_bytes(self, artifact: str) -> bytes | None:
@@ -186,7 +191,9 @@ def read_state(pipeline: "Pipeline", raw: bytes, name: str) -> "State":
     try:
         return fold(pipeline, read_reports(raw, name))
     except (ReportRejected, RunEnded) as error:
-        raise ReportsDamaged(f"{name} contradicts itself: {error.message}") from error
+        raise ReportsDamaged(
+            say("store.run_folder.contradicts_itself", name=name, message=error.message)
+        ) from error
 
 
 def state_file(state: "State") -> bytes:
@@ -218,8 +225,12 @@ def _refuse_other_schema(text: str, where: str) -> None:
     found = _SCHEMA.search(text)
     if found and int(found[1]) != SCHEMA_VERSION:
         raise OtherSchema(
-            f"{where} was written with state schema {found[1]}; this version reads"
-            f" {SCHEMA_VERSION}."
+            say(
+                "store.run_folder.was_written_with_state_schema",
+                where=where,
+                found=found[1],
+                schema_version=SCHEMA_VERSION,
+            )
         )
 
 
@@ -227,6 +238,6 @@ def _unreadable(name: str, number: int, line: bytes, error: ValidationError) -> 
     first = error.errors()[0]
     what = f"{'.'.join(str(step) for step in first['loc'])}: {first['msg']}"
     return ReportsDamaged(
-        f"{name}, line {number} cannot be read: {what}.",
+        say("store.run_folder.line_cannot_be_read", name=name, number=number, what=what),
         details=(line[:200].decode("utf-8", "replace"),),
     )

@@ -39,6 +39,7 @@ from forge_bot.runs.run import Run
 from forge_bot.runs.run_steps import PUBLISH, step_taken
 from forge_bot.runs.session import Session
 from forge_bot.runs.tier_models import models_for
+from forge_bot.sentences import say
 from forge_bot.settings import load_config
 from forge_bot.temporal.payloads import (
     STEPS,
@@ -89,7 +90,7 @@ def _sign_of_life() -> None:
     """Tell the server that this worker lives. Raises where nobody waits for it any more."""
     activity.heartbeat()
     if activity.is_cancelled():
-        raise RunBusy("Another process is working on the run.")
+        raise RunBusy(say("temporal.run_activities.another_process_is_working_on_run"))
 
 
 class RunActivities:
@@ -156,8 +157,8 @@ class RunActivities:
         repository = Repository.find(Path(begin.repository))
         if repository.root not in self._roots:
             raise TemporalRefused(
-                "This worker does not work in the folder that is asked for.",
-                hint="Start one that does: forge-bot worker --repo FOLDER",
+                say("temporal.run_activities.this_worker_does_not_work_in_folder"),
+                hint=say("temporal.run_activities.start_one_that_does"),
             )
         config = load_config(repository.text_here)
         return Session(
@@ -223,7 +224,7 @@ def _recorded(order: StepOrder, _session: Session, run: Run) -> StepDone:
     report = REPORT.validate_json(order.report)
     if report.key not in run.state.seen:
         if len(run.workspace.reports()) != order.known:
-            raise RunMoved("Somebody else went on with the run.")
+            raise RunMoved(say("temporal.run_activities.somebody_else_went_on_with_run"))
         run.tell(report)
     return StepDone(commit=_delivered(order, run))
 
@@ -240,7 +241,9 @@ def _performed(order: StepOrder, session: Session, run: Run) -> StepDone:
         return _told(order, run)
     action = run.action
     if action.action_id != order.action_id or not isinstance(action, SpawnAgent | WriteFile | Exec):
-        raise RunMoved(f"{order.action_id} is not what the run needs next.")
+        raise RunMoved(
+            say("temporal.run_activities.is_not_what_run_needs", action_id=order.action_id)
+        )
 
     def host_of(only: StepChoice | None) -> LocalHost:
         return session.local_host(
@@ -281,7 +284,7 @@ def _check_place(order: StepOrder, run: Run) -> None:
     lacks = len(run.workspace.reports()) < order.known
     head = run.tree.head().commit
     if lacks or (order.commit and not is_ancestor(run.repository.root, order.commit, head)):
-        raise RunMoved(f"The branch {run.state.branch} was put back.")
+        raise RunMoved(say("temporal.run_activities.branch_was_put_back", branch=run.state.branch))
 
 
 async def _alive(work: Coroutine[Any, Any, Taken]) -> Taken:

@@ -6,6 +6,7 @@ from temporalio.client import WorkflowHandle
 from temporalio.service import RPCError, RPCStatusCode
 
 from forge_bot.errors import TemporalRefused, TemporalUnavailable
+from forge_bot.sentences import say
 
 UNREAD = (
     "A worker cannot read the history of this run's workflow, which another version of forge-bot"
@@ -29,9 +30,16 @@ def as_forge_error(
 ) -> TemporalUnavailable | TemporalRefused:
     """Return the error for what the server's protocol says."""
     if error.status in {RPCStatusCode.NOT_FOUND, RPCStatusCode.INVALID_ARGUMENT}:
-        return TemporalRefused(f"{address} has no namespace {namespace!r}.")
+        return TemporalRefused(
+            say("temporal.server_errors.has_no_namespace", address=address, namespace=namespace)
+        )
     if error.status in {RPCStatusCode.PERMISSION_DENIED, RPCStatusCode.UNAUTHENTICATED}:
-        return TemporalRefused(f"{address} refuses access to {namespace!r}.")
+        return TemporalRefused(
+            say("temporal.server_errors.refuses_access", address=address, namespace=namespace)
+        )
     return TemporalUnavailable(
-        f"The Temporal server {address or 'of this command'} does not answer."
+        say(
+            "temporal.server_errors.temporal_server_does_not_answer",
+            address=address or say("temporal.server_errors.of_this_command"),
+        )
     )

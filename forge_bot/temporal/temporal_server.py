@@ -17,6 +17,7 @@ from forge_bot.errors import (
     TemporalServerMissing,
     TemporalUnavailable,
 )
+from forge_bot.sentences import say
 from forge_bot.temporal.run_place import TemporalPlace
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ _FAST = ("--sqlite-pragma", "journal_mode=WAL", "--sqlite-pragma", "synchronous=
 def require_client() -> None:
     """Raise TemporalMissing where the client of Temporal is not installed."""
     if find_spec("temporalio") is None:
-        raise TemporalMissing("The client of Temporal is not installed.")
+        raise TemporalMissing(say("temporal.temporal_server.client_of_temporal_is_not_installed"))
 
 
 def server_program() -> Path:
@@ -42,7 +43,7 @@ def server_program() -> Path:
     beside = Path(sys.executable).with_name(_PROGRAM)
     found = str(beside) if beside.is_file() else shutil.which(_PROGRAM)
     if found is None:
-        raise TemporalServerMissing("--dev starts Temporal's own server, which is not installed.")
+        raise TemporalServerMissing(say("temporal.temporal_server.dev_starts_temporals_own_server"))
     return Path(found)
 
 
@@ -135,7 +136,9 @@ async def connect(place: TemporalPlace, metrics: str = "") -> "Client":
         raise as_forge_error(error, place.address, place.namespace) from error
     except (RuntimeError, TimeoutError) as error:
         raise TemporalUnavailable(
-            f"The Temporal server at {place.address} does not answer."
+            say(
+                "temporal.temporal_server.temporal_server_at_does_not_answer", address=place.address
+            )
         ) from error
     return client
 

@@ -41,6 +41,7 @@ from forge_bot.runs.process_signals import until_stopped
 from forge_bot.runs.question import gate_shown, open_question
 from forge_bot.runs.run import Run
 from forge_bot.runs.session import VIA, Session, TerminalHost, outcome_of
+from forge_bot.sentences import say
 from forge_bot.temporal.payloads import RunBegin, RunStanding, publishing_queue, stop_in
 from forge_bot.temporal.run_activities import open_when_free
 from forge_bot.temporal.run_place import (
@@ -202,7 +203,7 @@ class TemporalSession:
         await handle.signal(ForgeRunWorkflow.wake)
         standing = await self._settled(client, handle)
         if standing.known < there:
-            raise RunBusy("The workflow of the run is reading its branch.")
+            raise RunBusy(say("temporal.temporal_session.workflow_of_run_is_reading_its_branch"))
 
     async def _tell(self, handle: RunHandle, run: Run, report: Report) -> None:
         """Deliver a person's report; a refusal is raised as the engine worded it."""
@@ -246,23 +247,17 @@ class TemporalSession:
     def _lost(self, report: Report, *, accepted: bool) -> TemporalUnavailable:
         place = self.place.address or "of this command"
         if isinstance(report, GateShown):
-            return TemporalUnavailable(f"The Temporal server {place} does not answer.")
+            return TemporalUnavailable(
+                say("temporal.temporal_session.temporal_server_does_not_answer", place=place)
+            )
         if accepted:
             return TemporalUnavailable(
-                f"The Temporal server {place} took your answer, and was lost before the answer was"
-                " recorded.",
-                hint=(
-                    "It counts, once: do not give it again. When the server is back, `forge-bot"
-                    " resume` follows the run."
-                ),
+                say("temporal.temporal_session.temporal_server_took_your_answer", place=place),
+                hint=(say("temporal.temporal_session.it_counts_once")),
             )
         return TemporalUnavailable(
-            f"The Temporal server {place} was lost while your answer was on its way; whether it"
-            " arrived is not known.",
-            hint=(
-                "It counts once at most. When the server is back, `forge-bot resume` shows whether"
-                " the question is still open."
-            ),
+            say("temporal.temporal_session.temporal_server_was_lost_while", place=place),
+            hint=(say("temporal.temporal_session.it_counts_once_at_most")),
         )
 
     async def _show_again(self, handle: RunHandle, run: Run) -> None:
@@ -357,7 +352,9 @@ class TemporalSession:
             found = await client.workflow_service.describe_task_queue(asked)
             fresh = now().replace(tzinfo=None) - _FRESH
             if not any(each.last_access_time.ToDatetime() > fresh for each in found.pollers):
-                raise NoTemporalWorker(f"No worker takes work from the queue {queue}.")
+                raise NoTemporalWorker(
+                    say("temporal.temporal_session.no_worker_takes_work_from_queue", queue=queue)
+                )
 
     def _progress(self, standing: RunStanding) -> None:
         """Tell what a worker elsewhere does; one in this process tells it itself."""

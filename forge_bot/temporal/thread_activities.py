@@ -35,6 +35,7 @@ from forge_bot.git import Repository
 from forge_bot.github_api.app_tokens import APP_ID, APP_KEY, AppTokens
 from forge_bot.runs.find_runs import resolve_run
 from forge_bot.runs.open_run import open_run
+from forge_bot.sentences import say
 from forge_bot.settings import load_config, state_home
 from forge_bot.store.run_folder import CARRIED
 from forge_bot.temporal.live_visit import LiveVisit, new_folder, watched
@@ -182,8 +183,11 @@ class ThreadActivities:
     def _check(self, order: VisitOrder) -> None:
         if order.repository.casefold() not in self._repositories:
             error = TemporalRefused(
-                f"This worker does not work for {order.repository}.",
-                hint="Start one that does: forge-bot worker --github OWNER/NAME",
+                say(
+                    "temporal.thread_activities.this_worker_does_not_work",
+                    repository=order.repository,
+                ),
+                hint=say("temporal.thread_activities.start_one_that_does"),
             )
             raise as_failure(stopped_by(error))
 

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple, cast
 from forge_bot.agent.model_answers import answer_schema
 from forge_bot.agent.models.base import MessageRole, ModelCall, ModelReply, PossiblyCharged
 from forge_bot.errors import ModelUnavailable, UnknownModel
+from forge_bot.sentences import say
 from forge_bot.values import Usage
 
 _MOST_CALLS = 200
@@ -49,7 +50,9 @@ def _claude_reply(output: str, folder: Path) -> tuple[str, Usage]:
     del folder
     said = cast("dict[str, Any]", json.loads(output))
     if said.get("is_error"):
-        raise ModelUnavailable(f"claude could not answer: {str(said.get('result'))[:_SHOWN]}")
+        raise ModelUnavailable(
+            say("agent.coding_cli.claude_could_not_answer", get=str(said.get("result"))[:_SHOWN])
+        )
     given = said.get("structured_output")
     text = json.dumps(given, ensure_ascii=False) if given is not None else str(said["result"])
     counts = cast("dict[str, Any]", said.get("usage") or {})
@@ -94,17 +97,18 @@ def open_cli_model(spec: str, seconds: float) -> "CodingCli":
     if program not in _PROGRAMS:
         known = " and ".join(f"cli:{name}" for name in _PROGRAMS)
         raise UnknownModel(
-            f"{spec} names no program that is known here.", hint=f"There are {known}."
+            say("agent.coding_cli.names_no_program_that_is_known", spec=spec),
+            hint=say("agent.coding_cli.there_are", known=known),
         )
     if os.environ.get("GITHUB_ACTIONS") == "true":
         raise UnknownModel(
-            f"{spec} is for a terminal, where a person has logged in.",
-            hint="In GitHub Actions, name a provider's model and give its key as a secret.",
+            say("agent.coding_cli.is_for_terminal_where_person_has_logged", spec=spec),
+            hint=say("agent.coding_cli.in_github_actions"),
         )
     if shutil.which(program) is None:
         raise UnknownModel(
-            f"{spec} needs the program {program}, which is not installed.",
-            hint=f"Install {program} and log in, or name a provider's model.",
+            say("agent.coding_cli.needs_program", spec=spec, program=program),
+            hint=say("agent.coding_cli.install_and_log", program=program),
         )
     return CodingCli(spec, program, model, seconds)
 
@@ -125,7 +129,7 @@ class CodingCli:
         async with self._one:
             if self._calls >= _MOST_CALLS:
                 raise ModelUnavailable(
-                    f"{self.name} was asked {_MOST_CALLS} times, the most of one invocation."
+                    say("agent.coding_cli.was_asked_times", name=self.name, most_calls=_MOST_CALLS)
                 )
             self._calls += 1
             with tempfile.TemporaryDirectory(prefix="forge-cli-") as place:
@@ -142,8 +146,12 @@ class CodingCli:
             text, usage = read(output, place)
         except (ValueError, KeyError, OSError) as error:
             raise PossiblyCharged(
-                f"{self.program} gave no answer that can be read ({type(error).__name__}):"
-                f" {' '.join(output.split())[:_SHOWN]}"
+                say(
+                    "agent.coding_cli.gave_no_answer_that_can_be_read",
+                    program=self.program,
+                    name=type(error).__name__,
+                    join=" ".join(output.split())[:_SHOWN],
+                )
             ) from error
         return ModelReply(
             text=text, usage=usage.model_copy(update={"cost": None, "model": self.name})
@@ -164,7 +172,11 @@ class CodingCli:
                 output, complaint = await process.communicate(order.input.encode())
         except TimeoutError:
             raise PossiblyCharged(
-                f"{self.program} did not answer within {self.seconds:g} seconds."
+                say(
+                    "agent.coding_cli.did_not_answer_within_seconds",
+                    program=self.program,
+                    seconds=self.seconds,
+                )
             ) from None
         finally:
             with suppress(ProcessLookupError):
@@ -174,7 +186,12 @@ class CodingCli:
         if process.returncode != 0:
             words = " ".join((complaint.decode("utf-8", "replace") or said).split())
             raise PossiblyCharged(
-                f"{self.program} ended with exit code {process.returncode}: {words[:_SHOWN]}"
+                say(
+                    "agent.coding_cli.ended_with_exit_code",
+                    program=self.program,
+                    returncode=process.returncode,
+                    words=words[:_SHOWN],
+                )
             )
         return said
 

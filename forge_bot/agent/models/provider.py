@@ -33,6 +33,7 @@ from forge_bot.agent.models.provider_keys import EXTRAS, missing_key, needs_key
 from forge_bot.agent.models.retry_delay import retry_delay
 from forge_bot.agent.models.usage import counted
 from forge_bot.errors import ForgeError, UnknownModel
+from forge_bot.sentences import say
 from forge_bot.values import Frozen
 
 if TYPE_CHECKING:
@@ -109,7 +110,7 @@ def open_provider(spec: str, settings: ProviderSettings) -> "ProviderModel":
     # Impossible counts are estimated here; a warning on stderr would only confuse.
     warnings.filterwarnings("ignore", message="Failed to extract usage")
     if not all(spec.partition(":")[::2]):
-        raise UnknownModel(f"{spec!r} does not name a provider and a model.")
+        raise UnknownModel(say("agent.provider.does_not_name_provider_and_model", spec=spec))
     try:
         return ProviderModel(spec, infer_model(spec, provider), settings)
     except (UserError, ValueError, TypeError, ImportError) as error:
@@ -129,28 +130,35 @@ def _unopened(spec: str, settings: ProviderSettings, error: Exception) -> ForgeE
         name = address.group(1)
         usual = _USUAL_ADDRESSES.get(name, "the address of your server")
         return UnknownModel(
-            f"{spec} needs an address, and {name} is not set.",
-            hint=f"Set {name} in the environment: {usual}.",
+            say("agent.provider.needs_address", spec=spec, name=name),
+            hint=say("agent.provider.set_in_environment", name=name, usual=usual),
         )
     if isinstance(error, ImportError):
         return _not_installed(spec, words)
     if isinstance(error, TypeError) and settings.base_url:
         return UnknownModel(
-            f"The provider of {spec} takes no base URL.",
-            hint="Use openai-chat:NAME for a compatible server.",
+            say("agent.provider.provider_of_takes_no_base", spec=spec),
+            hint=say("agent.provider.use_openai_chat"),
         )
     if "`region_name`" in words:
         return UnknownModel(
-            f"{spec} needs a region, and AWS_DEFAULT_REGION is not set.",
-            hint="Set AWS_DEFAULT_REGION in the environment, or a region in the AWS profile.",
+            say("agent.provider.needs_region", spec=spec),
+            hint=say("agent.provider.set_aws_default_region_in_environment"),
         )
     if (setting := _SETTING.search(words)) and setting.group() not in os.environ:
         name = setting.group()
         return UnknownModel(
-            f"{spec} needs a setting, and {name} is not set.",
-            hint=f"Set {name} in the environment, as the provider's documentation says.",
+            say("agent.provider.needs_setting", spec=spec, name=name),
+            hint=say("agent.provider.set_in_environment_2", name=name),
         )
-    return UnknownModel(f"{spec} is not a model that can be asked: {words}{suggest_models(spec)}")
+    return UnknownModel(
+        say(
+            "agent.provider.is_not_model_that_can_be_asked",
+            spec=spec,
+            words=words,
+            suggest_models=suggest_models(spec),
+        )
+    )
 
 
 def _not_installed(spec: str, words: str) -> ForgeError:
@@ -158,15 +166,12 @@ def _not_installed(spec: str, words: str) -> ForgeError:
     extra = re.search(r"pydantic-ai-slim\[([\w-]+)\]", words)
     if extra is None or extra.group(1) not in EXTRAS:
         return UnknownModel(
-            f"The provider of {spec} needs a package that is not installed: {words}"
+            say("agent.provider.provider_of_needs_package_2", spec=spec, words=words)
         )
     name = extra.group(1)
     return UnknownModel(
-        f"The provider of {spec} needs a package that is not installed.",
-        hint=(
-            f"Install forge-bot with the extra {name}, as in pip install 'forge-bot[{name}]'; in"
-            f" the Action, set the input extras to {name}."
-        ),
+        say("agent.provider.provider_of_needs_package", spec=spec),
+        hint=(say("agent.provider.install_forge_bot_with_extra", name=name)),
     )
 
 
@@ -220,7 +225,7 @@ class ProviderModel:
         except (TypeError, AttributeError, LookupError, ValueError) as error:
             # The library expects the documented fields in a provider's body and fails without them.
             raise PossiblyCharged(
-                f"The answer of {self.name} is not what its API promises.",
+                say("agent.provider.answer_of_is_not_what_its_api", name=self.name),
                 details=error_details(error),
             ) from error
         except Exception as error:
@@ -344,7 +349,9 @@ _FINISH = {"length": FinishReason.LENGTH, "content_filter": FinishReason.REFUSAL
 
 def _reply(name: str, call: ModelCall, response: "ModelResponse") -> ModelReply:
     if response.finish_reason == "error" or response.state not in {"complete", "incomplete"}:
-        raise PossiblyCharged(f"{name} broke off before its answer was complete.")
+        raise PossiblyCharged(
+            say("agent.provider.broke_off_before_its_answer_was_complete", name=name)
+        )
     details = response.provider_details or {}
     text = response.text or str(details.get("refusal", ""))
     finish = _FINISH.get(response.finish_reason or "stop", FinishReason.STOP)

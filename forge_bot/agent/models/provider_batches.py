@@ -19,6 +19,7 @@ from forge_bot.agent.models.batch_api import (
 )
 from forge_bot.agent.models.provider_errors import error_details, to_forge_error
 from forge_bot.errors import ModelUnavailable
+from forge_bot.sentences import say
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelResponse
@@ -241,8 +242,7 @@ class ProviderBatches:
         except (TypeError, AttributeError, LookupError, ValueError) as error:
             # The library expects the documented fields, and fails without them.
             raise ModelUnavailable(
-                f"What the provider of {self._name} says of its batches is not what its API"
-                " promises.",
+                say("agent.provider_batches.what_provider_of_says_of_its_batches", name=self._name),
                 details=error_details(error),
             ) from error
 
@@ -257,7 +257,9 @@ class ProviderBatches:
         # made past pydantic-ai.
         except Exception as error:
             raise ModelUnavailable(
-                f"The provider of {self._name} does not list its batches.",
+                say(
+                    "agent.provider_batches.provider_of_does_not_list_its_batches", name=self._name
+                ),
                 details=error_details(error),
             ) from error
 
@@ -271,8 +273,11 @@ class ProviderBatches:
             if error.status_code != _UNKNOWN:
                 raise
             raise ModelUnavailable(
-                f"The provider of {self._name} knows no batch {ticket.id} for this key; use one of"
-                " the same account and workspace that it was handed in with.",
+                say(
+                    "agent.provider_batches.provider_of_knows_no_batch_for_this_key",
+                    name=self._name,
+                    id=ticket.id,
+                ),
                 details=error_details(error),
             ) from error
 

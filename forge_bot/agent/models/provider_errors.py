@@ -20,6 +20,7 @@ from forge_bot.errors import (
     UnknownModel,
 )
 from forge_bot.remedies import CheckKey, ModelTrouble, Resume
+from forge_bot.sentences import say
 
 _SENTENCE = 300
 _MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
@@ -34,27 +35,33 @@ def to_forge_error(name: str, error: Exception, seconds: float, attempts: int) -
     match error:
         case theirs.ModelContextWindowExceededError():
             return ContextTooLong(
-                f"The question is longer than {name} can read; a model with a larger window, or"
-                " lower agent.prompt_tokens and agent.input_tokens in .forge/config.yml, would"
-                " help.",
+                say("agent.provider_errors.question_is_longer_than_can", name=name),
                 details=error_details(error),
             )
         case theirs.ModelAuthenticationError():
             return _key_refused(name, error)
         case theirs.ModelNotFoundError():
             return UnknownModel(
-                f"The provider knows no model {name}.{suggest_models(name)}",
+                say(
+                    "agent.provider_errors.provider_knows_no_model",
+                    name=name,
+                    suggest_models=suggest_models(name),
+                ),
                 details=error_details(error),
             )
         case theirs.ModelQuotaExceededError():
             return ModelUnavailable(
-                f"The account for {name} has used up its quota or credit.",
+                say("agent.provider_errors.account_for_has_used_up_its_quota", name=name),
                 trouble=ModelTrouble("no-credit"),
                 details=error_details(error),
             )
         case theirs.ModelRequestRejectedError():
             return QuestionRejected(
-                f"The provider of {name} rejects the question: {_sentence(error)}",
+                say(
+                    "agent.provider_errors.provider_of_rejects_question",
+                    name=name,
+                    sentence=_sentence(error),
+                ),
                 details=error_details(error),
             )
         case theirs.ModelRateLimitError():
@@ -68,15 +75,22 @@ def to_forge_error(name: str, error: Exception, seconds: float, attempts: int) -
         case theirs.ModelHTTPError():
             why = _message(error) or f"it answers with status {error.status_code}"
             return ModelUnavailable(
-                f"The provider of {name} failed, after {times}: {why}", details=error_details(error)
+                say("agent.provider_errors.provider_of_failed", name=name, times=times, why=why),
+                details=error_details(error),
             )
         case theirs.AgentRunError():
             return PossiblyCharged(
-                f"The answer of {name} is not what its API promises.", details=error_details(error)
+                say("agent.provider.answer_of_is_not_what_its_api", name=name),
+                details=error_details(error),
             )
         case _:
             return QuestionRejected(
-                f"{name} cannot be asked this way: {_sentence(error)}", details=error_details(error)
+                say(
+                    "agent.provider_errors.cannot_be_asked_this_way",
+                    name=name,
+                    sentence=_sentence(error),
+                ),
+                details=error_details(error),
             )
 
 
@@ -89,12 +103,20 @@ def of_credentials(name: str, error: Exception) -> ForgeError | None:
         return None
     if "Transport" in kind.__name__ or "Connect" in kind.__name__:
         return ModelUnavailable(
-            f"The credentials for {name} could not be fetched: {_sentence(error)}",
+            say(
+                "agent.provider_errors.credentials_for_could_not_be_fetched",
+                name=name,
+                sentence=_sentence(error),
+            ),
             details=error_details(error),
         )
     return KeyRefused(
-        f"The credentials for {name} cannot be used: {_sentence(error)}",
-        hint="Set them up on this machine, as the provider's documentation says.",
+        say(
+            "agent.provider_errors.credentials_for_cannot_be_used",
+            name=name,
+            sentence=_sentence(error),
+        ),
+        hint=say("agent.provider_errors.set_them_up_on_this_machine"),
         details=error_details(error),
     )
 
@@ -120,7 +142,12 @@ def _key_refused(name: str, error: Exception) -> KeyRefused:
     key = f"the key in {variable}" if variable else "the key"
     remedy = CheckKey(variable or "")
     return KeyRefused(
-        f"The provider of {name} does not accept {key}: {_sentence(error)}",
+        say(
+            "agent.provider_errors.provider_of_does_not_accept",
+            name=name,
+            key=key,
+            sentence=_sentence(error),
+        ),
         remedy=remedy,
         details=error_details(error),
     )
@@ -136,16 +163,31 @@ def _not_reached(name: str, error: Exception, seconds: float, times: str) -> Mod
     phase = error.phase if isinstance(error, theirs.ModelConnectionError) else None
     if phase in {"pool", "connect"}:
         return ModelUnavailable(
-            f"No connection to {name} could be made, after {times}: {_cause(error)}.",
+            say(
+                "agent.provider_errors.no_connection_to_could_be_made",
+                name=name,
+                times=times,
+                cause=_cause(error),
+            ),
             details=error_details(error),
         )
     if isinstance(error, theirs.ModelTimeoutError | theirs.ModelRequestTimeout):
         return PossiblyCharged(
-            f"{name} did not answer within {seconds:g} seconds, after {times}.",
+            say(
+                "agent.provider_errors.did_not_answer_within_seconds",
+                name=name,
+                seconds=seconds,
+                times=times,
+            ),
             details=error_details(error),
         )
     return PossiblyCharged(
-        f"The connection to {name} failed, after {times}: {_cause(error)}.",
+        say(
+            "agent.provider_errors.connection_to_failed",
+            name=name,
+            times=times,
+            cause=_cause(error),
+        ),
         details=error_details(error),
     )
 
@@ -156,15 +198,15 @@ def _limited(name: str, error: Exception, wait: float | None, times: str) -> Mod
     """
     if wait is None or not too_long(wait):
         return ModelUnavailable(
-            f"The rate limit of {name} is reached, after {times}.",
+            say("agent.provider_errors.rate_limit_of_is_reached_2", name=name, times=times),
             trouble=ModelTrouble("rate-limited"),
             details=error_details(error),
         )
     seconds = ceil(wait) if isfinite(wait) else None
     return ModelUnavailable(
-        f"The rate limit of {name} is reached, and the provider asks to wait for {_span(wait)}.",
+        say("agent.provider_errors.rate_limit_of_is_reached", name=name, span=_span(wait)),
         trouble=ModelTrouble("rate-limited", seconds),
-        hint="Come back then.",
+        hint=say("agent.provider_errors.come_back_then"),
         remedy=Resume(),
         details=error_details(error),
     )

@@ -8,6 +8,7 @@ from pathlib import Path
 from forge_bot.agent.models.base import Model, ModelCall, ModelReply, ReplayKey, prompt_digest
 from forge_bot.agent.models.exchange_files import Exchange, Exchanges
 from forge_bot.errors import ModelUnavailable, RecordExhausted
+from forge_bot.sentences import say
 
 
 class Recorder:
@@ -95,7 +96,9 @@ class Scripted:
 
 def _exhausted(name: str, call: ModelCall, exchanges: Exchanges) -> RecordExhausted:
     said = f"{name} has no answer for {call.key}."
-    return RecordExhausted(said, details=("It has answers for:", *exchanges.listed()))
+    return RecordExhausted(
+        said, details=(say("agent.recorded.it_has_answers"), *exchanges.listed())
+    )
 
 
 def _reply(found: Exchange) -> ModelReply:

@@ -13,6 +13,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter
 
 from forge_bot.errors import BadCapabilities
+from forge_bot.sentences import say
 from forge_bot.settings.yaml_file import read_yaml
 from forge_bot.values import Frozen
 
@@ -79,25 +80,32 @@ def read_skill(folder: Path, shown_as: str, *, whole: bool = False) -> SkillDefi
         text = (folder / SKILL_FILE).read_text(encoding="utf-8-sig", errors="replace")
     except OSError as error:
         raise BadCapabilities(
-            f"{name} cannot be read.", details=(f"{name}: {error.strerror}",)
+            say("agent.skills.cannot_be_read", name=name), details=(f"{name}: {error.strerror}",)
         ) from None
     if len(text) > _MOST_CHARACTERS:
         raise BadCapabilities(
-            f"{name} has {len(text):,} characters; {_MOST_CHARACTERS:,} are the most."
+            say(
+                "agent.skills.has_characters_are_most",
+                name=name,
+                count=len(text),
+                most_characters=_MOST_CHARACTERS,
+            )
         )
     text = text.replace("\r\n", "\n")
     found = _FRONT.match(text)
     if found is None:
         raise BadCapabilities(
-            f"{name} has no front matter.",
-            details=(f"{name}:1: begin with a line `---`, name, description, and a line `---`",),
+            say("agent.skills.has_no_front_matter", name=name),
+            details=(say("agent.skills.begin_with_line", name=name),),
         )
     # The line of dashes stays, so that the lines of the problems are those of the file.
     said = read_yaml(f"---\n{found[1]}\n", name, _FRONT_MATTER, BadCapabilities, ())
     if said.name != folder.name:
         raise BadCapabilities(
-            f"{name} has one problem.",
-            details=(f"{name}: the skill is named {said.name}, but its folder {folder.name}",),
+            say("agent.skills.has_one_problem", name=name),
+            details=(
+                say("agent.skills.skill_is_named", name=name, name_2=said.name, name_3=folder.name),
+            ),
         )
     return SkillDefinition(
         name=said.name,

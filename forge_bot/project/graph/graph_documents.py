@@ -10,6 +10,7 @@ from forge_bot.project.graph.project_graph import ProjectGraph
 from forge_bot.project.graph.scan_graph import GraphFinding, scan
 from forge_bot.project.graph.stacks.all_stacks import BUILT_IN, StackTable
 from forge_bot.project.graph.verify_graph import verify
+from forge_bot.sentences import say
 
 _NODES_LISTED = 1_000
 _FINDINGS_LISTED = 200
@@ -87,8 +88,12 @@ def stack_document(kind: str, stack: str, stacks: StackTable = BUILT_IN) -> dict
     if found is None or kind not in known:
         slugs = [each.slug for each in stacks.stacks]
         raise UnknownNode(
-            f"There is no stack for {kind!r} in {stack!r}.",
-            hint=f"Kinds: {', '.join(known)}. Stacks: {', '.join(slugs)}.",
+            say("project.graph_documents.there_is_no_stack", kind=kind, stack=stack),
+            hint=say(
+                "project.graph_documents.kinds_stacks",
+                known=", ".join(known),
+                slugs=", ".join(slugs),
+            ),
         )
     tier = known[kind].tier
     return {

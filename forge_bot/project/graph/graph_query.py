@@ -13,6 +13,7 @@ from forge_bot.errors import BadOption
 from forge_bot.project.graph.manifest import matching
 from forge_bot.project.graph.node_types import Criticality, NodeKind, NodeTier
 from forge_bot.project.graph.project_graph import SEPARATOR, GraphEdge, GraphNode, ProjectGraph
+from forge_bot.sentences import say
 from forge_bot.values import Frozen
 
 _NEAR = 3
@@ -114,7 +115,7 @@ def _found(
     graph: ProjectGraph, asked: GraphQuestion
 ) -> tuple[_Counted, Sequence[tuple[GraphNode, str]]]:
     if sum(map(bool, (asked.of, asked.between, asked.touches, asked.used_by))) > 1:
-        raise BadOption("Ask for one thing at a time: neighbours, a way, a change, or pipelines.")
+        raise BadOption(say("project.graph_query.ask_for_one_thing_at_time"))
     if asked.of:
         node = named_node(graph, asked.of)
         return _Counted("1 neighbour", f"{{}} neighbours of {node.id}"), _neighbours(graph, node)
@@ -176,7 +177,7 @@ def named_node(graph: ProjectGraph, name: str) -> GraphNode:
         return graph.file_node(ending[0])
     like = ending or [path for path in graph.files if name.lower() in path.lower()]
     hint = f"There are: {', '.join(like[:_NEAR])}." if like else "`graph query PART` finds ids."
-    raise BadOption(f"There is no node {name!r}.", hint=hint)
+    raise BadOption(say("project.graph_query.there_is_no_node", name=name), hint=hint)
 
 
 def _neighbours(graph: ProjectGraph, node: GraphNode) -> list[tuple[GraphNode, str]]:

@@ -14,6 +14,7 @@ from forge_bot.project.graph.project_graph import ProjectGraph
 from forge_bot.project.graph.stacks.all_stacks import BUILT_IN, STACKS
 from forge_bot.project.graph.stacks.new_file_words import parts_of
 from forge_bot.project.graph.stacks.stack import NewFile, Stack
+from forge_bot.sentences import say
 
 _FOLDERS = {
     NodeKind.ADAPTER: "adapters",
@@ -37,7 +38,7 @@ def scaffold(graph: ProjectGraph, wish: ScaffoldArguments) -> ScaffoldOutput:
     """Return the file as it would be written, and files of its kind near it. Raises BadOption."""
     kind = _kind(wish.kind)
     if not _NAME.fullmatch(wish.name.strip()):
-        raise BadOption(f"name {wish.name!r}: letters, digits, spaces, - and _, from a letter on.")
+        raise BadOption(say("project.scaffold.name_letters", name=wish.name))
     stack = _stack(graph, wish.stack)
     files = [
         path
@@ -49,9 +50,19 @@ def scaffold(graph: ProjectGraph, wish: ScaffoldArguments) -> ScaffoldOutput:
     ending = _ending(likes or files, stack, _OF_A_LANGUAGE.get(wish.stack.lower(), ()))
     path = join(folder, _file_name(wish.name, likes or files, ending))
     if path in graph.files:
-        raise BadOption(f"{path} is there already.", hint="Choose another name.")
+        raise BadOption(
+            say("project.scaffold.is_there_already", path=path),
+            hint=say("project.scaffold.choose_another_name"),
+        )
     if kind_of(path, frozenset()) is not kind:
-        raise BadOption(f"{path} would be of kind {kind_of(path, frozenset())}, not {kind}.")
+        raise BadOption(
+            say(
+                "project.scaffold.would_be_of_kind",
+                path=path,
+                kind_of=kind_of(path, frozenset()),
+                kind=kind,
+            )
+        )
     beside = next((each for each in files if dirname(each) == folder), "")
     type_name = kind is not NodeKind.MODULE
     new = NewFile(path, wish.name, wish.purpose, type_name, graph.text(beside))
@@ -76,7 +87,9 @@ def main_stack(graph: ProjectGraph) -> Stack | None:
 def _kind(word: str) -> NodeKind:
     found = next((kind for kind in _KINDS if kind.value == word), None)
     if found is None:
-        raise BadOption(f"kind {word!r}: a new file is of kind {', '.join(_KINDS)}.")
+        raise BadOption(
+            say("project.scaffold.kind_new_file_is_of_kind", word=word, kinds=", ".join(_KINDS))
+        )
     return found
 
 
@@ -86,7 +99,10 @@ def _stack(graph: ProjectGraph, word: str) -> Stack:
     if stack is None or stack.scaffold is None:
         there = f"stack {word!r}" if word else "this project has no code yet"
         slugs = ", ".join(each.slug for each in can)
-        raise BadOption(f"{there}: new files are made for {slugs}.", hint="Give a stack.")
+        raise BadOption(
+            say("project.scaffold.new_files_are_made", there=there, slugs=slugs),
+            hint=say("project.scaffold.give_stack"),
+        )
     return stack
 
 

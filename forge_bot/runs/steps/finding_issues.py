@@ -13,6 +13,7 @@ from forge_bot.git import blob_id
 from forge_bot.prompts import escape
 from forge_bot.runs.run import Run
 from forge_bot.runs.steps.step_digest import approves
+from forge_bot.sentences import say
 from forge_bot.values import Frozen, PhaseId
 from forge_bot.wording import several
 
@@ -108,9 +109,12 @@ def approved_issues(run: Run, phase_id: PhaseId) -> list[IssueToOpen]:
         or not approves(shown.decode("utf-8", "replace"), step, issues)
     ):
         raise StepFailed(
-            f"{phase.reads} has other issues than {question} shows, or nobody approved them, so"
-            " none is opened.",
-            hint=f"Try again from {step.step}: the question is asked anew.",
+            say(
+                "runs.finding_issues.has_other_issues_than_shows",
+                reads=phase.reads,
+                question=question,
+            ),
+            hint=say("runs.finding_issues.try_again", step=step.step),
         )
     return issues
 

@@ -27,6 +27,7 @@ from forge_bot.runs.run import Run
 from forge_bot.runs.steps.step_calls import StepCalls, taken
 from forge_bot.runs.steps.step_digest import approval_line, approves
 from forge_bot.runs.steps.step_values import StepValues
+from forge_bot.sentences import say
 from forge_bot.store import SPECS, inside, write_whole
 
 LARGEST_OUTPUT = 1_000_000
@@ -157,7 +158,13 @@ class StepPerformer:
         for file in files:
             inside(self._run.tree.path, file.path)
             if file.path.startswith((f"{SPECS}/", ".git/")):
-                raise StepFailed(f"{step.step}: {file.path} belongs to the record of runs.")
+                raise StepFailed(
+                    say(
+                        "runs.perform_step.belongs_to_record_of_runs",
+                        step=step.step,
+                        path=file.path,
+                    )
+                )
         data = {file.path: file.content.encode() for file in files}
         refused = protected_changes(
             data,
@@ -166,7 +173,9 @@ class StepPerformer:
         )
         if refused:
             path, reason = next(iter(refused.items()))
-            raise StepFailed(f"{step.step}: {path} is protected: {reason}.")
+            raise StepFailed(
+                say("runs.perform_step.is_protected", step=step.step, path=path, reason=reason)
+            )
         return files
 
     def _before(self, path: str) -> str | None:
@@ -177,9 +186,12 @@ class StepPerformer:
         gate = self._pipeline.gate_before(step)
         if not approves(self._run.workspace.read(gate.question), step, what):
             raise StepFailed(
-                f"{step.step} would write something else than {gate.question} shows, so it writes"
-                " nothing.",
-                hint="Reject, and the question is asked anew.",
+                say(
+                    "runs.perform_step.would_write_something_else_than_shows",
+                    step=step.step,
+                    question=gate.question,
+                ),
+                hint=say("runs.perform_step.reject_and_question_is_asked"),
             )
 
     def _write(self, files: list[FileToWrite]) -> None:
@@ -190,8 +202,13 @@ class StepPerformer:
 def _check_size(step: Step, size: int) -> None:
     if size > LARGEST_OUTPUT:
         raise StepFailed(
-            f"{step.step} gives {size:,} characters; {LARGEST_OUTPUT:,} are the most.",
-            hint="Ask for less: a narrower query.",
+            say(
+                "runs.perform_step.gives_characters",
+                step=step.step,
+                size=size,
+                largest_output=LARGEST_OUTPUT,
+            ),
+            hint=say("runs.perform_step.ask_for_less"),
         )
 
 

@@ -40,6 +40,7 @@ from forge_bot.project.graph.scan_graph import GraphFinding, scan
 from forge_bot.runs.kept_profiles import profile_at
 from forge_bot.runs.run import Run
 from forge_bot.runs.steps.finding_issues import issues_for
+from forge_bot.sentences import say
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -79,7 +80,9 @@ class StepCalls:
         address = step.resource or ""
         found = resource_at(address)
         if found is None:
-            raise StepFailed(f"{step.step}: there is no resource {address}.")
+            raise StepFailed(
+                say("runs.step_calls.there_is_no_resource", step=step.step, address=address)
+            )
         values = {
             hole[1:-1]: str(arguments.get(given[1:-1], "")) if given.startswith("{") else given
             for hole, given in zip(found[0].split("/"), address.split("/"), strict=True)
@@ -139,7 +142,7 @@ class StepCalls:
         try:
             found = ask_graph(self._graph, GraphQuestion.model_validate(given))
         except ValidationError as error:
-            raise StepFailed(f"forge_query: {_first(error)}") from error
+            raise StepFailed(say("runs.step_calls.forge_query", first=_first(error))) from error
         return QueryOutput.model_validate(
             {
                 "sentence": found.sentence,

@@ -11,6 +11,7 @@ from forge_bot.engine.step_checks import INPUTS, PROJECT, REQUEST
 from forge_bot.engine.steps import Step, StepInput, StepPipeline
 from forge_bot.errors import StepFailed
 from forge_bot.runs.run import Run
+from forge_bot.sentences import say
 
 _NUMBER = re.compile(r"[+-]?\d+")
 _TRUTH = {"true": True, "yes": True, "false": False, "no": False}
@@ -34,8 +35,12 @@ def inputs_of(pipeline: StepPipeline, text: str) -> dict[str, JsonValue]:
     if problems:
         given = "; ".join(problems)
         raise StepFailed(
-            f"The pipeline {pipeline.pipeline_id} needs its inputs: {given}.",
-            hint="Give each in the task, in a line of its own: `name: value`.",
+            say(
+                "runs.step_values.pipeline_needs_its_inputs",
+                pipeline_id=pipeline.pipeline_id,
+                given=given,
+            ),
+            hint=say("runs.step_values.give_each_in_task"),
         )
     return values
 
@@ -84,7 +89,9 @@ class StepValues:
             except JMESPathError as error:
                 raise StepFailed(f"{step.step}: {name}: {path!r}: {error}") from error
             if value is None and step.required:
-                raise StepFailed(f"{step.step}: {name}: {path!r} gives nothing.")
+                raise StepFailed(
+                    say("runs.step_values.gives_nothing", step=step.step, name=name, path=path)
+                )
             if value is not None:
                 found[name] = value
         return found
@@ -111,4 +118,6 @@ class StepValues:
         try:
             return cast("JsonValue", json.loads(raw))
         except ValueError as error:
-            raise StepFailed(f"{step.document} is not JSON any more: {error}") from error
+            raise StepFailed(
+                say("runs.step_values.is_not_json_any_more", document=step.document, error=error)
+            ) from error

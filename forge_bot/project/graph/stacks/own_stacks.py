@@ -19,6 +19,7 @@ from forge_bot.project.graph.file_facts import FileFacts, ImportLine
 from forge_bot.project.graph.stacks.all_stacks import BUILT_IN, StackTable
 from forge_bot.project.graph.stacks.stack import Resolution, Resolve, Stack
 from forge_bot.project.graph.syntax import Grammar, check_query, read_source, words_of
+from forge_bot.sentences import say
 from forge_bot.values import Frozen
 
 if TYPE_CHECKING:
@@ -88,9 +89,18 @@ def _stack(text: str, path: str, others: Sequence[Stack]) -> Stack:
     said = read_stack(text, path)
     for other in others:
         if taken := sorted({*said.endings} & {*other.endings}):
-            raise BadStack(f"{path}: endings: {taken[0]} is read as {other.name} already.")
+            raise BadStack(
+                say(
+                    "project.own_stacks.endings_is_read_as_already",
+                    path=path,
+                    taken=taken[0],
+                    name=other.name,
+                )
+            )
         if said.name.lower() == other.slug:
-            raise BadStack(f"{path}: name: there is a stack {other.name} already.")
+            raise BadStack(
+                say("project.own_stacks.name_there_is_stack_already", path=path, name=other.name)
+            )
     grammar = _grammar(said, path)
     if problem := check_query(grammar):
         raise BadStack(f"{path}: query: {problem}.")
@@ -113,8 +123,12 @@ def _grammar(said: OwnStack, path: str) -> Grammar:
     if spec is None or spec.origin is None or _INSTALLED.isdisjoint(Path(spec.origin).parts):
         wanted = package.replace("_", "-")
         raise BadStack(
-            f"{path}: grammar: {said.grammar!r} is not there; the package {wanted} has to be"
-            " installed beside forge-bot."
+            say(
+                "project.own_stacks.grammar_is_not_there_package",
+                path=path,
+                grammar=said.grammar,
+                wanted=wanted,
+            )
         )
     return Grammar(package, said.query, function)
 
