@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, cast
 
-from forge_bot.errors import UnknownLanguage
+from forge_bot.errors import ForgeError, UnknownLanguage
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,6 +30,11 @@ def say(name: str, /, **values: object) -> str:
     if not isinstance(found, str):
         found = found[_form_of(language)(values["count"])]
     return found.format(**values)
+
+
+def hint_of(error: ForgeError) -> str:
+    """Return the sentence on the way out of an error: its own, or that of its class."""
+    return error.own_hint or (say(error.hint_name) if error.hint_name else "")
 
 
 def listed(names: Sequence[str], row: str = "words.and", most: int | None = None) -> str:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.errors import ForgeError
+from forge_bot.errors import ForgeError, registry
 from forge_bot.resources import templates
 from forge_bot.sentences import ENGLISH, languages, read_topic
 from tests.fakes.sample import Sample
@@ -45,6 +45,7 @@ go_on_with_this_version = "aye, sail on with this very one"
 none_changed = "not a plank o' them"
 files = ["{count} scroll", "{count} scrolls", "{count} scrolls, a chest of them"]
 """,
+    "hints.toml": '[git]\nnot_a_repository = "Board a ship first."\n',
     "runs.toml": """
 [phase_names]
 no_phase_is_called = "Arr, {wanted} be no phase o' this ship."
@@ -181,6 +182,12 @@ def test_errors_say_sentences_of_the_catalogue() -> None:
     assert written == set()
 
 
+def test_the_way_out_of_an_error_is_a_sentence_of_the_catalogue() -> None:
+    hints = {kind.hint for kind in registry().values()} - {""}
+    assert len(hints) > 90
+    assert sorted(hints - set(SENTENCES)) == []
+
+
 def problems(found: dict[str, Forms], forms: int) -> list[str]:
     """What is wrong with the sentences of a language, compared with the English ones."""
     unknown = [f"{name}: not said anywhere" for name in found if name not in SENTENCES]
@@ -290,6 +297,14 @@ def test_an_error_is_said_in_the_language_that_is_set(
     words = ("-m", "forge_bot", "resume", "--until", "nowhere", "--repo", str(asked_sample.path))
     assert "Arr, nowhere be no phase" in in_copy(second_language, "pirate", *words).stderr
     assert "No phase is called 'nowhere'" in in_copy(second_language, ENGLISH, *words).stderr
+
+
+def test_the_way_out_of_an_error_is_said_in_the_language_that_is_set(
+    second_language: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    nowhere = str(tmp_path_factory.mktemp("no repository"))
+    words = ("-m", "forge_bot", "list", "--repo", nowhere)
+    assert "Board a ship first." in in_copy(second_language, "pirate", *words).stderr
 
 
 def test_a_language_that_there_is_not_is_refused_with_those_that_there_are(

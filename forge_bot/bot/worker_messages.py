@@ -9,6 +9,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 from forge_bot import errors
 from forge_bot.agent.agent_steps import WantedAction
 from forge_bot.remedies import ModelTrouble, Remedy
+from forge_bot.sentences import hint_of
 from forge_bot.values import Frozen
 
 LONGEST_LINE = 64_000
@@ -100,7 +101,7 @@ def stopped_by(error: errors.ForgeError) -> WorkerStopped:
     return WorkerStopped(
         code=error.code,
         message=error.message[:8_000],
-        hint=error.advice[:2_000],
+        hint=hint_of(error)[:2_000],
         exit_code=error.exit_code,
         remedy=error.remedy,
         trouble=error.trouble if isinstance(error, errors.ModelUnavailable) else None,
@@ -118,5 +119,5 @@ def as_error(stopped: WorkerStopped) -> errors.ForgeError:
         return kind(message, seconds=stopped.seconds, hint=hint)
     error = kind(message, hint=hint)
     if stopped.remedy is not None:
-        error.advice, error.remedy = stopped.hint, stopped.remedy
+        error.hint_name, error.remedy = "", stopped.remedy
     return error

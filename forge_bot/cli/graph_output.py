@@ -26,6 +26,7 @@ from forge_bot.project.graph.project_graph import ProjectGraph
 from forge_bot.project.graph.read_graph import GraphReader
 from forge_bot.project.graph.repo_map import repo_map
 from forge_bot.project.graph.verify_graph import newly_broken, verify
+from forge_bot.sentences import say
 
 BROKEN = 2
 _PROBLEMS_SHOWN = 10
@@ -95,7 +96,9 @@ def print_violations(folder: Path, base: str | None, *, as_json: bool, as_sarif:
                 highlight=False,
             )
         for code in sorted({each.code for each in found}):
-            console.print(f"  [bold]→[/] {code}: {escape(registry()[code].hint)}", highlight=False)
+            console.print(
+                f"  [bold]→[/] {code}: {escape(say(registry()[code].hint))}", highlight=False
+            )
         if not found:
             new = " newly" if base is not None else ""
             console.print(f"[green]✓[/] Nothing is{new} broken: {len(now.files)} files.")

@@ -19,7 +19,7 @@ from forge_bot.runs.notifications import Message, Notice, Notify, log_line
 from forge_bot.runs.process_signals import stop_on_signals, until_stopped
 from forge_bot.runs.session import Session
 from forge_bot.sandbox import choose
-from forge_bot.sentences import say
+from forge_bot.sentences import hint_of, say
 from forge_bot.settings import load_config
 from forge_bot.temporal.run_place import (
     TemporalPlace,
@@ -308,7 +308,7 @@ async def _work(
         for name, queue in zip(sorted(github), visits.queues, strict=True):
             console.print(f"  issues of {escape(name)} [dim]queue {escape(queue)}[/]")
         for root, trouble in locked_out.items():
-            said = f"No steps of {root} are taken here: {trouble.message} {trouble.advice}"
+            said = f"No steps of {root} are taken here: {trouble.message} {hint_of(trouble)}"
             console.print(f"[yellow]{escape(said)}[/]", highlight=False)
         if lacking:
             console.print(f"[yellow]{escape(lacking)}[/]", highlight=False)

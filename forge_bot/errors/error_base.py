@@ -11,7 +11,7 @@ class ForgeError(Exception):
 
     code: ClassVar[str] = "ERR-001"
     hint: ClassVar[str] = ""
-    """A sentence on the way out that every face shows unchanged."""
+    """The name of a sentence on the way out that every face shows unchanged."""
     usual_remedy: ClassVar[Remedy | None] = None
     """The way out that each face words in its own commands (`interaction/remedy_words.py`)."""
     exit_code: ClassVar[int] = 1
@@ -28,7 +28,8 @@ class ForgeError(Exception):
         super().__init__(message)
         own = bool(hint) or remedy is not None
         self.message = message
-        self.advice = (hint or "") if own else self.hint
+        self.own_hint = hint or ""
+        self.hint_name = "" if own else self.hint
         self.remedy = remedy if own else self.usual_remedy or (None if self.hint else ReportBug())
         self.details = details
 
@@ -71,7 +72,7 @@ class ReportRejected(RunError):
     """A report that does not fit the state of its run; the state is unchanged."""
 
     code = "REPORT-001"
-    hint = "Ask for the next action and report on that one."
+    hint = "hints.run.report_rejected"
 
 
 class StateError(ForgeError):

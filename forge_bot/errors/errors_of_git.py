@@ -10,45 +10,42 @@ class NotARepository(SetupError):
     """The folder is not inside a git work tree."""
 
     code = "GIT-001"
-    hint = (
-        "Go into the repository, or name it with --repo PATH. A new one: git init && git add -A &&"
-        " git commit -m start."
-    )
+    hint = "hints.git.not_a_repository"
 
 
 class DetachedHead(SetupError):
     """HEAD names no branch, so there is no base to start from or return to."""
 
     code = "GIT-002"
-    hint = "Check out a branch first: git switch BRANCH (or git switch -c NEW-BRANCH)."
+    hint = "hints.git.detached_head"
 
 
 class NoCommits(SetupError):
     """The repository has no commit yet."""
 
     code = "GIT-003"
-    hint = "Commit what you have first: git add -A && git commit --allow-empty -m start."
+    hint = "hints.git.no_commits"
 
 
 class DirtyTree(SetupError):
     """Uncommitted work stands where the run would have to write."""
 
     code = "GIT-004"
-    hint = "Commit or stash your changes, or leave --here away: a run uses a work tree of its own."
+    hint = "hints.git.dirty_tree"
 
 
 class BranchExists(SetupError):
     """The branch that was asked for exists already."""
 
     code = "GIT-005"
-    hint = "Choose another name with --branch NAME."
+    hint = "hints.git.branch_exists"
 
 
 class GitFailed(SetupError):
     """A git command failed; its own words are in the message."""
 
     code = "GIT-006"
-    hint = "The command and git's answer are shown above; run it by hand to see more."
+    hint = "hints.git.git_failed"
 
     def __init__(
         self,
@@ -99,4 +96,4 @@ class GitMissing(SetupError):
     """git is not installed, or too old."""
 
     code = "GIT-007"
-    hint = "Install git 2.30 or newer."
+    hint = "hints.git.git_missing"

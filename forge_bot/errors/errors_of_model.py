@@ -15,10 +15,7 @@ class UnknownModel(SetupError):
     """No provider knows a model of that name."""
 
     code = "MODEL-002"
-    hint = (
-        "Write provider:model, for example anthropic:claude-sonnet-5-5, openai:gpt-6-luna or"
-        " openai-chat:NAME with OPENAI_BASE_URL set to your server."
-    )
+    hint = "hints.model.unknown_model"
 
 
 class KeyRefused(SetupError):
@@ -32,7 +29,7 @@ class ModelUnavailable(ModelError):
     """The provider refused or failed after its own retries."""
 
     code = "MODEL-003"
-    hint = "Check the provider's status and your limits."
+    hint = "hints.model.model_unavailable"
     usual_remedy = Resume()
 
     def __init__(
@@ -53,7 +50,7 @@ class BatchUnderWay(ModelError):
     """A provider has not answered a batch yet. Nothing is wrong: the run goes on later."""
 
     code = "MODEL-009"
-    hint = "Providers answer within a day, mostly within an hour."
+    hint = "hints.model.batch_under_way"
     usual_remedy = Resume()
     exit_code = 3
 
@@ -62,30 +59,25 @@ class RecordExhausted(ModelError):
     """A recorded or scripted model has no answer for this question."""
 
     code = "MODEL-004"
-    hint = "The record was made for another task or version; record anew with --record FILE."
+    hint = "hints.model.record_exhausted"
 
 
 class BadRecord(ModelError):
     """A record or script cannot be read."""
 
     code = "MODEL-005"
-    hint = "See docs/models.md for the form of a record."
+    hint = "hints.model.bad_record"
 
 
 class ContextTooLong(ModelError):
     """The question is longer than the model's context window."""
 
     code = "MODEL-006"
-    hint = (
-        "Configure a model with a larger context window for this tier, or lower the limits of what"
-        " is read."
-    )
+    hint = "hints.model.context_too_long"
 
 
 class QuestionRejected(ModelError):
     """The provider does not take the question as it was put; asking again would not help."""
 
     code = "MODEL-007"
-    hint = (
-        "The provider's own words are above; docs/models.md says what a server has to understand."
-    )
+    hint = "hints.model.question_rejected"

@@ -14,7 +14,7 @@ class EmptyTask(RequestError):
     """The task has no words in it."""
 
     code = "REQUEST-001"
-    hint = "Say what is to be done."
+    hint = "hints.request.empty_task"
     usual_remedy = StartRun("Fix the timeout in the login handler")
 
 
@@ -22,17 +22,14 @@ class TaskTooLarge(RequestError):
     """The task is longer than a model should be given as a request."""
 
     code = "REQUEST-002"
-    hint = "Put the long part into a file of the repository and name that file in the task."
+    hint = "hints.request.task_too_large"
 
 
 class IssueUnavailable(RequestError):
     """The issue behind a URL could not be read."""
 
     code = "REQUEST-003"
-    hint = (
-        "Check the address; for a private repository set GITHUB_TOKEN. You can also paste the text"
-        " of the issue as the task."
-    )
+    hint = "hints.request.issue_unavailable"
 
 
 class UnknownRun(RequestError):
@@ -46,7 +43,7 @@ class AmbiguousRun(RequestError):
     """More than one run could be meant."""
 
     code = "REQUEST-005"
-    hint = "Say which one with --run NAME."
+    hint = "hints.request.ambiguous_run"
 
 
 class UnknownArtifact(RequestError):
@@ -60,7 +57,7 @@ class UnknownNode(RequestError):
     """The project's graph has no node of that name."""
 
     code = "REQUEST-008"
-    hint = "forge_graph, or `forge-bot graph query PART`, finds the ids of nodes."
+    hint = "hints.request.unknown_node"
 
 
 class BadOption(RequestError):
@@ -74,14 +71,14 @@ class UnknownCapability(RequestError):
     """No tool and no skill has that name."""
 
     code = "REQUEST-010"
-    hint = "`forge-bot capabilities` lists all that there are."
+    hint = "hints.request.unknown_capability"
 
 
 class BadArgument(RequestError):
     """A word of the command line is not of the form that it needs."""
 
     code = "REQUEST-009"
-    hint = "Write --arg name=value, once for each argument."
+    hint = "hints.request.bad_argument"
 
 
 class GraphViolation(ForgeError):
@@ -94,113 +91,105 @@ class ManifestAndCodeDiffer(GraphViolation):
     """The manifest names a node, a dependency or a contract that the code does not have."""
 
     code = "VERIFY-001"
-    hint = "Change the manifest or the code so that both say the same."
+    hint = "hints.request.manifest_and_code_differ"
 
 
 class ProposedDependencyUnresolved(GraphViolation):
     """A proposed dependency of a node is nowhere in the graph."""
 
     code = "VERIFY-002"
-    hint = "Write what is proposed, or take the proposal out of the manifest."
+    hint = "hints.request.proposed_dependency_unresolved"
 
 
 class ProposedContractUnresolved(GraphViolation):
     """A proposed contract of a node is nowhere in the graph."""
 
     code = "VERIFY-003"
-    hint = "Write what is proposed, or take the proposal out of the manifest."
+    hint = "hints.request.proposed_contract_unresolved"
 
 
 class ForbiddenImport(GraphViolation):
     """An import that a rule on tiers, or one of the manifest, does not allow."""
 
     code = "VERIFY-004"
-    hint = "Move what is needed to where both may import it, or change the rule."
+    hint = "hints.request.forbidden_import"
 
 
 class BadArguments(RequestError):
     """A tool was called with arguments that it does not have, or with values they cannot have."""
 
     code = "MCP-001"
-    hint = "Call it again with arguments that fit the tool's input schema."
+    hint = "hints.request.bad_arguments"
 
 
 class NotServed(RequestError):
     """A path outside of the folders this server serves."""
 
     code = "MCP-002"
-    hint = "Name a workspace under .specs of a served folder; forge://mcp/roots lists them."
+    hint = "hints.request.not_served"
 
 
 class UnknownWorkspace(RequestError):
     """There is no run in that workspace."""
 
     code = "MCP-003"
-    hint = "Use the workspace that pipeline_init_with_context returned, or one that run_list shows."
+    hint = "hints.request.unknown_workspace"
 
 
 class WrongBranch(SetupError):
     """Another branch is checked out than the one the run is on."""
 
     code = "MCP-004"
-    hint = "Check out the run's branch and call again."
+    hint = "hints.request.wrong_branch"
 
 
 class NothingVisible(ReportRejected):
     """A report on an action without the effect that the action has."""
 
     code = "MCP-005"
-    hint = (
-        "Do what the action asks, or report previous_error if it cannot be done; then report again."
-    )
+    hint = "hints.request.nothing_visible"
 
 
 class ActionUnnamed(ReportRejected):
     """An error for an action whose effect cannot be seen: its report must name it."""
 
     code = "MCP-006"
-    hint = "Report again with the action_id of the action."
+    hint = "hints.request.action_unnamed"
 
 
 class OutOfBounds(ReportRejected):
     """Files were changed that the phase must not change."""
 
     code = "MCP-007"
-    hint = "Undo the changes with git restore, or commit them elsewhere, and report again."
+    hint = "hints.request.out_of_bounds"
 
 
 class ForeignCommits(ReportRejected):
     """The branch got commits that the run did not make, while an agent was at work."""
 
     code = "MCP-008"
-    hint = (
-        "Take them back into the work tree with git reset --soft, and report again: the run commits"
-        " by itself."
-    )
+    hint = "hints.request.foreign_commits"
 
 
 class ArtifactUnfit(ReportRejected):
     """The artifact is missing or is not what its phase needs; the details say what to put right."""
 
     code = "MCP-009"
-    hint = "Put that right in the file and report again."
+    hint = "hints.request.artifact_unfit"
 
 
 class ContextMissing(RequestError):
     """An error for a call without the text of the issue."""
 
     code = "MCP-010"
-    hint = (
-        "Fetch the fields that pipeline_init named under fetch_needed, and pass them as"
-        " external_context."
-    )
+    hint = "hints.request.context_missing"
 
 
 class AskedElsewhere(ReportRejected):
     """The person is asked by the client itself, so an answer in the arguments does not count."""
 
     code = "MCP-011"
-    hint = "Call pipeline_next_action without user_response; the client shows the question."
+    hint = "hints.request.asked_elsewhere"
 
 
 class PersonDecides(ReportRejected):
@@ -209,25 +198,25 @@ class PersonDecides(ReportRejected):
     """
 
     code = "MCP-014"
-    hint = "Let the person decide."
+    hint = "hints.request.person_decides"
 
 
 class SessionOnlyLooks(ReportRejected):
     """A tool that changes something was called in a session that only looks."""
 
     code = "MCP-015"
-    hint = "The prompt forge/start, without dry_run, begins a session that may change things."
+    hint = "hints.request.session_only_looks"
 
 
 class Interrupted(RunError):
     """The work was ended while it was under way; nothing of that was recorded."""
 
     code = "MCP-012"
-    hint = "Start it again and ask for the next action: it begins anew where the run stands."
+    hint = "hints.request.interrupted"
 
 
 class PortTaken(SetupError):
     """The port for MCP clients cannot be had on this machine."""
 
     code = "MCP-013"
-    hint = "Name another one with --port, or end the program that has it."
+    hint = "hints.request.port_taken"

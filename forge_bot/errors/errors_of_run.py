@@ -16,7 +16,7 @@ class TimeUsedUp(RunError):
 
     code = "RUN-006"
     exit_code = 4
-    hint = "What was done is kept. Going on allows as much time again."
+    hint = "hints.run.time_used_up"
     usual_remedy = Resume()
 
 
@@ -24,7 +24,7 @@ class RunBusy(RunError):
     """Another process holds this run."""
 
     code = "RUN-001"
-    hint = "Wait for it to stop, or end it; the lock goes with its process."
+    hint = "hints.run.run_busy"
 
 
 class RunEnded(RunError):
@@ -38,7 +38,7 @@ class NothingToRetry(RunError):
     """There is no such phase to go back to."""
 
     code = "RUN-003"
-    hint = "Name a phase that has been reached."
+    hint = "hints.run.nothing_to_retry"
     usual_remedy = ShowStatus()
 
 
@@ -46,7 +46,7 @@ class RunMoved(RunError):
     """The branch of the run is not where the workflow knows it to be."""
 
     code = "TEMPORAL-006"
-    hint = "The workflow reads the branch again and goes on from there."
+    hint = "hints.run.run_moved"
 
 
 class BranchRenamed(RunError):
@@ -67,7 +67,7 @@ class StepFailed(RunError):
     """A step of a pipeline cannot be carried out with what it takes."""
 
     code = "STEP-001"
-    hint = "Correct what it names, in the task or in the pipeline, and answer reject to try again."
+    hint = "hints.run.step_failed"
 
 
 class NotStarted(ReportRejected):
@@ -92,7 +92,7 @@ class NoGateOpen(ReportRejected):
     """An answer came while nothing was asked."""
 
     code = "GATE-001"
-    hint = "Nothing waits for an answer."
+    hint = "hints.run.no_gate_open"
     usual_remedy = ShowStatus()
 
 
@@ -100,7 +100,7 @@ class StaleApproval(ReportRejected):
     """The approval names another text than the one that waits, or nothing was shown before it."""
 
     code = "GATE-002"
-    hint = ""
+    hint = "hints.run.stale_approval"
     usual_remedy = ApproveAgain()
 
 
@@ -108,7 +108,7 @@ class NotesRequired(ReportRejected):
     """A rejection without a reason helps nobody."""
 
     code = "GATE-003"
-    hint = ""
+    hint = "hints.run.notes_required"
     usual_remedy = RejectWithNotes()
 
 
@@ -116,48 +116,42 @@ class AnswerNotOffered(ReportRejected):
     """The open gate does not take this answer."""
 
     code = "GATE-004"
-    hint = "The gate says which answers it takes."
+    hint = "hints.run.answer_not_offered"
 
 
 class NeedsTerminal(ReportRejected):
     """A person's answer was given where no person sits."""
 
     code = "GATE-005"
-    hint = (
-        "Type it at a terminal. A script that answers for you adds --by-script, and the record"
-        " says so."
-    )
+    hint = "hints.run.needs_terminal"
 
 
 class ReportsDamaged(StateError):
     """reports.jsonl, the truth about a run, cannot be read to its end."""
 
     code = "STATE-001"
-    hint = (
-        "`forge-bot repair` restores the newest version in git's history that can be read, and says"
-        " what is lost."
-    )
+    hint = "hints.run.reports_damaged"
 
 
 class OtherSchema(StateError):
     """The run was written by a version with another state schema."""
 
     code = "STATE-002"
-    hint = "Use the forge-bot version that wrote it, or start a new run."
+    hint = "hints.run.other_schema"
 
 
 class PathEscapes(StateError):
     """A path leads out of the folder it has to stay in."""
 
     code = "STATE-003"
-    hint = "Name a path inside the repository, without links that lead out of it."
+    hint = "hints.run.path_escapes"
 
 
 class WriteFailed(StateError):
     """A file could not be written whole; the old one is untouched."""
 
     code = "STATE-004"
-    hint = "Check free space and permissions."
+    hint = "hints.run.write_failed"
     usual_remedy = Resume()
 
 
@@ -165,7 +159,7 @@ class MachineRefused(StateError):
     """The operating system would not read, write or start something."""
 
     code = "STATE-005"
-    hint = "Check free space and permissions of what is named above."
+    hint = "hints.run.machine_refused"
     usual_remedy = Resume()
 
 
@@ -173,7 +167,7 @@ class DiskFull(StateError):
     """A disk has no room for what has to be written; nothing that was recorded is lost."""
 
     code = "STATE-006"
-    hint = "Make room there."
+    hint = "hints.run.disk_full"
     usual_remedy = Resume()
 
 
@@ -183,7 +177,7 @@ class RecordChanged(StateError):
     """
 
     code = "STATE-007"
-    hint = "See what changed it, for example a git reset: git reflog BRANCH."
+    hint = "hints.run.record_changed"
     usual_remedy = Resume()
 
 
@@ -191,17 +185,14 @@ class CommitsRefused(RunError):
     """An error for commits that a worker may not make; they were not pushed."""
 
     code = "BOT-001"
-    hint = (
-        "Nothing was pushed. Look at the log of the job; if a person made these commits, push them"
-        " by hand."
-    )
+    hint = "hints.run.commits_refused"
 
 
 class BranchMoved(RunError):
     """Somebody else pushed to the run's branch first."""
 
     code = "BOT-002"
-    hint = "It is read again, and what was said in the thread is carried out from there."
+    hint = "hints.run.branch_moved"
 
 
 class NothingDelivered(RunError):
@@ -210,7 +201,4 @@ class NothingDelivered(RunError):
     """
 
     code = "BOT-003"
-    hint = (
-        "What it did since it began is lost; everything before lies on the branch. Retry goes on"
-        " from there."
-    )
+    hint = "hints.run.nothing_delivered"

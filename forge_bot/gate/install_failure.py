@@ -11,6 +11,7 @@ from forge_bot.gate.environment_variables import Inputs, StepContext, read_input
 from forge_bot.gate.github import ApiAnswer, GateClient
 from forge_bot.gate.json_payload import read_json
 from forge_bot.gate.own_comments import OwnComments
+from forge_bot.sentences import hint_of
 
 
 def stranded(environ: Mapping[str, str], wait: Callable[[float], None] = time.sleep) -> int:
@@ -22,7 +23,7 @@ def stranded(environ: Mapping[str, str], wait: Callable[[float], None] = time.sl
     try:
         inputs, around = read_inputs(environ), read_step_context(environ)
     except ForgeError as error:
-        outputs.error(f"{error.code}: {error.message} {error.advice}")
+        outputs.error(f"{error.code}: {error.message} {hint_of(error)}")
         return error.exit_code
     text = messages.stranded(around.run_url, inputs.prefix)
     tell_thread(environ, inputs, around, text, wait)

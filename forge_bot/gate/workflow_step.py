@@ -13,6 +13,7 @@ from forge_bot.gate.gate_result import GateOutcome, Result
 from forge_bot.gate.intents import Intent, NoIntent, intent_of
 from forge_bot.gate.json_payload import Node, read_json
 from forge_bot.gate.messages import plain, summary
+from forge_bot.sentences import hint_of
 
 WAKE_VERSION = 1
 UNVERIFIED = 5
@@ -29,7 +30,7 @@ def run_gate(environ: Mapping[str, str], wait: Callable[[float], None] = time.sl
     try:
         inputs, around = read_inputs(environ), read_step_context(environ)
     except ForgeError as error:
-        outputs.error(f"{error.code}: {error.message} {error.advice}")
+        outputs.error(f"{error.code}: {error.message} {hint_of(error)}")
         return error.exit_code
     wish = intent_of(read_event(around.event, _payload(around.payload)), inputs, around)
     outcome = (

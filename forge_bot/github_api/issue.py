@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from forge_bot.errors import GitHubError, IssueUnavailable, NotOnGitHub
 from forge_bot.github_api.types import Issue
-from forge_bot.sentences import say
+from forge_bot.sentences import hint_of, say
 from forge_bot.values import Frozen
 
 _URL = re.compile(
@@ -57,7 +57,7 @@ def fetch_issue(ref: IssueRef, token: str | None, api_url: str | None = None) ->
     except GitHubError as error:
         missing = isinstance(error, NotOnGitHub)
         raise IssueUnavailable(
-            error.message, hint=None if missing else error.advice, details=error.details
+            error.message, hint=None if missing else hint_of(error), details=error.details
         ) from None
     if issue.is_pull_request:
         raise IssueUnavailable(

@@ -20,7 +20,7 @@ from forge_bot.remedies import (
     ShowStatus,
     StartRun,
 )
-from forge_bot.sentences import say
+from forge_bot.sentences import hint_of, say
 
 if TYPE_CHECKING:
     from forge_bot.interaction.command_names import CommandNames
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 
 def advice_at_terminal(error: ForgeError) -> str:
     """The way out for somebody at a terminal."""
-    return _joined(error.advice, remedy_at_terminal(error.remedy))
+    return _joined(hint_of(error), remedy_at_terminal(error.remedy))
 
 
 def advice_for_client(error: ForgeError) -> str:
     """The way out for the model of an MCP client."""
-    return _joined(error.advice, remedy_for_client(error.remedy))
+    return _joined(hint_of(error), remedy_for_client(error.remedy))
 
 
 def advice_in_thread(error: ForgeError, commands: "CommandNames") -> str:
@@ -41,7 +41,7 @@ def advice_in_thread(error: ForgeError, commands: "CommandNames") -> str:
     # A server of MCP lists its tools without loading the prompts.
     from forge_bot.prompts import escape
 
-    return _joined(escape.line(error.advice, 400), remedy_in_thread(error.remedy, commands))
+    return _joined(escape.line(hint_of(error), 400), remedy_in_thread(error.remedy, commands))
 
 
 def _joined(*sentences: str) -> str:

@@ -23,7 +23,7 @@ from forge_bot.runs.requirement_check import requirement_check
 from forge_bot.runs.reruns import with_flaky_tests
 from forge_bot.runs.risk_signs import capability_risks, setup_risks
 from forge_bot.runs.run import Run
-from forge_bot.sentences import say
+from forge_bot.sentences import hint_of, say
 from forge_bot.values import CommandResult, TaskId
 from forge_bot.verification.judgement import RULES, judge, newly_failing
 from forge_bot.verification.shown_output import TAIL_CHARACTERS, TAIL_LINES, shown_output
@@ -169,5 +169,5 @@ def not_done(action: Exec, run: Run, error: ForgeError) -> ActionFailed:
         key=action.action_id,
         at=run.now(),
         action_id=action.action_id,
-        message=f"{error.message} {error.advice}",
+        message=f"{error.message} {hint_of(error)}",
     )

@@ -35,6 +35,7 @@ from forge_bot.gate.action import INPUTS
 from forge_bot.gate.environment_variables import read_inputs, read_step_context
 from forge_bot.gate.install_failure import tell_thread
 from forge_bot.gate.json_payload import Node, read_json
+from forge_bot.sentences import hint_of
 from forge_bot.temporal.server_errors import UNREAD, as_forge_error, unread_by_worker
 from forge_bot.temporal.thread_address import (
     HEAR,
@@ -77,7 +78,7 @@ def main(environ: Mapping[str, str] = os.environ) -> int:
     try:
         inputs, around = read_inputs(environ), read_step_context(environ)
     except ForgeError as error:
-        outputs.error(f"{error.code}: {error.message} {error.advice}")
+        outputs.error(f"{error.code}: {error.message} {hint_of(error)}")
         return error.exit_code
     event = HandedEvent(environ, around.repository, str(around.attempt))
     try:

@@ -35,7 +35,7 @@ from forge_bot.git import Repository
 from forge_bot.github_api.app_tokens import APP_ID, APP_KEY, AppTokens
 from forge_bot.runs.find_runs import resolve_run
 from forge_bot.runs.open_run import open_run
-from forge_bot.sentences import say
+from forge_bot.sentences import hint_of, say
 from forge_bot.settings import load_config, state_home
 from forge_bot.store.run_folder import CARRIED
 from forge_bot.temporal.live_visit import LiveVisit, new_folder, watched
@@ -145,7 +145,7 @@ class ThreadActivities:
             told = {
                 "outcome": "failed",
                 "occasion": error.code.lower(),
-                "headline": f"{error.message} {error.advice}",
+                "headline": f"{error.message} {hint_of(error)}",
                 "untold": "true",
                 "seconds": _seconds(error),
             }

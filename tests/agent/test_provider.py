@@ -36,6 +36,7 @@ from forge_bot.errors import (
     UnknownModel,
 )
 from forge_bot.remedies import SetKey
+from forge_bot.sentences import hint_of
 from forge_bot.settings import load_config
 from forge_bot.values import Tier
 from tests.agent.scene import document, explore
@@ -409,7 +410,7 @@ def test_a_server_of_ones_own_without_an_address_is_told_the_variable_to_set(
     with pytest.raises(UnknownModel) as caught:
         opened(spec)
     assert caught.value.message == f"{spec} needs an address, and {variable} is not set."
-    assert caught.value.advice.startswith(f"Set {variable} in the environment: {address}")
+    assert hint_of(caught.value).startswith(f"Set {variable} in the environment: {address}")
 
 
 def test_azure_names_each_setting_that_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -424,7 +425,7 @@ def test_azure_names_each_setting_that_is_missing(monkeypatch: pytest.MonkeyPatc
         with pytest.raises(UnknownModel) as caught:
             opened("azure:gpt")
         assert caught.value.message == f"azure:gpt needs a setting, and {name} is not set."
-        assert caught.value.advice.startswith(f"Set {name} in the environment")
+        assert hint_of(caught.value).startswith(f"Set {name} in the environment")
         monkeypatch.setenv(name, value)
     assert opened("azure:gpt").name == "azure:gpt"
 
@@ -435,7 +436,7 @@ def test_azure_names_each_setting_that_is_missing(monkeypatch: pytest.MonkeyPatc
 def test_a_missing_package_is_told_with_the_extra_that_brings_it(spec: str, extra: str) -> None:
     with pytest.raises(UnknownModel) as caught:
         opened(spec)
-    assert f"pip install 'forge-bot[{extra}]'" in caught.value.advice
+    assert f"pip install 'forge-bot[{extra}]'" in hint_of(caught.value)
 
 
 def test_the_extras_are_those_of_the_package() -> None:

@@ -4,6 +4,7 @@ import pytest
 
 from forge_bot.errors import DetachedHead, GitFailed
 from forge_bot.git import Commit, StatusEntry, Tree
+from forge_bot.sentences import hint_of
 from tests.git.git_scene import ODD_NAMES, Scene
 
 RUN = (("Forge-Run", "20260102-x"), ("Forge-Phase", "phase-3"))
@@ -324,7 +325,7 @@ def test_a_locked_index_is_reported_with_the_way_out(scene: Scene) -> None:
 
     with pytest.raises(GitFailed, match=r"index\.lock") as refused:
         scene.tree.commit("step", RUN)
-    assert "Another git process" in refused.value.advice
+    assert "Another git process" in hint_of(refused.value)
 
 
 def test_a_damaged_work_tree_inside_the_repository_never_reaches_the_repository_around_it(

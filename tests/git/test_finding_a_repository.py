@@ -6,6 +6,7 @@ import pytest
 
 from forge_bot.errors import DetachedHead, GitFailed, GitMissing, NoCommits, NotARepository
 from forge_bot.git import Head, Repository
+from forge_bot.sentences import hint_of
 from tests.git.git_scene import Scene
 
 
@@ -102,7 +103,7 @@ def test_a_detached_head_is_refused_with_the_way_out(scene: Scene) -> None:
 
     with pytest.raises(DetachedHead) as refused:
         scene.repository.head()
-    assert "git switch" in refused.value.advice
+    assert "git switch" in hint_of(refused.value)
 
 
 def test_a_repository_without_commits_is_refused(scene: Scene) -> None:
@@ -216,7 +217,7 @@ def test_a_repository_of_somebody_else_is_refused_in_gits_words(
 
     with pytest.raises(GitFailed, match="dubious ownership") as refused:
         Repository.find(scene.root)
-    assert "safe.directory" in refused.value.advice
+    assert "safe.directory" in hint_of(refused.value)
 
 
 def _git_that_sets(scene: Scene, assignment: str) -> Path:

@@ -4,6 +4,7 @@ import pytest
 
 from forge_bot.errors import DetachedHead, GitFailed
 from forge_bot.git import Tree
+from forge_bot.sentences import hint_of
 from tests.git.git_scene import Scene
 
 
@@ -60,8 +61,8 @@ def test_work_of_others_on_the_branch_is_never_overwritten_whatever_the_settings
         tree.push()
 
     assert scene.git("rev-parse", "work", at=remote) == theirs
-    assert "git pull --no-rebase origin work" in refused.value.advice
-    assert "nothing was overwritten" in refused.value.advice
+    assert "git pull --no-rebase origin work" in hint_of(refused.value)
+    assert "nothing was overwritten" in hint_of(refused.value)
 
 
 def test_the_way_out_of_a_refused_push_works(scene: Scene) -> None:
@@ -126,7 +127,7 @@ def test_a_remote_that_refuses_by_its_own_rules_is_quoted(scene: Scene) -> None:
 
     with pytest.raises(GitFailed, match="no pushes on Fridays") as refused:
         tree.push()
-    assert "own rules" in refused.value.advice
+    assert "own rules" in hint_of(refused.value)
 
 
 @pytest.mark.parametrize("name", ["upstream", "--mirror", "ext::sh -c 'touch pwned'", "", "/"])

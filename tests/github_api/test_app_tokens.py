@@ -14,6 +14,7 @@ from forge_bot.github_api import PyGitHub
 from forge_bot.github_api.app_tokens import APP_ID, APP_KEY, AppTokens, app_in
 from forge_bot.github_api.request_runner import AppIdentity
 from forge_bot.runs.clock import now
+from forge_bot.sentences import hint_of
 from tests.fakes.github import FakeGitHub
 from tests.fakes.github.people import App
 from tests.fakes.github.state import Repository
@@ -97,7 +98,7 @@ def test_another_key_than_the_apps_is_refused(github: FakeGitHub, app: App) -> N
     with pytest.raises(GitHubError) as refused:
         strange.token("octo/widget")
     assert isinstance(refused.value, TokenRefused)
-    assert "PRIVATE" not in f"{refused.value.message} {refused.value.advice}"
+    assert "PRIVATE" not in f"{refused.value.message} {hint_of(refused.value)}"
 
 
 def test_an_app_is_named_by_its_id_and_its_key() -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from forge_bot.errors import ConversationLocked, MovedElsewhere, NotOnGitHub, TextTooLong
 from forge_bot.github_api import GitHub, Permission, PersonKind, PyGitHub, Reaction
+from forge_bot.sentences import hint_of
 from tests.fakes.github import FakeGitHub, Issue, Repository, Role
 from tests.github_api.asking import Asking, never
 
@@ -179,7 +180,7 @@ def test_a_locked_conversation_is_told(github: FakeGitHub, issue: Issue) -> None
         told.value.message
         == "the comment on acme/widget#1 could not be written: the conversation is locked."
     )
-    assert "Unlock" in told.value.advice
+    assert "Unlock" in hint_of(told.value)
 
 
 def test_what_was_deleted_is_told(bot: GitHub, issue: Issue) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from forge_bot.errors import IssueUnavailable
 from forge_bot.github_api import IssueRef, fetch_issue, parse_issue_url
+from forge_bot.sentences import hint_of
 from tests.fakes.github import FakeGitHub, Issue
 
 REF = IssueRef(host="github.com", owner="o", repository="r", number=42)
@@ -182,7 +183,7 @@ def test_an_issue_that_is_gone_or_hidden_is_told(github: FakeGitHub, issue: Issu
         fetch_issue(REF, None, github.url)
     with pytest.raises(IssueUnavailable, match="no such issue") as missing:
         fetch_issue(REF.model_copy(update={"number": 43}), None, github.url)
-    assert "GITHUB_TOKEN" in missing.value.advice
+    assert "GITHUB_TOKEN" in hint_of(missing.value)
     with pytest.raises(IssueUnavailable, match="token is not accepted"):
         fetch_issue(REF, "ghp_wrong", github.url)
 

@@ -6,6 +6,7 @@ import pytest
 
 from forge_bot.errors import GitHubRefused, NotOnGitHub, PermissionMissing, TextTooLong
 from forge_bot.github_api import GitHub, NewPullRequest, PullState, PyGitHub
+from forge_bot.sentences import hint_of
 from tests.fakes.github import FakeGitHub, Repository
 from tests.github_api.asking import never
 
@@ -103,7 +104,7 @@ def test_where_actions_may_not_open_pull_requests_the_setting_is_named(
         PermissionMissing, match="does not let GitHub Actions open pull requests"
     ) as refused:
         bot.open_pull_request(NEW)
-    assert "Allow GitHub Actions to create and approve pull requests" in refused.value.advice
+    assert "Allow GitHub Actions to create and approve pull requests" in hint_of(refused.value)
 
 
 def test_a_token_without_the_permission_is_told_which_one_it_needs(

@@ -16,6 +16,7 @@ from forge_bot.interaction.remedy_words import remedy_at_terminal as at_terminal
 from forge_bot.interaction.remedy_words import remedy_for_client as for_client
 from forge_bot.interaction.remedy_words import remedy_in_thread as in_thread
 from forge_bot.remedies import CheckKey, ModelTrouble, Remedy, SetKey
+from forge_bot.sentences import hint_of
 
 COMMANDS = CommandNames(prefix="/bot")
 
@@ -52,10 +53,10 @@ def test_the_kind_of_an_error_and_its_remedy_come_through_the_outbox_as_data(
     message = read_message(written(stopped_by(error)).encode())
     assert isinstance(message, WorkerStopped)
     back = as_error(message)
-    assert (type(back), back.message, back.advice, back.remedy) == (
+    assert (type(back), back.message, hint_of(back), back.remedy) == (
         type(error),
         error.message,
-        error.advice,
+        hint_of(error),
         error.remedy,
     )
     if isinstance(error, ModelUnavailable) and isinstance(back, ModelUnavailable):

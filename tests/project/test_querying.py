@@ -9,6 +9,7 @@ from forge_bot.project.graph.graph_query import GraphQuestion, ask_graph
 from forge_bot.project.graph.manifest import declared
 from forge_bot.project.graph.project_graph import ProjectGraph
 from forge_bot.project.graph.repo_map import repo_map
+from forge_bot.sentences import hint_of
 from tests.project.graph_scene import graph
 
 SHOP = {
@@ -111,7 +112,7 @@ def test_a_node_that_there_is_not_is_an_error_with_those_that_are_like_it(
     with pytest.raises(BadOption) as raised:
         ask_graph(shop, GraphQuestion(of="price"))
     assert raised.value.message == "There is no node 'price'."
-    assert raised.value.advice == "There are: shop/prices.py, tests/test_prices.py."
+    assert hint_of(raised.value) == "There are: shop/prices.py, tests/test_prices.py."
     with pytest.raises(BadOption):
         ask_graph(shop, GraphQuestion(of="shop/cli.py", used_by="shop/cli.py"))
 

@@ -21,6 +21,7 @@ from forge_bot.runs.question import Question
 from forge_bot.runs.session import Session
 from forge_bot.runs.typed_answer import PersonAnswer
 from forge_bot.sandbox import BackendName, available
+from forge_bot.sentences import hint_of
 from forge_bot.settings import load_config
 from forge_bot.values import CommandResult, Tier
 from tests.runs.wave_scene import PIPELINE, Answer, Planned, Stage, Talker, done, task_of, wrote
@@ -258,5 +259,5 @@ def test_setup_that_could_pass_the_proxy_waits_for_a_consent(
         return
     with pytest.raises(SetupNotWalled) as caught:
         go_on(stage.path, Model(EDITS), until="phase-5")
-    assert "setup_without_namespace: true" in caught.value.advice
+    assert "setup_without_namespace: true" in hint_of(caught.value)
     assert registry.asked == []

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from forge_bot.errors import DiskFull, GitFailed, ModelUnavailable, SandboxFailed, WriteFailed
+from forge_bot.sentences import hint_of
 from forge_bot.store import is_full, told_when_full, without_room
 
 NO_ROOM = OSError(errno.ENOSPC, "No space left on device")
@@ -42,7 +43,7 @@ def test_whatever_comes_from_a_full_disk_is_told_as_one(error: Exception, tmp_pa
     with pytest.raises(DiskFull) as told, told_when_full((tmp_path,)):
         raise error
     assert str(error) in told.value.message
-    assert "Make room" in told.value.advice
+    assert "Make room" in hint_of(told.value)
 
 
 @pytest.mark.parametrize(

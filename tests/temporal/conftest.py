@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from forge_bot.sentences import hint_of
+
 if TYPE_CHECKING:
     from tests.temporal.scene import Clone, Server
 
@@ -37,7 +39,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[Server]":
     try:
         server_program()
     except TemporalServerMissing as missing:
-        pytest.skip(f"{missing.message} {missing.hint}")
+        pytest.skip(f"{missing.message} {hint_of(missing)}")
     with started(tmp_path_factory.mktemp("temporal-server")) as it:
         yield it
 

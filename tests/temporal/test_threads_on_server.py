@@ -19,6 +19,7 @@ from forge_bot.cli.options import ServerChoice
 from forge_bot.cli.temporal_commands import work_for_server
 from forge_bot.errors import ForgeError, NotOnGitHub
 from forge_bot.github_api.app_tokens import APP_ID, APP_KEY
+from forge_bot.sentences import hint_of
 from forge_bot.temporal.thread_address import thread_workflow_id
 from forge_bot.temporal.worker_parts import WorkerDuty
 from tests.actions.runner import below
@@ -187,7 +188,7 @@ def test_a_worker_for_issues_needs_a_repository_and_a_token(
     monkeypatch.setenv("GITHUB_TOKEN", token)
     with pytest.raises(ForgeError) as refused:
         work_for_server((), ServerChoice(), WorkerDuty(), github=(name,))
-    assert said in f"{refused.value.message} {refused.value.advice}"
+    assert said in f"{refused.value.message} {hint_of(refused.value)}"
 
 
 @pytest.fixture

@@ -60,14 +60,15 @@ def _map(graph: "ProjectGraph", about: str, limit: int) -> ProviderResult:
 
 def _file(graph: "ProjectGraph", about: str) -> str:
     """Return the file that is meant. Raises Declined."""
-    from forge_bot.project.graph.graph_query import named_node
+    from forge_bot.project.graph.graph_query import named_node, similar_paths
 
     if not about:
         raise Declined(ResultStatus.INVALID_PARAMS, "`about` names no file.")
     try:
         path = named_node(graph, normalise(about)).path
-    except BadOption as error:
-        near = error.advice if error.advice.startswith("There are") else "list_files shows what is."
+    except BadOption:
+        near = ", ".join(similar_paths(graph, normalise(about)))
+        near = f"There are: {near}." if near else "list_files shows what is."
         raise Declined(ResultStatus.TOOL_ERROR, f"There is no file {about}. {near}") from None
     if not path:
         raise Declined(ResultStatus.INVALID_PARAMS, f"{about} is no file.")

@@ -8,6 +8,7 @@ from forge_bot import __version__
 from forge_bot.errors import registry
 from forge_bot.project.graph.project_graph import ProjectGraph
 from forge_bot.project.graph.verify_graph import Violation
+from forge_bot.sentences import say
 
 _MOST_ARROWS = 60
 
@@ -74,7 +75,7 @@ def sarif(violations: Iterable[Violation]) -> str:
             "id": code,
             "name": kinds[code].__name__,
             "shortDescription": {"text": " ".join((kinds[code].__doc__ or "").split())},
-            "help": {"text": kinds[code].hint},
+            "help": {"text": say(kinds[code].hint)},
         }
         for code in sorted({each.code for each in found})
     ]

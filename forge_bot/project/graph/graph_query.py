@@ -175,9 +175,19 @@ def named_node(graph: ProjectGraph, name: str) -> GraphNode:
     ending = [path for path in graph.files if path.endswith(f"/{name}")]
     if len(ending) == 1:
         return graph.file_node(ending[0])
-    like = ending or [path for path in graph.files if name.lower() in path.lower()]
-    hint = f"There are: {', '.join(like[:_NEAR])}." if like else "`graph query PART` finds ids."
-    raise BadOption(say("project.graph_query.there_is_no_node", name=name), hint=hint)
+    like = ", ".join(similar_paths(graph, name))
+    raise BadOption(
+        say("project.graph_query.there_is_no_node", name=name),
+        hint=say("project.graph_query.there_are", like=like)
+        if like
+        else say("project.graph_query.graph_query_finds_ids"),
+    )
+
+
+def similar_paths(graph: ProjectGraph, name: str) -> list[str]:
+    """Return the first paths that end with a name, or else have it as a part."""
+    ending = [path for path in graph.files if path.endswith(f"/{name}")]
+    return (ending or [path for path in graph.files if name.lower() in path.lower()])[:_NEAR]
 
 
 def _neighbours(graph: ProjectGraph, node: GraphNode) -> list[tuple[GraphNode, str]]:

@@ -27,7 +27,7 @@ from forge_bot.runs.run import Run
 from forge_bot.runs.steps.step_calls import StepCalls, taken
 from forge_bot.runs.steps.step_digest import approval_line, approves
 from forge_bot.runs.steps.step_values import StepValues
-from forge_bot.sentences import say
+from forge_bot.sentences import hint_of, say
 from forge_bot.store import SPECS, inside, write_whole
 
 LARGEST_OUTPUT = 1_000_000
@@ -49,7 +49,7 @@ def step_performed(
         text, paths = performer.done(phase)
     except ForgeError as error:
         if phase.step.required or phase.asks:
-            said = " ".join((error.message, *error.details, error.advice))
+            said = " ".join((error.message, *error.details, hint_of(error)))
             return _failed(action, run, said.strip()), ()
         text, paths = "null\n", ()
     raw = run.workspace.write(phase.writes, text)
