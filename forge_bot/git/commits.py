@@ -4,11 +4,12 @@ import os
 import posixpath
 import re
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import dropwhile, takewhile
 from pathlib import Path
+from typing import TypeVar
 
 from forge_bot.errors import GitFailed
 from forge_bot.git.object_reader import ObjectReader
@@ -18,9 +19,13 @@ from forge_bot.git.tree_listing import find
 from forge_bot.sentences import say
 
 Trailers = tuple[tuple[str, str], ...]
+Made = TypeVar("Made")
 
 _NAME = "forge-bot"
 _EMAIL = "forge-bot@users.noreply.github.com"
+# useConfigOnly, as in `identity`: a user without a name there gets ours, and not that of the
+# machine.
+SETTINGS = ("-c", "i18n.commitEncoding=UTF-8", "-c", "user.useConfigOnly=true")
 _KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]*")
 _LINE = re.compile(rf"({_KEY.pattern}):[ \t]*(.*)")
 _CHERRY = "(cherry picked from commit "
@@ -260,33 +265,35 @@ def _present(folder: Path, path: str) -> bool:
 
 
 def _signed(folder: Path, text: str, names: bytes | None, env: Mapping[str, str]) -> bool:
-    """Make the commit in the user's name, and return whether there was anything to commit; git is
-    asked for the name only where it has once refused to commit without one.
+    """Make the commit in the user's name, and return whether there was anything to commit."""
+    return in_a_name(folder, lambda ours: _record(folder, text, names, {**ours, **env}))
+
+
+def in_a_name(folder: Path, make: Callable[[Mapping[str, str]], Made]) -> Made:
+    """Have git make a commit in the user's name, by an environment that adds ours where it needs
+    one; git is asked for the name only where it has once refused to commit without one.
     """
     ours = identity(folder) if folder in _nameless else {}
     try:
-        return _record(folder, text, names, {**ours, **env})
+        return make(ours)
     except GitFailed:
         ours = {} if folder in _nameless else identity(folder)
         if not ours:
             raise
         _nameless.add(folder)
-        return _record(folder, text, names, {**ours, **env})
+        return make(ours)
 
 
 def _record(folder: Path, text: str, names: bytes | None, env: Mapping[str, str]) -> bool:
-    # useConfigOnly, as in `identity`: a user without a name there gets ours, and not that of the
-    # machine.
-    settings = ("-c", "i18n.commitEncoding=UTF-8", "-c", "user.useConfigOnly=true")
     options = ("--quiet", "--no-verify", "--no-gpg-sign", "--cleanup=whitespace", "--file=-")
     if names is None:
-        git(folder, *settings, "commit", *options, stdin=_bytes(text), env=env, seconds=LONG)
+        git(folder, *SETTINGS, "commit", *options, stdin=_bytes(text), env=env, seconds=LONG)
         return True
     with tempfile.NamedTemporaryFile(prefix="forge-bot-") as listing:
         listing.write(names)
         listing.flush()
         only = ("--only", f"--pathspec-from-file={listing.name}", "--pathspec-file-nul")
-        words = (*settings, "commit", *options, *only)
+        words = (*SETTINGS, "commit", *options, *only)
         # 1: nothing has changed, or one of the names is known to nobody (git-commit(1)).
         done = git(folder, *words, stdin=_bytes(text), env=env, seconds=LONG, ok=(0, 1))
         return done.code == 0

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from forge_bot.errors import BranchExists, ForgeError, GitFailed
-from forge_bot.git import changes, lock_files, remotes, revisions, snapshot
+from forge_bot.git import changes, large_trees, lock_files, remotes, revisions, snapshot
 from forge_bot.git import commits as made_commits
 from forge_bot.git import diff as differences
 from forge_bot.git.process import LONG, git, of_folder
@@ -48,7 +48,7 @@ class Tree:
     apply = of_folder(snapshot.apply)
 
     # Changes of the files and the branch.
-    commit = of_folder(made_commits.commit)
+    commit = of_folder(large_trees.commit)
     rescue = of_folder(snapshot.rescue)
     discard = of_folder(changes.discard)
     restore = of_folder(changes.restore)
