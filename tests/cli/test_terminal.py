@@ -75,14 +75,15 @@ def at_terminal(
     """
     ours, theirs = pty.openpty()
     begin = ("-m", module) if module else ("-c",)
-    process = subprocess.Popen(
-        [python or (warm_python() if module else sys.executable), *begin, *words],
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
-        cwd=folder,
-        env={**environ, "TERM": "xterm", "COLUMNS": environ.get("COLUMNS", "100")},
-    )
+    with _ctrl_c_heeded():
+        process = subprocess.Popen(
+            [python or (warm_python() if module else sys.executable), *begin, *words],
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+            cwd=folder,
+            env={**environ, "TERM": "xterm", "COLUMNS": environ.get("COLUMNS", "100")},
+        )
     os.close(theirs)
     try:
         yield Terminal(ours, process)
@@ -90,6 +91,20 @@ def at_terminal(
         process.kill()
         process.wait()
         os.close(ours)
+
+
+@contextmanager
+def _ctrl_c_heeded() -> Generator[None]:
+    """Start programs that take Ctrl-C, as at a terminal. Where a script has started the tests in the
+    background, they and all that they start ignore it (POSIX, Shell Command Language 2.11).
+    """
+    before = signal.getsignal(signal.SIGINT)
+    if before is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @contextmanager
