@@ -87,7 +87,8 @@ def test_a_lock_that_a_killed_git_left_on_the_branch_does_not_stop_the_next_try(
     tree = left(world)
     # As after a loss of power while git made the branch: there is a lock, and neither branch nor
     # tree.
-    world.git("worktree", "remove", "--force", str(tree))
+    # Twice: git locks a tree until it has filled it, and may have been killed before.
+    world.git("worktree", "remove", "--force", "--force", str(tree))
     world.git("branch", "-D", f"feature/{NAME}")
     lock = world.path / ".git" / "refs" / "heads" / "feature" / f"{NAME}.lock"
     lock.parent.mkdir(parents=True, exist_ok=True)
