@@ -38,6 +38,9 @@ print(json.dumps([checkpoint(view), at_terminal.get(), over_mcp]))
 """
 _WITHOUT_FILES = {"artifacts", "engine", "prompts", "sentences.py", "values.py", "verification"}
 """Rooms that read no file, the errors of a template, and a language that there is not."""
+_WORD = re.compile(r"[A-Za-z][a-z']+")
+_MARKS = re.compile(r"\[/?[a-z ]*\]|`[^`]*`|forge-bot")
+"""Marks of rich, code, and our own name."""
 _PIRATE = {
     "language.toml": 'plural = "n == 1 ? 0 : n <= 3 ? 1 : 2"\n',
     "question.toml": """
@@ -146,17 +149,26 @@ def texts(node: ast.AST) -> Iterator[str]:
             yield from texts(each)
 
 
-def literals(path: Path, callees: Collection[str], keywords: Collection[str]) -> list[str]:
-    """The sentences in a file that are given to these callees without a name."""
+def literals(
+    path: Path, callees: Collection[str], keywords: Collection[str], first: int = 0
+) -> list[str]:
+    """The sentences in a file that are given to these callees without a name, from an argument on;
+    commands to type are none.
+    """
     return [
         text
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.Call)
         and (node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", ""))
         in callees
-        for given in (*node.args, *(each.value for each in node.keywords if each.arg in keywords))
+        for given in (
+            *node.args[first:],
+            *(each.value for each in node.keywords if each.arg in keywords),
+        )
         for text in texts(given)
-        if len(re.findall(r"[A-Za-z][a-z']+", text)) > 1 and " " in text.strip()
+        if len(_WORD.findall(_MARKS.sub("", text))) > 1
+        and " " in text.strip()
+        and not text.startswith("git ")
     ]
 
 
@@ -178,6 +190,26 @@ def test_errors_say_sentences_of_the_catalogue() -> None:
         if path.relative_to(ROOT / "forge_bot").parts[0] not in _WITHOUT_FILES
         and not path.stem.endswith("_workflow")
         for text in literals(path, errors_by_name(), {"hint", "details"})
+    }
+    assert written == set()
+
+
+def test_commands_print_sentences_of_the_catalogue() -> None:
+    written = {
+        f"{path.name}: {text}"
+        for path in sorted((ROOT / "forge_bot" / "cli").glob("*.py"))
+        # What only looks reads no catalogue: tests/cli/test_modules.py counts modules.
+        if path.stem != "show_runs"
+        for text in literals(path, {"print", "echo"}, ())
+    }
+    assert written == set()
+
+
+def test_checks_before_a_run_say_sentences_of_the_catalogue() -> None:
+    written = {
+        f"{path.name}: {text}"
+        for path in sorted((ROOT / "forge_bot" / "runs" / "checks").glob("*.py"))
+        for text in literals(path, {"refuse", "warn", "note"}, {"sentence", "way_out"}, 1)
     }
     assert written == set()
 

@@ -47,8 +47,10 @@ def list_capabilities(folder: Path, source: CapabilityChoice) -> int:
     console = Console(soft_wrap=True)
     if setup.empty:
         console.print(
-            f"No tools and no skills are configured: there is no {setup.config_name} and no"
-            " .forge/skills. docs/capabilities.md has an example of both."
+            say(
+                "cli.capability_output.no_tools_and_no_skills_are_configured",
+                config_name=setup.config_name,
+            )
         )
         return 0
     _servers(setup, catalogue, console)
@@ -59,7 +61,10 @@ def list_capabilities(folder: Path, source: CapabilityChoice) -> int:
             highlight=False,
         )
     for name in catalogue.denied:
-        console.print(f"  [dim]{escape(name)} is denied by .forge/config.yml[/]", highlight=False)
+        console.print(
+            f"  {say('cli.capability_output.is_denied_by_forge_config', name=escape(name))}",
+            highlight=False,
+        )
     for problem in catalogue.problems:
         mark = "[red]✗[/]" if problem.broken else "[yellow]![/]"
         console.print(
@@ -139,7 +144,10 @@ def _performed(
     trial = SkillTrial(repository, config, setup, catalogue, models, budget)
     found = trial.perform(wanted, tell)
     console.print(
-        f"[dim]{paid(found.usage)}, of at most {limits(budget)} (--budget)[/]", highlight=False
+        say(
+            "cli.capability_output.of_at_most_budget", paid=paid(found.usage), limits=limits(budget)
+        ),
+        highlight=False,
     )
     return found
 
@@ -155,7 +163,9 @@ def _servers(setup: CapabilitySetup, catalogue: ToolCatalogue, console: Console)
     broken = {problem.about for problem in catalogue.broken}
     for name, server in setup.config.mcp_servers.items():
         if server.disabled:
-            console.print(f"[dim]- {escape(name)} is disabled[/]", highlight=False)
+            console.print(
+                say("cli.capability_output.is_disabled", name=escape(name)), highlight=False
+            )
             continue
         facts = [_place(setup, name)] if isinstance(server, MCPServerConfig) else ["over HTTP"]
         if variables := variables_of(server):
@@ -202,13 +212,17 @@ def _arguments(given: Sequence[str], catalogue: ToolCatalogue, name: str) -> dic
 def _agreed(wanted: CapabilityRequest, console: Console, *, yes: bool) -> bool:
     digest = hashlib.sha256(f"{wanted.capability}\n{wanted.params}".encode()).hexdigest()[:12]
     console.print(
-        f"{escape(wanted.capability)} may change something. Its arguments, {digest}:\n"
-        f"{escape(wanted.params)}",
+        say(
+            "cli.capability_output.may_change_something",
+            capability=escape(wanted.capability),
+            digest=digest,
+            params=escape(wanted.params),
+        ),
         highlight=False,
     )
     if yes:
         return True
     if not sys.stdin.isatty():
-        Console(stderr=True).print("Nothing was called: say --yes to call it.", highlight=False)
+        Console(stderr=True).print(say("cli.capability_output.nothing_was_called"), highlight=False)
         return False
-    return typer.confirm("Call it?")
+    return typer.confirm(say("cli.capability_output.call_it"))

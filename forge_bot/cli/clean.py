@@ -9,6 +9,7 @@ from forge_bot.cli.console import Console
 from forge_bot.cli.session_setup import at_terminal
 from forge_bot.git import Repository
 from forge_bot.runs.leftovers import Leftover, leftovers, remove_leftover
+from forge_bot.sentences import say
 
 _STEP = 1024
 
@@ -19,18 +20,18 @@ def clean(folder: Path, *, remove: bool) -> int:
     console = Console(soft_wrap=True)
     found = leftovers(repository)
     if not found:
-        console.print("Runs have left nothing on this machine.")
+        console.print(say("cli.clean.runs_have_left_nothing_on_this_machine"))
         return 0
     for left in found:
         stays = f"  [dim]stays: {escape(left.kept_because)}[/]" if left.kept_because else ""
         console.print(f"{size(left.size):>9}  {escape(left.run)}{stays}", highlight=False)
     removable = [left for left in found if not left.kept_because]
     if not removable:
-        console.print("Nothing of it can be removed now.")
+        console.print(say("cli.clean.nothing_of_it_can_be_removed"))
         return 0
     total = size(sum(left.size for left in removable))
     if not _agreed(f"Remove {total} of {len(removable)} of these runs?", agreed=remove):
-        console.print("Nothing was removed; forge-bot clean --remove removes it.", highlight=False)
+        console.print(say("cli.clean.nothing_was_removed"), highlight=False)
         return 0
     _remove(repository, removable, console)
     return 0
@@ -51,6 +52,11 @@ def _agreed(question: str, *, agreed: bool) -> bool:
 def _remove(repository: Repository, removable: list[Leftover], console: Console) -> None:
     for left in removable:
         if remove_leftover(repository, left):
-            console.print(f"removed {size(left.size)} of {escape(left.run)}", highlight=False)
+            console.print(
+                say("cli.clean.removed_of", size=size(left.size), run=escape(left.run)),
+                highlight=False,
+            )
         else:
-            console.print(f"{escape(left.run)} is at work; it stays", highlight=False)
+            console.print(
+                say("cli.clean.is_at_work_it_stays", run=escape(left.run)), highlight=False
+            )

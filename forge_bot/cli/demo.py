@@ -115,7 +115,7 @@ def _leave_out_unrecorded(target: Path, console: Console) -> None:
     place.parent.mkdir(parents=True)
     place.write_text(yaml.safe_dump(written, sort_keys=False), encoding="utf-8")
     console.print(
-        f"[dim]left out, because the record is older: {escape(', '.join(unknown.values()))}[/]\n",
+        f"{say('cli.demo.left_out', join=escape(', '.join(unknown.values())))}\n",
         highlight=False,
     )
 
@@ -124,7 +124,7 @@ def _yes(progress: Progress) -> Asker:
     def ask(question: Question) -> PersonAnswer:
         progress.stop()
         show(question, progress.console)
-        progress.console.print("[bold green]approve[/] [dim](--yes)[/]\n")
+        progress.console.print(f"{say('cli.demo.approve_yes')}\n")
         return PersonAnswer(answer=Answer.APPROVE)
 
     return ask
@@ -146,9 +146,7 @@ def _recorded(ask: Asker, console: Console) -> Asker:
                 if isinstance(reply, PersonEdit)
                 else "your notes would now go to the architect."
             )
-            console.print(
-                f"\n[bold]Live, {live}[/] The recorded one has no other answer: approve, or leave."
-            )
+            console.print(f"\n{say('cli.demo.live_recorded_one_has_no_other', live=live)}")
         return reply
 
     return again
@@ -165,38 +163,36 @@ def _drift(console: Console, models: Mapping[Tier, Model]) -> None:
     if drifted:
         names = escape(", ".join(sorted(drifted)))
         console.print(
-            f"[dim]prompts that have drifted from the record: {names}[/]",
+            say("cli.demo.prompts_that_have_drifted_from_record", names=names),
             highlight=False,
             soft_wrap=True,
         )
 
 
 def _welcome(console: Console, target: Path) -> None:
-    console.print("\n[bold]forge-bot demo[/]")
+    console.print(f"\n{say('cli.demo.forge_bot_demo')}")
     console.print(
-        "The [bold]model's words are recorded[/], from one honest run on this sample. Everything"
-        " else happens now: the git repository, the pipeline, the checkpoints, the edits, the test"
-        " runs.",
+        say("cli.demo.models_words_are_recorded"),
         highlight=False,
     )
     console.print(
-        f"[dim]sample repository: {escape(str(target))}[/]\n", highlight=False, soft_wrap=True
+        f"{say('cli.demo.sample_repository', target=escape(str(target)))}\n",
+        highlight=False,
+        soft_wrap=True,
     )
 
 
 def _farewell(console: Console, target: Path, outcome: Outcome) -> None:
     if outcome is Outcome.DONE:
-        console.print("\n[bold]To go live[/] on a repository of yours:", highlight=False)
+        console.print(f"\n{say('cli.demo.to_go_live_on_repository_of_yours')}", highlight=False)
         console.print(
-            "  export ANTHROPIC_API_KEY=…      [dim]or OPENAI_API_KEY with --model openai:NAME[/]",
+            f"  {say('cli.demo.export_anthropic_api_key_or_openai')}",
             highlight=False,
         )
-        console.print(
-            '  cd your-repository && forge-bot run "what is to be done" --budget 5', highlight=False
-        )
+        console.print(f"  {say('cli.demo.cd_your_repository_forge_bot')}", highlight=False)
     elif outcome is Outcome.WAITING:
         console.print(
-            f"\nThe run waits. Go on with: [bold]cd {escape(str(target))} && forge-bot resume[/]",
+            f"\n{say('cli.demo.run_waits', target=escape(str(target)))}",
             highlight=False,
             soft_wrap=True,
         )

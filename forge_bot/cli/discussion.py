@@ -40,7 +40,7 @@ def discussed(task: str, answers: Sequence[str], *, wanted: bool) -> str | None:
         _say_how(task)
         return None
     console = Console()
-    console.print("\n[bold]Three questions first[/] (Enter leaves one out)")
+    console.print(f"\n{say('cli.discussion.three_questions_first')}")
     return _written(
         [
             Prompt.ask(f"  {question}", default="", show_default=False, console=console)
@@ -62,13 +62,10 @@ def _numbered() -> tuple[str, ...]:
 
 def _say_how(task: str) -> None:
     console = Console(soft_wrap=True)
-    console.print("[bold]Three questions first:[/]")
+    console.print(say("cli.discussion.three_questions_first_2"))
     for line in _numbered():
         console.print(f"  {line}", highlight=False)
-    console.print(
-        "Nobody is at a terminal here, so nothing has begun. Answer in this order, beside your"
-        ' other options; "" leaves one out:'
-    )
+    console.print(say("cli.discussion.nobody_is_at_terminal_here"))
     words = task.strip()
     named = shlex.quote(words) if len(words) <= _SHORT and "\n" not in words else '"TASK"'
     shown = f"forge-bot run {named} " + " ".join('--answer "…"' for _ in QUESTIONS)

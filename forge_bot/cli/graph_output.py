@@ -101,7 +101,7 @@ def print_violations(folder: Path, base: str | None, *, as_json: bool, as_sarif:
             )
         if not found:
             new = " newly" if base is not None else ""
-            console.print(f"[green]✓[/] Nothing is{new} broken: {len(now.files)} files.")
+            console.print(say("cli.graph_output.nothing_is_broken", new=new, count=len(now.files)))
     if os.environ.get("GITHUB_ACTIONS") == "true":
         for each in found:
             sys.stderr.write(annotation(each) + "\n")

@@ -76,7 +76,7 @@ def init(folder: Path, *, workflow: bool | None, labels: bool, baseline: bool) -
     elif WORKFLOW in missing:
         names = ", ".join(label.name for label in LABELS)
         console.print(
-            f"  → labels it listens to: {names}; GITHUB_TOKEN=… forge-bot init --labels makes them",
+            f"  {say('cli.init_command.labels_it_listens', names=names)}",
             highlight=False,
         )
     if baseline and CONFIG in missing:
@@ -96,9 +96,7 @@ def _configured(repository: Repository, target: Path, console: Console) -> None:
                 highlight=False,
             )
     if not profile.commands.test:
-        console.print(
-            "  [yellow]![/] no test command was found: set commands.test there", highlight=False
-        )
+        console.print(f"  {say('cli.init_command.no_test_command_was_found')}", highlight=False)
 
 
 def _baseline(repository: Repository, console: Console) -> None:
@@ -113,7 +111,7 @@ def _baseline(repository: Repository, console: Console) -> None:
     from forge_bot.cli.progress import Progress
     from forge_bot.runs.baseline_trial import try_baseline
 
-    console.print("[dim]the baseline, which every run begins with:[/]", highlight=False)
+    console.print(say("cli.init_command.baseline_which_every_run_begins"), highlight=False)
     progress = Progress(console)
     try:
         found = try_baseline(repository, config, profile, progress)
@@ -124,7 +122,7 @@ def _baseline(repository: Repository, console: Console) -> None:
     for sentence in found:
         console.print(f"  [yellow]![/] {escape(sentence)}", highlight=False)
     if found:
-        console.print("  → a run asks about it before any model is asked", highlight=False)
+        console.print(f"  {say('cli.init_command.run_asks_about_it_before')}", highlight=False)
 
 
 def _workflow(repository: Repository, target: Path, console: Console) -> None:
@@ -137,18 +135,16 @@ def _workflow(repository: Repository, target: Path, console: Console) -> None:
     if checks:
         named = escape(", ".join(checks))
         console.print(
-            f"  [dim]a failure of these wakes it on its own pull requests:[/] {named}",
+            f"  {say('cli.init_command.failure_of_these_wakes_it_on_its_own', named=named)}",
             highlight=False,
         )
     if not fast:
         console.print(
-            f"  [yellow]![/] {escape(action)} is a tag, and tags can be moved: put the commit of"
-            " the release there",
+            f"  {say('cli.init_command.is_tag_and_tags_can_be_moved', action=escape(action))}",
             highlight=False,
         )
     console.print(
-        f"  → commit and merge it, and make the secret {key}; forge-bot doctor says what else is"
-        " missing",
+        f"  {say('cli.init_command.commit_and_merge', key=key)}",
         highlight=False,
     )
 

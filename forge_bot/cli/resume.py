@@ -121,31 +121,39 @@ def repair(folder: Path, name: str | None) -> int:
     console = Console(soft_wrap=True)
     if not done.commit:
         console.print(
-            f"The record of {escape(info.name)} can be read; nothing was changed.", highlight=False
+            say("cli.resume.record_of_can_be_read", name=escape(info.name)), highlight=False
         )
         return 0
     console.print(
-        f"[bold]The record of {escape(info.name)} is again what it was at commit"
-        f" {done.commit[:12]}.[/]",
+        say(
+            "cli.resume.record_of_is_again_what_it_was_at_commit",
+            name=escape(info.name),
+            commit=done.commit[:12],
+        ),
         highlight=False,
     )
     if done.lost:
-        console.print(f"Lost with the damaged one ({len(done.lost)}):", highlight=False)
+        console.print(
+            say("cli.resume.lost_with_damaged_one", count=len(done.lost)), highlight=False
+        )
     for line in done.lost:
         console.print(f"  {escape(line)}", highlight=False)
     if done.counted.calls or done.counted.cost:
-        console.print(f"Their cost still counts: {paid(done.counted)}.", highlight=False)
+        console.print(
+            say("cli.resume.their_cost_still_counts", paid=paid(done.counted)), highlight=False
+        )
     if done.known.calls or done.known.cost:
         console.print(
-            f"Replies worth {paid(done.known)} are in this machine's journal. They count when"
-            " the run asks the same again, and are not paid twice.",
+            say("cli.resume.replies_worth_are_in_this_machines", paid=paid(done.known)),
             highlight=False,
         )
     if done.rescued:
-        console.print(f"What was not committed is kept at {escape(done.rescued)}", highlight=False)
+        console.print(
+            say("cli.resume.what_was_not_committed_is_kept", rescued=escape(done.rescued)),
+            highlight=False,
+        )
     console.print(
-        "  [bold]forge-bot resume[/] goes on; what a model answered before is not paid again on"
-        " this machine.",
+        f"  {say('cli.resume.forge_bot_resume_goes')}",
         highlight=False,
     )
     return 0

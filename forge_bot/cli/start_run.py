@@ -229,10 +229,13 @@ def _confirmed(start: _Start, plan: RunPlan, estimate: Estimate) -> RunPlan:
         return plan
     console = Console()
     console.print(f"\n[bold]{escape(start.draft.title)}[/]")
-    console.print(
-        f"  effort [bold]{plan.effort}[/] ({escape(plan.effort_reason)}) · branch"
-        f" [bold]{escape(plan.branch)}[/]"
+    chosen = say(
+        "cli.start_run.effort_branch",
+        effort=plan.effort,
+        effort_reason=escape(plan.effort_reason),
+        branch=escape(plan.branch),
     )
+    console.print(f"  {chosen}")
     console.print(f"  {escape(expected(estimate))}", highlight=False)
     said = Prompt.ask(
         "  Enter to begin, or S, M, L for another effort, or a word for another slug",

@@ -226,7 +226,9 @@ def work_for_server(
         try:
             until_stopped(_work(repositories, place, duty, metrics, github))
         except KeyboardInterrupt:
-            Console(soft_wrap=True).print("Stopped. What was under way is taken up by others.")
+            Console(soft_wrap=True).print(
+                say("cli.temporal_commands.stopped_what_was_under_way_is_taken")
+            )
     return 0
 
 
@@ -302,11 +304,20 @@ async def _work(
         await work.enter_async_context(
             working(client, repositories, tell_of, duty, without_sandbox=locked_out, visits=visits)
         )
-        console.print(f"Working for {escape(place.address)}, namespace {escape(place.namespace)}:")
+        console.print(
+            say(
+                "cli.temporal_commands.working_for_namespace",
+                address=escape(place.address),
+                namespace=escape(place.namespace),
+            )
+        )
         for each in repositories:
             console.print(f"  {escape(str(each.root))} [dim]queue {queue_of(each)}[/]")
         for name, queue in zip(sorted(github), visits.queues, strict=True):
-            console.print(f"  issues of {escape(name)} [dim]queue {escape(queue)}[/]")
+            issues = say(
+                "cli.temporal_commands.issues_of_queue", name=escape(name), queue=escape(queue)
+            )
+            console.print(f"  {issues}")
         for root, trouble in locked_out.items():
             said = f"No steps of {root} are taken here: {trouble.message} {hint_of(trouble)}"
             console.print(f"[yellow]{escape(said)}[/]", highlight=False)

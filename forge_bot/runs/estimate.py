@@ -12,6 +12,7 @@ from pydantic import Field, ValidationError
 from forge_bot.errors import WriteFailed
 from forge_bot.git import Repository
 from forge_bot.runs.run_paths import run_paths
+from forge_bot.sentences import say
 from forge_bot.store import write_whole
 from forge_bot.values import Effort, Recorded, Tier, Usage, is_empty
 from forge_bot.wording import several
@@ -106,7 +107,7 @@ def estimate(
         runs=len(earlier),
         rests_on=_basis(len(earlier), effort, alone=alone)
         + _pricing(models, unknown, alone=alone)
-        + ("; in batches, within a day each" if batch else "")
+        + (say("runs.estimate.in_batches_within_day_each") if batch else "")
         + (f"; {at_once}" if at_once else ""),
         shares=_shares(samples),
     )
@@ -118,7 +119,7 @@ def without_batches(models: Mapping[Tier, str]) -> str:
 
     live = [name for name in dict.fromkeys(models.values()) if not offers_batches(name)]
     offers = "offers" if len(live) == 1 else "offer"
-    said = f"{' and '.join(live)} {offers} no batches: asked at once, at the usual price"
+    said = say("runs.estimate.no_batches_asked_at_once", live=" and ".join(live), offers=offers)
     return said if live else ""
 
 
@@ -166,8 +167,10 @@ def in_words(found: Estimate) -> str:
     parts: list[str] = []
     if found.minutes is not None:
         parts.append(
-            f"{_span(_minutes(found.minutes.p50), _minutes(found.minutes.p90))} minutes of models"
-            " at work"
+            say(
+                "runs.estimate.minutes_of_models_at_work",
+                span=_span(_minutes(found.minutes.p50), _minutes(found.minutes.p90)),
+            )
         )
     if found.cost is not None:
         parts.append(_span(f"${found.cost.p50:.2f}", f"${found.cost.p90:.2f}"))
@@ -223,21 +226,21 @@ def _basis(runs: int, effort: Effort, *, alone: bool) -> str:
     if alone:
         return f"from {here}"
     return (
-        f"from {here} and the recorded run that ships, one small task"
+        say("runs.estimate.from_and_recorded_run_that_ships", here=here)
         if runs
-        else "from the recorded run that ships, one small task"
+        else say("runs.estimate.from_recorded_run_that_ships")
     )
 
 
 def _pricing(models: Mapping[Tier, str], unknown: tuple[str, ...], *, alone: bool) -> str:
     if unknown:
-        return f"; the price of {', '.join(unknown)} is unknown, so only tokens"
+        return say("runs.estimate.price_of_is_unknown", unknown=", ".join(unknown))
     if alone:
         return ""
     return (
-        "; at this model's price"
+        say("runs.estimate.at_this_models_price")
         if len(set(models.values())) == 1
-        else "; at the prices of these models"
+        else say("runs.estimate.at_prices_of_these_models")
     )
 
 

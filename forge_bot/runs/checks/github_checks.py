@@ -11,6 +11,7 @@ from forge_bot.interaction.remedy_words import advice_at_terminal
 from forge_bot.runs.checks.check import CheckResult, CheckSubject, note, warn
 from forge_bot.runs.ci_workflows import check_workflows, unheard
 from forge_bot.runs.workflow_file import LABELS, WORKFLOW, key_name
+from forge_bot.sentences import say
 from forge_bot.store import RECORD_BRANCHES
 from forge_bot.values import Tier
 
@@ -37,7 +38,9 @@ def github(subject: CheckSubject) -> Iterator[CheckResult]:
     token = subject.environ.get("GITHUB_TOKEN") or subject.environ.get("GH_TOKEN")
     if not token:
         step = "GITHUB_TOKEN=$(gh auth token) forge-bot doctor"
-        yield warn("GitHub", f"{place.name} was not looked at: no token", step)
+        yield warn(
+            "GitHub", say("runs.github_checks.was_not_looked_at_no_token", name=place.name), step
+        )
         return
     try:
         # No pauses: a person waits at the terminal.
@@ -63,17 +66,16 @@ def _check(what: str, problem: str, good: str, step: str) -> CheckResult:
 def _repository(place: "RepositoryAddress", facts: "RepositoryFacts") -> list[CheckResult]:
     settings = f"{place.page}/settings"
     off = (
-        "is archived"
+        say("runs.github_checks.is_archived")
         if facts.archived
-        else "has its issues switched off"
+        else say("runs.github_checks.has_its_issues_switched_off")
         if not facts.has_issues
         else ""
     )
     rules = (
         ""
         if facts.protected
-        else f"nothing guards {facts.default_branch}: whoever may write may push to it without a"
-        " review"
+        else say("runs.github_checks.nothing_guards", default_branch=facts.default_branch)
     )
     guard = f"{settings}/rules"
     return [
@@ -83,7 +85,12 @@ def _repository(place: "RepositoryAddress", facts: "RepositoryFacts") -> list[Ch
             f"{facts.full_name}, {facts.default_branch}",
             settings,
         ),
-        _check("branch rules", rules, f"{facts.default_branch} is guarded", guard),
+        _check(
+            "branch rules",
+            rules,
+            say("runs.github_checks.is_guarded", default_branch=facts.default_branch),
+            guard,
+        ),
     ]
 
 
@@ -109,67 +116,68 @@ def _signatures(
             "signed commits",
             ""
             if signs
-            else f"demanded for {places}, and the commits of a run are not signed; GitHub itself"
-            " signs what it squashes",
-            f"demanded for {places}, and commits for merge are signed",
-            "give the workflow a signing-key: docs/configuration.md, “Signed commits”",
+            else say("runs.github_checks.demanded_for_and_commits_of_run", places=places),
+            say("runs.github_checks.demanded_for_and_commits_for_merge", places=places),
+            say("runs.github_checks.give_workflow_signing_key"),
         )
     for name in facts.signed:
         if pattern := _LEFT_OUT.get(name):
             yield warn(
                 "signed commits",
-                f"demanded for {name}, where a run keeps its record, which nothing signs",
-                f"leave {pattern} out of that rule: {place.page}/settings/rules",
+                say("runs.github_checks.demanded_for_where_run_keeps_its_record", name=name),
+                say("runs.github_checks.leave_out_of_that_rule", pattern=pattern, page=place.page),
             )
 
 
 def _actions(place: "RepositoryAddress", facts: "RepositoryFacts") -> list[CheckResult]:
     clicks = f"{place.page}/settings/actions"
-    unseen = "this token may not see it (it takes administration: read)"
+    unseen = say("runs.github_checks.this_token_may_not_see")
     pulls = {True: "", False: "Actions may not open pull requests", None: unseen}[
         facts.actions_may_open_pulls
     ]
-    wide = {"read": "", "write": "workflows may write everything unless they say otherwise"}.get(
-        facts.workflow_permissions or "", unseen
-    )
+    wide = {
+        "read": "",
+        "write": say("runs.github_checks.workflows_may_write_everything_unless"),
+    }.get(facts.workflow_permissions or "", unseen)
     return [
         _check(
             "pull requests",
             pulls,
-            "Actions may open them",
-            f"tick “Allow GitHub Actions to create and approve pull requests”: {clicks}",
+            say("runs.github_checks.actions_may_open_them"),
+            say("runs.github_checks.tick_allow_github_actions_to_create", clicks=clicks),
         ),
         _check(
             "token of Actions",
             wide,
-            "reads only, unless a workflow asks for more",
-            f"choose “Read repository contents”: {clicks}",
+            say("runs.github_checks.reads_only"),
+            say("runs.github_checks.choose_read_repository_contents", clicks=clicks),
         ),
     ]
 
 
 def _workflow(facts: "RepositoryFacts") -> CheckResult:
     there = facts.workflow is not None
-    missing = f"{WORKFLOW} is not on {facts.default_branch}, where GitHub looks for it"
+    missing = say(
+        "runs.github_checks.is_not_on_where_github",
+        workflow=WORKFLOW,
+        default_branch=facts.default_branch,
+    )
     return _check(
         "workflow",
         "" if there else missing,
-        f"{WORKFLOW} is on {facts.default_branch}",
-        "forge-bot init, then commit and merge it",
+        say("runs.github_checks.is_on", workflow=WORKFLOW, default_branch=facts.default_branch),
+        say("runs.github_checks.forge_bot_init"),
     )
 
 
 def _held_checks(facts: "RepositoryFacts") -> CheckResult:
     own = facts.workflow is not None and "github-token:" in facts.workflow
-    held = (
-        "GitHub holds the checks of pull requests that Actions opened until somebody clicks"
-        " “Approve workflows to run”"
-    )
+    held = say("runs.github_checks.github_holds_checks_of_pull")
     return _check(
         "checks on pull requests",
         "" if own else held,
-        "run at once: the workflow has a token of its own",
-        "input github-token with an App's token",
+        say("runs.github_checks.run_at_once"),
+        say("runs.github_checks.input_github_token_with_apps"),
     )
 
 
@@ -177,14 +185,17 @@ def _listening(facts: "RepositoryFacts", checks: Sequence[str]) -> list[CheckRes
     if facts.workflow is None or not checks:
         return []
     deaf = unheard(facts.workflow, checks)
-    step = (
-        f"name them in {WORKFLOW}: on: workflow_run: {{ workflows:"
-        f" {json.dumps(list(checks), ensure_ascii=False)}, types: [completed] }}"
+    step = say(
+        "runs.github_checks.name_them",
+        workflow=WORKFLOW,
+        dumps=json.dumps(list(checks), ensure_ascii=False),
     )
     return [
         _check(
             "failed checks",
-            f"a failure of {', '.join(deaf)} does not wake the bot" if deaf else "",
+            say("runs.github_checks.failure_of_does_not_wake", deaf=", ".join(deaf))
+            if deaf
+            else "",
             ", ".join(checks),
             step,
         )
@@ -194,23 +205,20 @@ def _listening(facts: "RepositoryFacts", checks: Sequence[str]) -> list[CheckRes
 def _label(place: "RepositoryAddress", facts: "RepositoryFacts") -> CheckResult:
     there = {name.casefold() for name in facts.labels}
     missing = [label.name for label in LABELS if label.name.casefold() not in there]
-    step = f"forge-bot init --labels, or by hand: {place.page}/labels"
+    step = say("runs.github_checks.forge_bot_init_labels", page=place.page)
     if _START in missing:
-        return warn("label", f"there is no label {_START}", step)
+        return warn("label", say("runs.github_checks.there_is_no_label", start=_START), step)
     return note("label", ", ".join(label.name for label in LABELS if label.name not in missing))
 
 
 def _key(place: "RepositoryAddress", facts: "RepositoryFacts", key: str) -> CheckResult:
     page = f"{place.page}/settings/secrets/actions"
     if facts.secrets is None:
-        found = (
-            f"this token may not see the names of secrets (it takes secrets: read); {key} has to be"
-            " among them"
-        )
+        found = say("runs.github_checks.this_token_may_not_see_2", key=key)
         return warn("secret", found, page)
     return _check(
         "secret",
-        "" if key in facts.secrets else f"there is no secret {key}",
+        "" if key in facts.secrets else say("runs.github_checks.there_is_no_secret", key=key),
         key,
-        f"New repository secret: {page}",
+        say("runs.github_checks.new_repository_secret", page=page),
     )

@@ -162,8 +162,14 @@ def _ready(name: str) -> CheckResult:
 def _other_models(subject: CheckSubject) -> Iterator[CheckResult]:
     """Yield each model that this machine could ask as it is, with the line that names it."""
     for found in models_here(subject.environ):
-        setting = f"{found.setting} in the environment, and " if found.setting else ""
-        way_out = f"{setting}model: {found.model} in .forge/config.yml, or --model {found.model}"
+        setting = (
+            f"{say('runs.machine_checks.in_environment', setting=found.setting)} "
+            if found.setting
+            else ""
+        )
+        way_out = say(
+            "runs.machine_checks.model_in_forge_config", setting=setting, model=found.model
+        )
         yield warn("model", f"{found.because}.", way_out)
 
 
