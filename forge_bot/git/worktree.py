@@ -5,12 +5,12 @@ import itertools
 import os
 import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from forge_bot.errors import BranchExists, ForgeError, GitFailed
-from forge_bot.git import changes, large_trees, lock_files, remotes, revisions, snapshot
+from forge_bot.git import changes, lock_files, remotes, revisions, snapshot
 from forge_bot.git import commits as made_commits
 from forge_bot.git import diff as differences
 from forge_bot.git.process import LONG, git, of_folder
@@ -48,7 +48,6 @@ class Tree:
     apply = of_folder(snapshot.apply)
 
     # Changes of the files and the branch.
-    commit = of_folder(large_trees.commit)
     rescue = of_folder(snapshot.rescue)
     discard = of_folder(changes.discard)
     restore = of_folder(changes.restore)
@@ -62,6 +61,20 @@ class Tree:
     def commit_id(self) -> str:
         """Return the id of the commit that is checked out, on a branch or detached."""
         return revisions.commit_id(self.path, "HEAD")
+
+    def commit(
+        self,
+        message: str,
+        trailers: Sequence[tuple[str, str]],
+        paths: Sequence[str] | None = None,
+        *,
+        when: str | None = None,
+    ) -> str | None:
+        """Commit everything, or exactly the named files and folders: what `commits.commit` says."""
+        # Who only looks makes no commit.
+        from forge_bot.git.large_trees import commit
+
+        return commit(self.path, message, trailers, paths, when=when)
 
     def is_clean(self) -> bool:
         """Return whether `status` is empty."""

@@ -1,18 +1,24 @@
 """Finds what runs leave on this machine outside of git: work trees, tool environments, journals."""
 
 import shutil
+import subprocess
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from uuid import uuid4
 
 from forge_bot.errors import ForgeError, RunBusy
 from forge_bot.git import Repository, Tree
+from forge_bot.git.large_trees import is_large
 from forge_bot.runs.find_runs import RunInfo, runs
 from forge_bot.runs.process_signals import this_process
 from forge_bot.runs.run_paths import RunPaths, run_paths
 from forge_bot.settings import state_home
 from forge_bot.store import held
 from forge_bot.values import Frozen
+
+REMOVED = "removed-"
+"""How the folders of a run begin that hold work trees while these are being removed."""
 
 
 class Leftover(Frozen):
@@ -55,11 +61,43 @@ def remove_work_tree(repository: Repository, run: str) -> str:
         with held(places.lock, f"the run {run}", this_process()):
             if because := _in_use(places.tree):
                 return because
-            for folder in (places.tree, places.tasks, places.environment, places.judged):
+            folders = (places.tree, places.tasks, places.environment, places.judged)
+            if is_large(places.tree):
+                _remove_behind(repository, places, folders)
+                return ""
+            for folder in folders:
                 remove_trees(repository, folder)
     except RunBusy:
         return "another process works on the run"
     return ""
+
+
+def _remove_behind(repository: Repository, places: RunPaths, folders: tuple[Path, ...]) -> None:
+    """Move folders aside, forget the work trees in them, and let another process remove them: for
+    tens of thousands of files a disk takes seconds, and nobody should wait for it. What it does not
+    come to, if the machine loses its power, `clean` removes with the rest of the run.
+    """
+    aside = places.home / f"{REMOVED}{uuid4().hex}"
+    aside.mkdir()
+    for folder in folders:
+        with suppress(FileNotFoundError):
+            folder.rename(aside / folder.name)
+        remove_trees(repository, folder)
+    _remove_in_background(aside)
+
+
+def _remove_in_background(folder: Path) -> None:
+    """Have a process that outlives this one remove a folder; it is the shell's and not ours, so
+    that nobody has to wait for its end.
+    """
+    quiet = subprocess.DEVNULL
+    words = ("sh", "-c", 'rm -rf -- "$1" &', "sh", str(folder))
+    try:
+        subprocess.run(
+            words, stdin=quiet, stdout=quiet, stderr=quiet, start_new_session=True, check=True
+        )
+    except (OSError, subprocess.CalledProcessError):
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _folders(repository: Repository) -> Iterator[tuple[str, Path]]:

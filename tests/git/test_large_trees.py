@@ -11,6 +11,7 @@ import pytest
 from forge_bot.errors import GitFailed
 from forge_bot.git import Tree
 from forge_bot.git.large_trees import is_large
+from forge_bot.sentences import hint_of
 from tests.fakes.processes import started_by
 from tests.git.git_scene import ODD_NAMES, Scene
 
@@ -242,7 +243,7 @@ def test_a_locked_index_is_reported_with_the_way_out(large: Scene) -> None:
     large.write(".git/index.lock", "")
     with pytest.raises(GitFailed, match=r"index\.lock") as refused:
         large.tree.commit("step", RUN, ("stays.txt",))
-    assert "Another git process" in refused.value.advice
+    assert "Another git process" in hint_of(refused.value)
 
 
 def test_a_branch_that_moved_meanwhile_keeps_its_commit(large: Scene) -> None:
