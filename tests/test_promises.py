@@ -19,6 +19,8 @@ from tests.promises import BOT, CLI, DESIGN, DOCS, LESSONS, MCP, PROMISES, SAID
 TESTS = Path(__file__).parent
 ROOT = TESTS.parent
 MARK = "pytest.mark.promise"
+FIRST_LINE = "pytest.mark.first_line"
+JOURNEYS = re.compile(r"^pytestmark = .*\bpytest\.mark\.journey\b", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -27,16 +29,18 @@ class Holding:
 
     test: str
     promises: tuple[str, ...]
-    slow: bool
+    always: bool
+    """Whether `scripts/check` runs it: it is not slow, and no journey but one of the first line."""
     collected: bool
 
 
 def holdings() -> Iterator[Holding]:
     """Read from the sources: collecting the whole suite takes longer than all of this file."""
     for path in sorted(TESTS.rglob("*.py")):
-        if MARK not in path.read_text(encoding="utf-8"):
+        text = path.read_text(encoding="utf-8")
+        if MARK not in text:
             continue
-        module = ast.parse(path.read_text(encoding="utf-8"))
+        module, journeys = ast.parse(text), bool(JOURNEYS.search(text))
         for node in ast.walk(module):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 marks = [ast.unparse(mark) for mark in node.decorator_list]
@@ -55,7 +59,7 @@ def holdings() -> Iterator[Holding]:
                     yield Holding(
                         f"{path.relative_to(ROOT)}::{node.name}",
                         named,
-                        "pytest.mark.slow" in marks,
+                        "pytest.mark.slow" not in marks and (not journeys or FIRST_LINE in marks),
                         is_test,
                     )
 
@@ -68,8 +72,16 @@ def on_page(page: str) -> str:
 
 
 def test_every_promise_is_held_by_a_test_that_always_runs() -> None:
-    held = {promise for holding in HOLDINGS if not holding.slow for promise in holding.promises}
+    held = {promise for holding in HOLDINGS if holding.always for promise in holding.promises}
     assert sorted(set(PROMISES) - held) == []
+
+
+def test_the_first_line_leads_some_of_the_journeys_of_every_room() -> None:
+    texts = {path: path.read_text(encoding="utf-8") for path in TESTS.rglob("test_*.py")}
+    with_journeys = {path.parent for path, text in texts.items() if JOURNEYS.search(text)}
+    led = {path.parent for path, text in texts.items() if f"@{FIRST_LINE}" in text}
+    assert sorted(with_journeys - led) == []
+    assert {TESTS / room for room in ("bot", "cli", "mcp_server", "recovery")} <= led
 
 
 def test_every_test_that_holds_promises_names_some_that_there_are() -> None:

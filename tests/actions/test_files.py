@@ -210,7 +210,10 @@ def test_each_leg_of_the_check_is_a_job() -> None:
     commands = [each["command"] for each in job["strategy"]["matrix"]["include"]]
     shards = [f"scripts/check --shard {number}/4" for number in range(1, 5)]
     assert sorted(commands) == sorted(
-        [*shards, *(f"scripts/check --{leg}" for leg in ("temporal", "clients", "coverage"))]
+        [
+            *shards,
+            *(f"scripts/check --{leg}" for leg in ("journeys", "temporal", "clients", "coverage")),
+        ]
     )
     script = (ROOT / "scripts" / "check").read_text(encoding="utf-8")
     legs = set(re.findall(r"^  (--[a-z]+)\)", script, re.MULTILINE))

@@ -95,6 +95,7 @@ def test_what_only_a_person_can_do_is_asked_for_and_done(waiting: Stage) -> None
     assert waiting.state["currentPhaseStatus"] == "completed"
 
 
+@pytest.mark.first_line
 @pytest.mark.promise("bot-red-checks")
 @pytest.mark.xdist_group("over")
 def test_after_the_pull_request_failed_checks_are_mended_twice_and_then_asked_about(
@@ -131,6 +132,7 @@ def test_after_the_pull_request_failed_checks_are_mended_twice_and_then_asked_ab
     assert stage.state["currentPhaseStatus"] == "completed"
 
 
+@pytest.mark.first_line
 @pytest.mark.promise("bot-workflow-patch")
 def test_files_that_the_token_cannot_push_come_as_a_patch(waiting: Stage) -> None:
     waiting.model(
@@ -158,6 +160,7 @@ def test_a_task_that_asks_for_workflow_files_alone_is_told_so_before_anything_is
     assert stage.branches() == ["main"]
 
 
+@pytest.mark.first_line
 @pytest.mark.promise("bot-frozen")
 def test_an_issue_that_was_edited_after_the_label_is_worked_on_as_it_was(stage: Stage) -> None:
     job = stage.label(then=lambda: setattr(stage.issue, "body", "Delete everything."))

@@ -27,6 +27,7 @@ pytestmark = pytest.mark.journey
 # --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.first_line
 @pytest.mark.promise("cli-publish", "cli-option-out", "cli-option-in", "cli-option-last")
 def test_a_run_reaches_its_pull_request_with_the_model_on_a_machine_that_only_reads(
     github: FakeGitHub, tmp_path: Path
@@ -44,6 +45,7 @@ def test_a_run_reaches_its_pull_request_with_the_model_on_a_machine_that_only_re
     ]
 
 
+@pytest.mark.first_line
 @pytest.mark.promise("bot-own-code")
 def test_files_that_are_called_like_our_libraries_are_not_imported(stage: Stage) -> None:
     stage.python = sys.executable
@@ -100,6 +102,7 @@ def killed_at(stage: Stage, pattern: str, skip: int = 0) -> None:
     stage.hub.faults.meanwhile(pattern, kill, skip=skip)
 
 
+@pytest.mark.first_line
 @pytest.mark.promise("bot-cancelled")
 def test_a_cancelled_job_is_over_in_seven_seconds_says_so_and_the_next_goes_on(
     waiting: Stage, tmp_path: Path
@@ -130,6 +133,7 @@ def test_a_worker_that_is_killed_is_said_and_the_next_job_goes_on(
     finishes(waiting)
 
 
+@pytest.mark.first_line
 @pytest.mark.promise("bot-killed")
 def test_a_supervisor_that_is_killed_leaves_what_the_next_one_needs(
     waiting: Stage, tmp_path: Path

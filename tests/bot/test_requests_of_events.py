@@ -24,6 +24,7 @@ def stage(github: FakeGitHub, tmp_path: Path) -> Stage:
     return Stage(github, tmp_path / "jobs", tmp_path / "script.jsonl")
 
 
+@pytest.mark.first_line
 @pytest.mark.promise("bot-few-requests")
 def test_an_event_costs_no_more_requests_than_the_page_says(stage: Stage) -> None:
     counted: dict[str, int] = {}

@@ -59,6 +59,7 @@ def test_an_owner_sees_each_step_hold_and_nothing_is_left(github: FakeGitHub, st
     assert not [name for name in stage.branches() if f"/{stage.issue.number}-" in name]
 
 
+@pytest.mark.first_line
 def test_what_is_missing_is_named_before_an_issue_is_opened(
     github: FakeGitHub, stage: Stage
 ) -> None:

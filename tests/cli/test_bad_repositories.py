@@ -289,6 +289,7 @@ def test_a_repository_without_a_commit_says_what_to_do_first(
     assert "git commit" in told(sample.forge(*command, "--repo", str(tmp_path / "new")), "GIT-003")
 
 
+@pytest.mark.first_line
 @pytest.mark.promise("lesson-21", "cli-no-main")
 def test_the_default_branch_may_have_any_name_and_is_not_written_to(
     sample: Sample, tmp_path: Path

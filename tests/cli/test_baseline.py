@@ -76,6 +76,7 @@ def test_a_mended_configuration_is_tried_after_a_rejection(sample: Sample) -> No
     assert status(sample)["unusable"] == []
 
 
+@pytest.mark.first_line
 def test_auto_waits_for_a_person_at_a_baseline_that_tells_nothing(sample: Sample) -> None:
     configured(sample, "commands:\n  test: [[python3, -m, unittest, --no-such-flag]]\n")
     model = sample.model()

@@ -81,6 +81,7 @@ def killed_while_it_hands_in(sample: Sample, provider: BatchServer, *words: str)
     provider.release()
 
 
+@pytest.mark.first_line
 @MODELS
 @pytest.mark.promise("cli-option-batch")
 def test_a_run_in_batches_costs_exactly_half_and_hands_in_each_question_once(

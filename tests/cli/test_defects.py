@@ -33,6 +33,7 @@ def document(sample: Sample, name: str) -> str:
     return (sample.workspace / name).read_text()
 
 
+@pytest.mark.first_line
 def test_the_proof_stands_in_the_record_and_in_the_pull_request(sample: Sample) -> None:
     base = sample.git("rev-parse", "main")
     proof = verification(sample, script.GUARD, script.TEST)["redBeforeGreen"]

@@ -38,6 +38,7 @@ def verified(sample: Sample, model: str) -> int:
     return sample.forge("approve", "--model", model).code
 
 
+@pytest.mark.first_line
 def test_a_flaky_test_is_named_in_every_document_and_remembered(
     sample: Sample, tmp_path: Path
 ) -> None:

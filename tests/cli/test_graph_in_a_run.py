@@ -54,6 +54,7 @@ def state(sample: Sample) -> dict[str, Any]:
     return json.loads((sample.workspace / "state.json").read_text())
 
 
+@pytest.mark.first_line
 def test_the_question_says_what_the_design_reaches_and_what_no_test_imports(sample: Sample) -> None:
     model = sample.model({("architect", "*", "*"): design("- `rota/schedule.py`: the guard")})
     said = sample.forge("run", TASK, "--effort", "S", "--model", model)

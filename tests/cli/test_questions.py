@@ -40,6 +40,7 @@ def message(server: AgentServer, number: int = -1) -> str:
     return str(server.questions[number].body["messages"][1]["content"])
 
 
+@pytest.mark.first_line
 @pytest.mark.promise("cli-ask")
 def test_at_a_checkpoint_the_answer_is_printed_and_the_same_version_still_waits(
     asked_sample: Sample,

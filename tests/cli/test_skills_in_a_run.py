@@ -56,6 +56,7 @@ def told(sample: Sample, words: str) -> str:
     return next(text for text in reversed(texts) if words in text)
 
 
+@pytest.mark.first_line
 def test_a_skill_is_performed_and_its_result_and_what_ran_are_told(sample: Sample) -> None:
     said = start(sample, {"1.1": runs("x"), "1.2": DONE})
     assert said.code == 3, said.err

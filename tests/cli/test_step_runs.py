@@ -51,6 +51,7 @@ def reason(said: Said) -> str:
     return " ".join(f"{said.out} {said.err}".split())
 
 
+@pytest.mark.first_line
 @pytest.mark.promise("design-steps", "cli-option-pipeline")
 def test_a_new_file_is_shown_written_after_a_yes_and_verified(sample: Sample) -> None:
     asked = sample.forge("run", "--pipeline", "scaffold", WISH)

@@ -115,6 +115,7 @@ def terminal(sample: Sample, *words: str, python: str = "", **more: str) -> Gene
         yield person
 
 
+@pytest.mark.first_line
 def test_a_person_chooses_effort_rejects_with_notes_and_approves(sample: Sample) -> None:
     words = ("run", TASK, "--model", sample.model())
     with terminal(sample, *words, python=sys.executable) as person:
@@ -137,6 +138,7 @@ def test_a_person_chooses_effort_rejects_with_notes_and_approves(sample: Sample)
     assert '"effort": "S"' in decisions
 
 
+@pytest.mark.first_line
 @pytest.mark.promise("cli-option-yes")
 def test_questions_are_answered_at_the_checkpoint_as_often_as_wanted_and_the_document_is_shown_once(
     sample: Sample,

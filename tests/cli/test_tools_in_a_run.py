@@ -90,6 +90,7 @@ def test_what_reads_is_called_and_told_in_the_order_of_the_requests(sample: Samp
     assert sorted(name for name, _ in made(sample)) == ["echo", "look up.it/all"]
 
 
+@pytest.mark.first_line
 def test_a_call_that_may_change_something_stands_with_its_arguments_and_is_made_once(
     sample: Sample,
 ) -> None:

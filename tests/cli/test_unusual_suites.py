@@ -148,6 +148,7 @@ def test_a_private_registry_without_credentials_says_how_to_name_them(
     assert ("NPM_TOKEN" if tool == "npm" else "PIP_INDEX_URL") in said
 
 
+@pytest.mark.first_line
 def test_output_in_another_language_says_how_to_get_it_in_english(sample: Sample) -> None:
     code = "import sys; print('Prüfung fehlgeschlagen: Überlauf in Zeile 3'); sys.exit(2)"
     test = json.dumps([["python3", "-c", code]], ensure_ascii=False)

@@ -12,6 +12,8 @@ from tests.fakes import script
 from tests.fakes.sample import Sample
 from tests.mcp_server.host import Host, Json, Refusal, hosting
 
+pytestmark = pytest.mark.journey
+
 TASK = "Nobody is on call before the start"
 
 
@@ -41,6 +43,7 @@ async def to_gate(host: Host) -> Json:
     return await host.drive(await host.next())
 
 
+@pytest.mark.first_line
 @pytest.mark.promise("mcp-unverified")
 async def test_an_approval_that_the_model_passed_on_is_recorded_as_unverified(
     sample: Sample,
@@ -51,6 +54,7 @@ async def test_an_approval_that_the_model_passed_on_is_recorded_as_unverified(
         assert "Approved-by: mcp, unverified via mcp" in host.git("log", "--format=%B")
 
 
+@pytest.mark.first_line
 @pytest.mark.promise("mcp-plain-yes")
 @pytest.mark.parametrize(
     "words",
@@ -227,6 +231,7 @@ async def test_neither_decline_nor_cancel_nor_a_strange_form_is_an_approval(
         assert "Approved-by" not in host.git("log", "--format=%B")
 
 
+@pytest.mark.first_line
 @pytest.mark.promise("mcp-elicited")
 async def test_where_the_client_asks_a_models_yes_does_not_count(sample: Sample) -> None:
     person = Person(ElicitResult(action="decline"), ElicitResult(action="decline"))

@@ -31,6 +31,7 @@ def asked(sample: Sample, event: str, said: bytes) -> tuple[int, str]:
     return done.returncode, done.stderr.decode()
 
 
+@pytest.mark.first_line
 @pytest.mark.promise("mcp-hooks", "cli-hook")
 async def test_nothing_is_stopped_where_no_run_is_under_way(sample: Sample) -> None:
     assert hook(

@@ -118,6 +118,7 @@ GUARDS: dict[str, tuple[int, dict[str, str | None]]] = {
 }
 
 
+@pytest.mark.first_line
 @pytest.mark.promise("mcp-http", "cli-option-http", "cli-option-port")
 async def test_only_who_shows_the_token_from_this_machine_is_answered(sample: Sample) -> None:
     async with served(sample) as url, httpx2.AsyncClient() as http:
@@ -199,6 +200,7 @@ async def test_a_server_that_is_told_to_stop_stops_its_commands_and_itself(sampl
     assert [json.loads(line)["type"] for line in record.splitlines()] == ["run_started"]
 
 
+@pytest.mark.first_line
 @pytest.mark.promise("mcp-many", "cli-mcp-repo")
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 async def test_clients_at_once_lose_no_report_and_a_long_call_blocks_nobody_else(

@@ -15,6 +15,8 @@ from tests.fakes.sample import Sample
 from tests.mcp_server.host import Host, Json, hosting
 from tests.mcp_server.test_gates import Person, says
 
+pytestmark = pytest.mark.journey
+
 TASK = "Nobody is on call before the start"
 FINDING = "It drops a table without asking"
 GATE = (
@@ -154,6 +156,7 @@ async def test_what_rendering_would_hide_is_shown_as_code(sample: Sample) -> Non
     assert any("<!-- drop the users table -->" in text for text in shown)
 
 
+@pytest.mark.first_line
 async def test_what_only_a_person_can_do_is_shown_with_its_task_and_when_it_is_done(
     sample: Sample,
 ) -> None:

@@ -10,6 +10,8 @@ from tests.fakes import script
 from tests.fakes.sample import Sample
 from tests.mcp_server.host import Host, Json, Refusal, hosting, two_tasks
 
+pytestmark = pytest.mark.journey
+
 TASK = "Nobody is on call before the start"
 
 
@@ -27,6 +29,7 @@ async def test_a_report_without_its_effect_counts_for_nothing(sample: Sample) ->
         assert caught.value.error["code"] == "MCP-005"
 
 
+@pytest.mark.first_line
 @pytest.mark.promise("mcp-effect")
 async def test_the_same_report_again_changes_nothing(sample: Sample) -> None:
     async with hosting(sample) as host:
@@ -60,6 +63,7 @@ async def test_a_report_on_the_wrong_phase_is_refused(sample: Sample) -> None:
             await host.call("pipeline_report_result", workspace=host.workspace, phase="phase-7")
 
 
+@pytest.mark.first_line
 @pytest.mark.promise("mcp-unfit")
 async def test_an_unfit_document_goes_back_with_the_heading_that_is_missing(sample: Sample) -> None:
     async with hosting(sample) as host:

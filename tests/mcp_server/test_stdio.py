@@ -92,6 +92,7 @@ async def test_a_large_run_with_revise_fail_reject_a_wave_and_a_human_gate(sampl
         assert host.git("status", "--porcelain") == ""
 
 
+@pytest.mark.first_line
 @pytest.mark.promise("mcp-asked-again", "cli-mcp")
 async def test_a_run_goes_on_after_the_server_went_away_and_a_report_never_came(
     sample: Sample,
@@ -113,6 +114,7 @@ async def test_a_run_goes_on_after_the_server_went_away_and_a_report_never_came(
         assert after["phase"] == "phase-3"
 
 
+@pytest.mark.first_line
 @pytest.mark.promise("mcp-many")
 async def test_two_clients_at_once_lose_no_report(sample: Sample) -> None:
     async with over_stdio(sample) as one:
@@ -133,6 +135,7 @@ async def test_two_clients_at_once_lose_no_report(sample: Sample) -> None:
         assert log.count("forge-bot: Situation Analysis") == 1
 
 
+@pytest.mark.first_line
 @pytest.mark.promise("mcp-stdout")
 async def test_nothing_but_the_protocol_stands_on_stdout(sample: Sample) -> None:
     words = ("-m", "forge_bot", "mcp", "--repo", str(sample.path))
@@ -233,6 +236,7 @@ async def test_a_line_that_is_no_message_is_answered_and_the_next_one_is_served(
     assert (await process.stdout.read(), await process.wait()) == (b"", 0)
 
 
+@pytest.mark.first_line
 @pytest.mark.promise("mcp-vanished")
 async def test_a_client_that_vanishes_in_the_middle_of_a_call_loses_nothing(sample: Sample) -> None:
     config = sample.path / ".forge" / "config.yml"
@@ -274,6 +278,7 @@ async def test_a_client_that_vanishes_in_the_middle_of_a_call_loses_nothing(samp
     assert [json.loads(line)["type"] for line in record.splitlines()] == ["run_started"]
 
 
+@pytest.mark.first_line
 @pytest.mark.promise("mcp-same")
 async def test_the_same_words_lead_to_the_same_documents_as_on_the_command_line(
     sample: Sample,

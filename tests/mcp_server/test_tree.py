@@ -8,6 +8,8 @@ from tests.fakes import script
 from tests.fakes.sample import Sample
 from tests.mcp_server.host import Host, Json, Refusal, hosting, two_tasks
 
+pytestmark = pytest.mark.journey
+
 TASK = "Nobody is on call before the start"
 
 
@@ -26,6 +28,7 @@ def files(host: Host, commit: str = "HEAD") -> set[str]:
     return {name for name in names if not name.startswith(".specs/")}
 
 
+@pytest.mark.first_line
 @pytest.mark.promise("mcp-clean")
 async def test_a_run_needs_a_clean_tree_to_begin(sample: Sample) -> None:
     (sample.path / "notes.txt").write_text("mine\n", encoding="utf-8")
@@ -73,6 +76,7 @@ async def test_a_task_is_one_commit_with_its_files_and_the_trailers_of_every_hos
             assert f"\n{trailer}" in message
 
 
+@pytest.mark.first_line
 @pytest.mark.promise("mcp-only-its-files")
 async def test_what_was_there_before_the_agent_began_stays_the_clients_own(sample: Sample) -> None:
     async with hosting(sample) as host:
@@ -156,6 +160,7 @@ async def test_a_change_to_protected_paths_waits_for_a_person_outside_of_the_tre
         }
 
 
+@pytest.mark.first_line
 @pytest.mark.promise("mcp-one-for-each")
 async def test_files_of_a_wave_go_to_the_task_that_declares_them(sample: Sample) -> None:
     async with hosting(sample) as host:
@@ -209,6 +214,7 @@ async def test_half_a_wave_counts_and_the_other_half_is_asked_again(sample: Samp
         assert review["phase"] == "phase-6"
 
 
+@pytest.mark.first_line
 @pytest.mark.promise("mcp-own-tree", "mcp-no-claims")
 async def test_project_commands_run_in_a_tree_of_their_own(sample: Sample) -> None:
     async with hosting(sample) as host:

@@ -18,6 +18,8 @@ from tests.recovery.scripts import MODEL, TASK, Part
 from tests.recovery.trials import KILLED, Boundary, Undisturbed, between, killed_at, undisturbed
 from tests.recovery.world import World
 
+pytestmark = pytest.mark.journey
+
 CREATE: Answer = {
     "requests": [],
     "actions": [
@@ -150,6 +152,7 @@ def test_a_call_is_made_at_most_once_at_every_boundary(waiting: Prepared, part: 
     assert [survives(waiting, boundary) for boundary in boundaries]
 
 
+@pytest.mark.first_line
 def test_a_server_that_hangs_ends_with_us(waiting: Prepared) -> None:
     world = back(waiting)
     mode(world, "hangs")

@@ -14,6 +14,8 @@ from tests.recovery.scripts import LONG, MODEL, SHORT, Part, answers
 from tests.recovery.trials import Undisturbed
 from tests.recovery.world import World
 
+pytestmark = pytest.mark.journey
+
 
 def published(world: World, end: str) -> tuple[Path, str, list[str]]:
     """A bare remote with everything of a finished run: where it is, the run's branch, its commits
@@ -75,6 +77,7 @@ def test_a_long_run_goes_on_in_a_fresh_clone_after_each_of_its_commits(long: Tol
     each_in_turn(long, LONG, slice(None))
 
 
+@pytest.mark.first_line
 def test_a_run_that_only_a_remote_has_is_listed_named_and_read_before_anything_is_checked_out(
     short: Told,
 ) -> None:

@@ -11,6 +11,8 @@ from tests.recovery.scripts import SHORT
 from tests.recovery.trials import Boundary, Kind, killed_at, survives
 from tests.recovery.world import World
 
+pytestmark = pytest.mark.journey
+
 NAME = "rota-who-names-somebody-for-days-before-the"
 
 
@@ -58,6 +60,7 @@ def left(world: World) -> Path:
     raise AssertionError("no boundary lies between the work tree and the first report")
 
 
+@pytest.mark.first_line
 def test_a_tree_in_which_somebody_worked_meanwhile_is_left_alone(short: Told) -> None:
     world, _ = short
     tree = left(world)

@@ -9,6 +9,8 @@ import pytest
 from tests.recovery.conftest import Told
 from tests.recovery.trials import KINDS, Boundary, Kind, between, compare, spread, survives
 
+pytestmark = pytest.mark.journey
+
 _CLOSE: dict[Kind, int] = {
     "git before": 70,
     "git after": 70,
@@ -21,6 +23,7 @@ _CLOSE: dict[Kind, int] = {
 not to its end."""
 
 
+@pytest.mark.first_line
 @pytest.mark.parametrize(
     ("part", "boundaries"),
     [

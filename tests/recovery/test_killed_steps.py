@@ -14,6 +14,8 @@ from tests.recovery.scripts import Part
 from tests.recovery.trials import FILE, GIT, Boundary, Kind, survives, undisturbed
 from tests.recovery.world import World
 
+pytestmark = pytest.mark.journey
+
 _WISHES = {
     "scaffold": "Add a price list\n\nname: price list\npurpose: Lists prices by country",
     "audit": "Look at the whole project",

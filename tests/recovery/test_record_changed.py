@@ -11,6 +11,8 @@ from tests.recovery.conftest import Told
 from tests.recovery.scripts import MODEL, SHORT
 from tests.recovery.world import World
 
+pytestmark = pytest.mark.journey
+
 
 def records(world: World) -> list[dict[str, object]]:
     return [json.loads(line) for line in (world.here / "reports.jsonl").read_text().splitlines()]
@@ -46,6 +48,7 @@ def test_a_branch_that_is_reset_while_a_process_works_stops_the_process_and_the_
     assert world.standing().code == parts[1].standing.code
 
 
+@pytest.mark.first_line
 @pytest.mark.promise("cli-repair")
 @pytest.mark.parametrize("way", ["committed", "uncommitted"])
 def test_a_record_that_contradicts_itself_is_restored_from_the_newest_commit_that_can_be_read(

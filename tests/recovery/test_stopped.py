@@ -69,6 +69,7 @@ def _words(pid: int) -> bytes:
         return b""
 
 
+@pytest.mark.first_line
 @pytest.mark.parametrize(
     "signals",
     [
@@ -133,6 +134,8 @@ def test_a_command_that_a_signal_from_outside_ends_runs_once_more_and_twice_is_i
 
 LEAVE = """
 import pathlib, subprocess
+
+pytestmark = pytest.mark.journey
 def repository(name):
     subprocess.run(["git", "init", "-q", name], check=True)
     pathlib.Path(name, "left.txt").write_text("left behind")

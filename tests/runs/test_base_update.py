@@ -15,6 +15,8 @@ from forge_bot.settings import load_config
 from tests.fakes import script
 from tests.fakes.sample import Said, Sample
 
+pytestmark = pytest.mark.journey
+
 TASK = "Nobody is on call before the rota starts"
 
 
@@ -39,6 +41,7 @@ def done(ended_sample: Sample) -> Sample:
     return ended_sample
 
 
+@pytest.mark.first_line
 @pytest.mark.promise("cli-update")
 def test_the_base_is_merged_verified_and_offered_and_what_was_approved_stands(done: Sample) -> None:
     offered, first = done.offered, done.git("rev-parse", done.offered)

@@ -15,6 +15,8 @@ from forge_bot.runs.past_run_index import history_at
 from tests.fakes.bench import DEVELOP
 from tests.fakes.sample import Sample
 
+pytestmark = pytest.mark.journey
+
 TASK = "Nobody is on call before the rota starts"
 RECORDS = "forge-bot/records"
 
@@ -52,6 +54,7 @@ def _clone(remote: Path, place: Path) -> Repository:
     return Repository.find(place)
 
 
+@pytest.mark.first_line
 def test_the_branch_begins_without_files_and_keeps_what_the_run_and_its_offer_were(
     sample: Sample,
 ) -> None:

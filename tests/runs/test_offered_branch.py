@@ -8,6 +8,8 @@ import pytest
 
 from tests.fakes.sample import Sample
 
+pytestmark = pytest.mark.journey
+
 TASK = "Nobody is on call before the rota starts"
 
 
@@ -323,6 +325,7 @@ def test_after_done_the_work_tree_is_gone_and_the_next_lines_do_what_they_say(
     assert sample.forge("show", "summary.md").code == 0
 
 
+@pytest.mark.first_line
 @pytest.mark.promise("cli-option-keep", "cli-option-remove", "cli-clean")
 def test_keep_leaves_the_work_tree_and_clean_takes_it_away(sample: Sample) -> None:
     said = _run(sample, "--keep")
@@ -365,6 +368,7 @@ def _gh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return log
 
 
+@pytest.mark.first_line
 @pytest.mark.promise("cli-option-open-pr")
 def test_the_pull_request_is_opened_with_gh(
     sample: Sample, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

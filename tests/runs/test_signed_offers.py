@@ -11,6 +11,8 @@ from forge_bot.agent.redaction import redactor
 from tests.fakes.sample import Sample
 from tests.fakes.signing_keys import COMMITTER, signing_key, verified
 
+pytestmark = pytest.mark.journey
+
 TASK = "Nobody is on call before the rota starts"
 KEY = "FORGE_BOT_SIGNING_KEY"
 GOOD = f"G signer {COMMITTER}"
@@ -78,6 +80,7 @@ def test_a_machine_without_the_key_builds_on_what_was_signed_elsewhere(
     assert verified(sample.path, key, sample.offered) == GOOD
 
 
+@pytest.mark.first_line
 def test_the_key_is_lent_to_git_in_a_file_of_this_user_that_goes_and_stands_nowhere_else(
     sample: Sample, key: Path, tmp_path: Path
 ) -> None:

@@ -88,6 +88,7 @@ def document(here: Stage, task: str = "1") -> str:
     return here.git("show", f"{here.branch}:{name.rpartition('/')[0]}/impl-{task}.md")
 
 
+@pytest.mark.first_line
 def test_edits_that_break_a_test_go_back_in_the_same_conversation_with_the_tests_own_words(
     tmp_path: Path,
 ) -> None:
