@@ -24,7 +24,7 @@ from forge_bot.runs.project import Project
 from forge_bot.runs.run_paths import paths_in
 from forge_bot.settings import Config
 from forge_bot.values import CommandName, CommandResult
-from forge_bot.verification.unusable import unusable
+from forge_bot.verification.unusable_commands import unusable
 
 PACKAGES = Path(__file__).with_name("packages.json")
 

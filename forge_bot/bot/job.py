@@ -21,7 +21,7 @@ from forge_bot.bot.comments import (
     summary,
 )
 from forge_bot.bot.error_comments import reply_to_error
-from forge_bot.bot.find_or_create import find_or_create_run
+from forge_bot.bot.find_or_create_run import find_or_create_run
 from forge_bot.bot.job_beginning import CloneUnderWay, JobBeginning, job_repository, protect_token
 from forge_bot.bot.job_context import read_job_context
 from forge_bot.bot.job_handoff import JobHandoff, handed

@@ -21,7 +21,7 @@ from forge_bot.agent.capabilities import (
     ResultStatus,
     canonical,
 )
-from forge_bot.agent.providers.catalogue import CapabilitySpec
+from forge_bot.agent.providers.provider_catalogue import CapabilitySpec
 from forge_bot.agent.tools.placeholders import variables_of
 from forge_bot.agent.tools.server_start import boxes_work
 from forge_bot.agent.tools.setup import CapabilitySetup

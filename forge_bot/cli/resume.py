@@ -20,9 +20,9 @@ from forge_bot.runs.base_update import fetch_for_update, update
 from forge_bot.runs.checks import CheckSubject, Occasion, run_checks
 from forge_bot.runs.clock import now
 from forge_bot.runs.find_runs import resolve_run
-from forge_bot.runs.given_model import keep_model, kept_model
 from forge_bot.runs.local_user import local_user
 from forge_bot.runs.phase_names import check_documents, phase_named
+from forge_bot.runs.remembered_model import keep_model, kept_model
 from forge_bot.runs.repair import repair as restored
 from forge_bot.runs.request_draft import LONGEST_TASK
 from forge_bot.runs.run import Run

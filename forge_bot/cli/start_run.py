@@ -27,12 +27,12 @@ from forge_bot.runs.checks import CheckSubject, Occasion, RunIntent, run_checks
 from forge_bot.runs.create_run import NewRun, RunPlan, create_run, plan_for
 from forge_bot.runs.ended_records import newest_records
 from forge_bot.runs.estimate import Estimate, estimate, keep_estimate
-from forge_bot.runs.given_model import keep_model
 from forge_bot.runs.local_user import local_user
 from forge_bot.runs.notifications import Message
 from forge_bot.runs.open_pull_request import opener
 from forge_bot.runs.outcome import Outcome
 from forge_bot.runs.phase_names import phase_named
+from forge_bot.runs.remembered_model import keep_model
 from forge_bot.runs.request_draft import RequestDraft, draft_from_words
 from forge_bot.runs.run_needs import check_testable
 from forge_bot.runs.run_prompts import prompts_for

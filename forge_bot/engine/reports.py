@@ -25,7 +25,7 @@ from forge_bot.values import (
     Usage,
     is_empty,
 )
-from forge_bot.verification.unusable import UnusableCommand
+from forge_bot.verification.unusable_commands import UnusableCommand
 
 
 class _Report(Frozen):

@@ -28,7 +28,7 @@ from forge_bot.values import (
     Verdict,
     is_empty,
 )
-from forge_bot.verification.unusable import UnusableCommand
+from forge_bot.verification.unusable_commands import UnusableCommand
 
 SCHEMA_VERSION = 1
 

@@ -22,7 +22,7 @@ from forge_bot.prompts import escape
 from forge_bot.sentences import listed, say
 from forge_bot.values import CommandResult, Frozen, RequirementCheck
 from forge_bot.verification.judgement import said_before
-from forge_bot.verification.unusable import UnusableCommand
+from forge_bot.verification.unusable_commands import UnusableCommand
 
 _MOST_COMMANDS = 8
 _MOST_USES = 20

@@ -19,7 +19,7 @@ from forge_bot.mcp_server.elicit import (
     brought,
     can_ask,
 )
-from forge_bot.mcp_server.error_nodes import AtNode
+from forge_bot.mcp_server.error_place import AtNode
 from forge_bot.mcp_server.progress_notifications import ProgressNotifier
 from forge_bot.mcp_server.service_calls import LazyService, client_name, in_thread
 from forge_bot.mcp_server.tool_results import answered

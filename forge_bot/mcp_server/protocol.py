@@ -27,7 +27,7 @@ from pydantic import JsonValue, ValidationError
 
 from forge_bot.errors import BadArguments, ForgeError
 from forge_bot.mcp_server.change_notifications import Listeners
-from forge_bot.mcp_server.error_nodes import AtNode
+from forge_bot.mcp_server.error_place import AtNode
 from forge_bot.mcp_server.service_calls import LazyService, in_thread
 from forge_bot.mcp_server.session_policy import SessionPolicies
 from forge_bot.mcp_server.stdio import StdioTransport

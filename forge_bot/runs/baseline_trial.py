@@ -13,7 +13,7 @@ from forge_bot.runs.project import Project
 from forge_bot.runs.run_paths import run_paths
 from forge_bot.settings import Config
 from forge_bot.verification.judgement import said_before
-from forge_bot.verification.unusable import unusable
+from forge_bot.verification.unusable_commands import unusable
 
 
 def try_baseline(

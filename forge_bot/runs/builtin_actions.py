@@ -27,7 +27,7 @@ from forge_bot.sentences import hint_of, say
 from forge_bot.values import CommandResult, TaskId
 from forge_bot.verification.judgement import RULES, judge, newly_failing
 from forge_bot.verification.shown_output import TAIL_CHARACTERS, TAIL_LINES, shown_output
-from forge_bot.verification.unusable import Cause, unusable
+from forge_bot.verification.unusable_commands import Cause, unusable
 
 
 def prepared(action: Exec, run: Run, project: Project) -> Prepared:

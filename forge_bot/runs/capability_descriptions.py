@@ -5,7 +5,7 @@ stands.
 import json
 
 from forge_bot.agent.capabilities import CapabilityType, Effect
-from forge_bot.agent.providers.catalogue import CapabilitySpec, Parameter
+from forge_bot.agent.providers.provider_catalogue import CapabilitySpec, Parameter
 from forge_bot.prompts.material import Capability
 from forge_bot.prompts.untrusted import clean
 

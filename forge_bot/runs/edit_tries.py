@@ -37,7 +37,7 @@ from forge_bot.verification.shown_output import (
     shown_output,
     without_tables,
 )
-from forge_bot.verification.unusable import Cause, cause_of
+from forge_bot.verification.unusable_commands import Cause, cause_of
 
 Files = Sequence[tuple[str, bytes | None]]
 """Files by name as the edits leave them; None for those that go."""

@@ -42,7 +42,7 @@ from forge_bot.values import CommandName, CommandResult
 from forge_bot.verification.command_outcome import read_outcome
 from forge_bot.verification.plain_output import plain_lines
 from forge_bot.verification.shown_output import shown_output
-from forge_bot.verification.unusable import is_usage_error
+from forge_bot.verification.unusable_commands import is_usage_error
 
 _DURATION = re.compile(r"\b\d+(?:\.\d+)? ?(ms|s|secs?|seconds)\b")
 _TESTS_SHOWN = 12_000

@@ -28,7 +28,7 @@ from forge_bot.sandbox.lifeline import KeeperHandle, under_keeper
 from forge_bot.sandbox.mounts import TEMPORARY, environment, mounts
 from forge_bot.sandbox.output import BoundedOutput
 from forge_bot.sandbox.programs import CannotStart, cannot_start, program
-from forge_bot.sandbox.protected_places import protected_mounts, remove_new_files
+from forge_bot.sandbox.read_only_places import protected_mounts, remove_new_files
 from forge_bot.sandbox.visible_files import visible_files
 from forge_bot.sandbox.watch_process import ProcessReport, WatchLimits, watch
 from forge_bot.sentences import say

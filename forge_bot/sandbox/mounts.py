@@ -7,7 +7,7 @@ import os
 import stat
 from pathlib import Path
 
-from forge_bot.sandbox.protected_places import Protected
+from forge_bot.sandbox.read_only_places import Protected
 from forge_bot.sandbox.toolchains import ROOTS
 from forge_bot.sandbox.visible_files import VisibleFiles
 from forge_bot.sandbox.watch_process import SHARED_MEMORY

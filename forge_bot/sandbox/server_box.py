@@ -17,7 +17,7 @@ from forge_bot.sandbox.box import Box
 from forge_bot.sandbox.bubblewrap import ALONE, ENDS_WITH_US
 from forge_bot.sandbox.mounts import TEMPORARY, environment, mounts
 from forge_bot.sandbox.programs import CannotStart, program
-from forge_bot.sandbox.protected_places import Protected
+from forge_bot.sandbox.read_only_places import Protected
 from forge_bot.sandbox.visible_files import visible_files
 
 

@@ -24,7 +24,7 @@ from forge_bot.sandbox.box import Box, ResourceLimits
 from forge_bot.sandbox.bubblewrap import THREADS_EACH
 from forge_bot.sandbox.lifeline import KeeperHandle, under_keeper
 from forge_bot.sandbox.programs import CannotStart, cannot_start, program
-from forge_bot.sandbox.protected_places import remove_new_files, split_around, with_targets
+from forge_bot.sandbox.read_only_places import remove_new_files, split_around, with_targets
 from forge_bot.sandbox.toolchains import ROOTS
 from forge_bot.sandbox.visible_files import VisibleFiles, visible_files
 from forge_bot.sandbox.watch_process import (

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from forge_bot.values import CommandName, CommandResult, Frozen
-from forge_bot.verification.unusable import (
+from forge_bot.verification.unusable_commands import (
     NOT_FOUND,
     NOT_STARTED,
     Cause,

@@ -7,7 +7,7 @@ from forge_bot.engine.reports import Prepared
 from forge_bot.engine.state import Reason
 from forge_bot.values import CommandName, CommandResult, Effort
 from forge_bot.verification.judgement import judge
-from forge_bot.verification.unusable import Cause, UnusableCommand, cause_of, unusable
+from forge_bot.verification.unusable_commands import Cause, UnusableCommand, cause_of, unusable
 from tests.engine.test_verification import OUTPUTS, RUNS, outcome, result
 from tests.fakes.bench import GREEN, RED, Bench, blob
 

@@ -39,7 +39,7 @@ _LOADED = (
     "forge_bot.agent.models.open_model",
     "forge_bot.agent.models.provider",
     # What some commands read only when they need it.
-    "forge_bot.project.graph.stacks.own_stacks",
+    "forge_bot.project.graph.stacks.declared_stacks",
     "forge_bot.runs.estimate_evidence",
     "forge_bot.runs.estimate_prices",
     "filelock",

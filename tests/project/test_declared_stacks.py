@@ -11,7 +11,7 @@ from forge_bot.project.graph.node_types import NodeKind
 from forge_bot.project.graph.project_graph import ProjectGraph
 from forge_bot.project.graph.read_graph import GraphReader
 from forge_bot.project.graph.scan_graph import scan
-from forge_bot.project.graph.stacks.own_stacks import read_stack
+from forge_bot.project.graph.stacks.declared_stacks import read_stack
 from tests.project.graph_scene import graph, imports, repository, write
 
 STARLARK = """\

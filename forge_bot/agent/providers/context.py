@@ -11,7 +11,6 @@ from pydantic import ValidationError
 
 from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult, Effect, ResultStatus
 from forge_bot.agent.limits import WorkLimits
-from forge_bot.agent.providers.catalogue import CapabilitySpec, spec
 from forge_bot.agent.providers.code_graph import CodeGraph, ReadGraph, code_graph
 from forge_bot.agent.providers.git_diff import GitDiff, git_diff
 from forge_bot.agent.providers.git_log import GitLog, git_log
@@ -25,6 +24,7 @@ from forge_bot.agent.providers.project_commands import (
     on_paths,
     past_runs,
 )
+from forge_bot.agent.providers.provider_catalogue import CapabilitySpec, spec
 from forge_bot.agent.providers.provider_result import Declined, ProviderResult, result_of
 from forge_bot.agent.providers.read_file import ReadFile, read_file
 from forge_bot.agent.providers.search_code import SearchCode, search_code

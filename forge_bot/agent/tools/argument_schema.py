@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, cast
 
-from forge_bot.agent.providers.catalogue import Parameter
+from forge_bot.agent.providers.provider_catalogue import Parameter
 
 _MOST_FAULTS = 5
 _MOST_STEPS = 100_000

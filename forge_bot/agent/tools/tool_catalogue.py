@@ -10,7 +10,7 @@ from pathlib import Path
 from pydantic import Field
 
 from forge_bot.agent.capabilities import CapabilityType, Effect
-from forge_bot.agent.providers.catalogue import CapabilitySpec, Parameter
+from forge_bot.agent.providers.provider_catalogue import CapabilitySpec, Parameter
 from forge_bot.agent.providers.provider_result import Declined
 from forge_bot.agent.redaction import redactor_of
 from forge_bot.agent.tools.argument_schema import example_of, parameters_of, schema_fault

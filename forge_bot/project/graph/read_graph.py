@@ -34,8 +34,8 @@ from forge_bot.project.graph.project_files import (
 )
 from forge_bot.project.graph.project_graph import FileNode, GraphCommand, ProjectGraph
 from forge_bot.project.graph.stacks.all_stacks import BUILT_IN, StackTable
-from forge_bot.project.graph.stacks.own_stacks import FOLDER as OWN_STACKS
-from forge_bot.project.graph.stacks.own_stacks import declared_stacks
+from forge_bot.project.graph.stacks.declared_stacks import FOLDER as OWN_STACKS
+from forge_bot.project.graph.stacks.declared_stacks import declared_stacks
 from forge_bot.project.graph.stacks.stack import Resolve, Stack
 from forge_bot.project.graph.tested_files import with_tests
 from forge_bot.project.toolchains import find_commands

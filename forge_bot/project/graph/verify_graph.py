@@ -10,7 +10,7 @@ from forge_bot.errors import (
     ProposedContractUnresolved,
     ProposedDependencyUnresolved,
 )
-from forge_bot.project.graph.circles import circles
+from forge_bot.project.graph.import_circles import circles
 from forge_bot.project.graph.manifest import (
     MANIFEST,
     Manifest,
