@@ -228,6 +228,7 @@ class _Branches:
         self._repository = repository
         self._tips = tips
         self._committed = committed
+        self._own: dict[str, frozenset[str] | None] = {}
 
     def here(self) -> list[RunInfo]:
         """Return the runs of local branches."""
@@ -240,8 +241,8 @@ class _Branches:
             if tip.tree is not None:
                 own, more = self._checked_out(branch, tip.commit, tip.tree)
             else:
-                own = self._named(self._committed.folders(tip.commit), branch, tip.commit, None)
                 specs = self._committed.specs(tip.commit)
+                own = self._on_a_branch(specs, branch, tip.commit) if specs else None
                 # Of many branches that have the same folder of runs, one tells of it.
                 more = self._lying(branch, tip.commit) if own is None and specs not in told else []
                 told |= {specs} if own is None else set()
@@ -303,6 +304,19 @@ class _Branches:
                 return _info(started, tree, standing_on_disk(tree, name)), []
             others += [_Orphan(branch, started, None)] if started is not None else []
         return self._lost(branch, commit, tree), others
+
+    def _on_a_branch(self, specs: str, branch: str, commit: str) -> RunInfo | None:
+        """The run of a branch that no work tree has. Thousands of branches may have the same folder
+        of runs, of which each is then not looked through again.
+        """
+        if specs not in self._own:
+            found = [self._committed.started(each) for each in self._committed.folders(commit)]
+            names = frozenset(started.branch for started in found if started is not None)
+            self._own[specs] = names if None not in found else None
+        names = self._own[specs]
+        if names is not None and branch not in names:
+            return None
+        return self._named(self._committed.folders(commit), branch, commit, None)
 
     def _lying(self, branch: str, commit: str) -> list[_Orphan]:
         return [

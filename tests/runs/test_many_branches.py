@@ -16,6 +16,7 @@ from forge_bot.runs.outcome import Outcome
 from tests.fakes.many_branches import imported, record, repository_with
 from tests.fakes.processes import CountedGit, started_by
 from tests.fakes.sample import Sample
+from tests.fakes.steps import calls_in
 
 pytestmark = pytest.mark.journey
 
@@ -191,6 +192,17 @@ def test_ten_thousand_branches_are_listed_by_as_few_processes(tmp_path: Path) ->
     found: list[object] = []
     assert len(started_by(lambda: found.append(runs(repository)))) <= 3
     assert found == [()]
+
+
+def test_runs_that_hundreds_of_branches_share_are_not_looked_through_for_each(
+    tmp_path: Path,
+) -> None:
+    steps: list[int] = []
+    for merged in (2, 40):
+        repository = repository_with(tmp_path / str(merged), merged=merged, branches=300)
+        runs(repository)
+        steps.append(calls_in(lambda repository=repository: runs(repository)))
+    assert steps[1] < 1.2 * steps[0], steps
 
 
 def test_of_the_branches_that_only_remotes_have_the_newest_hundred_are_looked_at(
