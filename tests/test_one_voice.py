@@ -50,6 +50,8 @@ ANSWERS = [
     ("skip", ("skip", "")),
     ("abandon", ("abandon", "")),
     ("abandon too dear", NO),
+    ("continue 20000", NO),
+    ("continue 5 usd", NO),
 ]
 MONEY = [
     ("5", Decimal(5)),
@@ -87,6 +89,16 @@ FLAGS = [
     ("--auto=yes fix it", None),
     ("--force fix it", None),
     ("fix it --effort XL", None),
+]
+
+
+OPTIONS = [
+    (("fix the login", "--auto"), (True, None, None)),
+    (("--auto", "fix the login"), (True, None, None)),
+    (("--budget", "5", "fix it"), (False, "5", None)),
+    (("fix it", "--budget", "5 usd"), (False, "5", None)),
+    (("fix it", "--budget=20k tokens", "--auto"), (True, None, 20_000)),
+    (("fix it", "--budget", "20000"), None),
 ]
 
 
@@ -162,6 +174,19 @@ async def test_flags_are_the_same_in_the_thread_and_over_mcp(
     flags = over_mcp["flags"]
     assert (over_mcp["core_text"], flags["auto"]) == (text, auto)
     assert (flags.get("budget"), flags.get("budget_tokens")) == (dollars, tokens)
+
+
+@pytest.mark.parametrize(("words", "means"), OPTIONS, ids=[" ".join(words) for words, _ in OPTIONS])
+def test_options_at_the_terminal_mean_what_flags_mean(
+    sample: Sample, words: tuple[str, ...], means: tuple[bool, str | None, int | None] | None
+) -> None:
+    begun = ("--effort", "S", "--yes", "--model", sample.model(), "--until", "phase-1")
+    said = sample.forge("run", *words, *begun)
+    if means is None:
+        assert "is no amount of money" in said.err
+        return
+    state = json.loads(sample.forge("status", "--json").out)
+    assert (state["flags"]["auto"], state["firstCap"], state["firstTokenCap"]) == means
 
 
 @pytest.mark.parametrize(
