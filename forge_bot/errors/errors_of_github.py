@@ -37,6 +37,18 @@ class GitHubRefused(GitHubError):
     code = "GITHUB-004"
     hint = "hints.github.github_refused"
 
+    def __init__(
+        self,
+        message: str,
+        *,
+        hint: str | None = None,
+        details: tuple[str, ...] = (),
+        exists_already: bool = False,
+    ) -> None:
+        """Make the error; `exists_already` says that what should be made is there."""
+        super().__init__(message, hint=hint, details=details)
+        self.exists_already = exists_already
+
 
 class ConversationLocked(GitHubError):
     """The issue or pull request is locked, and the token belongs to nobody who may talk there."""

@@ -40,13 +40,18 @@ class _Wrong(JsonModel):
     def __str__(self) -> str:
         return self.message or f"{self.field or 'something'} is {self.code.replace('_', ' ')}"
 
+    @property
+    def exists_already(self) -> bool:
+        """Whether that is what is wrong: of a pull request GitHub says it in words alone."""
+        return self.code == "already_exists" or "already exists" in (self.message or "")
+
 
 class _Said(JsonModel):
     message: str = ""
     errors: list[_Wrong | str] | str | None = Field(default=None)
 
 
-def read_error(text: str) -> tuple[str, tuple[str, ...]]:
+def _read(text: str) -> tuple[str, list[_Wrong | str]]:
     """Return GitHub's message and its details about single fields.
 
     Both are empty if the body is not GitHub's.
@@ -54,9 +59,8 @@ def read_error(text: str) -> tuple[str, tuple[str, ...]]:
     try:
         body = _Said.model_validate(json.loads(text))
     except (ValueError, ValidationError):
-        return "", ()
-    wrong = [body.errors] if isinstance(body.errors, str) else body.errors or []
-    return body.message, tuple(str(each) for each in wrong)
+        return "", []
+    return body.message, [body.errors] if isinstance(body.errors, str) else body.errors or []
 
 
 def rate_limit_error(what: str, status: int, headers: Headers, text: str) -> RateLimited | None:
@@ -64,7 +68,7 @@ def rate_limit_error(what: str, status: int, headers: Headers, text: str) -> Rat
 
     Return None for any other response.
     """
-    message = read_error(text)[0].lower()
+    message = _read(text)[0].lower()
     if status not in _LIMITED or not (
         _empty(headers) or "retry-after" in headers or "rate limit" in message or "abuse" in message
     ):
@@ -110,7 +114,7 @@ def _seconds_until(until: datetime, headers: Headers) -> int | None:
 
 def refusal_error(what: str, thing: str, status: int, headers: Headers, text: str) -> GitHubError:
     """Return the error for a refused request: `what` could not be done with `thing`."""
-    message, wrong = read_error(text)
+    message, wrong = _read(text)
     quoted = f" (GitHub says: {message})" if message else ""
     match status:
         case 401:
@@ -141,10 +145,13 @@ def refusal_error(what: str, thing: str, status: int, headers: Headers, text: st
                 say("github.github_errors.github_answered", what=what, status=status)
             )
         case 400 | 405 | 409 | 422:
-            why = "; ".join(wrong) or message or f"it answered {status}"
+            why = "; ".join(map(str, wrong)) or message or f"it answered {status}"
             return GitHubRefused(
                 say("github.github_errors.github_does_not_take", what=what, why=why.rstrip(".")),
-                details=wrong,
+                details=tuple(map(str, wrong)),
+                exists_already=any(
+                    isinstance(each, _Wrong) and each.exists_already for each in wrong
+                ),
             )
         case _:
             return StrangeAnswer(

@@ -206,7 +206,7 @@ class PyGitHub:
                 body={"name": name, "color": color, "description": description},
             ).read(CreatedWire)
         except GitHubRefused as refused:
-            if any("already exists" in each for each in refused.details):
+            if refused.exists_already:
                 return False
             raise
         return True
@@ -246,11 +246,7 @@ class PyGitHub:
                 self._place.ask(errand, "POST", "/pulls", body=body).read(PullWire).pull_request()
             )
         except GitHubRefused as refused:
-            there = (
-                self.pull_request_for(new.head)
-                if any("already exists" in each for each in refused.details)
-                else None
-            )
+            there = self.pull_request_for(new.head) if refused.exists_already else None
             if there is None or there.state is not PullState.OPEN:
                 raise
             return there

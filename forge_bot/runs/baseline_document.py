@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from forge_bot.knowledge import ENV, ProjectCommands
+from forge_bot.sandbox.setup_network import NOT_PUBLIC
 from forge_bot.settings.config import CONFIG
 from forge_bot.values import CommandName, CommandResult
 from forge_bot.verification.unusable_commands import Cause, UnusableCommand, missing_module
@@ -39,7 +40,7 @@ _STALE_LOCK = re.compile(
 _FOREIGN = re.compile(r"[^\W\d_a-zA-Z]")
 """A letter that English does not have."""
 
-_NOT_PUBLIC = re.compile(r"403 ([\w.-]+) is not a public address; setup may call it only")
+_NOT_PUBLIC = re.compile(rf"403 ([\w.-]+) {NOT_PUBLIC.partition(';')[0]}")
 """What the proxy of setup answers."""
 
 _SERVICE = re.compile(

@@ -19,6 +19,9 @@ from forge_bot.sandbox.secrets import secret_value
 PORT = 3128
 """The port of the proxy inside a network namespace."""
 
+NOT_PUBLIC = "is not a public address; setup may call it only as a configured registry"
+"""The proxy's answer, which package managers print."""
+
 _ADDRESS = re.compile(r"https?://[^\s\"'<>,\]]+", re.IGNORECASE)
 _REQUEST = re.compile(rb"([A-Z]+) (\S+) HTTP/1\.[01]")
 _HOP_HEADERS = (b"proxy-", b"connection:", b"keep-alive:")
@@ -131,9 +134,7 @@ class NetworkPolicy:
             return addresses
         allowed = [address for address in addresses if is_public(address)]
         if addresses and not allowed:
-            raise Refused(
-                f"{host} is not a public address; setup may call it only as a configured registry"
-            )
+            raise Refused(f"{host} {NOT_PUBLIC}")
         return allowed
 
     def _through(self, host: str, port: int, scheme: str) -> Place | None:
