@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,7 @@ from tests.promises import BOT, CLI, DESIGN, DOCS, LESSONS, MCP, PROMISES, SAID
 TESTS = Path(__file__).parent
 ROOT = TESTS.parent
 MARK = "pytest.mark.promise"
-FIRST_LINE = "pytest.mark.first_line"
+JOURNEY, FIRST_LINE = "pytest.mark.journey", "pytest.mark.first_line"
 JOURNEYS = re.compile(r"^pytestmark = .*\bpytest\.mark\.journey\b", re.MULTILINE)
 
 
@@ -34,7 +35,13 @@ class Holding:
     collected: bool
 
 
-def holdings() -> Iterator[Holding]:
+@cache
+def holdings() -> tuple[Holding, ...]:
+    """The tests that hold promises, read when a test asks: each worker imports this file."""
+    return tuple(_read())
+
+
+def _read() -> Iterator[Holding]:
     """Read from the sources: collecting the whole suite takes longer than all of this file."""
     for path in sorted(TESTS.rglob("*.py")):
         text = path.read_text(encoding="utf-8")
@@ -59,12 +66,13 @@ def holdings() -> Iterator[Holding]:
                     yield Holding(
                         f"{path.relative_to(ROOT)}::{node.name}",
                         named,
-                        "pytest.mark.slow" not in marks and (not journeys or FIRST_LINE in marks),
+                        "pytest.mark.slow" not in marks
+                        and (
+                            not (journeys or JOURNEY in marks)
+                            or any(FIRST_LINE in mark for mark in marks)
+                        ),
                         is_test,
                     )
-
-
-HOLDINGS = tuple(holdings())
 
 
 def on_page(page: str) -> str:
@@ -72,7 +80,7 @@ def on_page(page: str) -> str:
 
 
 def test_every_promise_is_held_by_a_test_that_always_runs() -> None:
-    held = {promise for holding in HOLDINGS if holding.always for promise in holding.promises}
+    held = {promise for holding in holdings() if holding.always for promise in holding.promises}
     assert sorted(set(PROMISES) - held) == []
 
 
@@ -87,24 +95,24 @@ def test_the_first_line_leads_some_of_the_journeys_of_every_room() -> None:
 def test_every_test_that_holds_promises_names_some_that_there_are() -> None:
     unknown = [
         (holding.test, promise)
-        for holding in HOLDINGS
+        for holding in holdings()
         for promise in holding.promises
         if promise not in PROMISES
     ]
     assert unknown == []
     assert [
         holding.test
-        for holding in HOLDINGS
+        for holding in holdings()
         if not holding.promises or len(set(holding.promises)) < len(holding.promises)
     ] == []
 
 
 def test_a_promise_is_held_only_by_functions_that_pytest_collects() -> None:
-    assert [holding.test for holding in HOLDINGS if not holding.collected] == []
+    assert [holding.test for holding in holdings() if not holding.collected] == []
     written = sum(
         path.read_text(encoding="utf-8").count(f"@{MARK}(") for path in TESTS.rglob("test_*.py")
     )
-    assert written == len(HOLDINGS), (
+    assert written == len(holdings()), (
         "a promise stands where this file does not look: twice at one test, or in a text"
     )
 
@@ -115,7 +123,7 @@ def test_tests_that_hold_promises_are_known_to_pytest_by_their_mark(
     """Of the tests that pytest did collect beside this one, the marks are those that the sources
     show.
     """
-    shown = {holding.test: holding.promises for holding in HOLDINGS}
+    shown = {holding.test: holding.promises for holding in holdings()}
     for item in request.session.items:
         mark = item.get_closest_marker("promise")
         if mark is not None:

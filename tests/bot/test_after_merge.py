@@ -118,7 +118,6 @@ def test_a_merged_run_is_found_recalled_and_done_from_a_fresh_clone(
     assert sorted(stage.branches()) == [RECORD_BRANCHES[0], "main"]
 
 
-@pytest.mark.first_line
 @pytest.mark.parametrize(
     "way", [pytest.param(way, marks=() if way == "squash" else pytest.mark.slow) for way in WAYS]
 )

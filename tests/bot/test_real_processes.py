@@ -27,12 +27,19 @@ pytestmark = pytest.mark.journey
 # --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.first_line
+@pytest.mark.parametrize(
+    "python",
+    [
+        pytest.param(sys.executable, id="the real Python"),
+        pytest.param("", id="a warm one", marks=pytest.mark.first_line),
+    ],
+)
 @pytest.mark.promise("cli-publish", "cli-option-out", "cli-option-in", "cli-option-last")
 def test_a_run_reaches_its_pull_request_with_the_model_on_a_machine_that_only_reads(
-    github: FakeGitHub, tmp_path: Path
+    github: FakeGitHub, tmp_path: Path, python: str
 ) -> None:
-    stage = Parted(github, tmp_path / "jobs", tmp_path / "script.jsonl", python=sys.executable)
+    python = python or warm_python()
+    stage = Parted(github, tmp_path / "jobs", tmp_path / "script.jsonl", python=python)
     began = stage.label()
     assert began.code == 0, began.log
     assert len(stage.said("tracking")) == len(stage.said("checkpoint")) == 1

@@ -2,6 +2,8 @@
 documents.
 """
 
+import pytest
+
 from forge_bot.bot.comments import Links, RunView, checkpoint, tracking
 from forge_bot.git import Repository
 from forge_bot.interaction.pull_request import pull_request
@@ -25,6 +27,7 @@ def view(run: Run) -> RunView:
     return RunView(pipeline=run.pipeline, state=run.state, links=links, question=open_question(run))
 
 
+@pytest.mark.journey
 def test_what_a_terminal_asks_a_thread_can_ask_and_the_pull_request_tells(sample: Sample) -> None:
     model = sample.model()
     asked = sample.forge("run", TASK, "--effort", "S", "--model", model)

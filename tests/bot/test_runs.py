@@ -56,6 +56,7 @@ def test_neither_token_nor_key_is_in_anything_that_can_be_read(over: Kept, tmp_p
     assert not [secret for secret in (*tokens, SECRET) if secret in everything]
 
 
+@pytest.mark.journey
 @pytest.mark.promise("design-stale-approval")
 def test_an_approval_of_a_version_that_has_changed_is_refused_with_the_new_one(
     waiting: Stage,
@@ -111,12 +112,14 @@ def test_a_stranger_starts_nothing_and_approves_nothing(stage: Stage, waiting: S
     assert waiting.state["currentPhaseStatus"] == "awaiting_human"
 
 
+@pytest.mark.journey
 def test_where_workflows_may_not_open_pull_requests_the_thread_says_how_to(waiting: Stage) -> None:
     waiting.repo.actions_may_open_pulls = False
     assert heard(waiting.say("/approve")).code == 0
     assert len(waiting.said("reply occasion=pull-request-by-hand")) == 1
 
 
+@pytest.mark.journey
 def test_a_run_can_be_abandoned_and_begun_anew(waiting: Stage) -> None:
     assert heard(waiting.say("/abandon")).code == 0
     assert waiting.state["currentPhaseStatus"] == "abandoned"
@@ -135,6 +138,7 @@ def test_what_is_not_configured_is_said_in_the_thread_in_the_summary_and_by_the_
     assert "key" in job.summary
 
 
+@pytest.mark.journey
 def test_a_rejection_sends_the_design_back_with_its_notes_and_the_next_version_is_asked_with_what_changed(
     waiting: Stage,
 ) -> None:

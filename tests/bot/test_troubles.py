@@ -35,6 +35,7 @@ def finishes(stage: Stage) -> None:
 # --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.journey
 def test_a_rate_limit_of_github_stops_the_job_red_with_its_end_and_the_next_one_goes_on(
     waiting: Stage,
 ) -> None:
@@ -62,6 +63,7 @@ def test_a_comment_that_github_does_not_take_is_said_and_asked_again(stage: Stag
     assert len(stage.said("checkpoint")) == 1
 
 
+@pytest.mark.journey
 def test_a_branch_that_may_not_be_pushed_to_is_named_and_nothing_counts_that_is_not_there(
     waiting: Stage,
 ) -> None:

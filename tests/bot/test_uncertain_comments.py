@@ -118,6 +118,7 @@ def test_on_the_pull_request_of_a_run_it_is_the_same(over: Kept, tmp_path: Path)
     assert len(stage.said("reply to=", on=stage.pull)) == 1
 
 
+@pytest.mark.journey
 def test_behind_a_wall_no_worker_is_asked_for(github: FakeGitHub, tmp_path: Path) -> None:
     parted = Parted(github, tmp_path / "jobs", tmp_path / "script.jsonl")
     assert heard(parted.label()).code == 0

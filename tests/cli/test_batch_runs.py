@@ -23,7 +23,6 @@ from tests.fakes.tool_servers import skill
 
 pytestmark = pytest.mark.journey
 
-MODELS = pytest.mark.parametrize("model", ["anthropic:claude-sonnet-5-5", "openai:gpt-6-luna"])
 ANTHROPIC = "anthropic:claude-sonnet-5-5"
 ONE_MODEL = pytest.mark.parametrize(
     "model", [ANTHROPIC, pytest.param("openai:gpt-6-luna", marks=pytest.mark.slow)]
@@ -81,8 +80,9 @@ def killed_while_it_hands_in(sample: Sample, provider: BatchServer, *words: str)
     provider.release()
 
 
-@pytest.mark.first_line
-@MODELS
+@pytest.mark.parametrize(
+    "model", [pytest.param(ANTHROPIC, marks=pytest.mark.first_line), "openai:gpt-6-luna"]
+)
 @pytest.mark.promise("cli-option-batch")
 def test_a_run_in_batches_costs_exactly_half_and_hands_in_each_question_once(
     sample: Sample, provider: BatchServer, model: str

@@ -56,6 +56,7 @@ def test_the_users_uncommitted_work_is_never_touched(sample: Sample) -> None:
     assert (sample.path / "notes.txt").read_text() == "mine"
 
 
+@pytest.mark.journey
 @pytest.mark.promise("lesson-12", "cli-before-and-after")
 def test_a_medium_run_works_off_revise_fail_and_a_red_verification(sample: Sample) -> None:
     model = sample.model(
