@@ -272,6 +272,7 @@ def asked_once(stage: ServedStage) -> bool:
     return set(answers_heard(journal).values()) == {1}
 
 
+@pytest.mark.usefixtures("server")
 def test_an_event_that_is_handed_over_while_its_server_is_lost_counts_once(
     github: FakeGitHub, tmp_path: Path
 ) -> None:
