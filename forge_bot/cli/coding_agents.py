@@ -1,4 +1,4 @@
-"""The coding agent in whose shell this process runs, if there is one.
+"""Whether a person can be asked here, and the coding agent in whose shell this process runs.
 
 A terminal says that a person sits there, unless a program made it. An agent's shell can make one,
 but what it starts stays below it in the tree of processes. One that leaves that tree on purpose is
@@ -7,6 +7,7 @@ not found.
 
 import os
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
@@ -84,3 +85,13 @@ def _asked(column: str, pid: str) -> str:
         [_PS, "-o", column, "-p", number], capture_output=True, text=True, check=True, timeout=5
     )
     return done.stdout
+
+
+def at_terminal() -> bool:
+    """Return whether a person can be asked here."""
+    return person_types() and sys.stdout.isatty() and "CI" not in os.environ
+
+
+def person_types() -> bool:
+    """Return whether stdin is a terminal, and none that a coding agent made for its shell."""
+    return sys.stdin.isatty() and not agent_above()

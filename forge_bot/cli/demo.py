@@ -14,10 +14,11 @@ from forge_bot.agent.models.base import Model
 from forge_bot.agent.models.exchange_files import Exchanges
 from forge_bot.agent.models.recorded import Replayer
 from forge_bot.cli.closing_lines import print_result
+from forge_bot.cli.coding_agents import at_terminal
 from forge_bot.cli.console import Console
 from forge_bot.cli.options import Ending
 from forge_bot.cli.progress import Progress
-from forge_bot.cli.session_setup import at_terminal, load_setup
+from forge_bot.cli.session_setup import load_setup
 from forge_bot.cli.terminal_question import ask_at_terminal, show
 from forge_bot.engine.reports import Answer
 from forge_bot.errors import BadOption

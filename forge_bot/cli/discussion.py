@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from rich.markup import escape
 from rich.prompt import Prompt
 
+from forge_bot.cli.coding_agents import at_terminal
 from forge_bot.cli.console import Console
-from forge_bot.cli.session_setup import at_terminal
 from forge_bot.errors import BadOption
 from forge_bot.runs.create_run import QUESTIONS
 from forge_bot.sentences import say

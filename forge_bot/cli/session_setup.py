@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from forge_bot.cli.coding_agents import agent_above
+from forge_bot.cli.coding_agents import agent_above, at_terminal, person_types
 from forge_bot.cli.options import CapabilityChoice, Ending
 from forge_bot.cli.progress import Progress
 from forge_bot.cli.terminal_question import ask_at_terminal, open_editor, say_how_to_answer, show
@@ -38,28 +38,18 @@ def capability_options(choice: CapabilityChoice) -> CapabilityOptions:
     )
 
 
-def at_terminal() -> bool:
-    """Return whether a person can be asked here."""
-    return _person_types() and sys.stdout.isatty() and "CI" not in os.environ
-
-
-def _person_types() -> bool:
-    """Return whether stdin is a terminal, and none that a coding agent made for its shell."""
-    return sys.stdin.isatty() and not agent_above()
-
-
 def way_of_answer(*, by_script: bool) -> str:
     """Return how an answer given by this command came, as the record names it: a terminal on stdin,
     or a script.
     """
-    return VIA if _person_types() and not by_script else VIA_SCRIPT
+    return VIA if person_types() and not by_script else VIA_SCRIPT
 
 
 def check_person(what: str, *, by_script: bool) -> None:
     """Refuse an answer that comes neither from a terminal nor with --by-script. Raises
     NeedsTerminal.
     """
-    if by_script or _person_types():
+    if by_script or person_types():
         return
     where = (
         f"this terminal belongs to {agent_above()}, which is an agent."

@@ -10,12 +10,13 @@ from rich.prompt import Prompt
 
 from forge_bot.cli.amounts import amount_of
 from forge_bot.cli.closing_lines import print_result
+from forge_bot.cli.coding_agents import at_terminal
 from forge_bot.cli.console import Console
 from forge_bot.cli.discussion import discussed
 from forge_bot.cli.options import ResumeOptions, RunOptions
 from forge_bot.cli.progress import Progress, expected
 from forge_bot.cli.resume import resume
-from forge_bot.cli.session_setup import at_terminal, capability_options, load_setup, session
+from forge_bot.cli.session_setup import capability_options, load_setup, session
 from forge_bot.cli.temporal_commands import check_options, new_place, on_server
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.reports import RunFlags

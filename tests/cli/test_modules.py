@@ -8,7 +8,9 @@ import subprocess
 import sys
 
 import pytest
+import typer
 
+from forge_bot.cli.app import app
 from tests.fakes.sample import Sample
 
 _READ = "import time:"
@@ -47,6 +49,41 @@ _WORKING = {
 
 _MOST_OF_SUPERVISOR = 340
 _MOST_BEFORE_CLONE = 60
+
+
+_ALL: dict[tuple[str, ...], int] = {
+    ("run", "Say who is next", "--effort", "S"): 1090,
+    ("demo", "--yes"): 1080,
+    ("approve", "--by-script"): 1080,
+    ("reject", "shorter", "--by-script"): 980,
+    ("revise", "shorter", "--by-script"): 980,
+    ("ask", "Why so?"): 980,
+    ("resume",): 950,
+    ("retry", "design", "--by-script"): 980,
+    ("continue", "5", "--by-script"): 950,
+    ("done", "--by-script"): 950,
+    ("skip", "--by-script"): 950,
+    ("abandon", "--by-script"): 950,
+    ("update",): 950,
+    ("repair",): 950,
+    ("status",): 350,
+    ("show", "request.md"): 350,
+    ("list",): 350,
+    ("clean",): 400,
+    ("init",): 670,
+    ("doctor",): 580,
+    ("graph", "show"): 410,
+    ("capabilities",): 910,
+    ("mcp",): 730,
+    ("hook", "post-tool"): 335,
+    ("worker",): 1260,
+    ("work",): 365,
+    ("publish",): 405,
+}
+"""The most modules of each command, at the first question of a run."""
+
+_ASKING = {"run", "approve", "reject", "revise", "ask", "resume", "retry", "continue"}
+_SERVERS = {"worker": "temporalio", "mcp": "mcp"}
 
 
 def modules(*words: str) -> list[str]:
@@ -139,3 +176,17 @@ def test_a_job_does_not_read_the_option_parser(words: tuple[str, ...]) -> None:
     read = modules(*words)
     assert "forge_bot.bot.job_context" in read
     assert {"typer", "click", "forge_bot.cli.app"} & {*read} == set()
+
+
+@pytest.mark.parametrize("words", _ALL, ids=lambda words: words[0])
+def test_each_command_reads_no_more_modules_than_it_did(
+    asked_sample: Sample, words: tuple[str, ...]
+) -> None:
+    model = ("--model", asked_sample.model()) if words[0] in _ASKING else ()
+    read = modules(*words, *model)
+    assert len(read) <= _ALL[words], sorted(read)
+    assert {"temporalio", "mcp"}.intersection(read) <= {_SERVERS.get(words[0])}
+
+
+def test_every_command_has_its_number_of_modules() -> None:
+    assert {words[0] for words in _ALL} == {*vars(typer.main.get_command(app))["commands"]}

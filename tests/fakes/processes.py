@@ -6,7 +6,8 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from pathlib import Path
 
 _counting: list[list[str]] = []
@@ -21,11 +22,22 @@ def _heard(event: str, arguments: tuple[object, ...]) -> None:
 sys.addaudithook(_heard)
 
 
+@contextmanager
+def counted() -> Generator[list[str]]:
+    """The command lines of all processes that are started meanwhile, by any thread."""
+    found: list[str] = []
+    _counting.append(found)
+    try:
+        yield found
+    finally:
+        _counting.remove(found)
+
+
 def started_by(once: Callable[[], object]) -> list[str]:
     """The command lines of all processes that are started on the way."""
-    _counting.append([])
-    once()
-    return _counting.pop()
+    with counted() as found:
+        once()
+    return found
 
 
 class CountedGit:
