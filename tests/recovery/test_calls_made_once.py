@@ -152,7 +152,6 @@ def test_a_call_is_made_at_most_once_at_every_boundary(waiting: Prepared, part: 
     assert [survives(waiting, boundary) for boundary in boundaries]
 
 
-@pytest.mark.first_line
 def test_a_server_that_hangs_ends_with_us(waiting: Prepared) -> None:
     world = back(waiting)
     mode(world, "hangs")

@@ -19,7 +19,7 @@ NAME = "rota-who-names-somebody-for-days-before-the"
 @pytest.mark.parametrize(
     ("kind", "number"),
     [
-        ("file", 3),
+        pytest.param("file", 3, marks=pytest.mark.first_line),
         ("file", 5),
         ("power", 4),
         ("file", 12),
@@ -60,7 +60,6 @@ def left(world: World) -> Path:
     raise AssertionError("no boundary lies between the work tree and the first report")
 
 
-@pytest.mark.first_line
 def test_a_tree_in_which_somebody_worked_meanwhile_is_left_alone(short: Told) -> None:
     world, _ = short
     tree = left(world)

@@ -17,6 +17,8 @@ from tests.recovery.conftest import Told
 from tests.recovery.scripts import MODEL, SHORT
 from tests.recovery.world import World
 
+pytestmark = pytest.mark.journey
+
 WAIT = """
 import time; time.sleep(600)  # wait for ever
 """
@@ -134,8 +136,6 @@ def test_a_command_that_a_signal_from_outside_ends_runs_once_more_and_twice_is_i
 
 LEAVE = """
 import pathlib, subprocess
-
-pytestmark = pytest.mark.journey
 def repository(name):
     subprocess.run(["git", "init", "-q", name], check=True)
     pathlib.Path(name, "left.txt").write_text("left behind")
