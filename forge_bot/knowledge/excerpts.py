@@ -15,6 +15,7 @@ _WHOLE_IF_FIRST = 10_000
 """The same for the file that a request is most likely about: looking up the rest costs a call."""
 
 _MOST_BETWEEN = 40
+_LEAST_LEFT = 4
 
 
 class Excerpt(NamedTuple):
@@ -54,7 +55,9 @@ def excerpt(text: str, wanted: WantedPlaces, room: int, *, without: Sequence[Spa
     blocks = _without_stubs(lines, code_blocks(lines))
     chosen: tuple[Span, ...] = ()
     for span in places_by_worth(lines, blocks, wanted):
-        fresh = not_in((span,), (*without, *chosen))
+        left = not_in((span,), (*without, *chosen))
+        # What little is left of a part that is shown already tells nothing by itself.
+        fresh = tuple(part for part in left if part == span or part[1] - part[0] >= _LEAST_LEFT)
         more = merged((*chosen, *fresh))
         if fresh and size_of(lines, more) <= room:
             chosen = more

@@ -13,7 +13,7 @@ from forge_bot.project.file_list import Listing
 from forge_bot.project.lenient_config import string, table, toml
 from forge_bot.values import Frozen
 
-_ROOM = 4_000
+_ROOM = 3_200
 """Characters of all rules together; every prompt of a run shows them."""
 
 _LEAST = 600

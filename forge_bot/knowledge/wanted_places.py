@@ -86,6 +86,7 @@ def places_by_worth(
     if wanted.named_only:
         for block in found:
             yield clipped(block.last - _AROUND, block.last, total)
+        yield beginning_of(lines)
         return
     if wanted.search and (found or not wanted.first):
         return
@@ -98,15 +99,22 @@ def places_by_worth(
 
 def _meant(blocks: Sequence[CodeBlock], names: Sequence[str]) -> Iterator[CodeBlock]:
     """Yield the definitions that the names mean. Of methods of several classes, those of a class
-    that is named too; a name with many definitions means none of them, such as a planned test.
+    that is named too; a name with many definitions means none of them. Where a class is named, a
+    test of another one is not meant, such as one that is planned under a name which that has too;
+    nor is a method that is called like one of a built-in type.
     """
     owners = [block for name in names for block in blocks if block.name == last_part(name)]
+    classes = [owner for owner in owners if _parts_of(blocks, owner)]
     for name in names:
-        hits = named(blocks, name)
-        if len(hits) > 1:
-            inside = [hit for hit in hits if any(is_inside(hit, owner) for owner in owners)]
-            hits = inside or (hits if len(hits) <= _MOST_ALIKE else ())
-        yield from hits
+        hits, last = named(blocks, name), last_part(name)
+        inside = [hit for hit in hits if any(is_inside(hit, owner) for owner in owners)]
+        if last in _COMMON_METHODS or (classes and last.startswith("test")):
+            top = (hit for hit in hits if not any(is_inside(hit, block) for block in blocks))
+            yield from inside or top
+        elif len(hits) > 1:
+            yield from inside or (hits if len(hits) <= _MOST_ALIKE else ())
+        else:
+            yield from hits
 
 
 def _of_prose(lines: Sequence[str], wanted: WantedPlaces) -> Iterator[Span]:

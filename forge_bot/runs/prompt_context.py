@@ -13,6 +13,7 @@ from forge_bot.engine.phases import (
     TaskReviewPhase,
     VerifyPhase,
 )
+from forge_bot.engine.process_documents import process_document
 from forge_bot.engine.state import Note, TaskState
 from forge_bot.engine.transitions import PROCESS
 from forge_bot.engine.verification_report import commands_section
@@ -194,7 +195,7 @@ class PromptContext:
         names = action.input_files
         if action.parallel_task_ids is not None and task is not None:
             names = self._task_inputs(action, task)
-        names = self._in_order_of_phases(names)
+        names = self._in_order_of_phases(self._telling(names))
         naming = self._naming_files(names)
         looks_at_code = task is not None or bool(naming) or phase.changes != "none"
         now = self.run.repository.commit_id(at) if looks_at_code else at
@@ -222,6 +223,21 @@ class PromptContext:
                 )
             )
         return tuple(shown)
+
+    def _telling(self, names: Sequence[str]) -> Sequence[str]:
+        """Return documents without the list of a lone task that our own process made of the design:
+        each agent has the design, and the implementer the task. A client's agent reads files.
+        """
+        state, pipeline = self.run.state, self.run.pipeline
+        if self.delivery == "files" or len(state.tasks) != 1:
+            return names
+        listing = {each.writes: each for each in self.phases if isinstance(each, AgentPhase)}
+        return [
+            name
+            for name in names
+            if not (name in listing and listing[name].tasks)
+            or self.run.workspace.read(name) != process_document(pipeline, state, listing[name])
+        ]
 
     def _in_order_of_phases(self, names: Sequence[str]) -> tuple[str, ...]:
         """Return documents in the order of the phases that wrote them, the request first."""

@@ -2,8 +2,10 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from pathlib import PurePosixPath
 from typing import NamedTuple
 
+from forge_bot.artifacts.test_paths import belongs_to_tests
 from forge_bot.git import Repository
 from forge_bot.knowledge.excerpts import excerpt
 from forge_bot.knowledge.house_rules import (
@@ -23,7 +25,7 @@ from forge_bot.project.words import words
 from forge_bot.prompts.material import InputFile
 from forge_bot.runs.request_lookup import likely_files, listed, looked_up, places_defined
 
-_FOR_FIRST = 11_000
+_FOR_FIRST = 9_000
 """Characters of the file that a request is most likely about."""
 
 
@@ -43,12 +45,15 @@ _FOR_REQUEST = _Room(26_000, 26_000, 26_000)
 _FOR_ANALYSIS = _Room(20_000, 4_000, 4_000)
 """Behind the analysis, in every later prompt: it says which places of a file matter."""
 
-_FOR_TASK = _Room(24_000, 5_000, 2_000)
+_FOR_TASK = _Room(24_000, 5_000, 5_000)
 """For an implementer beyond these."""
 
 _LEAST = 3_000
 _LIKELY_FOR_TASK = 6
 _PROSE_FOR_REQUEST = 1_600
+_TESTS_FOR_REQUEST = 4_000
+"""Characters of a test file behind the request: enough to see how its tests are written."""
+
 _PROSE = 3_500
 """Characters of a page or changelog: its beginning and what is named of it."""
 
@@ -198,6 +203,8 @@ class PromptFiles:
             share = _FOR_FIRST if first else min(share, most)
             if is_prose(path):
                 share = min(share, _PROSE_FOR_REQUEST if search else _PROSE)
+            elif search and not first and belongs_to_tests(path):
+                share = min(share, _TESTS_FOR_REQUEST)
             text = raw[path].decode("utf-8", "replace")
             made = self._shown_part(
                 path, text, found, min(share, room), now=path in changed, search=search, first=first
@@ -233,16 +240,18 @@ class PromptFiles:
         if newest and (rule := newest_entries(path, text, room)) is not None:
             return self._named(path, rule.text, rule.part, now=now)
         before = self._shown.get(path, ())
+        # A module that is named as `tests.test_app` means the file, and nothing in it.
+        stem = PurePosixPath(path).stem
         wanted = WantedPlaces(
             tuple(lines),
-            found.names,
+            tuple(name for name in found.names if name != stem),
             tuple(self._about),
             search,
             is_prose(path),
             first,
             special=self._special if search else (),
-            # Of a page that is shown already, more is wanted only where a line of it is named.
-            named_only=is_prose(path) and bool(before) and not search,
+            # Of a file that is shown already, more is wanted only where something of it is named.
+            named_only=bool(before and not search and (lines or found.names)),
         )
         part = excerpt(text, wanted, room, without=before)
         if not part.spans:

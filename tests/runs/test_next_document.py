@@ -99,8 +99,8 @@ def test_the_prompt_offers_the_later_role_below_its_own() -> None:
         next_document=later,
     )
     role = assemble(material, Environment()).role
-    assert role.index("# Situation Analyst") < role.index("Write `design.md` as well")
-    assert role.index("Write `design.md` as well") < role.index("\n### Architect\n")
+    assert role.index("# Situation Analyst") < role.index("write `design.md` too")
+    assert role.index("write `design.md` too") < role.index("\n### Architect\n")
     assert "\n# Architect" not in role
 
 

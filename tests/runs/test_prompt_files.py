@@ -1,5 +1,6 @@
 """The files of a prompt: of small and large repositories, named, unnamed, changed and missing."""
 
+import json
 import re
 import subprocess
 from collections.abc import Mapping
@@ -348,3 +349,75 @@ def test_of_a_small_repository_all_likely_files_are_shown(tmp_path: Path) -> Non
     large = repository(tmp_path / "large", {"app/pager.py": CORE, **others, **many})
     shown = PromptFiles(large, large.commit_id("main"), "`Pager` loses pages").looked_up()
     assert len({*files(shown)} & {*others}) < len(others)
+
+
+def test_a_lone_task_is_told_once_and_its_list_is_not_shown(sample: Sample) -> None:
+    model = sample.model()
+    assert sample.forge("run", "Guard the start", "--effort", "S", "--model", model).code == 3
+    assert sample.forge("approve", "--model", model).code == 0
+    asked = implementers(sample)
+    assert asked
+    assert all('source="tasks.md"' not in text for text in asked)
+    assert all("AC-1: Everything that design.md describes" in text for text in asked)
+
+
+def test_a_list_of_several_tasks_is_shown_to_each_implementer(sample: Sample) -> None:
+    model = sample.model({("architect", "*", "*"): script.two_tasks_design()})
+    assert sample.forge("run", "Guard the start", "--effort", "M", "--model", model).code == 3
+    sample.forge("approve", "--model", model)
+    asked = implementers(sample)
+    assert asked
+    assert all('source="tasks.md"' in text for text in asked)
+
+
+def implementers(sample: Sample) -> list[str]:
+    """The first prompt of each implementer."""
+    (journal,) = sample.path.parent.rglob("journal.jsonl")
+    entries = [json.loads(line) for line in journal.read_text().splitlines()]
+    asked = [message["text"] for each in entries for message in each.get("messages", ())]
+    return [text for text in asked if "\n# Implementer\n" in text]
+
+
+TESTS = "import unittest\n\n\n" + "".join(
+    f"class {name}Tests(unittest.TestCase):\n"
+    + "".join(f"    def test_{what}(self):\n        self.{name}_{what}\n\n" for what in cases)
+    + "\n"
+    for name, cases in {
+        "Sliced": ("even", "odd"),
+        **{f"Other{n}": tuple(f"case_{n}_{part}" for part in range(12)) for n in range(20)},
+        "Spied": ("zero", "many"),
+    }.items()
+)
+
+
+def test_a_planned_test_brings_no_test_of_another_class_that_is_called_so(tmp_path: Path) -> None:
+    here = repository(tmp_path, {"lib/cut.py": CORE, "tests/test_cut.py": TESTS})
+    made = PromptFiles(here, here.commit_id("main"), "It fails")
+    design = (
+        "- `tests/test_cut.py`: `SlicedTests.test_odd` stays, `test_zero` is new in `SlicedTests`"
+    )
+    text = "".join(each.text for each in made.for_task(made.base, (), [design]))
+    assert "self.Sliced_odd" in text
+    assert "self.Spied_zero" not in text
+
+
+def test_of_a_file_that_is_shown_only_what_is_named_comes_again(tmp_path: Path) -> None:
+    here = repository(tmp_path, {"app/big.py": LARGE, "app/pager.py": CORE})
+    made = PromptFiles(here, here.commit_id("main"), "`step_40000` fails")
+    first = "".join(each.text for each in made.looked_up())
+    assert "def step_40000(value):" in first
+    (more,) = made.for_task(made.base, (), ["- `app/big.py`: `step_200` follows"])
+    assert "def step_200(value):\n    return value + 200\n" in more.text
+    assert "def step_40000" not in more.text
+    assert len(more.text) < 1_500
+
+
+def test_a_large_file_of_tests_is_shown_in_a_few_parts_at_first(tmp_path: Path) -> None:
+    cases = "".join(
+        f"def test_pager_{n}():\n" + f"    assert Pager().show({n}) == {n}\n" * 12 + "\n\n"
+        for n in range(200)
+    )
+    here = repository(tmp_path, {"app/pager.py": CORE, "tests/test_pager.py": cases})
+    shown = PromptFiles(here, here.commit_id("main"), "`Pager` cuts text").looked_up()
+    (tests,) = [each for each in shown if each.name == "tests/test_pager.py"]
+    assert 1_000 < len(tests.text) <= 4_200

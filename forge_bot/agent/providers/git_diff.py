@@ -12,9 +12,7 @@ from forge_bot.values import Frozen
 
 
 class GitDiff(Frozen):
-    """Show the difference between a commit and the files as they are now. Files git does not track
-    yet are only named. Runs' records under .specs are left out.
-    """
+    """Show the difference between a commit and the files as they are now, without .specs."""
 
     base: str | None = Field(
         default=None, description="commit, branch or tag; where this work began if left out"

@@ -14,9 +14,7 @@ from forge_bot.values import Frozen
 
 
 class ListFiles(Frozen):
-    """List files by path. If there are too many, folders are listed with the number of files in
-    them. Runs' records under .specs are left out.
-    """
+    """List files by path, without .specs; of too many, the folders with the number of files."""
 
     path: str | None = Field(
         default=None, description="folder to list; the whole repository if left out"

@@ -23,8 +23,8 @@ _WITHOUT_PERL = "not compiled with"
 
 
 class SearchCode(Frozen):
-    """Find the lines that match a regular expression (Perl's), as `path:line: text`. Runs' records
-    under .specs are left out.
+    """Find the lines outside .specs that match a regular expression (Perl's), with path and
+    line.
     """
 
     pattern: str = Field(
