@@ -19,7 +19,7 @@ from forge_bot.values import Frozen
 
 Read = Callable[[str], bytes | None]
 
-_MOST_BYTES = 2_000_000
+_MOST_BYTES = 2_500_000
 _MOST_LINES_NAMED = 8
 _PATH_SHOWN = 200
 _SUBMODULE = "160000"

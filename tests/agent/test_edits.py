@@ -240,7 +240,7 @@ def test_a_path_with_a_detour_is_the_same_file() -> None:
 
 
 def test_a_file_that_would_be_huge_is_refused() -> None:
-    assert "larger than 2,000,000 bytes" in problem(b"", edit("a.py", "write", new="x" * 2_000_001))
+    assert "larger than 2,500,000 bytes" in problem(b"", edit("a.py", "write", new="x" * 2_500_001))
 
 
 # -- paths

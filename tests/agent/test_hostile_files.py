@@ -130,7 +130,7 @@ def test_a_huge_file_is_looked_at_within_bounds(
 def test_a_huge_file_is_left_to_a_person_within_bounds(root: Path, edit: Edit) -> None:
     found: list[EditPlan] = []
     within(30, lambda: found.append(plan(root, edit)))
-    assert "more than 2,000,000 bytes" in found[0].problems[0]
+    assert "more than 2,500,000 bytes" in found[0].problems[0]
 
 
 def test_a_huge_file_can_be_deleted(root: Path) -> None:

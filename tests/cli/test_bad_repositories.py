@@ -48,6 +48,17 @@ def whole(sample: Sample, *edits: dict[str, str]) -> Said:
     return sample.forge("run", TASK, "--effort", "S", "--auto", "--nopr", "--model", model)
 
 
+def implementers_prompt(sample: Sample) -> str:
+    """The first prompt that the implementer got."""
+    journal = next(sample.scripts.parent.glob("state/forge-bot/*/journal.jsonl")).read_text()
+    asked = [
+        message["text"]
+        for line in journal.splitlines()
+        for message in json.loads(line).get("messages", ())
+    ]
+    return next(text for text in asked if "\n# Implementer\n" in text)
+
+
 def told(said: Said, code: str) -> str:
     assert said.code == 5, said
     assert code in said.err
@@ -205,6 +216,56 @@ def test_a_change_of_ten_thousand_lines_reaches_the_reviewer_cut_and_says_so(
     assert "[cut here: " in review
     assert "line 9999 of the long file" not in review
     assert max(len(text) for text in asked) < 250_000
+
+
+def test_a_file_of_two_megabytes_is_changed_at_the_place_that_is_named(sample: Sample) -> None:
+    place = "def deep_inside(day):\n    return day\n"
+    table = "".join(f"ROW_{number} = {number}  # one of many\n" for number in range(33_000))
+    large = sample.path / "rota" / "table.py"
+    large.write_text(f"{table}\n\n{place}\n\n{table.replace('ROW', 'MORE')}", encoding="utf-8")
+    assert large.stat().st_size > 2_000_000
+    committed(sample)
+    edit = {
+        "path": "rota/table.py",
+        "operation": "replace",
+        "old": "def deep_inside(day):\n    return day\n",
+        "new": "def deep_inside(day):\n    return day.isoformat()\n",
+    }
+    design = script.document(*script.HEADINGS["architect"], title="fix: say the day")
+    named = "- `rota/table.py`: `deep_inside` gives a text\n- Tasks: one"
+    told = str(design["artifact_markdown"]).replace("## Changes\n\n", f"## Changes\n\n{named}\n\n")
+    model = sample.model(
+        {
+            ("architect", "*", "*"): {"artifact_markdown": told},
+            ("implementer", "*", "*"): change(GUARD, TEST, edit),
+        }
+    )
+    done = sample.forge("run", TASK, "--effort", "S", "--auto", "--nopr", "--model", model)
+    assert done.code == 0, done
+    asked = implementers_prompt(sample)
+    assert place in asked, "the place is shown letter by letter"
+    assert "ROW_20000 " not in asked
+    assert len(asked) < 60_000
+    branch = next(
+        name
+        for name in sample.git("branch", "--format=%(refname:short)").split()
+        if name.startswith("fix/")
+    )
+    now = sample.git("show", f"{branch}:rota/table.py")
+    assert "return day.isoformat()" in now
+    assert "ROW_32999 = 32999" in now
+    assert "MORE_32999 = 32999" in now
+
+
+def test_a_design_that_names_no_file_still_shows_the_implementer_what_is_most_likely(
+    sample: Sample,
+) -> None:
+    done = whole(sample)
+    assert done.code == 0, done
+    asked = implementers_prompt(sample)
+    design = asked[asked.index('source="design.md"') :]
+    assert "rota/schedule.py" not in design[: design.index("</untrusted-text>")]
+    assert "shift = (day - self.start).days // self.days" in asked
 
 
 @pytest.mark.slow
