@@ -20,7 +20,8 @@ _SPARED_HEADING = re.compile(
 _SPARED_LINE = re.compile(
     rf"\b(?:read|searched|seen|looked at),? (?:but |and )?(?:{_NO_CHANGE})"
     rf"|^\W*`[^`]+`(?:,? (?:and )?`[^`]+`)*\W{{0,4}}(?:it |this (?:file )?|is |are )?"
-    rf"(?:{_NO_CHANGE})",
+    rf"(?:{_NO_CHANGE})"
+    rf"|^\W*`[^`]+`.*[;,(] *(?:it |this (?:file )?)?(?:{_NO_CHANGE})\w*\W*$",
     re.IGNORECASE,
 )
 """Words by which a line says that the file it names does not change. That callers of a changed file

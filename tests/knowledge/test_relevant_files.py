@@ -32,6 +32,7 @@ def test_paths_names_and_lines_are_read_in_the_order_of_the_text() -> None:
         "## Not affected\n\n### Further\n\n- `a.py`\n",
         "- `a.py`: read, need not change\n",
         "- `a.py` is not affected\n- `a.py`: unaffected\n",
+        "- `a.py`: only exports `f`; need not change\n- `c.py`, `d.py`: name it, need not change.\n",
     ],
 )
 def test_what_need_not_change_does_not_count(text: str) -> None:
