@@ -10,9 +10,9 @@ import signal
 import subprocess
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from functools import wraps
 from pathlib import Path
-from typing import IO, Concatenate, ParamSpec, Protocol, TypeVar
+from types import MethodType
+from typing import IO, Concatenate, Generic, ParamSpec, Protocol, TypeVar, cast
 
 from forge_bot.errors import ForgeError, GitFailed, GitMissing, NotARepository
 from forge_bot.remedies import Resume
@@ -275,13 +275,13 @@ class HasFolder(Protocol):
         ...
 
 
-def of_folder(
-    function: Callable[Concatenate[Path, Given], Result],
-) -> Callable[Concatenate[HasFolder, Given], Result]:
-    """Return a method that calls the function with the folder of its object."""
+class OfFolder(Generic[Given, Result]):
+    """A method that is a function, bound to the folder of its object: no call lies between."""
 
-    @wraps(function)
-    def method(owner: HasFolder, /, *args: Given.args, **kwargs: Given.kwargs) -> Result:
-        return function(owner.folder, *args, **kwargs)
+    def __init__(self, function: Callable[Concatenate[Path, Given], Result]) -> None:
+        """Make a method of a function that takes the folder first."""
+        self._function = function
 
-    return method
+    def __get__(self, owner: HasFolder, _kind: type) -> Callable[Given, Result]:
+        """Return the function for one object."""
+        return cast("Callable[Given, Result]", MethodType(self._function, owner.folder))

@@ -13,7 +13,7 @@ from forge_bot.errors import BranchExists, GitFailed, GitMissing, NotARepository
 from forge_bot.git import commits, files_at, missing_parts, remotes, revisions, worktree
 from forge_bot.git.branch_tips import branch_tips
 from forge_bot.git.object_reader import ObjectReader
-from forge_bot.git.process import LONG, git, of_folder
+from forge_bot.git.process import LONG, OfFolder, git
 from forge_bot.sentences import say
 
 _OLDEST = (2, 30)
@@ -43,45 +43,45 @@ class Repository:
         return self.common_dir / "forge-bot"
 
     # Branches, remotes, and what they name.
-    head = of_folder(revisions.head)
-    tips = of_folder(branch_tips)
-    commit_id = of_folder(revisions.commit_id)
-    tree_id = of_folder(revisions.tree_id)
-    remote_url = of_folder(remotes.remote_url)
-    take_over = of_folder(remotes.take_over)
-    make_bundle = of_folder(remotes.make_bundle)
-    open_bundle = of_folder(remotes.open_bundle)
-    signature = of_folder(commits.identity)
+    head = OfFolder(revisions.head)
+    tips = OfFolder(branch_tips)
+    commit_id = OfFolder(revisions.commit_id)
+    tree_id = OfFolder(revisions.tree_id)
+    remote_url = OfFolder(remotes.remote_url)
+    take_over = OfFolder(remotes.take_over)
+    make_bundle = OfFolder(remotes.make_bundle)
+    open_bundle = OfFolder(remotes.open_bundle)
+    signature = OfFolder(commits.identity)
 
     # Files at a commit.
-    read = of_folder(files_at.read)
-    read_many = of_folder(files_at.read_many)
-    versions = of_folder(files_at.versions)
-    objects = of_folder(files_at.objects)
-    blobs_at = of_folder(files_at.blobs)
-    blobs_here = of_folder(files_at.blobs_here)
-    blob = of_folder(files_at.blob)
-    read_blob = of_folder(files_at.read_blob)
-    sizes = of_folder(files_at.sizes)
-    list_files = of_folder(files_at.list_files)
-    list_folders = of_folder(files_at.list_folders)
-    entries = of_folder(files_at.entries)
+    read = OfFolder(files_at.read)
+    read_many = OfFolder(files_at.read_many)
+    versions = OfFolder(files_at.versions)
+    objects = OfFolder(files_at.objects)
+    blobs_at = OfFolder(files_at.blobs)
+    blobs_here = OfFolder(files_at.blobs_here)
+    blob = OfFolder(files_at.blob)
+    read_blob = OfFolder(files_at.read_blob)
+    sizes = OfFolder(files_at.sizes)
+    list_files = OfFolder(files_at.list_files)
+    list_folders = OfFolder(files_at.list_folders)
+    entries = OfFolder(files_at.entries)
 
     # What is unfinished or missing here.
-    condition = of_folder(missing_parts.condition)
-    lfs = of_folder(missing_parts.lfs)
+    condition = OfFolder(missing_parts.condition)
+    lfs = OfFolder(missing_parts.lfs)
 
     # Work trees.
-    worktrees = of_folder(worktree.listed)
-    tree_folders = of_folder(worktree.folders)
-    is_checked_out = of_folder(worktree.is_checked_out)
-    add_worktree = of_folder(worktree.add)
-    detached_tree = of_folder(worktree.detached)
-    show_commit = of_folder(worktree.show)
-    remove_tree = of_folder(worktree.remove)
-    remove_unused = of_folder(worktree.remove_unused)
-    mend_worktree = of_folder(worktree.mend)
-    tree_of = of_folder(worktree.tree_of)
+    worktrees = OfFolder(worktree.listed)
+    tree_folders = OfFolder(worktree.folders)
+    is_checked_out = OfFolder(worktree.is_checked_out)
+    add_worktree = OfFolder(worktree.add)
+    detached_tree = OfFolder(worktree.detached)
+    show_commit = OfFolder(worktree.show)
+    remove_tree = OfFolder(worktree.remove)
+    remove_unused = OfFolder(worktree.remove_unused)
+    mend_worktree = OfFolder(worktree.mend)
+    tree_of = OfFolder(worktree.tree_of)
 
     @staticmethod
     def find(path: Path) -> "Repository":

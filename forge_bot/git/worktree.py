@@ -13,7 +13,7 @@ from forge_bot.errors import BranchExists, ForgeError, GitFailed
 from forge_bot.git import changes, lock_files, remotes, revisions, snapshot
 from forge_bot.git import commits as made_commits
 from forge_bot.git import diff as differences
-from forge_bot.git.process import LONG, git, of_folder
+from forge_bot.git.process import LONG, OfFolder, git
 from forge_bot.git.revisions import HEADS, branch_ref, commit_id, head, ref_target
 from forge_bot.sentences import say
 
@@ -30,33 +30,33 @@ class Tree:
         return self.path
 
     # What is there.
-    head = of_folder(revisions.head)
-    status = of_folder(changes.status)
-    untracked = of_folder(changes.untracked)
-    nested = of_folder(changes.nested)
-    commits = of_folder(made_commits.log)
-    last_author = of_folder(made_commits.last_author)
+    head = OfFolder(revisions.head)
+    status = OfFolder(changes.status)
+    untracked = OfFolder(changes.untracked)
+    nested = OfFolder(changes.nested)
+    commits = OfFolder(made_commits.log)
+    last_author = OfFolder(made_commits.last_author)
 
     # Differences between commits, and patches.
-    changed = of_folder(differences.changed)
-    modes = of_folder(differences.modes)
-    merge_base = of_folder(differences.merge_base)
-    diff = of_folder(differences.diff)
-    working_diff = of_folder(snapshot.working_diff)
-    patch = of_folder(snapshot.patch)
-    patched = of_folder(snapshot.patched)
-    apply = of_folder(snapshot.apply)
+    changed = OfFolder(differences.changed)
+    modes = OfFolder(differences.modes)
+    merge_base = OfFolder(differences.merge_base)
+    diff = OfFolder(differences.diff)
+    working_diff = OfFolder(snapshot.working_diff)
+    patch = OfFolder(snapshot.patch)
+    patched = OfFolder(snapshot.patched)
+    apply = OfFolder(snapshot.apply)
 
     # Changes of the files and the branch.
-    rescue = of_folder(snapshot.rescue)
-    discard = of_folder(changes.discard)
-    restore = of_folder(changes.restore)
-    remove_nested = of_folder(changes.remove_nested)
-    unlock = of_folder(lock_files.unlock)
-    restore_index = of_folder(lock_files.restore_index)
-    push = of_folder(remotes.push)
-    unpushed = of_folder(remotes.unpushed)
-    give_way = of_folder(remotes.give_way)
+    rescue = OfFolder(snapshot.rescue)
+    discard = OfFolder(changes.discard)
+    restore = OfFolder(changes.restore)
+    remove_nested = OfFolder(changes.remove_nested)
+    unlock = OfFolder(lock_files.unlock)
+    restore_index = OfFolder(lock_files.restore_index)
+    push = OfFolder(remotes.push)
+    unpushed = OfFolder(remotes.unpushed)
+    give_way = OfFolder(remotes.give_way)
 
     def commit_id(self) -> str:
         """Return the id of the commit that is checked out, on a branch or detached."""
