@@ -19,6 +19,7 @@ from benchmarks import (
     temporal_crowd,
     temporal_door,
     temporal_runs,
+    walks,
     whole_demo,
 )
 from benchmarks.measuring import Row
@@ -38,7 +39,10 @@ _MEASURES = {
     "mcp": mcp_serving.rows,
     "demo": whole_demo.rows,
     "goals": goals.rows,
+    "walks": walks.rows,
 }
+_ALONE = {"goals", "walks"}
+"""What is measured only when it is named: goals are rows of the others, walks are no times."""
 
 
 def main() -> int:
@@ -56,8 +60,7 @@ def main() -> int:
         "--markdown", action="store_true", help="print the table for docs/benchmarks.md"
     )
     given = parser.parse_args()
-    # The goals are measured by the others: asked for alone, they come in one table.
-    names: list[str] = given.names or [name for name in _MEASURES if name != "goals"]
+    names: list[str] = given.names or [name for name in _MEASURES if name not in _ALONE]
     if unknown := [name for name in names if name not in _MEASURES]:
         parser.error(f"there is no {unknown[0]}; there are {', '.join(_MEASURES)}")
     found: list[Row] = []
