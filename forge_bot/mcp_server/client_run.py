@@ -75,7 +75,11 @@ def _held(location: RunLocation, stack: ExitStack, *, ending: bool) -> Run:
         try:
             return stack.enter_context(
                 open_run(
-                    location.root.repository, location.info, config, theirs=True, ending=ending
+                    location.root.repository,
+                    location.info,
+                    config,
+                    external_worktree=True,
+                    ending=ending,
                 )
             )
         except RunBusy:

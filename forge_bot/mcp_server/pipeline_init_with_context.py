@@ -254,7 +254,7 @@ def _begun(root: ServedFolder, pipeline: Pipeline, told: _Told, chosen: Confirma
         else:
             head = root.repository.head().commit
             check_testable(profile_at(root.repository, head, root.config), root.config)
-        info = create_run(root.repository, beginning, pipeline, theirs=True, note=_note)
+        info = create_run(root.repository, beginning, pipeline, external_worktree=True, note=_note)
     effort = beginning.plan.effort
     return Ready(
         workspace=f"{SPECS}/{info.name}",
@@ -335,7 +335,7 @@ def _planned(
         name=chosen.workspace_slug.strip() or None,
         branch=None,
         here=chosen.use_current_branch,
-        theirs=True,
+        external_worktree=True,
     )
     return plan.model_copy(update={"effort_reason": reason})
 

@@ -94,13 +94,13 @@ def plan_for(
     name: str | None,
     branch: str | None,
     here: bool,
-    theirs: bool = False,
+    external_worktree: bool = False,
 ) -> RunPlan:
     """Return the plan that a draft leads to by itself.
 
-    With `theirs` the tree is that of somebody who has been told already what is in the way of a run
-    in it. Names that a killed start has taken are free again. Raises BadOption, BranchExists,
-    DirtyTree, DetachedHead, NoCommits.
+    With `external_worktree` the tree is that of somebody who has been told already what is in the
+    way of a run in it. Names that a killed start has taken are free again. Raises BadOption,
+    BranchExists, DirtyTree, DetachedHead, NoCommits.
     """
     remove_failed_starts(repository)
     guess: EffortGuess = guess_effort(
@@ -111,7 +111,7 @@ def plan_for(
         if branch is not None:
             raise BadOption(say("runs.create_run.here_works_on_branch_that_is_checked"))
         head = repository.head()
-        if not theirs:
+        if not external_worktree:
             _check_here(repository, head)
         return RunPlan(
             effort=guess.effort,
@@ -142,15 +142,15 @@ def create_run(
     beginning: NewRun,
     pipeline: Pipeline,
     *,
-    theirs: bool = False,
+    external_worktree: bool = False,
     note: Callable[[RunPaths], None] | None = None,
 ) -> RunInfo:
     """Make the work tree, write the frozen request and the first report, and commit them on the
     run's branch.
 
-    With `theirs` the run lives in the tree that somebody else works in, who may have to make the
-    branch first: nothing is committed here, the first opening of the run does it, and if anything
-    fails nothing is left. `note` writes, before the run is there, what is to lie beside it.
+    With `external_worktree` the run lives in the tree that somebody else works in, who may have to
+    make the branch first: nothing is committed here, the first opening of the run does it, and if
+    anything fails nothing is left. `note` writes, before the run is there, what lies beside it.
     """
     draft, plan = beginning.draft, beginning.plan
     stamp = now()
@@ -159,13 +159,13 @@ def create_run(
     beginning = beginning.model_copy(update={"recalls_from": newest_records(repository, tips)})
     name = free_run(repository, workspace_name(stamp.date(), draft.source.id, plan.slug), tips)
     places = run_paths(repository, name)
-    made = (repository.root / SPECS / name, places.home) if theirs else ()
+    made = (repository.root / SPECS / name, places.home) if external_worktree else ()
     with (
         told_when_full(places.written),
         held(places.lock, f"the run {name}", this_process()),
         atomic_folder(made),
     ):
-        own_tree = not (plan.here or theirs)
+        own_tree = not (plan.here or external_worktree)
         where = places.tree if own_tree else repository.root
         with noted(
             places,
@@ -181,7 +181,13 @@ def create_run(
                 else Tree(repository.root)
             )
             _write_first(
-                tree, beginning, pipeline, name=name, head=head, stamp=stamp, commit=not theirs
+                tree,
+                beginning,
+                pipeline,
+                name=name,
+                head=head,
+                stamp=stamp,
+                commit=not external_worktree,
             )
     return RunInfo(
         name=name,

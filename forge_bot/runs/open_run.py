@@ -24,20 +24,20 @@ from forge_bot.store import RECORD_BRANCHES, SPECS, Workspace, held, told_when_f
 from forge_bot.store.run_folder import REPORTS
 
 
-def settle(run: Run, committed: bytes, *, theirs: bool = False) -> None:
+def settle(run: Run, committed: bytes, *, external_worktree: bool = False) -> None:
     """Bring disk, state and branch into agreement after a crash, or after a person edited
     artifacts by hand.
 
-    `committed`: the reports in the branch's last commit. `theirs`: somebody else works in the
-    tree while no process holds the run, so what is unfinished there stays.
+    `committed`: the reports in the branch's last commit. `external_worktree`: somebody else works
+    in the tree while no process holds the run, so what is unfinished there stays.
     """
-    run.commit_pending(committed, theirs=theirs)
-    if not theirs and run.places.tasks.exists():
+    run.commit_pending(committed, external_worktree=external_worktree)
+    if not external_worktree and run.places.tasks.exists():
         # Of a process that was killed. Whoever goes on with a task makes its tree anew.
         remove_trees(run.repository, run.places.tasks)
     for report in hand_edits(run):
         run.tell(report)
-    if not theirs and run.outside():
+    if not external_worktree and run.outside():
         run.keep()
         # A command that was killed may have left repositories, in which git would hide files.
         run.tree.remove_nested(untracked=True)
@@ -51,21 +51,21 @@ def open_run(
     info: RunInfo,
     config: Config,
     *,
-    theirs: bool = False,
+    external_worktree: bool = False,
     ending: bool = False,
 ) -> Generator[Run]:
     """The run, locked for this process and settled. A work tree that is gone is made anew from the
     branch.
 
-    With `theirs`, unfinished work in the tree is left where it is: the agents are not this
-    process's. What they committed by themselves is refused, with ForeignCommits, unless the run is
-    to be ended; what they added to the record is taken away.
+    With `external_worktree`, unfinished work in the tree is left where it is: the agents are not of
+    this process. What they committed by themselves is refused, with ForeignCommits, unless the run
+    is to be ended; what they added to the record is taken away.
     """
     with held_tree(repository, info) as (places, tree, mended):
         stands = _stands(repository, tree, info.branch)
         committed = repository.read(stands, f"{SPECS}/{info.name}/{REPORTS}") or b""
         known_head = LastKnownHead(places.known_head)
-        left = known_head.at_rest if theirs else None
+        left = known_head.at_rest if external_worktree else None
         workspace = Workspace(tree.path, info.name)
         notices = mended + workspace.mend(committed)
         notices += _without_strangers_lines(workspace, committed, left) if left is not None else ()
@@ -74,7 +74,7 @@ def open_run(
             notices += check_foreign_commits(repository, tree, info.name, run.action, left.head)
         run.notices[:0] = notices
         try:
-            settle(run, committed, theirs=theirs)
+            settle(run, committed, external_worktree=external_worktree)
             yield run
         finally:
             run.let_go(stands)

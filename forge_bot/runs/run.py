@@ -185,7 +185,7 @@ class Run:
             if not change.path.startswith(f"{self.workspace.relative}/")
         )
 
-    def commit_pending(self, committed: bytes, *, theirs: bool) -> None:
+    def commit_pending(self, committed: bytes, *, external_worktree: bool) -> None:
         """Make the commit that a killed process did not come to: the same one, with the same
         files.
         """
@@ -202,7 +202,9 @@ class Run:
         # all that is needed.
         before = fold(self.pipeline, reports[: max(pending[-1], 1)])
         self._commit(
-            report, before, () if theirs and not _of_task(report) else self._touched(report)
+            report,
+            before,
+            () if external_worktree and not _of_task(report) else self._touched(report),
         )
 
     def _touched(self, report: Report) -> tuple[str, ...]:
