@@ -91,7 +91,7 @@ def update_run(options: ResumeOptions) -> int:
         key = f"update-{uuid4().hex}"
         return update(run, key=key, at=run.now(), by=local_user(), via=via)
 
-    return _go(options, asked)
+    return _go(options, asked, only_tells=False)
 
 
 def ask(
@@ -210,6 +210,7 @@ def _go(
     ends: bool = False,
     host: HostChoice = WHERE_IT_IS,
     follows: bool = False,
+    only_tells: bool = True,
 ) -> int:
     repository = Repository.find(options.repo)
     config = load_setup(repository)
@@ -224,7 +225,7 @@ def _go(
     models = models_for(config, model, options.record)
     ending = options.ending
     going = session(repository, config, models, progress, ending=ending, until=options.until)
-    leader = led_by(going, info.name, host, options)
+    leader = led_by(going, info.name, host, options, only_tells=only_tells)
     # A run that a server leads is followed, also while its worker holds it.
     said = None if follows and leader is not going else first
     try:

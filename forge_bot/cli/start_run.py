@@ -17,7 +17,7 @@ from forge_bot.cli.options import ResumeOptions, RunOptions
 from forge_bot.cli.progress import Progress, expected
 from forge_bot.cli.resume import resume
 from forge_bot.cli.session_setup import capability_options, load_setup, session
-from forge_bot.cli.temporal_commands import check_options, new_place, on_server
+from forge_bot.cli.temporal_commands import new_place, on_server
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.reports import RunFlags
 from forge_bot.errors import BadOption
@@ -129,8 +129,6 @@ def _prepared(task: str, options: RunOptions) -> _Start:
     if options.ending.open_pr:
         opener(repository.root)
     place = new_place(repository, options.host, options.ending, options.model)
-    if place is not None:
-        check_options(options.record)
     config = load_setup(repository)
     if options.pipeline is not None:
         config = config.model_copy(update={"pipeline": options.pipeline})
@@ -181,7 +179,7 @@ def _begun(
     keep_model(going.repository, info.name, options.model)
     keep_options(going.repository, info.name, capability_options(options.capabilities))
     start.progress.began(info, beginning.plan, estimate)
-    leader = going if start.place is None else on_server(going, start.place)
+    leader = going if start.place is None else on_server(going, start.place, options.record)
     try:
         ended = leader.go_on(info)
     finally:

@@ -15,6 +15,7 @@ from forge_bot.errors import BadOption, NoSandbox, TemporalUnavailable, TokenRef
 from forge_bot.git import Repository
 from forge_bot.github_api.app_tokens import AppTokens, app_in
 from forge_bot.runs.clock import now
+from forge_bot.runs.given_model import kept_model
 from forge_bot.runs.notifications import Message, Notice, Notify, log_line
 from forge_bot.runs.process_signals import stop_on_signals, until_stopped
 from forge_bot.runs.session import Session
@@ -44,7 +45,6 @@ SILENCE = "FORGE_BOT_TEMPORAL_SILENCE"
 _LONGEST_SILENCE = 3600
 BATCH_SECONDS = "FORGE_BOT_BATCH_SECONDS"
 _LONGEST_GATHERING = 60
-HERE_ALONE = "It works for runs of this machine: leave --on temporal away."
 
 
 def new_place(
@@ -93,30 +93,25 @@ def _seconds(name: str, default: str, least: int, most: int) -> float:
     return float(text)
 
 
-def check_options(record: Path | None) -> None:
-    """Raise BadOption for what a server cannot do."""
-    if record is not None:
-        raise BadOption(
-            say("cli.temporal_commands.record_does_not_work_for_run_on_temporal"), hint=HERE_ALONE
-        )
-
-
 def led_by(
-    going: Session, run: str, choice: HostChoice, options: ResumeOptions
+    going: Session, run: str, choice: HostChoice, options: ResumeOptions, *, only_tells: bool = True
 ) -> "Session | TemporalSession":
-    """Return what goes on with a run: this command, or the server that has the run or gets it."""
+    """Return what goes on with a run: this command, or the server that has the run or gets it.
+    `only_tells`: what the command says first needs nothing of the run's work tree.
+    """
     known = place_of(going.repository, run)
     if choice.on == "local":
         if known is not None:
             _take_back(going, run, known)
         return going
-    wanted = new_place(going.repository, choice, options.ending, options.model)
+    model = options.model or kept_model(going.repository, run)
+    wanted = new_place(going.repository, choice, options.ending, model)
     if wanted is None and known is None:
         return going
-    check_options(options.record)
     if known is not None and wanted is None:
         _check_unchanged(known, options)
-    return on_server(going, wanted or known or TemporalPlace())
+    place = wanted or known or TemporalPlace()
+    return on_server(going, place, options.record, only_tells=only_tells)
 
 
 def works_here(repository: Repository, run: str, choice: HostChoice) -> bool:
@@ -126,12 +121,14 @@ def works_here(repository: Repository, run: str, choice: HostChoice) -> bool:
     return not led or choice.dev or (known is not None and known.dev)
 
 
-def on_server(going: Session, place: TemporalPlace) -> "TemporalSession":
+def on_server(
+    going: Session, place: TemporalPlace, record: Path | None = None, *, only_tells: bool = True
+) -> "TemporalSession":
     """Return what follows a run that a server leads."""
     require_client()
     from forge_bot.temporal.temporal_session import TemporalSession
 
-    return TemporalSession(going, place)
+    return TemporalSession(going, place, record=record, only_tells=only_tells)
 
 
 def _check_unchanged(known: TemporalPlace, options: ResumeOptions) -> None:

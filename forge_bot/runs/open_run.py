@@ -21,7 +21,7 @@ from forge_bot.runs.run_paths import RunPaths, run_paths
 from forge_bot.sentences import say
 from forge_bot.settings import Config
 from forge_bot.store import RECORD_BRANCHES, SPECS, Workspace, held, told_when_full, write_whole
-from forge_bot.store.run_folder import REPORTS
+from forge_bot.store.run_folder import REPORTS, ReadOnlyWorkspace
 
 
 def settle(run: Run, committed: bytes, *, external_worktree: bool = False) -> None:
@@ -78,6 +78,16 @@ def open_run(
             yield run
         finally:
             run.let_go(stands)
+
+
+def look_at_run(repository: Repository, info: RunInfo, config: Config) -> Run:
+    """Return a run that another process holds, as it lies in its work tree. Nothing is settled, and
+    nothing can be recorded. Raises ReportsDamaged.
+    """
+    tree = Tree(info.tree or run_paths(repository, info.name).tree)
+    workspace = ReadOnlyWorkspace(tree.path, info.name)
+    known_head = LastKnownHead(run_paths(repository, info.name).known_head)
+    return Run(repository, tree, workspace, config, known_head)
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from forge_bot.errors import (
     RecordChanged,
     ReportRejected,
     ReportsDamaged,
+    RunBusy,
     RunEnded,
     UnknownArtifact,
 )
@@ -152,6 +153,20 @@ class Workspace:
         """An artifact's bytes, or None."""
         path = inside(self.path, artifact)
         return path.read_bytes() if path.is_file() else None
+
+
+class ReadOnlyWorkspace(Workspace):
+    """The folder of a run that another process holds: read, never written."""
+
+    def record(self, report: "Report", state: "State") -> None:
+        """Raise RunBusy."""
+        del report, state
+        raise RunBusy(
+            say("store.lock.another_process_is_working", what=self.relative, said="")
+        )
+
+    def save(self, state: "State") -> None:
+        """Leave state.json to the process that holds the run."""
 
 
 # The same bytes say the same: a server that is asked again and again about a run reads them each

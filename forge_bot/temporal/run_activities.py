@@ -47,6 +47,7 @@ from forge_bot.temporal.payloads import (
     StepOrder,
     as_failure,
 )
+from forge_bot.temporal.recorded_answers import answers_file
 from forge_bot.temporal.worker_parts import StepRoom
 
 _PASSING = ModelUnavailable | GitHubUnavailable | RateLimited | RunBusy | GitFailed
@@ -165,7 +166,9 @@ class RunActivities:
             repository,
             config,
             # Who publishes needs no key.
-            models_for(config, begin.model) if order.step != PUBLISH else dict,
+            models_for(config, begin.model, answers_file(repository, begin.run))
+            if order.step != PUBLISH
+            else dict,
             tell,
             lambda _question: None,
             push=begin.push,

@@ -290,9 +290,10 @@ class ForgeRunWorkflow:
                 )
             except TimeoutError:
                 pass
-            finally:
-                self._trouble, self._again = None, 0
-                self._show()
+            # Not where the wait is ended from outside: a worker that lets go of the workflow may
+            # not touch the server any more.
+            self._trouble, self._again = None, 0
+            self._show()
             if self._inbox:
                 return None
 

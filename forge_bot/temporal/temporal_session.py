@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractContextManager, asynccontextmanager
 from datetime import timedelta
+from pathlib import Path
 
 from temporalio.api.enums.v1 import TaskQueueType
 from temporalio.api.taskqueue.v1 import TaskQueue
@@ -35,6 +36,7 @@ from forge_bot.interaction.number_format import in_time
 from forge_bot.runs.clock import now
 from forge_bot.runs.find_runs import RunInfo
 from forge_bot.runs.notifications import Message, PhaseBegan
+from forge_bot.runs.open_run import look_at_run
 from forge_bot.runs.outcome import Outcome
 from forge_bot.runs.phase_names import phase_named
 from forge_bot.runs.process_signals import until_stopped
@@ -43,6 +45,7 @@ from forge_bot.runs.run import Run
 from forge_bot.runs.session import VIA, Session, TerminalHost, outcome_of
 from forge_bot.sentences import say
 from forge_bot.temporal.payloads import RunBegin, RunStanding, publishing_queue, stop_in
+from forge_bot.temporal.recorded_answers import recorded
 from forge_bot.temporal.run_activities import open_when_free
 from forge_bot.temporal.run_place import (
     TemporalPlace,
@@ -91,9 +94,21 @@ _LOST = frozenset(
 class TemporalSession:
     """Does for a run on a server what a Session does for a run of this machine."""
 
-    def __init__(self, session: Session, place: TemporalPlace) -> None:
+    def __init__(
+        self,
+        session: Session,
+        place: TemporalPlace,
+        *,
+        record: Path | None = None,
+        only_tells: bool = True,
+    ) -> None:
+        """`record` gets what models say meanwhile. `only_tells`: what is told first needs nothing
+        of the run's work tree.
+        """
         self.session = session
         self.place = place
+        self.record = record
+        self.only_tells = only_tells
         self._queue = queue_of(session.repository)
         self._action = ""
         self._until: PhaseId | None = None
@@ -105,7 +120,8 @@ class TemporalSession:
 
         Raises what stands in the way of the run, as the worker told it.
         """
-        return until_stopped(self._led(info, first))
+        with recorded(self.session.repository, info.name, self.record):
+            return until_stopped(self._led(info, first))
 
     async def _led(
         self, info: RunInfo, first: Callable[[Run], Report | None] | None
@@ -153,6 +169,12 @@ class TemporalSession:
                 return await self._started(client, info)
             await handle.signal(ForgeRunWorkflow.wake)
             return handle
+        if leads and self.only_tells:
+            standing = await self._standing(client, handle)
+            if standing.ready and standing.step:
+                await self._require_workers(client)
+                await self._told_at_work(handle, info, first, standing)
+                return handle
         with self._held(info) as run:
             for notice in run.notices:
                 self.session.tell(Message(text=notice))
@@ -168,6 +190,20 @@ class TemporalSession:
             await self._caught_up(client, handle, run)
             await self._tell(handle, run, report)
         return handle
+
+    async def _told_at_work(
+        self,
+        handle: RunHandle,
+        info: RunInfo,
+        first: Callable[[Run], Report | None],
+        standing: RunStanding,
+    ) -> None:
+        """Tell a run something while a worker holds it; the workflow takes it after the step."""
+        run = look_at_run(self.session.repository, info, self.session.config)
+        if (report := first(run)) is not None:
+            text = say("temporal.temporal_session.worker_is_at_work", label=standing.label)
+            self.session.tell(Message(text=text))
+            await self._tell(handle, run, report)
 
     async def _started(self, client: Client, info: RunInfo) -> RunHandle:
         repository = self.session.repository

@@ -1,0 +1,63 @@
+"""What models say in a run that a server leads, for a command that wants it in a file."""
+
+import os
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+from forge_bot.errors import WriteFailed
+from forge_bot.git import Repository
+from forge_bot.runs.run_paths import run_paths
+from forge_bot.sentences import say
+
+
+def answers_file(repository: Repository, run: str) -> Path | None:
+    """Return the file that workers append the run's answers to; None where nobody wants them."""
+    file = _file(repository, run)
+    return file if file.is_file() else None
+
+
+@contextmanager
+def recorded(repository: Repository, run: str, record: Path | None) -> Generator[None]:
+    """Append to `record` what models say during the block. Raises WriteFailed.
+
+    Workers of this clone lay it down beside the run's journal from now on.
+    """
+    if record is None:
+        yield
+        return
+    file = _file(repository, run)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    os.close(os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600))
+    known = file.stat().st_size
+    _append(record, b"")
+    try:
+        yield
+    finally:
+        with file.open("rb") as answers:
+            answers.seek(known)
+            # A worker may be in the middle of a line.
+            whole, end, _ = answers.read().rpartition(b"\n")
+        _append(record, whole + end)
+
+
+def _append(record: Path, lines: bytes) -> None:
+    try:
+        record.parent.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(record, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        try:
+            os.write(descriptor, lines)
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        raise WriteFailed(
+            say(
+                "store.atomic_files.could_not_be_written",
+                name=record,
+                strerror=error.strerror or error,
+            )
+        ) from error
+
+
+def _file(repository: Repository, run: str) -> Path:
+    return run_paths(repository, run).home / "answers.jsonl"
