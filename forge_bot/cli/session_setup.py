@@ -13,9 +13,8 @@ from forge_bot.errors import NeedsTerminal
 from forge_bot.git import Repository
 from forge_bot.runs.capability_setup import CapabilityOptions
 from forge_bot.runs.open_pull_request import opener
-from forge_bot.runs.publish_result import Post
 from forge_bot.runs.question import Question
-from forge_bot.runs.request_draft import post_to
+from forge_bot.runs.request_draft import poster
 from forge_bot.runs.session import VIA, VIA_SCRIPT, Asker, Session
 from forge_bot.sentences import say
 from forge_bot.settings import Config, load_config
@@ -84,20 +83,8 @@ def session(
         show=shown,
         edit=open_editor,
         push=ending.push or ending.open_pr,
-        post=_poster(),
+        # Only where somebody can be asked whether it may be.
+        post=poster(os.environ) if at_terminal() else None,
         open_pr=opener(repository.root) if ending.open_pr else None,
         until=until,
     )
-
-
-def _poster() -> Post | None:
-    """Return how a comment is posted from this terminal; None where nobody can be asked, or GitHub
-    cannot.
-    """
-    token, api_url = (
-        os.environ.get("GITHUB_TOKEN") or os.environ.get("GH_TOKEN"),
-        os.environ.get("GITHUB_API_URL"),
-    )
-    if not at_terminal() or not token:
-        return None
-    return lambda url, text: post_to(url, text, token, api_url)

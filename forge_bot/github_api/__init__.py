@@ -1,6 +1,6 @@
 """Access to GitHub: a port with its own types, its PyGithub implementation, and issues by URL."""
 
-from forge_bot.github_api.issue import IssueRef, comment_on, fetch_issue, parse_issue_url
+from forge_bot.github_api.issue import IssueRef, comment_once, fetch_issue, parse_issue_url
 from forge_bot.github_api.port import GitHub
 from forge_bot.github_api.pygithub import PyGitHub
 from forge_bot.github_api.remote_address import RepositoryAddress, parse_remote
@@ -39,7 +39,7 @@ __all__ = [
     "RepositoryAddress",
     "RepositoryFacts",
     "RepositoryRole",
-    "comment_on",
+    "comment_once",
     "fetch_issue",
     "load_library",
     "parse_issue_url",

@@ -67,14 +67,22 @@ def fetch_issue(ref: IssueRef, token: str | None, api_url: str | None = None) ->
     return issue
 
 
-def comment_on(ref: IssueRef, text: str, token: str, api_url: str | None = None) -> str:
-    """Write a comment on an issue and return its URL. Raises GitHubError."""
+def comment_once(ref: IssueRef, text: str, token: str, api_url: str | None = None) -> str:
+    """Write a comment on an issue, unless one with the same text is there; return its URL. Raises
+    GitHubError.
+    """
     from forge_bot.github_api.pygithub import PyGitHub
 
     with PyGitHub(
         f"{ref.owner}/{ref.repository}", token, api_url or _api_of(ref), patience=0
     ) as github:
-        return github.comment(ref.number, text).url
+        # A process that was killed after it wrote could not note that it did.
+        there = (each for each in github.comments(ref.number) if _same(each.body, text))
+        return (next(there, None) or github.comment(ref.number, text)).url
+
+
+def _same(body: str, text: str) -> bool:
+    return body.replace("\r\n", "\n").strip() == text.strip()
 
 
 def _api_of(ref: IssueRef) -> str:

@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections.abc import Callable, Mapping
 
 from pydantic import Field
 
@@ -81,15 +82,23 @@ def _of_issue(url: str, token: str | None, api_url: str | None) -> RequestDraft 
 
 
 def post_to(url: str, text: str, token: str, api_url: str | None) -> str:
-    """Post a comment to the issue at an address, and return the comment's address. Raises
+    """Post a comment to the issue at an address, once, and return the comment's address. Raises
     IssueUnavailable, GitHubError.
     """
-    from forge_bot.github_api import comment_on, parse_issue_url
+    from forge_bot.github_api import comment_once, parse_issue_url
 
     ref = parse_issue_url(url, _hosts())
     if ref is None:
         raise _no_issue(url)
-    return comment_on(ref, text, token, api_url)
+    return comment_once(ref, text, token, api_url)
+
+
+def poster(environ: Mapping[str, str]) -> Callable[[str, str], str] | None:
+    """Return what posts a text to the issue at an address; None without a token for GitHub."""
+    token = environ.get("GITHUB_TOKEN") or environ.get("GH_TOKEN")
+    if not token:
+        return None
+    return lambda url, text: post_to(url, text, token, environ.get("GITHUB_API_URL"))
 
 
 def _hosts() -> tuple[str, ...]:

@@ -40,6 +40,7 @@ class RunBegin(Frozen):
     model: str | None = None
     push: bool = Field(default=False, description="push each report before the next step")
     open_pr: bool = False
+    post: bool = Field(default=False, description="ask whether the summary goes to the issue")
     until: str = Field(default="", description="phase after which the workflow ends")
     heartbeat_seconds: float = Field(description="silence after which a worker counts as lost")
     shown_as: str = Field(

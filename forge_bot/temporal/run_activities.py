@@ -35,6 +35,7 @@ from forge_bot.runs.local_host import LocalHost
 from forge_bot.runs.notifications import Notice, Notify, PhaseBegan, PromptSent, Thinking
 from forge_bot.runs.open_pull_request import opener
 from forge_bot.runs.open_run import open_run
+from forge_bot.runs.request_draft import poster
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_steps import PUBLISH, step_taken
 from forge_bot.runs.session import Session
@@ -172,6 +173,7 @@ class RunActivities:
             tell,
             lambda _question: None,
             push=begin.push,
+            post=poster(os.environ) if begin.post else None,
             open_pr=opener(repository.root) if begin.open_pr else None,
             environ=os.environ,
             hand_in=self._hand_in,

@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import AsyncGenerator, Sequence
+from contextlib import suppress
 
 from temporalio import workflow
 from temporalio.exceptions import ActivityError, ChildWorkflowError, is_cancelled_exception
@@ -284,12 +285,10 @@ class ForgeRunWorkflow:
                 pause = max(usual, seconds_to_wait(stopped.stop)) if passing else None
                 self._again, tries = pause or 0, tries + 1
             self._show(WaitsFor.PROVIDER if passing else WaitsFor.OPERATOR)
-            try:
+            with suppress(TimeoutError):
                 await workflow.wait_condition(
                     lambda woken=woken: self._wakes > woken or bool(self._inbox), timeout=pause
                 )
-            except TimeoutError:
-                pass
             # Not where the wait is ended from outside: a worker that lets go of the workflow may
             # not touch the server any more.
             self._trouble, self._again = None, 0

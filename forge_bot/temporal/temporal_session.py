@@ -215,6 +215,7 @@ class TemporalSession:
             model=self.place.model,
             push=self.place.push,
             open_pr=self.place.open_pr,
+            post=self.place.post,
             until=self._until or "",
             heartbeat_seconds=self.place.heartbeat_seconds,
             shown_as=shown_name(repository) if searchable else "",
