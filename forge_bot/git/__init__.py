@@ -4,7 +4,7 @@ Calls of git are argument lists, never a shell; hooks do not run, and nothing is
 amended.
 """
 
-from forge_bot.git.branch_tips import BranchTips, LocalTip
+from forge_bot.git.branch_tips import BranchNames, BranchTips, LocalTip
 from forge_bot.git.changes import StatusEntry
 from forge_bot.git.commits import Commit
 from forge_bot.git.diff import MergeConflict, merge
@@ -17,6 +17,7 @@ from forge_bot.git.revisions import Head, Operation
 from forge_bot.git.worktree import Tree, WorktreeInfo
 
 __all__ = [
+    "BranchNames",
     "BranchTips",
     "Commit",
     "Condition",

@@ -2,11 +2,12 @@
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from forge_bot.git.kept_files import entries
 from forge_bot.git.process import git
 from forge_bot.git.remotes import REMOTES, Tracking
 from forge_bot.git.revisions import HEADS, is_full_id, own_folders
@@ -34,6 +35,22 @@ class LocalTip:
     tree: Path | None
 
 
+class BranchNames:
+    """The names of all branches at one moment."""
+
+    def __init__(self, refs: Iterable[str]) -> None:
+        self._refs = tuple(refs)
+        self.local: Collection[str] = dict.fromkeys(
+            name.removeprefix(HEADS) for name in self._refs if name.startswith(HEADS)
+        )
+
+    def named_at(self, remote: str) -> tuple[str, ...]:
+        """Return the names of one remote's branches, without its HEAD."""
+        start = f"{REMOTES}{remote}/"
+        names = (ref.removeprefix(start) for ref in self._refs if ref.startswith(start))
+        return tuple(name for name in names if name != "HEAD")
+
+
 class BranchTips:
     """The tips of all branches at one moment. The configuration is read when it is first needed."""
 
@@ -45,6 +62,11 @@ class BranchTips:
         self._origin = origin
         self.local = local
 
+    @property
+    def names(self) -> BranchNames:
+        """The names alone."""
+        return BranchNames([*(f"{HEADS}{name}" for name in self.local), *self._followed])
+
     @cached_property
     def remote(self) -> dict[Tracking, str]:
         """The branches of all remotes with their commits; the remotes' HEADs are none."""
@@ -55,12 +77,6 @@ class BranchTips:
         }
         found = ((_tracking(ref, remotes), commit) for ref, commit in self._followed.items())
         return {tracking: commit for tracking, commit in found if tracking is not None}
-
-    def named_at(self, remote: str) -> tuple[str, ...]:
-        """Return the names of one remote's branches, without its HEAD."""
-        start = f"{REMOTES}{remote}/"
-        names = (ref.removeprefix(start) for ref in self._followed if ref.startswith(start))
-        return tuple(name for name in names if name != "HEAD")
 
     @cached_property
     def default(self) -> str | None:
@@ -94,6 +110,23 @@ def branch_tips(root: Path, *, trees: bool = False, only: Sequence[str] = ()) ->
         return _told_by_git(root, wanted, trees=trees)
     paths = {each.branch: each.path for each in listed(root)} if trees else {}
     return _tips(root, [(*ref, paths.get(ref[0].removeprefix(HEADS))) for ref in refs])
+
+
+def branch_names(root: Path) -> BranchNames:
+    """Return the names of all branches. Where they are kept in files, none of these is opened."""
+    try:
+        common = own_folders(root)[1]
+        if (common / HEADS).is_dir():
+            wanted = [HEADS, REMOTES]
+            loose = {
+                name for each in wanted for name in _loose_names(str(common), each.rstrip("/"))
+            }
+            names = sorted(loose | _packed(common, wanted).keys())
+            if all(map(_PLAIN.fullmatch, names)):
+                return BranchNames(names)
+    except (OSError, _NotPlain):
+        pass
+    return branch_tips(root).names
 
 
 _Row = tuple[str, str, str, Path | None]
@@ -166,23 +199,30 @@ def _in_files(root: Path, wanted: Sequence[str]) -> list[tuple[str, str, str]] |
 
 def _loose(common: str, start: str) -> Iterator[tuple[str, str]]:
     """Yield the refs that have a file of their own, at or below a name."""
+    for name in _loose_names(common, start):
+        yield from _ref(common, name)
+
+
+def _loose_names(common: str, start: str) -> Iterator[str]:
+    """Yield the names of those refs. Raises _NotPlain."""
     waiting = [start]
     while waiting:
         at = waiting.pop()
         try:
-            with os.scandir(f"{common}/{at}") as entries:
-                for entry in entries:
-                    name = f"{at}/{entry.name}"
-                    if entry.is_symlink():
-                        raise _NotPlain(name)
-                    if entry.is_dir():
-                        waiting.append(name)
-                    elif not name.endswith(".lock"):
-                        yield from _ref(common, name)
+            found = entries(f"{common}/{at}")
         except NotADirectoryError:
-            yield from _ref(common, at)
+            yield at
+            continue
         except FileNotFoundError:
             continue
+        for each in found:
+            name = f"{at}/{each.name}"
+            if each.is_link:
+                raise _NotPlain(name)
+            if each.is_folder:
+                waiting.append(name)
+            elif not name.endswith(".lock"):
+                yield name
 
 
 def _ref(common: str, name: str) -> Iterator[tuple[str, str]]:

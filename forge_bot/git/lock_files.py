@@ -14,6 +14,11 @@ INDEX_LOCK = "index.lock"
 """Git holds it while it writes the index of a work tree."""
 
 
+def has_locks(folder: Path) -> bool:
+    """Return whether a lock file of a commit is there, be its git at work or killed."""
+    return any(lock.exists() for lock in _locks(folder))
+
+
 def unlock(folder: Path, *, seconds: float = 10.0) -> tuple[str, ...]:
     """Wait for git processes still at work in the tree, at most so long; then take away the locks
     of those that died: their names.

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from forge_bot.errors import BranchExists, GitFailed, GitMissing, NotARepository
 from forge_bot.git import commits, files_at, missing_parts, remotes, revisions, worktree
-from forge_bot.git.branch_tips import branch_tips
+from forge_bot.git.branch_tips import branch_names, branch_tips
 from forge_bot.git.object_reader import ObjectReader
 from forge_bot.git.process import LONG, OfFolder, git
 from forge_bot.sentences import say
@@ -45,6 +45,7 @@ class Repository:
     # Branches, remotes, and what they name.
     head = OfFolder(revisions.head)
     tips = OfFolder(branch_tips)
+    branch_names = OfFolder(branch_names)
     commit_id = OfFolder(revisions.commit_id)
     tree_id = OfFolder(revisions.tree_id)
     remote_url = OfFolder(remotes.remote_url)

@@ -13,6 +13,7 @@ from forge_bot.errors import BranchExists, ForgeError, GitFailed
 from forge_bot.git import changes, lock_files, remotes, revisions, snapshot
 from forge_bot.git import commits as made_commits
 from forge_bot.git import diff as differences
+from forge_bot.git.kept_files import content, entries
 from forge_bot.git.process import LONG, OfFolder, git
 from forge_bot.git.revisions import HEADS, branch_ref, commit_id, head, ref_target
 from forge_bot.sentences import say
@@ -48,6 +49,7 @@ class Tree:
     apply = OfFolder(snapshot.apply)
 
     # Changes of the files and the branch.
+    has_locks = OfFolder(lock_files.has_locks)
     rescue = OfFolder(snapshot.rescue)
     discard = OfFolder(changes.discard)
     restore = OfFolder(changes.restore)
@@ -111,9 +113,6 @@ _Registered = tuple[tuple[tuple[str, bytes], ...], tuple[bool, ...]]
 _listings: dict[Path, tuple[_Registered | None, str]] = {}
 """What git has said of the work trees, and the files from which it said so."""
 
-_LONGEST = 65_536
-"""Bytes of a file that names a commit, a folder or a reason."""
-
 # Without -z, which git knows only since 2.36. A path may hold line ends, so the line after it
 # decides where it stops.
 _ENTRY = re.compile(
@@ -153,7 +152,7 @@ def _registered(root: Path) -> _Registered | None:
         own, common = revisions.own_folders(root)
         places = [str(own), str(common), *_registrations(common)]
         files = [f"{place}/{name}" for place in places for name in ("HEAD", "gitdir", "locked")]
-        found = tuple((file, data) for file in files if (data := _content(file)) is not None)
+        found = tuple((file, data) for file in files if (data := content(file)) is not None)
         links = [data.strip() for name, data in found if name.endswith("gitdir")]
         here = tuple(os.path.lexists(link) for link in links)
     except OSError:
@@ -166,23 +165,9 @@ def _registrations(common: Path) -> list[str]:
     thousand, and each is looked at.
     """
     try:
-        return sorted(entry.path for entry in os.scandir(common / "worktrees"))
+        return sorted(f"{common}/worktrees/{each.name}" for each in entries(f"{common}/worktrees"))
     except FileNotFoundError:
         return []
-
-
-def _content(file: str) -> bytes | None:
-    """Return what a small file holds; by three calls of the system and none more."""
-    try:
-        opened = os.open(file, os.O_RDONLY)
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    try:
-        return os.read(opened, _LONGEST)
-    except IsADirectoryError:
-        return None
-    finally:
-        os.close(opened)
 
 
 def folders(root: Path) -> tuple[str, ...]:
@@ -190,7 +175,7 @@ def folders(root: Path) -> tuple[str, ...]:
     or not: all that can be said of them without a process.
     """
     common = revisions.own_folders(root)[1].resolve()
-    links = (_content(f"{place}/gitdir") for place in _registrations(common))
+    links = (content(f"{place}/gitdir") for place in _registrations(common))
     others = (os.fsdecode(link.strip()).removesuffix("/.git") for link in links if link)
     return (str(common).removesuffix("/.git"), *others)
 
@@ -219,7 +204,7 @@ def _is_some_head(root: Path, branch: str) -> bool:
         heads = [f"{place}/HEAD" for place in (common, *_registrations(common))]
         wanted = os.fsencode(f"ref: {HEADS}{branch}")
         known = (common / HEADS).is_dir()
-        return not known or any((_content(head) or b"").strip() == wanted for head in heads)
+        return not known or any((content(head) or b"").strip() == wanted for head in heads)
     except OSError:
         return True
 

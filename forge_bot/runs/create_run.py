@@ -123,7 +123,9 @@ def plan_for(
     if branch is not None:
         check_free(repository, branch)
     if branch is None:
-        branch = free_branch(repository, branch_name(draft.source.id, short), repository.tips())
+        branch = free_branch(
+            repository, branch_name(draft.source.id, short), repository.branch_names()
+        )
     return RunPlan(effort=guess.effort, effort_reason=guess.reason, slug=short, branch=branch)
 
 

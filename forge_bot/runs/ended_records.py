@@ -237,7 +237,7 @@ def _moved(repository: Repository, tips: BranchTips, commit: str) -> bool:
 
 def _name(tips: BranchTips) -> str:
     """Return the name of the branch of records that git can have beside the others."""
-    others = (*tips.local, *tips.named_at("origin"))
+    others = (*tips.local, *tips.names.named_at("origin"))
     usual, flat = RECORD_BRANCHES
     above = usual.partition("/")[0]
     return flat if any(each == above or each.startswith(f"{usual}/") for each in others) else usual

@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from forge_bot.errors import BranchExists
-from forge_bot.git import BranchTips, Repository
+from forge_bot.git import BranchNames, BranchTips, Repository
 from forge_bot.runs.ended_records import recorded_on
 from forge_bot.runs.find_runs import run_in
 from forge_bot.runs.run_paths import run_of_tree, run_paths
@@ -33,15 +33,15 @@ def free_run(repository: Repository, wanted: str, tips: BranchTips) -> str:
     )
 
 
-def free_branch(repository: Repository, wanted: str, tips: BranchTips) -> str:
+def free_branch(repository: Repository, wanted: str, branches: BranchNames) -> str:
     """The wanted name, or the next one that is free; without its folder, where a branch is called
     like that.
     """
-    names = tuple(tips.local)
+    names = tuple(branches.local)
     # The branch is to be pushed, so what the remote has counts too, as far as it is known here.
-    around = (*names, *tips.named_at("origin"))
+    around = (*names, *branches.named_at("origin"))
     start = wanted.replace("/", "-") if _above(wanted, around) else wanted
-    taken = {*names, *_promised(repository, start, tips)}
+    taken = {*names, *_promised(repository, start, branches)}
     numbered = (start, *(f"{start}-{number}" for number in range(2, _MOST)))
     return next(
         name for name in numbered if name not in taken and _in_the_way(name, around) is None
@@ -71,13 +71,13 @@ def _above(name: str, branches: Collection[str]) -> str | None:
     return next((other for other in branches if name.startswith(f"{other}/")), None)
 
 
-def _promised(repository: Repository, start: str, tips: BranchTips) -> Iterator[str]:
+def _promised(repository: Repository, start: str, branches: BranchNames) -> Iterator[str]:
     """Branches beginning like this one that runs in the work trees here will be on, whether they
     are made or not. One that is made has its name by itself.
     """
     mark = start.encode("utf-8", "replace")
     for folder in repository.tree_folders():
-        if usual_branch(run_of_tree(folder)) in tips.local:
+        if usual_branch(run_of_tree(folder)) in branches.local:
             continue
         for reports in Path(folder, SPECS).glob(f"*/{REPORTS}"):
             # A run that could not begin is taken away while others look around.

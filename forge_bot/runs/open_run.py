@@ -101,11 +101,13 @@ def held_tree(
     places = run_paths(repository, info.name)
     with (
         told_when_full(places.written),
-        held(places.lock, f"the run {info.name}", this_process()),
+        held(places.lock, f"the run {info.name}", this_process()) as killed,
         stop_on_signals(),
     ):
         tree, notices = _tree(repository, info, places.tree)
-        yield places, tree, notices + _free(tree, places.tree)
+        # A process that ends by itself leaves no git behind, at most the lock of one it has ended.
+        free = _free(tree, places.tree) if killed or tree.has_locks() else ()
+        yield places, tree, notices + free
 
 
 def refuse_renamed(info: RunInfo) -> None:

@@ -10,7 +10,7 @@ import shlex
 
 from forge_bot.engine.state import State
 from forge_bot.errors import GitFailed
-from forge_bot.git import BranchTips, Repository
+from forge_bot.git import BranchNames, Repository
 from forge_bot.git.commit_history import count_commits
 from forge_bot.git.commit_objects import advance_branch, point
 from forge_bot.git.remotes import REMOTES, push_together
@@ -72,16 +72,16 @@ def offer(run: Run) -> Offer:
     head = run.tree.commit_id()
     making = _making(run)
     wanted = _wanted(state, change_of(run.pipeline, state, making.documents(head)).type)
-    name, tips = state.pull_request_branch, None
+    name, branches = state.pull_request_branch, None
     if not name:
-        tips = repository.tips()
-        name = _own(repository, tips, making, wanted)
+        branches = repository.branch_names()
+        name = _own(repository, branches, making, wanted)
     code = making.made(_newest(repository, making, state.run, name))
     code, conflicts = _with_people(run, name, code)
     if code.tip == state.base_commit:
         return Offer()
     point(repository.root, f"{_OFFERED}{state.run}", code.tip)
-    name = name or _free(repository, tips or repository.tips(), wanted)
+    name = name or _free(repository, branches or repository.branch_names(), wanted)
     return Offer(
         branch=name,
         tip=code.tip,
@@ -205,12 +205,12 @@ def _wanted(state: State, kind: str) -> str:
     return f"{kind}/{kept}"
 
 
-def _own(repository: Repository, tips: BranchTips, making: CodeCommits, wanted: str) -> str:
+def _own(repository: Repository, branches: BranchNames, making: CodeCommits, wanted: str) -> str:
     """The branch that an earlier try has made, before it could be recorded, here or at the remote;
     empty if there is none.
     """
     flat = wanted.replace("/", "-")
-    for start, names in ((HEADS, tips.local), (_REMOTE, tips.named_at("origin"))):
+    for start, names in ((HEADS, branches.local), (_REMOTE, branches.named_at("origin"))):
         for name in names:
             tip = _tip(repository, f"{start}{name}") if name.startswith((wanted, flat)) else None
             if tip is not None and making.newest(tip) is not None:
@@ -218,11 +218,11 @@ def _own(repository: Repository, tips: BranchTips, making: CodeCommits, wanted: 
     return ""
 
 
-def _free(repository: Repository, tips: BranchTips, wanted: str) -> str:
+def _free(repository: Repository, branches: BranchNames, wanted: str) -> str:
     """The wanted name, or the next one that no branch has, here or at the remote."""
-    remote = set(tips.named_at("origin"))
+    remote = set(branches.named_at("origin"))
     names = (wanted, *(f"{wanted}-{number}" for number in range(2, _MOST)))
-    free = (free_branch(repository, each, tips) for each in names)
+    free = (free_branch(repository, each, branches) for each in names)
     return next(name for name in free if name not in remote)
 
 

@@ -9,12 +9,13 @@ from forge_bot.sentences import say
 
 
 @contextmanager
-def held(path: Path, what: str, by: str = "") -> Generator[None]:
+def held(path: Path, what: str, by: str = "") -> Generator[bool]:
     """Hold the lock at `path` for the time of the block; raises RunBusy at once if another process
     has it, and says which.
 
     `by` says who we are, to those who come while we hold it. The operating system lets go of the
-    lock when its process ends, however it ends.
+    lock when its process ends, however it ends. The block gets whether the process before was
+    killed.
     """
     # Brings an event loop along; commands that only look hold no lock.
     from filelock import FileLock, Timeout
@@ -28,8 +29,9 @@ def held(path: Path, what: str, by: str = "") -> Generator[None]:
             say("store.lock.another_process_is_working", what=what, said=_said(holder))
         ) from error
     try:
+        killed = holder.exists()
         _say(holder, by)
-        yield
+        yield killed
     finally:
         holder.unlink(missing_ok=True)
         lock.release()
