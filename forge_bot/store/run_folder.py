@@ -161,9 +161,7 @@ class ReadOnlyWorkspace(Workspace):
     def record(self, report: "Report", state: "State") -> None:
         """Raise RunBusy."""
         del report, state
-        raise RunBusy(
-            say("store.lock.another_process_is_working", what=self.relative, said="")
-        )
+        raise RunBusy(say("store.lock.another_process_is_working", what=self.relative, said=""))
 
     def save(self, state: "State") -> None:
         """Leave state.json to the process that holds the run."""

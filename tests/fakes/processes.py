@@ -1,5 +1,5 @@
-"""The processes that a piece of work starts, counted: by the interpreter's own audit events, or by
-a `git` that notes each call.
+"""The processes that a piece of work starts and the files that it opens, counted: by the
+interpreter's own audit events, or by a `git` that notes each call.
 """
 
 import os
@@ -11,12 +11,15 @@ from contextlib import contextmanager
 from pathlib import Path
 
 _counting: list[list[str]] = []
+_opened: list[list[str]] = []
 _SETTING = re.compile(r"-c \S+ ")
 
 
 def _heard(event: str, arguments: tuple[object, ...]) -> None:
     if event == "subprocess.Popen" and _counting:
         _counting[-1].append(str(arguments[1]))
+    if event == "open" and _opened and isinstance(arguments[0], str):
+        _opened[-1].append(arguments[0])
 
 
 sys.addaudithook(_heard)
@@ -38,6 +41,13 @@ def started_by(once: Callable[[], object]) -> list[str]:
     with counted() as found:
         once()
     return found
+
+
+def opened_by(once: Callable[[], object]) -> list[str]:
+    """The files that are opened on the way, by this process."""
+    _opened.append([])
+    once()
+    return _opened.pop()
 
 
 class CountedGit:

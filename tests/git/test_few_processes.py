@@ -3,6 +3,7 @@ all the same.
 """
 
 import shutil
+import time
 
 import pytest
 
@@ -10,7 +11,7 @@ from forge_bot.errors import GitFailed
 from forge_bot.git import Commit
 from forge_bot.git.commit_history import CommitInfo, count_commits, first_parents
 from forge_bot.git.revisions import ref_target
-from tests.fakes.processes import started_by
+from tests.fakes.processes import opened_by, started_by
 from tests.git.git_scene import Scene
 
 
@@ -259,3 +260,52 @@ def test_the_default_branch_of_the_remote_is_asked_for_only_where_there_is_one(
     scene.git("fetch", "--quiet", "origin")
     scene.git("symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/other")
     assert [*named, scene.repository.default_branch()] == ["main", "other"]
+
+
+def looked_into(scene: Scene, name: str) -> list[str]:
+    """The files of that name in git's folders of work trees that are opened to learn where a branch
+    is checked out, and which folders there are.
+    """
+
+    def look() -> None:
+        scene.repository.is_checked_out("nowhere")
+        scene.repository.tree_folders()
+
+    return [file for file in opened_by(look) if "/worktrees/" in file and file.endswith(name)]
+
+
+def test_a_thousand_work_trees_are_opened_once_and_again_where_they_change(scene: Scene) -> None:
+    for number in range(3):
+        scene.worktree(f"work-{number}")
+    assert len(looked_into(scene, "HEAD")) == 3
+    # A change of the last second could not be told from another one.
+    ends = time.monotonic() + 60
+    while looked_into(scene, "HEAD") or looked_into(scene, "gitdir"):
+        assert time.monotonic() < ends
+    scene.git("switch", "-q", "-c", "nowhere", at=scene.beside / "work-1")
+    assert scene.repository.is_checked_out("nowhere")
+    scene.git("switch", "-q", "-c", "elsewhere", at=scene.beside / "work-1")
+    assert not scene.repository.is_checked_out("nowhere")
+    scene.git("worktree", "move", str(scene.beside / "work-2"), str(scene.beside / "moved"))
+    assert str(scene.beside / "moved") in scene.repository.tree_folders()
+    scene.git("worktree", "remove", str(scene.beside / "moved"))
+    assert str(scene.beside / "moved") not in scene.repository.tree_folders()
+
+
+def test_names_of_branches_are_known_without_their_commits_and_are_what_git_says(
+    scene: Scene,
+) -> None:
+    scene.git("branch", "packed/one")
+    scene.git("pack-refs", "--all")
+    for name in ("loose/two", "three"):
+        scene.git("branch", name)
+    scene.git("update-ref", "refs/remotes/origin/four", "HEAD")
+    scene.git("symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/four")
+    found = [scene.repository.branch_names()]
+    opened = opened_by(lambda: found.append(scene.repository.branch_names()))
+    assert not [file for file in opened if "/refs/" in file]
+    for names in found:
+        assert set(names.local) == {"main", "packed/one", "loose/two", "three"}
+        assert names.named_at("origin") == ("four",)
+    scene.git("branch", "größe")
+    assert "größe" in scene.repository.branch_names().local

@@ -24,7 +24,7 @@ from tests.temporal.deaf_line import LineThatGoesDeaf
 from tests.temporal.scene import Server
 from tests.temporal.scene import server as own_server
 from tests.temporal.test_killed_workers import answers_heard
-from tests.temporal.test_threads_on_server import history, looks_again_after
+from tests.temporal.test_threads_on_server import history, looks_again_after, workflow_of
 from tests.temporal.test_worker_parts import without_bubblewrap
 from tests.temporal.thread_scene import ServedStage, served
 
@@ -306,11 +306,22 @@ def test_an_event_whose_answer_is_lost_counts_once_and_its_job_says_so(stage: Se
     assert (job.code, "was lost while it was told of this" in job.log) == (5, True), job.log
     assert stage.visited() == "done", stage.log
     stage.address = whole
+    over(stage)
     kept = len(history(stage).events)
     assert heard(stage.delivered(comment)).code == 0
     assert len(history(stage).events) == kept
     assert len(stage.said("tracking")) == len(stage.said("checkpoint")) == 1
     assert asked_once(stage)
+
+
+def over(stage: ServedStage) -> None:
+    """Wait until the workflow of the thread has heard how its last visit ended, and ends."""
+
+    async def ended() -> None:
+        client = await Client.connect(stage.address, data_converter=pydantic_data_converter)
+        await client.get_workflow_handle(workflow_of(stage)).result()
+
+    asyncio.run(ended())
 
 
 def known(stage: ServedStage) -> None:
