@@ -16,6 +16,7 @@ from forge_bot.git import diff as differences
 from forge_bot.git.kept_files import content, entries
 from forge_bot.git.process import LONG, OfFolder, git
 from forge_bot.git.revisions import HEADS, branch_ref, commit_id, head, ref_target
+from forge_bot.git.unchanged_files import content, entries
 from forge_bot.sentences import say
 
 
