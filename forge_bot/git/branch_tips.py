@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from forge_bot.git.own_files import entries
 from forge_bot.git.process import git
 from forge_bot.git.remotes import REMOTES, Tracking
 from forge_bot.git.revisions import HEADS, is_full_id, own_folders
-from forge_bot.git.unchanged_files import entries
 from forge_bot.git.worktree import listed
 
 _FORM = "%(refname)%00%(objectname)%00%(symref)%00"

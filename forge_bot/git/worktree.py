@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from forge_bot.errors import BranchExists, ForgeError, GitFailed
-from forge_bot.git import changes, lock_files, remotes, revisions, snapshot
+from forge_bot.git import changes, own_files, remotes, revisions, snapshot
 from forge_bot.git import commits as made_commits
 from forge_bot.git import diff as differences
+from forge_bot.git.own_files import content, entries
 from forge_bot.git.kept_files import content, entries
 from forge_bot.git.process import LONG, OfFolder, git
 from forge_bot.git.revisions import HEADS, branch_ref, commit_id, head, ref_target
-from forge_bot.git.unchanged_files import content, entries
 from forge_bot.sentences import say
 
 
@@ -50,6 +50,7 @@ class Tree:
     apply = OfFolder(snapshot.apply)
 
     # Changes of the files and the branch.
+    has_locks = OfFolder(own_files.has_locks)
     has_locks = OfFolder(lock_files.has_locks)
     rescue = OfFolder(snapshot.rescue)
     discard = OfFolder(changes.discard)
@@ -313,7 +314,7 @@ def remove_unused(root: Path, path: Path, branch: str, start: str, written: str)
 def _is_used(path: Path, branch: str, written: str) -> bool:
     try:
         # A git that outlived the process which had started it may still be writing.
-        lock_files.unlock(path, seconds=_PATIENCE)
+        own_files.unlock(path, seconds=_PATIENCE)
         return head(path).branch != branch or any(
             not change.path.startswith(written) for change in changes.status(path)
         )

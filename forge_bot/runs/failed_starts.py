@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from forge_bot.errors import ForgeError, RunBusy
 from forge_bot.git import Repository
-from forge_bot.git.lock_files import unlock_ref
+from forge_bot.git.own_files import unlock_ref
 from forge_bot.git.revisions import branch_ref
 from forge_bot.runs.process_signals import this_process
 from forge_bot.runs.run_paths import STARTING, RunPaths, run_paths

@@ -7,7 +7,7 @@ from pathlib import Path
 from forge_bot.errors import BranchRenamed, ForgeError, NothingToRetry
 from forge_bot.git import Repository, Tree
 from forge_bot.git.commit_objects import advance_branch
-from forge_bot.git.lock_files import INDEX_LOCK
+from forge_bot.git.own_files import INDEX_LOCK
 from forge_bot.remedies import GiveBranchBack
 from forge_bot.runs.ended_records import head_of_record
 from forge_bot.runs.find_runs import RunInfo
