@@ -127,7 +127,7 @@ Kept = TypeVar("Kept")
 
 
 class FolderEntry(NamedTuple):
-    """What a folder holds under a name."""
+    """A name in a folder."""
 
     name: str
     is_folder: bool

@@ -35,7 +35,6 @@ from forge_bot.runs.local_host import LocalHost
 from forge_bot.runs.notifications import Notice, Notify, PhaseBegan, PromptSent, Thinking
 from forge_bot.runs.open_pull_request import opener
 from forge_bot.runs.open_run import open_run
-from forge_bot.runs.request_draft import poster
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_steps import PUBLISH, step_taken
 from forge_bot.runs.session import Session
@@ -155,6 +154,8 @@ class RunActivities:
             raise as_failure(stop, passing=True) from None
 
     def _session(self, order: StepOrder, tell: Notify) -> Session:
+        from forge_bot.runs.request_draft import poster
+
         begin = order.begin
         repository = Repository.find(Path(begin.repository))
         if repository.root not in self._roots:
