@@ -14,7 +14,6 @@ from forge_bot.git import changes, own_files, remotes, revisions, snapshot
 from forge_bot.git import commits as made_commits
 from forge_bot.git import diff as differences
 from forge_bot.git.own_files import content, entries
-from forge_bot.git.kept_files import content, entries
 from forge_bot.git.process import LONG, OfFolder, git
 from forge_bot.git.revisions import HEADS, branch_ref, commit_id, head, ref_target
 from forge_bot.sentences import say
@@ -51,13 +50,12 @@ class Tree:
 
     # Changes of the files and the branch.
     has_locks = OfFolder(own_files.has_locks)
-    has_locks = OfFolder(lock_files.has_locks)
     rescue = OfFolder(snapshot.rescue)
     discard = OfFolder(changes.discard)
     restore = OfFolder(changes.restore)
     remove_nested = OfFolder(changes.remove_nested)
-    unlock = OfFolder(lock_files.unlock)
-    restore_index = OfFolder(lock_files.restore_index)
+    unlock = OfFolder(own_files.unlock)
+    restore_index = OfFolder(own_files.restore_index)
     push = OfFolder(remotes.push)
     unpushed = OfFolder(remotes.unpushed)
     give_way = OfFolder(remotes.give_way)
