@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from forge_bot.runs.clock import now
 from tests.bot.stage import Job, Stage
 from tests.fakes.github.faults import Faults
 
@@ -44,7 +43,6 @@ class Kept:
         with hub.lock:
             vars(hub).update(deepcopy(self._world))
             hub.faults, hub.findings = Faults(), []
-            hub.clock.seconds = max(hub.clock.seconds, int(now().timestamp()))
         stage = copy(self.stage)
         stage.folder, stage.scripts, stage.environ = folder / "jobs", folder / "script.jsonl", {}
         stage.repo = hub.repositories[self.stage.repo.id]

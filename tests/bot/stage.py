@@ -13,7 +13,6 @@ from typing import Any
 
 from forge_bot.gate.workflow_step import run_gate
 from forge_bot.resources import templates
-from forge_bot.runs.clock import now
 from tests.fakes import script
 from tests.fakes.github import Comment, FakeGitHub, Issue, Repository, Role
 from tests.fakes.warm_python import warm_python
@@ -70,6 +69,7 @@ class Stage:
             for path in root.rglob("*")
             if path.is_file() and "__pycache__" not in path.parts
         }
+        self.hub.clock.goes_on = True
         self.repo = self.hub.repository(files=files)
         self.repo.actions_may_open_pulls = True
         self.hub.member(self.repo, "maint", Role.WRITE)
@@ -90,7 +90,6 @@ class Stage:
         """Somebody puts a label on the issue; what happens `then` happens before anybody reads the
         issue.
         """
-        self._now()
         self.hub.add_label(self.repo, self.issue, name, by=by)
         payload = self.hub.payload("issues.labeled", self.repo, by, issue=self.issue, label=name)
         then()
@@ -105,7 +104,6 @@ class Stage:
         """GitHub tells that a check has ended, or the suite or the run of a workflow that it is
         part of.
         """
-        self._now()
         check = next(iter(self.repo.checks.values()))
         payload = self.hub.payload(
             f"{event}.completed", self.repo, "github-actions[bot]", check=check
@@ -122,7 +120,6 @@ class Stage:
     def comment(
         self, body: str, by: str = "maint", issue: Issue | None = None, via_app: str = ""
     ) -> Comment:
-        self._now()
         return self.hub.comment(issue or self.issue, body, by=by, via_app=via_app)
 
     def delivered(
@@ -148,10 +145,6 @@ class Stage:
         environ, folder = self.machine(event, payload, by)
         assert run_gate(environ, lambda _seconds: None) == 0
         return self.process(environ, folder)
-
-    def _now(self) -> None:
-        """GitHub's clock goes on with ours, and never stands still between two things people do."""
-        self.hub.clock.seconds = max(self.hub.clock.seconds, int(now().timestamp()))
 
     # -- what happens then
     # ----------------------------------------------------------------------------------------------

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Literal
 
+from forge_bot.runs.clock import now
+
 
 class Role(IntEnum):
     """GitHub's base roles, in order: each may do what the ones before it may."""
@@ -107,13 +109,15 @@ class App:
 @dataclass
 class Clock:
     """GitHub's own time: it stands still until something is written, so that every run of a test
-    reads the same.
+    reads the same; or it `goes_on` with ours, for tests in which processes look at both.
     """
 
     seconds: int = 1_767_225_600
     step: int = field(default=1)
+    goes_on: bool = False
 
     def tick(self) -> int:
-        """The time of something that is written now."""
-        self.seconds += self.step
+        """The time of something that is written now; never that of the thing before."""
+        ours = int(now().timestamp()) if self.goes_on else 0
+        self.seconds = max(self.seconds + self.step, ours)
         return self.seconds
