@@ -79,6 +79,25 @@ def test_a_batch_that_expires_is_handed_in_again_and_that_of_an_abandoned_run_is
     assert [each.cancelled for each in provider.batches] == [False, True]
 
 
+def test_of_a_batch_that_comes_back_partly_only_the_rest_is_handed_in_again(
+    place: Clone, provider: BatchServer
+) -> None:
+    patient = place.start_worker({**place.environ, "FORGE_BOT_BATCH_SECONDS": "30"})
+    tasks = (TASK, "Somebody is on call twice in a row")
+    runs = [place.start(*place.beginning(task, "--batch")) for task in tasks]
+    said = [each.communicate(timeout=180)[0] for each in runs]
+    analyst, other = provider.handed_in
+    assert (analyst == other, len(provider.batches)) == (True, 1), said
+    patient.kill()
+    place.start_worker()
+    provider.end(first="expired")
+    for run in runs_of(place):
+        assert place.forge("resume", "--run", run).code == 3
+    asked = Counter(provider.handed_in)
+    assert asked.pop(analyst) == 3, "the one that expired, once more"
+    assert list(asked.values()) == [1], "the other run went on with its answer"
+
+
 def runs_of(place: Clone) -> list[str]:
     """The branches of the runs, where they were pushed."""
     names = place.git("branch", "--list", "--format=%(refname:short)", "feature/*", at=place.remote)
