@@ -15,6 +15,7 @@ from forge_bot.knowledge import DocumentNames
 from forge_bot.runs.past_run_index import history_at
 from forge_bot.settings import Config
 from forge_bot.settings.load_pipeline import load_pipeline
+from tests.actions.runner import uv_cache
 from tests.fakes.finished import demo, finished
 from tests.fakes.made_up import MadeUp
 
@@ -68,6 +69,7 @@ _GOALS = (
 
 def rows() -> Iterator[Row]:
     """Measure all of it in one go. The size of a row names the goal and the least."""
+    uv_cache()  # What is missing is told now, and not after minutes.
     known = {
         (row.what, row.size): row
         for measure in (command_line, many_runs, mcp_serving, action_start)

@@ -45,7 +45,8 @@ def missing() -> str:
 def uv_cache() -> str:
     """Where uv keeps what it has fetched; the environment of the tests came out of it."""
     uv = program("uv")
-    assert uv is not None
+    if uv is None:
+        raise RuntimeError("uv is not on the path: pip install uv, or take that of .check/bin")
     return subprocess.run(
         [uv, "cache", "dir"], capture_output=True, text=True, check=True
     ).stdout.strip()
