@@ -8,7 +8,7 @@ from tests.mcp_server.host import Host, Json, hosting, tools_of_ours
 
 MOST = {
     "pipeline_init": 2,
-    "pipeline_init_with_context": 1,
+    "pipeline_init_with_context": 2,
     "pipeline_next_action": 14,
     "pipeline_report_result": 4,
     "validate_artifact": 0,
@@ -22,7 +22,8 @@ MOST = {
     "run_control": 2,
 }
 """Each at its dearest in the run below: of a server that has answered nothing yet, or of a step that
-makes commits. The setup commands of the sample run within the first `pipeline_next_action`."""
+makes commits, and where the git that is kept for reading has to be started anew. The setup commands
+of the sample run within the first `pipeline_next_action`."""
 
 ASKED_AGAIN = ("forge_orient", "state_resume_info", "run_list", "history_search")
 """What starts none at all when nothing has happened since."""
