@@ -22,8 +22,8 @@ MOST = {
     "run_control": 2,
 }
 """Each at its dearest in the run below: of a server that has answered nothing yet, or of a step that
-makes commits, and where the git that is kept for reading has to be started anew. The setup commands
-of the sample run within the first `pipeline_next_action`."""
+makes commits. The setup commands of the sample run within the first `pipeline_next_action`. Where a
+run begins with its context, one is usual; two were seen once in a whole check, and why is not known."""
 
 ASKED_AGAIN = ("forge_orient", "state_resume_info", "run_list", "history_search")
 """What starts none at all when nothing has happened since."""
