@@ -27,11 +27,11 @@ class _Entry(NamedTuple):
 
 
 class NotPlain(Exception):
-    """The file does not say it plainly."""
+    """Raised for an index that only git can read: of another version, split, or in a conflict."""
 
 
 class IndexFile:
-    """What the index holds at the moment. Of 20,000 files git needs longer to list a few."""
+    """Reads entries of the index as they are now, faster than git lists a few of 20,000 files."""
 
     def __init__(self, own: Path, digits: int) -> None:
         self._data = (own / INDEX).read_bytes()
