@@ -4,18 +4,23 @@ They are data: `templates/sentences/LANGUAGE/TOPIC.toml`. What a language lacks 
 docs/languages.md says how a language is added.
 """
 
+import json
 import os
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any, cast
-
-from forge_bot.errors import ForgeError, UnknownLanguage
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from forge_bot.errors import ForgeError
+
 ENGLISH = "en"
 VARIABLE = "FORGE_BOT_LANGUAGE"
+_FORM = 1
+"""The number of the form of compiled sentences. It grows when they are compiled differently."""
 
 
 def say(name: str, /, **values: object) -> str:
@@ -32,7 +37,7 @@ def say(name: str, /, **values: object) -> str:
     return found.format(**values)
 
 
-def hint_of(error: ForgeError) -> str:
+def hint_of(error: "ForgeError") -> str:
     """Return the sentence on the way out of an error: its own, or that of its class."""
     return error.own_hint or (say(error.hint_name) if error.hint_name else "")
 
@@ -51,6 +56,9 @@ def check_language(environ: Mapping[str, str] = os.environ) -> None:
     """Raise UnknownLanguage if the language that is set has no folder."""
     spoken = environ.get(VARIABLE)
     if spoken and spoken not in (known := languages()):
+        # The help of the command line says sentences, and needs no error.
+        from forge_bot.errors import UnknownLanguage
+
         raise UnknownLanguage(
             f"{VARIABLE} is {spoken!r}, and there are sentences in: {', '.join(known)}."
         )
@@ -63,11 +71,44 @@ def languages() -> list[str]:
 
 @cache
 def read_topic(language: str, topic: str) -> dict[str, str | list[str]]:
-    """Return the sentences of one file by name; none where a language does not have it."""
+    """Return the sentences of one file by name; none where a language does not have it.
+
+    They are kept as Python keeps compiled modules: in `__pycache__` beside the file, for as long as
+    its time and size stay the same. So most processes load no TOML parser.
+    """
+    file = _folder() / language / f"{topic}.toml"
+    try:
+        found = file.stat()
+    except OSError:
+        return {}
+    kept_for = [_FORM, found.st_mtime_ns, found.st_size]
+    compiled = _compiled(file)
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        kept = json.loads(compiled.read_bytes())
+        if kept["kept_for"] == kept_for:
+            return kept["sentences"]
     import tomllib
 
-    file = _folder() / language / f"{topic}.toml"
-    return dict(_named(tomllib.loads(file.read_text("utf-8")))) if file.is_file() else {}
+    sentences = dict(_named(tomllib.loads(file.read_text("utf-8"))))
+    if not sys.dont_write_bytecode:
+        _keep(compiled, json.dumps({"kept_for": kept_for, "sentences": sentences}))
+    return sentences
+
+
+def _compiled(file: "Path") -> "Path":
+    """Return where the compiled sentences of a file are kept."""
+    from importlib.util import cache_from_source
+
+    return file.parent.joinpath(cache_from_source(file)).with_suffix(".json")
+
+
+def _keep(compiled: "Path", content: str) -> None:
+    """Write compiled sentences, whole or not at all; nowhere where the folder cannot be written."""
+    beside = compiled.with_suffix(f".{os.getpid()}")
+    with suppress(OSError):
+        compiled.parent.mkdir(parents=True, exist_ok=True)
+        beside.write_text(content, encoding="utf-8")
+        beside.replace(compiled)
 
 
 def _folder() -> "Path":

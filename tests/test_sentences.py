@@ -11,9 +11,12 @@ import subprocess
 import sys
 from collections.abc import Collection, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer
 
+from forge_bot.cli.app import app
 from forge_bot.errors import ForgeError, registry
 from forge_bot.resources import templates
 from forge_bot.sentences import ENGLISH, languages, read_topic
@@ -54,6 +57,8 @@ files = ["{count} scroll", "{count} scrolls", "{count} scrolls, a chest of them"
 no_phase_is_called = "Arr, {wanted} be no phase o' this ship."
 """,
     "words.toml": 'and = "{before} & {last}"\n',
+    "help.toml": '[list]\nwhat = "Muster the voyages."\n',
+    "cli.toml": '[show_runs]\nwaits_for_you = "awaits thee, cap\'n, at {phase}"\n',
 }
 
 
@@ -198,11 +203,25 @@ def test_commands_print_sentences_of_the_catalogue() -> None:
     written = {
         f"{path.name}: {text}"
         for path in sorted((ROOT / "forge_bot" / "cli").glob("*.py"))
-        # What only looks reads no catalogue: tests/cli/test_modules.py counts modules.
-        if path.stem != "show_runs"
         for text in literals(path, {"print", "echo"}, ())
     }
     assert written == set()
+
+
+def helps(command: Any) -> Iterator[str]:
+    """The help of a command, of its options, and of the commands below it."""
+    yield " ".join((command.help or "").split())
+    for each in command.params:
+        yield " ".join((getattr(each, "help", None) or "").split())
+    for each in getattr(command, "commands", {}).values():
+        yield from helps(each)
+
+
+def test_the_help_of_commands_is_in_the_catalogue() -> None:
+    known = {" ".join(form.split()) for forms in catalogue(ENGLISH).values() for form in forms}
+    shown = {*helps(typer.main.get_command(app))} - {"", "Show this message and exit."}
+    assert len(shown) > 100
+    assert sorted(each for each in shown if each not in known and "completion" not in each) == []
 
 
 def test_checks_before_a_run_say_sentences_of_the_catalogue() -> None:
@@ -293,6 +312,7 @@ def second_language(tmp_path: Path) -> Path:
 
 def in_copy(copy: Path, language: str, *words: str) -> subprocess.CompletedProcess[str]:
     environ = {**os.environ, "PYTHONPATH": str(copy), "FORGE_BOT_LANGUAGE": language}
+    environ.pop("PYTHONDONTWRITEBYTECODE", None)
     return subprocess.run(
         [sys.executable, *words], cwd=copy, env=environ, capture_output=True, text=True, check=False
     )
@@ -321,6 +341,36 @@ def test_a_question_of_a_run_is_asked_in_the_language_that_is_set(
     words = ("-m", "forge_bot", "resume", "--repo", str(asked_sample.path))
     assert "aye, sail on with this very one" in in_copy(second_language, "pirate", *words).stdout
     assert "go on with exactly this version" in in_copy(second_language, ENGLISH, *words).stdout
+
+
+def test_help_and_lists_are_said_in_the_language_that_is_set(
+    second_language: Path, asked_sample: Sample
+) -> None:
+    assert (
+        "Muster the voyages."
+        in in_copy(second_language, "pirate", "-m", "forge_bot", "--help").stdout
+    )
+    repo = ("--repo", str(asked_sample.path))
+    said = in_copy(second_language, "pirate", "-m", "forge_bot", "list", *repo).stdout
+    assert "awaits thee, cap'n, at checkpoint-a" in said
+
+
+def test_a_changed_sentence_is_said_at_once_and_a_broken_compiled_one_never(
+    second_language: Path,
+) -> None:
+    def shown() -> str:
+        return in_copy(second_language, "pirate", "-m", "forge_bot", "--help").stdout
+
+    pirate = second_language / "templates" / "sentences" / "pirate"
+    assert "Muster the voyages." in shown()
+    (compiled,) = (pirate / "__pycache__").glob("help.*")
+    whole = compiled.read_bytes()
+    for broken in (b"", whole[:-9], b"[]", b'{"kept_for": 1}', b"\xff"):
+        compiled.write_bytes(broken)
+        assert "Muster the voyages." in shown(), broken
+        assert compiled.read_bytes() == whole
+    (pirate / "help.toml").write_text('[list]\nwhat = "Count the sails."\n', encoding="utf-8")
+    assert "Count the sails." in shown()
 
 
 def test_an_error_is_said_in_the_language_that_is_set(

@@ -5,17 +5,17 @@ from typing import Annotated
 import typer
 
 from forge_bot.cli.options import HERE, CapabilityChoice, Repo, SkillOptions, with_groups, words
+from forge_bot.sentences import say
 
 capability_app = typer.Typer(
-    help="List the tools and skills that agents may ask for here, or call one.",
+    help=say("help.capabilities.what"),
     invoke_without_command=True,
 )
 
 
-@capability_app.callback()
+@capability_app.callback(help=say("help.capabilities.list"))
 @with_groups
 def list_capabilities(context: typer.Context, source: CapabilityChoice, repo: Repo = HERE) -> int:
-    """List the tools and skills that agents may ask for here, with each problem."""
     if context.invoked_subcommand is not None:
         return 0
     from forge_bot.cli.capability_output import list_capabilities as look
@@ -23,25 +23,22 @@ def list_capabilities(context: typer.Context, source: CapabilityChoice, repo: Re
     return look(repo, source)
 
 
-@capability_app.command("try")
+@capability_app.command("try", help=say("help.capabilities.try"))
 @with_groups
 def try_capability(
     source: CapabilityChoice,
     performing: SkillOptions,
-    name: Annotated[
-        str, typer.Argument(help="Name of a tool or skill, as the list shows it.", callback=words)
-    ],
+    name: Annotated[str, typer.Argument(help=say("help.capabilities.try_name"), callback=words)],
     arg: Annotated[
         list[str] | None,
-        typer.Option(help="An argument; may be given several times.", metavar="NAME=VALUE"),
+        typer.Option(help=say("help.capabilities.try_arg"), metavar="NAME=VALUE"),
     ] = None,
     repo: Repo = HERE,
     yes: Annotated[
         bool,
-        typer.Option("--yes", "-y", help="Do not ask before a tool that may change something."),
+        typer.Option("--yes", "-y", help=say("help.capabilities.try_yes")),
     ] = False,
 ) -> int:
-    """Call one tool as a run would, or let a model perform a skill, and show what comes of it."""
     from forge_bot.cli.capability_output import try_capability as call
 
     return call(repo, source, name, tuple(arg or ()), performing, yes=yes)

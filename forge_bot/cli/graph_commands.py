@@ -6,43 +6,44 @@ from typing import Annotated
 import typer
 
 from forge_bot.cli.options import Repo
+from forge_bot.sentences import say
 
 graph_app = typer.Typer(
-    help="The project as a graph: what uses what, and which rules hold.",
+    help=say("help.graph.what"),
     no_args_is_help=True,
     rich_markup_mode=None,
 )
 HERE = Path()
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+AsJson = Annotated[bool, typer.Option("--json", help=say("help.graph.as_json"))]
 
 
-@graph_app.command()
+@graph_app.command(help=say("help.graph.query"))
 def query(
-    name: Annotated[str, typer.Argument(help="Part of a node's id, or a glob.")] = "",
+    name: Annotated[str, typer.Argument(help=say("help.graph.query_name"))] = "",
     repo: Repo = HERE,
-    tier: Annotated[str | None, typer.Option(help="Only this tier and its subtypes.")] = None,
-    kind: Annotated[str | None, typer.Option(help="Only this kind, such as entry or test.")] = None,
-    domain: Annotated[str, typer.Option(help="Only this domain of the manifest.")] = "",
+    tier: Annotated[str | None, typer.Option(help=say("help.graph.query_tier"))] = None,
+    kind: Annotated[str | None, typer.Option(help=say("help.graph.query_kind"))] = None,
+    domain: Annotated[str, typer.Option(help=say("help.graph.query_domain"))] = "",
     criticality: Annotated[
         str | None,
-        typer.Option(help="Only this criticality or worse: low, normal, high, critical."),
+        typer.Option(help=say("help.graph.query_criticality")),
     ] = None,
-    of: Annotated[str, typer.Option(help="Neighbours of this node.", metavar="NODE")] = "",
+    of: Annotated[str, typer.Option(help=say("help.graph.query_of"), metavar="NODE")] = "",
     between: Annotated[
         tuple[str, str] | None,
-        typer.Option(help="The shortest way of imports from one node to another."),
+        typer.Option(help=say("help.graph.query_between")),
     ] = None,
     touches: Annotated[
         list[str] | None,
-        typer.Option(help="What a change of this file or folder/ reaches.", metavar="PATH"),
+        typer.Option(help=say("help.graph.query_touches"), metavar="PATH"),
     ] = None,
     used_by: Annotated[
-        str, typer.Option("--pipelines-of", help="Pipelines that use this node.", metavar="NODE")
+        str,
+        typer.Option("--pipelines-of", help=say("help.graph.query_pipelines_of"), metavar="NODE"),
     ] = "",
-    limit: Annotated[int, typer.Option(help="Most nodes of an answer.", min=1, max=1000)] = 20,
+    limit: Annotated[int, typer.Option(help=say("help.graph.query_limit"), min=1, max=1000)] = 20,
     as_json: AsJson = False,
 ) -> int:
-    """Find nodes, their neighbours, the way between two, or what a change reaches."""
     from forge_bot.cli.graph_output import print_answer
 
     asked = {
@@ -60,49 +61,42 @@ def query(
     return print_answer(repo, asked, as_json=as_json)
 
 
-@graph_app.command("map")
+@graph_app.command("map", help=say("help.graph.map"))
 def map_(
-    about: Annotated[
-        list[str] | None, typer.Argument(help="Words or files that the map is about.")
-    ] = None,
+    about: Annotated[list[str] | None, typer.Argument(help=say("help.graph.map_about"))] = None,
     repo: Repo = HERE,
-    tokens: Annotated[int, typer.Option(help="Size of the map.", min=1, max=1_000_000)] = 1_000,
+    tokens: Annotated[
+        int, typer.Option(help=say("help.graph.map_tokens"), min=1, max=1_000_000)
+    ] = 1_000,
 ) -> int:
-    """Print the most imported files and their definitions."""
     from forge_bot.cli.graph_output import print_map
 
     return print_map(repo, tuple(about or ()), tokens)
 
 
-@graph_app.command()
+@graph_app.command(help=say("help.graph.show"))
 def show(
-    node: Annotated[
-        str, typer.Argument(help="A node, or a folder with / at its end; the whole if left out.")
-    ] = "",
+    node: Annotated[str, typer.Argument(help=say("help.graph.show_node"))] = "",
     repo: Repo = HERE,
-    mermaid: Annotated[bool, typer.Option("--mermaid", help="Print a picture in Mermaid.")] = False,
+    mermaid: Annotated[
+        bool, typer.Option("--mermaid", help=say("help.graph.show_mermaid"))
+    ] = False,
     as_json: AsJson = False,
 ) -> int:
-    """Show the graph in numbers, or one node with its neighbours."""
     from forge_bot.cli.graph_output import print_node
 
     return print_node(repo, node, mermaid=mermaid, as_json=as_json)
 
 
-@graph_app.command()
+@graph_app.command(help=say("help.graph.verify"))
 def verify(
     repo: Repo = HERE,
     base: Annotated[
-        str | None, typer.Option(help="Only what was not broken at this commit.", metavar="COMMIT")
+        str | None, typer.Option(help=say("help.graph.verify_base"), metavar="COMMIT")
     ] = None,
     as_json: AsJson = False,
-    as_sarif: Annotated[
-        bool, typer.Option("--sarif", help="Print SARIF for code scanning.")
-    ] = False,
+    as_sarif: Annotated[bool, typer.Option("--sarif", help=say("help.graph.verify_sarif"))] = False,
 ) -> int:
-    """Check the manifest and the rules on imports. It ends with 0 if all hold, 2 if
-    some are broken, and 64 when it is called wrongly.
-    """
     from forge_bot.cli.graph_output import print_violations
 
     return print_violations(repo, base, as_json=as_json, as_sarif=as_sarif)

@@ -1,4 +1,4 @@
-"""Commands that only look: status, show, list."""
+"""The commands that only look: `forge-bot status` and `forge-bot list`."""
 
 import json
 import sys
@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING
 from rich.markup import escape
 
 from forge_bot.cli.console import Console
-from forge_bot.errors import UnknownArtifact
 from forge_bot.git import Repository
-from forge_bot.runs.files_of_run import artifact_text
 from forge_bot.runs.find_runs import RunInfo, resolve_run, runs
 from forge_bot.sentences import say
 
@@ -45,7 +43,7 @@ def status(folder: Path, name: str | None, *, as_json: bool) -> int:
     console = Console(soft_wrap=True)
     _head(info, shown, console)
     if (place := place_of(repository, info.name)) is not None and not info.ended:
-        console.print(f"[dim]led by {escape(place.told)}[/]", highlight=False)
+        console.print(say("cli.show_runs.led_by", place=escape(place.told)), highlight=False)
     console.print(_phases(shown.phases))
     _tail(shown, console)
     if shown.question is not None:
@@ -70,96 +68,72 @@ def _json(repository: Repository, info: RunInfo, state: bytes) -> str:
     return json.dumps({**json.loads(state), **more}, indent=2)
 
 
-def show(folder: Path, name: str | None, artifact: str) -> int:
-    """An artifact: rendered for a terminal, as it is for a pipe."""
-    repository = Repository.find(folder)
-    info = resolve_run(repository, name)
-    # What a file says needs no state, and is there to read where the reports are broken.
-    shown = (artifact_text(repository, info, each) for each in (artifact, f"{artifact}.md"))
-    text = next((each for each in shown if each is not None), None)
-    if text is None:
-        raise _unknown(repository, info, artifact)
-    if not sys.stdout.isatty():
-        sys.stdout.write(text)
-    elif artifact.endswith(".patch"):
-        Console().print(text, markup=False, highlight=False, soft_wrap=True)
-    else:
-        from rich.markdown import Markdown
-
-        Console().print(Markdown(text, hyperlinks=False))
-    return 0
-
-
-def _unknown(repository: Repository, info: RunInfo, artifact: str) -> UnknownArtifact:
-    from forge_bot.runs.snapshot_of_run import run_snapshot
-    from forge_bot.settings import load_config
-
-    state = run_snapshot(repository, info, load_config(repository.text_here)).state
-    known = ", ".join(("request.md", *(name for name in state.artifacts if name != "request.md")))
-    return UnknownArtifact(
-        say("cli.show_runs.run_has", name=info.name, artifact=artifact),
-        hint=say("cli.show_runs.it_has", known=known),
-    )
-
-
 def list_runs(folder: Path) -> int:
     """All runs of the repository, newest first."""
     repository = Repository.find(folder)
     console = Console(soft_wrap=True)
     known = runs(repository)
     if not known:
-        console.print(
-            'No run yet. Start one: [bold]forge-bot run "what is to be done"[/]', highlight=False
-        )
+        console.print(say("cli.show_runs.no_run_yet"), highlight=False)
         return 0
     for info in known:
         console.print(f"[bold]{escape(info.name)}[/]  {escape(info.title)}", highlight=False)
-        console.print(
-            f"  {_where(repository, info)} [dim]· effort {info.effort} · {_branch(info)} ·"
-            f" {info.updated_at:%Y-%m-%d %H:%M} UTC[/]",
-            highlight=False,
+        line = say(
+            "cli.show_runs.run_in_a_list",
+            where=_where(repository, info),
+            effort=info.effort,
+            branch=_branch(info),
+            time=info.updated_at,
         )
+        console.print(line, highlight=False)
     return 0
 
 
 def _where(repository: Repository, info: RunInfo) -> str:
     if info.waiting:
-        return f"[yellow]waits for you at {info.phase}[/]"
+        return say("cli.show_runs.waits_for_you", phase=info.phase)
     if info.ended:
         return escape(info.status)
     from forge_bot.runs.batch_wait import batch_in_words
 
     batch = batch_in_words(repository, info)
-    return f"at {info.phase}" + (f", {escape(batch)}" if batch else "")
+    if batch:
+        return say("cli.show_runs.at_phase_in_a_batch", phase=info.phase, batch=escape(batch))
+    return say("cli.show_runs.at_phase", phase=info.phase)
 
 
 def _branch(info: RunInfo) -> str:
-    """The branch; of a run that only a remote has, as that remote's, which going on with it takes
-    over; or what it is called now.
+    """Return the branch of a run, and where its record is if that is elsewhere: on a remote, on a
+    branch of another name, or among the records of ended runs.
     """
+    branch = escape(info.branch)
     if info.renamed:
-        return f"{escape(info.branch)}, which is called {escape(info.renamed)} now"
+        return say("cli.show_runs.branch_renamed", branch=branch, renamed=escape(info.renamed))
     if info.kept:
-        return f"{escape(info.branch)}, which is gone; its record is on {escape(info.kept_on)}"
-    return (
-        f"{escape(info.remote)}/{escape(info.branch)}, on the remote only"
-        if info.remote
-        else escape(info.branch)
-    )
+        return say("cli.show_runs.branch_gone", branch=branch, kept_on=escape(info.kept_on))
+    if info.remote:
+        return say("cli.show_runs.branch_on_remote", branch=branch, remote=escape(info.remote))
+    return branch
 
 
 def _head(info: RunInfo, shown: "RunStatusShown", console: Console) -> None:
     console.print(f"[bold]{escape(shown.title)}[/]")
+    run = say(
+        "cli.show_runs.run_and_effort",
+        run=escape(info.name),
+        effort=shown.effort,
+        reason=escape(shown.effort_reason),
+    )
+    console.print(run, highlight=False)
     where = (
-        f" · work tree {escape(str(info.tree))}"
+        say("cli.show_runs.work_tree", tree=escape(str(info.tree)))
         if info.tree is not None
-        else " · no work tree here"
+        else say("cli.show_runs.no_work_tree")
     )
     console.print(
-        f"[dim]run {escape(info.name)} · effort {shown.effort} ({escape(shown.effort_reason)})[/]",
+        say("cli.show_runs.branch_and_work_tree", branch=_branch(info), where=where) + "\n",
         highlight=False,
     )
-    console.print(f"[dim]branch {_branch(info)}{where}[/]\n", highlight=False)
 
 
 def _phases(shown: "tuple[PhaseLine, ...]") -> "Table":
@@ -192,19 +166,21 @@ def _tail(shown: "RunStatusShown", console: Console) -> None:
             highlight=False,
             soft_wrap=True,
         )
-    cap = f" of {money(shown.cap)}" if shown.cap is not None else ""
-    most = f" of {shown.token_cap:,}" if shown.token_cap is not None else ""
+    tokens_used = tokens(shown.usage)
+    if shown.token_cap is not None:
+        tokens_used = say("cli.show_runs.of_cap", used=tokens_used, cap=f"{shown.token_cap:,}")
+    cost = money(shown.usage.cost)
+    if shown.cap is not None:
+        cost = say("cli.show_runs.of_cap", used=cost, cap=money(shown.cap))
     console.print(
-        f"\n[dim]so far: {tokens(shown.usage)}{most} · {money(shown.usage.cost)}{cap}[/]",
-        highlight=False,
+        "\n" + say("cli.show_runs.so_far", tokens=tokens_used, cost=cost), highlight=False
     )
 
 
 def _question(asked: "OpenQuestion", console: Console) -> None:
     answers = ", ".join((*asked.answers, *(() if "abandon" in asked.answers else ("abandon",))))
     console.print(
-        f"[yellow]?[/] [bold]{asked.gate} waits for you[/]: forge-bot {escape(answers)}",
-        highlight=False,
+        say("cli.show_runs.gate_waits", gate=asked.gate, answers=escape(answers)), highlight=False
     )
     for file in asked.files:
         console.print(f"    forge-bot show {escape(file)}", highlight=False)
@@ -216,6 +192,6 @@ def _next_step(repository: Repository, info: RunInfo, console: Console) -> None:
 
     if batch := batch_in_words(repository, info):
         console.print(f"[yellow]…[/] [bold]{escape(batch)}[/]", highlight=False)
-        console.print("  [bold]forge-bot resume[/] looks whether it has ended", highlight=False)
+        console.print(say("cli.show_runs.resume_looks"), highlight=False)
     else:
-        console.print("  [bold]forge-bot resume[/] goes on", highlight=False)
+        console.print(say("cli.show_runs.resume_goes_on"), highlight=False)

@@ -4,6 +4,7 @@ works.
 Modules are counted, never time. `docs/benchmarks.md` has the times.
 """
 
+import os
 import subprocess
 import sys
 
@@ -86,6 +87,22 @@ _ASKING = {"run", "approve", "reject", "revise", "ask", "resume", "retry", "cont
 _SERVERS = {"worker": "temporalio", "mcp": "mcp"}
 
 
+_COMPILE = """
+from forge_bot.resources import templates
+from forge_bot.sentences import read_topic
+
+for file in (templates() / "sentences" / "en").glob("*.toml"):
+    read_topic("en", file.stem)
+"""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def compiled_sentences() -> None:
+    """The state after first use: sentences are compiled then, as Python's own modules are."""
+    environ = {name: text for name, text in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    subprocess.run([sys.executable, "-c", _COMPILE], env=environ, check=True)
+
+
 def modules(*words: str) -> list[str]:
     """The modules that a process of this command reads, as Python itself lists them."""
     return _read_by("-m", "forge_bot", *words)
@@ -133,7 +150,9 @@ def test_a_command_that_only_looks_reads_few_modules_and_none_that_works(sample:
     sample.forge("run", "Say who is next", "--effort", "S", "--yes", "--model", sample.model())
     read = {words: modules(*words) for words in _MOST}
     assert {words: len(names) for words, names in read.items() if len(names) > _MOST[words]} == {}
-    assert {words: found for words in read if (found := _WORKING & {*read[words]})} == {}
+    assert {
+        words: found for words in read if (found := {*_WORKING, "tomllib"} & {*read[words]})
+    } == {}
 
 
 @pytest.mark.parametrize("words", [("list",), ("abandon", "--by-script")])

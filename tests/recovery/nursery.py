@@ -24,6 +24,7 @@ _LOADED = (
     "forge_bot.cli.app",
     "forge_bot.cli.start_run",
     "forge_bot.cli.resume",
+    "forge_bot.cli.show_artifact",
     "forge_bot.cli.show_runs",
     "forge_bot.agent.models.open_model",
     "forge_bot.agent.models.provider",

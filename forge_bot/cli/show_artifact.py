@@ -1,0 +1,50 @@
+"""`forge-bot show`: a document of a run."""
+
+import sys
+from pathlib import Path
+
+from forge_bot.errors import UnknownArtifact
+from forge_bot.git import Repository
+from forge_bot.runs.files_of_run import artifact_text
+from forge_bot.runs.find_runs import RunInfo, resolve_run
+from forge_bot.sentences import say
+
+
+def show(folder: Path, name: str | None, artifact: str) -> int:
+    """Print an artifact: rendered at a terminal, unchanged to a pipe. Raises UnknownArtifact."""
+    repository = Repository.find(folder)
+    info = resolve_run(repository, name)
+    # A document needs no state, and can be read where the reports are broken.
+    found = (artifact_text(repository, info, each) for each in (artifact, f"{artifact}.md"))
+    text = next((each for each in found if each is not None), None)
+    if text is None:
+        raise _unknown(repository, info, artifact)
+    if sys.stdout.isatty():
+        _print(text, is_patch=artifact.endswith(".patch"))
+    else:
+        sys.stdout.write(text)
+    return 0
+
+
+def _print(text: str, *, is_patch: bool) -> None:
+    # A pipe needs no part of rich.
+    from forge_bot.cli.console import Console
+
+    if is_patch:
+        Console().print(text, markup=False, highlight=False, soft_wrap=True)
+        return
+    from rich.markdown import Markdown
+
+    Console().print(Markdown(text, hyperlinks=False))
+
+
+def _unknown(repository: Repository, info: RunInfo, artifact: str) -> UnknownArtifact:
+    from forge_bot.runs.snapshot_of_run import run_snapshot
+    from forge_bot.settings import load_config
+
+    state = run_snapshot(repository, info, load_config(repository.text_here)).state
+    known = ", ".join(("request.md", *(name for name in state.artifacts if name != "request.md")))
+    return UnknownArtifact(
+        say("cli.show_artifact.run_has_no_artifact", run=info.name, artifact=artifact),
+        hint=say("cli.show_artifact.run_has", known=known),
+    )
