@@ -382,12 +382,11 @@ CLI = {
     "cli-show": "Print an artifact of a run.",
     "cli-list": "List the runs of the repository.",
     "cli-init": (
-        "Write what is missing of a commented .forge/config.yml and, on GitHub, the workflow for"
-        " the bot."
+        "Write a commented .forge/config.yml and, on GitHub, the workflow of the bot, where they are missing."
     ),
     "cli-graph": "The project as a graph: what uses what, and which rules hold.",
     "cli-doctor": "Check whether a run could start here, and say what is missing.",
-    "cli-capabilities": "List the tools and skills that agents may ask for here, or call one.",
+    "cli-capabilities": "List the tools and skills that agents may ask for here, with each problem; or call one.",
     "cli-worker": (
         "Work on the runs that a Temporal server leads, in clones or for issues, until stopped."
     ),
@@ -438,7 +437,7 @@ CLI = {
     "cli-option-mcp-config": "File that lists MCP servers; forge-mcp.json if left out.",
     "cli-option-skills-dir": "Folder of skills; may be given several times.",
     "cli-option-on": (
-        "Host of the run: this command, or a Temporal server; left out, the one that has it."
+        "Host of the run: this command or a Temporal server; by default the one that has it."
     ),
     "cli-option-dev": "With --on temporal: start a development server and a worker here.",
     "cli-option-address": "Temporal server; TEMPORAL_ADDRESS if left out.",
@@ -451,17 +450,15 @@ CLI = {
     ),
     "cli-option-from": "Go on from this phase, which the run has reached: the same as retry PHASE.",
     "cli-option-yes": "Do not ask about effort, branch and slug.",
-    "cli-option-by-script": (
-        "Answer from a script of yours, without a terminal; the record says so."
-    ),
+    "cli-option-by-script": ("Answer from a script, without a terminal; the record says so."),
     "cli-option-run": "Name or branch of the run, if there is more than one.",
     "cli-option-notes": "What should be different this time.",
     "cli-option-json": "Print state.json.",
     "cli-option-version": "Print the version and stop.",
-    "cli-option-labels": "Make the labels on GitHub; needs GITHUB_TOKEN.",
+    "cli-option-labels": "Create the labels on GitHub; needs GITHUB_TOKEN.",
     "cli-option-baseline": "Run the project's commands once, as a run does before its work.",
     "cli-option-workflow": (
-        "Write .github/workflows/forge-bot.yml too; left out, where origin is on GitHub."
+        "Write .github/workflows/forge-bot.yml too; by default if origin is on GitHub."
     ),
     "cli-option-out": (
         "Only the worker's part: do what was handed over, push nothing, and leave it in this"

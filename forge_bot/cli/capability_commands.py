@@ -13,7 +13,7 @@ capability_app = typer.Typer(
 )
 
 
-@capability_app.callback(help=say("help.capabilities.list"))
+@capability_app.callback()
 @with_groups
 def list_capabilities(context: typer.Context, source: CapabilityChoice, repo: Repo = HERE) -> int:
     if context.invoked_subcommand is not None:
