@@ -650,7 +650,7 @@ SAID: dict[str, dict[str, tuple[str, ...]]] = {
         "The supervisor** holds the token, and runs no model and no command of the project.": ("bot-worker-without-token",),
         "The worker** runs the model and holds no token.": ("bot-worker-without-token",),
         "its commits are looked at, one by one, before they are pushed": ("bot-inspected",),
-        "no report that only a person or the supervisor can give": ("bot-people-only",),
+        "a report that only a person or the supervisor can give": ("bot-people-only",),
         "One that has no comment of somebody with the role is asked about again before a pull request": ("bot-doubted",),
         "where they are different jobs": ("bot-wall",),
     },
