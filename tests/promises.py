@@ -564,16 +564,16 @@ PROMISES = {**DESIGN, **LESSONS, **BOT, **MCP, **CLI, **DOCS}
 
 SAID: dict[str, dict[str, tuple[str, ...]]] = {
     "README.md": {
-        "**The model never holds a tool.** It answers with text and edits; our process looks things up for it, checks and applies.": (
+        "**The model never holds a tool.** It answers with text and edits; forge-bot looks things up for it, and checks and applies its edits.": (
             "cli-no-tool",
         ),
         "**Your commands decide.** Build, tests and lint run in a sandbox before and after; exit codes count, claims do not. Newly red "
-        "goes back to the implementer, then to you.": ("cli-walls", "cli-before-and-after", "design-own-verification", "lesson-16"),
-        "**Unreadable is never a yes.** A review without one clear verdict is asked again, then you decide.": ("design-unreadable",),
-        "**Protected paths wait.** Changes to workflows, lock files or agents' instructions lie as a patch until you approve that patch.": (
+        "tests go back to the implementer, then to you.": ("cli-walls", "cli-before-and-after", "design-own-verification", "lesson-16"),
+        "**An unclear verdict never counts as approval.** A review without one clear verdict is asked for again, then you decide.": ("design-unreadable",),
+        "**Protected paths wait.** A change to workflows, lock files or agents' instructions is held as a patch until you approve that patch.": (
             "design-protected-paths",
         ),
-        "**Nothing is lost.** Kill it anywhere: at most the call under way is repeated.": ("cli-nothing-lost",),
+        "**Nothing is lost.** Kill it anywhere: at most the call in progress is repeated.": ("cli-nothing-lost",),
         "Exit codes: 0 done, 1 failed, 2 usage, 3 waiting for you, 4 budget used up, 5 refused, 6 abandoned.": (
             "design-outcomes", "cli-exit-0", "cli-exit-1", "cli-exit-2", "cli-exit-3", "cli-exit-4", "cli-exit-5", "cli-exit-6",
         ),
@@ -581,8 +581,8 @@ SAID: dict[str, dict[str, tuple[str, ...]]] = {
         "if the text changes, it has to be asked again": ("design-digest", "design-stale-approval"),
         "It works on a branch and in a work tree of its own; what you have not committed is never touched.": ("cli-own-tree",),
         "Without a terminal it stops with exit code 3 and says how to go on": ("cli-exit-3",),
-        "yes to the version shown; a bare approval means the one you saw last": ("design-bare-approval",),
-        "back, with your notes in the next prompt": ("design-back-with-notes",),
+        "approve the version shown; a bare approval means the one you saw last": ("design-bare-approval",),
+        "send it back, with your notes in the next prompt": ("design-back-with-notes",),
         "let the model explain what is shown, as often as you like; nothing changes": ("docs-question-outside", "cli-ask"),
         "go on after a stop, a crash, a kill; nothing that was answered is asked again": ("cli-nothing-lost", "cli-resume"),
         "complete commands, runs, phases and documents in your shell": ("cli-completion",),
