@@ -89,22 +89,23 @@ class CommitInspector:
         if found:
             # A path may hold a secret, and what is wrong is shown to everybody.
             details = tuple(dict.fromkeys(map(self._strike, found)))
-            raise CommitsRefused(
-                say("bot.inspect_commits.workers_commits_were_not_pushed"), details=details
-            )
+            raise CommitsRefused(say("bot.inspect_commits.not_pushed"), details=details)
 
     def _commits(self, before: str, after: str, commits: Sequence[Commit]) -> list[str]:
         if self.tree.head().commit != after or self.tree.merge_base(before, after) != before:
-            return ["they do not follow what is on the branch"]
+            return [say("bot.inspect_commits.do_not_follow_the_branch")]
         found = (
-            [f"there are {len(commits)} of them; {MOST_COMMITS} are the most"]
+            [say("bot.inspect_commits.too_many_commits", count=len(commits), most=MOST_COMMITS)]
             if len(commits) > MOST_COMMITS
             else []
         )
         strange = [
             commit.subject for commit in commits if ("Forge-Run", self.run) not in commit.trailers
         ]
-        return found + [f"“{subject[:80]}” is not a commit of this run" for subject in strange[:5]]
+        return found + [
+            say("bot.inspect_commits.not_of_this_run", subject=subject[:80])
+            for subject in strange[:5]
+        ]
 
     def _paths(self, steps: Steps) -> list[str]:
         changes: dict[str, set[str]] = {}
@@ -115,17 +116,19 @@ class CommitInspector:
         found: list[str] = []
         if not self.workflows:
             found = [
-                f"{path} is a workflow, which this token cannot push"
+                say("bot.inspect_commits.is_a_workflow", path=path)
                 for path in outside
                 if path.startswith(_WORKFLOWS)
             ]
         found += [
-            f"{path} would be a link or a submodule"
+            say("bot.inspect_commits.is_a_link", path=path)
             for path in changes
             if not changes[path] <= _PLAIN_MODES
         ]
         if len(outside) > MOST_FILES:
-            found.append(f"{len(outside)} files are changed; {MOST_FILES} are the most")
+            found.append(
+                say("bot.inspect_commits.too_many_files", count=len(outside), most=MOST_FILES)
+            )
         return found
 
     def _guarded(self, steps: Steps) -> list[str]:
@@ -140,23 +143,24 @@ class CommitInspector:
         for before, after in steps:
             changed = self.tree.modes(before, after)
             if f"{self.record}{REQUEST}" in changed:
-                found.append(
-                    f"{REQUEST} is the request that the run was started with, and does not change"
-                )
+                found.append(say("bot.inspect_commits.request_does_not_change", request=REQUEST))
             paths = [path for path in changed if not path.startswith(self.record)]
             guarded = dict(
                 protected_changes(paths, partial(self._versions, before, after), self.patterns)
             )
             guarded |= dict.fromkeys(
-                rules.forbidden(paths), f"a rule of {INSTRUCTIONS} leaves it to a person"
+                rules.forbidden(paths),
+                say("bot.inspect_commits.left_to_a_person", instructions=INSTRUCTIONS),
             )
             outside = [path for path in paths if not is_inside(path, scope)]
-            guarded |= dict.fromkeys(outside, f"the run was to stay in {scope}")
+            guarded |= dict.fromkeys(
+                outside, say("bot.inspect_commits.outside_of_the_scope", scope=scope)
+            )
             if guarded and approved is None:
                 approved = self._approved(steps[0][0])
             good = self._made_by(approved or [], before, after, tuple(guarded))
             found += [
-                f"{path} is protected, and nobody approved this change: {why}"
+                say("bot.inspect_commits.is_protected", path=path, why=why)
                 for path, why in guarded.items()
                 if path not in good
             ]
@@ -193,7 +197,7 @@ class CommitInspector:
         for before, after in steps:
             names = self.tree.modes(before, after)
             if sum(self.repository.sizes(after, names).values()) > MOST_BYTES:
-                return [f"the change is larger than {MOST_BYTES // 1_000_000} MB"]
+                return [say("bot.inspect_commits.too_large", most=MOST_BYTES // 1_000_000)]
             was, now = (
                 self.repository.read_many(before, names),
                 self.repository.read_many(after, names),
@@ -201,21 +205,21 @@ class CommitInspector:
             for path, raw in now.items():
                 # A value that stood there before is no secret that got out now.
                 found += sorted(self._leaked(raw) - self._leaked(was.get(path, b"")))
-        return [f"they hold the value of {name}" for name in found]
+        return [say("bot.inspect_commits.files_hold_a_secret", name=name) for name in found]
 
     def _traces(self, steps: Steps, commits: Sequence[Commit]) -> list[str]:
         """Return where a secret stands outside of files: in messages, in the other lines of a
         commit, and in new file names.
         """
         found = [
-            f"a message holds the value of {name}"
+            say("bot.inspect_commits.message_holds_a_secret", name=name)
             for commit in commits
             for name in sorted(self._leaked(commit.message.encode()))
         ]
         for raw in self.repository.raw_commits([commit.id for commit in commits]).values():
             head = raw.partition(b"\n\n")[0]
             found += [
-                f"a commit's author, committer or another line of it holds the value of {name}"
+                say("bot.inspect_commits.header_holds_a_secret", name=name)
                 for name in sorted(self._leaked(head))
             ]
         new = [path for step in steps for path in self._new_files(*step)]
@@ -225,7 +229,10 @@ class CommitInspector:
         leaked |= {name for needle, name in self._needles.items() if _spell(pieces, needle)}
         return [
             *found,
-            *(f"the name of a file holds the value of {name}" for name in sorted(leaked)),
+            *(
+                say("bot.inspect_commits.file_name_holds_a_secret", name=name)
+                for name in sorted(leaked)
+            ),
         ]
 
     def _new_files(self, before: str, after: str) -> list[str]:

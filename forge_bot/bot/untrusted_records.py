@@ -104,6 +104,6 @@ def check_reports(repository: Repository, before: str, after: str, record: str) 
     """
     old, new = reports_at(repository, before, record), reports_at(repository, after, record)
     if new[: len(old)] != old:
-        return ["earlier reports were changed"]
+        return [say("bot.untrusted_records.earlier_reports_changed")]
     strange = {report.type for report in new[len(old) :] if not isinstance(report, WORKERS)}
-    return [f"a worker cannot report {kind}" for kind in sorted(strange)]
+    return [say("bot.untrusted_records.not_for_a_worker", kind=kind) for kind in sorted(strange)]

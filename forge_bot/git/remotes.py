@@ -15,28 +15,6 @@ from forge_bot.sentences import say
 
 REMOTES = "refs/remotes/"
 
-_HINTS = {
-    PushRefusal.BEHIND: (
-        "The remote branch has commits that are not here; nothing was overwritten. In the work tree"
-        " run `git pull --no-rebase {remote} {branch}` and look at the result."
-    ),
-    PushRefusal.WORKFLOWS: (
-        "The token may not change workflow files. Push the branch with your own credentials, or"
-        " give the token that right."
-    ),
-    PushRefusal.RULES: (
-        "The remote's own rules refuse this branch; its words are above. Ask an owner, or start the"
-        " run on another branch."
-    ),
-    PushRefusal.CREDENTIALS: (
-        "The remote does not take your credentials: try `git push` by hand, or `gh auth setup-git`."
-    ),
-}
-_UNSIGNED = (
-    "The remote takes only signed commits there. A key signs those for merge (`sign: true` in"
-    " .forge/config.yml); ask an owner to leave feature/** and forge-bot/** out of that rule. A"
-    " squash merge is signed by GitHub itself."
-)
 # What git prints for each refusal. The first that is found counts.
 _SIGNS = (
     (PushRefusal.BEHIND, ("(fetch first)", "(non-fast-forward)", "stale info", "cannot lock ref")),
@@ -147,9 +125,22 @@ def _refused(error: GitFailed, remote: str, branch: str) -> GitFailed:
     remedy = Resume() if why is PushRefusal.BEHIND else None
     # Of several branches that go out together, the others are refused for the sake of one.
     at_fault = next((each["branch"] for each in _REFUSED.finditer(error.output)), branch)
-    unsigned = why is PushRefusal.RULES and "signature" in said.lower()
-    hint = _UNSIGNED if unsigned else _HINTS[why].format(remote=remote, branch=at_fault)
+    hint = _hint(why, said, remote, at_fault)
     return PushRefused(error, why, said, hint=hint, branch=at_fault, remedy=remedy)
+
+
+def _hint(why: PushRefusal, said: str, remote: str, branch: str) -> str:
+    match why:
+        case PushRefusal.BEHIND:
+            return say("git.remotes.pull_first", remote=remote, branch=branch)
+        case PushRefusal.WORKFLOWS:
+            return say("git.remotes.token_may_not_change_workflows")
+        case PushRefusal.RULES if "signature" in said.lower():
+            return say("git.remotes.rules_demand_signatures")
+        case PushRefusal.RULES:
+            return say("git.remotes.rules_refuse_the_branch")
+        case PushRefusal.CREDENTIALS:
+            return say("git.remotes.credentials_not_accepted")
 
 
 def _words_of_remote(output: str) -> str:

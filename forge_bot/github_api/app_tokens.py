@@ -76,7 +76,9 @@ class AppTokens:
             self._kept.pop(repository, None)
 
     def _fetched(self, repository: str) -> _TokenWire:
-        errand = ApiRequest(f"no token for {repository} was given to the App", "installation")
+        errand = ApiRequest(
+            say("github.requests.no_token_for_app", repository=repository), "installation"
+        )
         try:
             found = self._runner.ask(errand, "GET", f"/repos/{repository}/installation")
         except NotOnGitHub:

@@ -12,6 +12,7 @@ from forge_bot.github_api.json_models_code import ChecksWire, CombinedWire, Pull
 from forge_bot.github_api.repository_requests import PAGE, RepositoryRequests
 from forge_bot.github_api.request_runner import ApiRequest
 from forge_bot.github_api.types import FailedCheck
+from forge_bot.sentences import say
 
 _SUCCEEDED = frozenset({"success", "neutral", "skipped"})
 _MOST_LOGS = 5
@@ -27,7 +28,9 @@ _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 def failed_checks(place: RepositoryRequests, number: int) -> tuple[FailedCheck, ...]:
     """Implement GitHub.failed_checks with the check runs and statuses of the head commit."""
-    errand = ApiRequest(f"the checks of {place.name}#{number} could not be read", "pull request")
+    errand = ApiRequest(
+        say("github.requests.checks_not_read", repository=place.name, number=number), "pull request"
+    )
     sha = place.ask(errand, "GET", f"/pulls/{number}").read(PullWire).head.sha
     query = {"filter": "latest", "status": "completed", **PAGE}
     runs = [
@@ -47,7 +50,7 @@ def failed_checks(place: RepositoryRequests, number: int) -> tuple[FailedCheck, 
 
 
 def _log(place: RepositoryRequests, job: int) -> str:
-    errand = ApiRequest(f"the log of job {job} of {place.name} could not be read", "job")
+    errand = ApiRequest(say("github.requests.log_not_read", job=job, repository=place.name), "job")
     try:
         return _end_of_log(
             place.ask(errand, "GET", f"/actions/jobs/{job}/logs").headers.get("location", "")

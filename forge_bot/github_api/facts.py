@@ -16,6 +16,7 @@ from forge_bot.github_api.json_models_code import (
 from forge_bot.github_api.repository_requests import RepositoryRequests
 from forge_bot.github_api.request_runner import ApiRequest
 from forge_bot.github_api.types import RepositoryFacts
+from forge_bot.sentences import say
 
 T = TypeVar("T")
 
@@ -24,7 +25,9 @@ def facts(
     place: RepositoryRequests, workflow: str, branches: Sequence[str] = ()
 ) -> RepositoryFacts:
     """Implement GitHub.facts. Facts that the token may not see are left out and named."""
-    errand = ApiRequest(f"{place.name} could not be looked at", "repository")
+    errand = ApiRequest(
+        say("github.requests.repository_not_read", repository=place.name), "repository"
+    )
     about = place.ask(errand, "GET", "").read(RepositoryWire)
     branch = quote(about.default_branch)
     hidden: list[str] = []

@@ -92,13 +92,17 @@ class PyGitHub:
     # ----------------------------------------------------------------------------------------------
 
     def issue(self, number: int) -> Issue:
-        errand = ApiRequest(f"{self.name}#{number} could not be read", "issue")
+        errand = ApiRequest(
+            say("github.requests.issue_not_read", repository=self.name, number=number), "issue"
+        )
         found = self._place.ask(errand, "GET", f"/issues/{number}").read(IssueWire)
         self._place.check(errand, found.repository_url, found.html_url)
         return found.issue()
 
     def issues_of(self, login: str) -> tuple[Issue, ...]:
-        errand = ApiRequest(f"the issues of {self.name} could not be read", "repository")
+        errand = ApiRequest(
+            say("github.requests.issues_not_read", repository=self.name), "repository"
+        )
         query = {"creator": login, "state": "all", **PAGE}
         # The redirect of a renamed repository drops the query, so the results are filtered again.
         found = (
@@ -113,13 +117,17 @@ class PyGitHub:
         )
 
     def open_issue(self, title: str, body: str) -> Issue:
-        errand = ApiRequest(f"an issue in {self.name} could not be opened", "repository")
+        errand = ApiRequest(
+            say("github.requests.issue_not_opened", repository=self.name), "repository"
+        )
         sent = {"title": _title(errand, title), "body": _fitting(errand, body)}
         made = self._place.ask(errand, "POST", "/issues", body=sent)
         return made.read(IssueWire).issue()
 
     def comments(self, number: int, since_id: int = 0) -> tuple[Comment, ...]:
-        errand = ApiRequest(f"the comments of {self.name}#{number} could not be read", "issue")
+        errand = ApiRequest(
+            say("github.requests.comments_not_read", repository=self.name, number=number), "issue"
+        )
         found = [
             each
             for page in self._place.pages(errand, f"/issues/{number}/comments")
@@ -132,26 +140,34 @@ class PyGitHub:
         )
 
     def events(self, number: int) -> tuple[IssueEvent, ...]:
-        errand = ApiRequest(f"the events of {self.name}#{number} could not be read", "issue")
+        errand = ApiRequest(
+            say("github.requests.events_not_read", repository=self.name, number=number), "issue"
+        )
         pages = self._place.pages(errand, f"/issues/{number}/events")
         return tuple(each.event_of_issue() for page in pages for each in page.read(list[EventWire]))
 
     def body_edited_at(self, number: int) -> datetime | None:
-        errand = ApiRequest(f"when {self.name}#{number} was edited could not be read", "issue")
+        errand = ApiRequest(
+            say("github.requests.time_of_edit_not_read", repository=self.name, number=number),
+            "issue",
+        )
         owner, _, name = self.name.partition("/")
         answer = self._graphql(errand, _EDITED, {"owner": owner, "name": name, "number": number})
         return answer.read(EditedAnswerWire).data.repository.issue.last_edited_at
 
     def reactions_to_comment(self, comment_id: int) -> tuple[tuple[str, str], ...]:
         errand = ApiRequest(
-            f"the reactions to comment {comment_id} of {self.name} could not be read", "comment"
+            say("github.requests.reactions_not_read", comment=comment_id, repository=self.name),
+            "comment",
         )
         pages = self._place.pages(errand, f"/issues/comments/{comment_id}/reactions")
         found = (each for page in pages for each in page.read(list[ReactionWire]))
         return tuple((each.user.login, each.content) for each in found if each.user is not None)
 
     def role(self, login: str) -> RepositoryRole:
-        errand = ApiRequest(f"the role of {login} in {self.name} could not be read", "account")
+        errand = ApiRequest(
+            say("github.requests.role_not_read", login=login, repository=self.name), "account"
+        )
         try:
             return (
                 self._place.ask(errand, "GET", f"/collaborators/{quote(login, safe='')}/permission")
@@ -162,7 +178,9 @@ class PyGitHub:
             return RepositoryRole(role_name="none", permission=Permission.NONE)
 
     def comment(self, number: int, body: str) -> Comment:
-        errand = ApiRequest(f"the comment on {self.name}#{number} could not be written", "issue")
+        errand = ApiRequest(
+            say("github.requests.comment_not_written", repository=self.name, number=number), "issue"
+        )
         sent = {"body": _fitting(errand, body)}
         return (
             self._place.ask(errand, "POST", f"/issues/{number}/comments", body=sent)
@@ -171,20 +189,27 @@ class PyGitHub:
         )
 
     def edit_comment(self, comment_id: int, body: str) -> None:
-        errand = ApiRequest(f"comment {comment_id} of {self.name} could not be changed", "comment")
+        errand = ApiRequest(
+            say("github.requests.comment_not_changed", comment=comment_id, repository=self.name),
+            "comment",
+        )
         self._place.ask(
             errand, "PATCH", f"/issues/comments/{comment_id}", body={"body": _fitting(errand, body)}
         ).read(CreatedWire)
 
     def react(self, number: int, reaction: Reaction) -> None:
-        errand = ApiRequest(f"{self.name}#{number} could not be reacted to", "issue")
+        errand = ApiRequest(
+            say("github.requests.no_reaction_to_issue", repository=self.name, number=number),
+            "issue",
+        )
         self._place.ask(
             errand, "POST", f"/issues/{number}/reactions", body={"content": reaction.value}
         ).read(CreatedWire)
 
     def react_to_comment(self, comment_id: int, reaction: Reaction) -> None:
         errand = ApiRequest(
-            f"comment {comment_id} of {self.name} could not be reacted to", "comment"
+            say("github.requests.no_reaction_to_comment", comment=comment_id, repository=self.name),
+            "comment",
         )
         self._place.ask(
             errand,
@@ -197,7 +222,9 @@ class PyGitHub:
     # ----------------------------------------------------------------------------------------------
 
     def create_label(self, name: str, color: str, description: str) -> bool:
-        errand = ApiRequest(f"the label {name!r} could not be made in {self.name}", "repository")
+        errand = ApiRequest(
+            say("github.requests.label_not_made", label=name, repository=self.name), "repository"
+        )
         try:
             self._place.ask(
                 errand,
@@ -216,7 +243,8 @@ class PyGitHub:
 
     def pull_request_for(self, branch: str) -> PullRequest | None:
         errand = ApiRequest(
-            f"the pull request of {branch} in {self.name} could not be looked for", "repository"
+            say("github.requests.pull_request_not_found", branch=branch, repository=self.name),
+            "repository",
         )
         query = {"head": f"{self.name.partition('/')[0]}:{branch}", "state": "all", **PAGE}
         # The redirect of a renamed repository drops the query, so the results are filtered again.
@@ -232,7 +260,8 @@ class PyGitHub:
 
     def open_pull_request(self, new: NewPullRequest) -> PullRequest:
         errand = ApiRequest(
-            f"the pull request of {new.head} in {self.name} could not be opened", "repository"
+            say("github.requests.pull_request_not_opened", branch=new.head, repository=self.name),
+            "repository",
         )
         body = {
             "title": _title(errand, new.title),
@@ -255,7 +284,8 @@ class PyGitHub:
         self, number: int, *, title: str | None = None, body: str | None = None
     ) -> PullRequest:
         errand = ApiRequest(
-            f"the pull request {self.name}#{number} could not be changed", "pull request"
+            say("github.requests.pull_request_not_changed", repository=self.name, number=number),
+            "pull request",
         )
         given = {
             "title": None if title is None else _title(errand, title),
@@ -270,7 +300,7 @@ class PyGitHub:
 
     def mark_ready(self, pull: PullRequest) -> None:
         errand = ApiRequest(
-            f"the pull request {self.name}#{pull.number} could not be marked as ready",
+            say("github.requests.pull_request_not_ready", repository=self.name, number=pull.number),
             "pull request",
         )
         self._graphql(errand, _READY, {"input": {"pullRequestId": pull.node_id}})
@@ -324,7 +354,8 @@ class PyGitHub:
 
     def dispatch(self, workflow: str, ref: str, inputs: Mapping[str, str]) -> None:
         errand = ApiRequest(
-            f"the workflow {workflow} of {self.name} could not be started", "workflow"
+            say("github.requests.workflow_not_started", workflow=workflow, repository=self.name),
+            "workflow",
         )
         self._place.ask(
             errand,

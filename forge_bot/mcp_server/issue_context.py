@@ -18,7 +18,6 @@ _EXPECTED = tuple(
     + ", ".join(field for field in ExternalContext.model_fields if field.startswith(f"{start}_"))
     for start, name in _TRACKERS.items()
 )
-_SAY = "Say in task_text what is to be done; for an issue, pass source_url and external_context."
 
 
 class IssueContext(Frozen):
@@ -62,7 +61,7 @@ def _of_words(text: str) -> RequestDraft:
     try:
         return draft_from_words(text, token=None, api_url=None)
     except EmptyTask as error:
-        raise EmptyTask(error.message, hint=_SAY) from error
+        raise EmptyTask(error.message, hint=say("client.issue_context.pass_the_task")) from error
 
 
 def proposed(draft: RequestDraft) -> str:

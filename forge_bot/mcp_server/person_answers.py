@@ -46,26 +46,21 @@ def read_answer(text: str, digest: str) -> SpokenAnswer:
             say(
                 "client.person_answers.is_none_of_answers", strip=text.strip()[:60], hint=said.hint
             ),
-            hint=_HINT,
+            hint=say("client.person_answers.pass_on_the_answer"),
         )
     reply = person_answer(said)
     named = digest.strip() or None
     if isinstance(said, Approve | PostSummary) and said.digest is not None:
         if named not in {None, said.digest}:
             raise AnswerNotOffered(
-                say("client.person_answers.answer_names_two_versions"), hint=_HINT
+                say("client.person_answers.answer_names_two_versions"),
+                hint=say("client.person_answers.pass_on_the_answer"),
             )
         named = said.digest
     return SpokenAnswer(
         reply.model_copy(update={"notes": reply.notes[:_LONGEST_NOTES]}),
         named if reply.answer in BOUND else None,
     )
-
-
-_HINT = (
-    "Pass exactly what the person chose: approve, or reject and what should be different; post,"
-    " done or skip where offered; or abandon."
-)
 
 
 def passed_on(run: Run, text: str, digest: str, action_id: str, client: str) -> str:

@@ -43,7 +43,7 @@ class MCPHttpServerConfig(_Server):
     @classmethod
     def _is_address(cls, url: str) -> str:
         if not re.match(r"https?://|\$\{", url):
-            raise ValueError("an address begins with https:// or http://")
+            raise ValueError(say("settings.capability_file.address_begins_with"))
         return url
 
 

@@ -12,6 +12,7 @@ from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, TypeAda
 
 from forge_bot.errors import BadConfig
 from forge_bot.gate.arguments import LEAST_TOKENS, MOST_TOKENS, Amount
+from forge_bot.sentences import say
 from forge_bot.values import Frozen, RecordsPolicy, Tier
 
 CONFIG = ".forge/config.yml"
@@ -35,9 +36,7 @@ def _argv_lists(value: object) -> object:
         return value
     entries = _YAML_LIST.validate_python(value)
     if any(isinstance(entry, str) and entry.startswith("-") for entry in entries):
-        raise ValueError(
-            "a command is one string, or a list of words inside the list: [[python, -m, pytest]]"
-        )
+        raise ValueError(say("settings.config.write_a_command_so"))
     return [shlex.split(entry) if isinstance(entry, str) else entry for entry in entries]
 
 
@@ -50,7 +49,7 @@ def folder_of(value: str) -> str:
     """Return a folder as git names it. Raises ValueError for what is not in the repository."""
     plain = posixpath.normpath(value.strip().replace("\\", "/"))
     if plain in {".", ""} or plain.startswith(("/", "../")) or plain == "..":
-        raise ValueError("a folder inside the repository, such as packages/api")
+        raise ValueError(say("settings.config.name_a_folder"))
     return plain
 
 

@@ -36,7 +36,7 @@ _MEANINGS = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 
 def _pattern(text: str) -> str:
     if not normal_path(text) or normal_path(text).startswith("../"):
-        raise ValueError("a pattern names paths inside the repository, such as db/migrations/**")
+        raise ValueError(say("settings.instructions.write_a_pattern_so"))
     return text
 
 
@@ -44,7 +44,7 @@ def _expression(text: str) -> str:
     try:
         re.compile(text)
     except re.error as error:
-        raise ValueError(f"this is no regular expression: {error}") from error
+        raise ValueError(say("settings.instructions.no_regular_expression", error=error)) from error
     return text
 
 
@@ -57,7 +57,7 @@ class When(Frozen):
     @model_validator(mode="after")
     def _says_something(self) -> Self:
         if not self.files_match and not self.title_matches:
-            raise ValueError("at least one of files_match and title_matches is needed")
+            raise ValueError(say("settings.instructions.needs_a_condition"))
         return self
 
 
