@@ -54,7 +54,7 @@ files = ["{count} scroll", "{count} scrolls", "{count} scrolls, a chest of them"
     "hints.toml": '[git]\nnot_a_repository = "Board a ship first."\n',
     "runs.toml": """
 [phase_names]
-no_phase_is_called = "Arr, {wanted} be no phase o' this ship."
+no_such_phase = "Arr, {wanted} be no phase o' this ship."
 """,
     "words.toml": 'and = "{before} & {last}"\n',
     "help.toml": '[list]\nwhat = "Muster the voyages."\n',

@@ -50,14 +50,14 @@ class Folder:
         """
         place = self._root / normalise(path)
         if place.is_symlink() or inside(self._root, path) != self._root.resolve() / normalise(path):
-            raise PathEscapes(say("agent.edits.is_or_lies_behind", path=path))
+            raise PathEscapes(say("agent.edits.behind_a_link", path=path))
         if place.is_dir():
-            raise PathEscapes(say("agent.edits.is_folder", path=path))
+            raise PathEscapes(say("agent.edits.is_a_folder", path=path))
         self._refuse_foreign(normalise(path))
         if place.is_file():
             return _beginning(place, path)
         if place.exists():
-            raise PathEscapes(say("agent.edits.is_not_ordinary_file", path=path))
+            raise PathEscapes(say("agent.edits.not_an_ordinary_file", path=path))
         self._refuse_double(normalise(path))
         return None
 
@@ -75,7 +75,7 @@ class Folder:
             if (folder / ".git").exists() or (
                 not any(folder.iterdir()) and self._is_submodule(name)
             ):
-                raise PathEscapes(say("agent.edits.is_repository_of_its_own", name=name, path=path))
+                raise PathEscapes(say("agent.edits.in_a_nested_repository", name=name, path=path))
 
     def _is_submodule(self, name: str) -> bool:
         return git(
@@ -88,8 +88,8 @@ class Folder:
             if here.is_file():
                 raise PathEscapes(
                     say(
-                        "agent.edits.is_file_so_nothing_can",
-                        relative_to=here.relative_to(self._root),
+                        "agent.edits.below_a_file",
+                        file=here.relative_to(self._root),
                     )
                 )
             if not here.is_dir():
@@ -102,9 +102,9 @@ class Folder:
             if same and not (here / part).exists():
                 raise PathEscapes(
                     say(
-                        "agent.edits.differs_only_in_upper_and_lower",
+                        "agent.edits.differs_only_in_case",
                         path=path,
-                        relative_to=here.relative_to(self._root) / same[0],
+                        other=here.relative_to(self._root) / same[0],
                     )
                 )
             here /= part

@@ -289,7 +289,7 @@ class _AssignmentRun:
                 asked.key, asked.model, asked.call.messages, asked.call.output_tokens, batched=True
             )
         except LedgerCrowded:
-            raise BatchUnderWay(say("agent.loop.next_question_has_to_wait")) from None
+            raise BatchUnderWay(say("agent.loop.budget_is_reserved")) from None
         if reserved is None:
             return _too_expensive()
         began = self.now()

@@ -124,5 +124,5 @@ def _version(command: said.Approve, spoken: Utterance, state: State) -> str | No
         if _COMMENT in showing.via and showing.at < spoken.at
     ]
     if not here:
-        raise StaleApproval(say("bot.command_reports.what_waits_was_not_shown"))
+        raise StaleApproval(say("bot.command_reports.version_was_not_shown"))
     return here[-1]

@@ -74,7 +74,7 @@ def read_job_context(environ: Mapping[str, str] = os.environ) -> tuple[JobContex
     if missing := [name for name in needed if not environ.get(name)]:
         raise NotInAction(
             say(
-                "bot.job_context.forge_bot_work_needs_in_its_environment",
+                "bot.job_context.variables_are_missing",
                 missing=", ".join(missing),
             )
         )
@@ -82,7 +82,7 @@ def read_job_context(environ: Mapping[str, str] = os.environ) -> tuple[JobContex
         wake = Wake.model_validate_json(environ["FORGE_BOT_WAKE"])
     except ValidationError as error:
         raise NotInAction(
-            say("bot.job_context.forge_bot_wake_is_not_what"), details=(str(error),)
+            say("bot.job_context.wake_is_unreadable"), details=(str(error),)
         ) from None
     server = (environ.get("GITHUB_SERVER_URL") or "https://github.com").rstrip("/")
     repository = environ["GITHUB_REPOSITORY"]
@@ -128,7 +128,7 @@ def _number(environ: Mapping[str, str], name: str, usual: Decimal) -> Decimal:
         found = Decimal("NaN")
     if not found.is_finite() or found < 0:
         raise BadInput(
-            say("bot.job_context.is_it_is_number_of_seconds", name=name, text=text, usual=usual)
+            say("bot.job_context.not_a_number_of_seconds", name=name, text=text, usual=usual)
         )
     return found
 
@@ -138,5 +138,5 @@ def _amount(text: str) -> Amount:
         return NO_LIMIT
     amount = read_amount(text)
     if amount is None:
-        raise BadInput(say("bot.job_context.forge_bot_budget", text=text, amounts=AMOUNTS))
+        raise BadInput(say("bot.job_context.not_an_amount", text=text, amounts=AMOUNTS))
     return amount

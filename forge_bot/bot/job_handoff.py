@@ -103,15 +103,15 @@ def handed(environ: Mapping[str, str]) -> JobRequest:
         return JobRequest.model_validate_json(environ.get("FORGE_BOT_HANDED", ""))
     except ValidationError:
         hint = "It is the output `handed` of the part hear, or of the part publish before."
-        raise NotInAction(say("bot.job_handoff.forge_bot_handed_is_not_what"), hint=hint) from None
+        raise NotInAction(say("bot.job_handoff.handed_is_unreadable"), hint=hint) from None
 
 
 def delivered(folder: Path) -> JobResult:
     """Return the result from the other machine. Raises NothingDelivered."""
     file = folder / TOLD
     if not file.is_file() or file.stat().st_size > _LARGEST:
-        raise NothingDelivered(say("bot.job_handoff.job_that_works_delivered_nothing"))
+        raise NothingDelivered(say("bot.job_handoff.nothing_was_delivered"))
     try:
         return JobResult.model_validate_json(file.read_bytes())
     except ValidationError:
-        raise NothingDelivered(say("bot.job_handoff.what_job_that_works_delivered")) from None
+        raise NothingDelivered(say("bot.job_handoff.delivery_is_unreadable")) from None

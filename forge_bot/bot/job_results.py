@@ -48,10 +48,10 @@ def _pushed(
         arrived = supervisor.repository.open_bundle(folder / COMMITS)
     except GitFailed as error:
         raise CommitsRefused(
-            say("bot.job_results.workers_commits_could_not_be_read"), details=(error.message,)
+            say("bot.job_results.commits_are_unreadable"), details=(error.message,)
         ) from error
     if arrived != told.head:
-        raise CommitsRefused(say("bot.job_results.workers_commits_are_not_those"))
+        raise CommitsRefused(say("bot.job_results.other_commits_than_told"))
     around, environ = supervisor.around, supervisor.environ
     inspector = CommitInspector(
         supervisor.repository,

@@ -57,6 +57,4 @@ def refuse_unseen(repository: Repository, branch: str) -> None:
     """
     tree = repository.tree_of(branch)
     if tree is not None and branch in repository.remote_branches() and tree.unpushed():
-        raise BranchMoved(
-            say("bot.push_commits.commits_of_were_found_here_that_nobody", branch=branch)
-        )
+        raise BranchMoved(say("bot.push_commits.uninspected_commits_set_aside", branch=branch))

@@ -81,7 +81,7 @@ class RemoteWorker:
         info = resolve_run(self.repository, handed.run)
         if self.repository.commit_id(f"refs/heads/{handed.branch}") != handed.commit:
             raise BranchMoved(
-                say("bot.remote_worker.was_pushed_to_before_work", branch=handed.branch)
+                say("bot.remote_worker.pushed_to_before_the_work", branch=handed.branch)
             )
         with open_run(self.repository, info, load_config(self.repository.text_here)):
             return resolve_run(self.repository, handed.run)

@@ -81,7 +81,7 @@ class SupervisedWorker:
         tree = self.repository.tree_of(info.branch)
         if tree is None:
             raise GitFailed(
-                say("bot.supervised_worker.work_tree_of_is_gone", branch=info.branch),
+                say("bot.supervised_worker.work_tree_is_gone", branch=info.branch),
                 hint=say("bot.supervised_worker.say_it_again"),
             )
         inspector = CommitInspector(

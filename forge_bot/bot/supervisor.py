@@ -148,8 +148,8 @@ class Supervisor:
             if ended is not None:
                 return ended
         raise GitFailed(
-            say("bot.supervisor.does_not_come_to_rest", branch=info.branch),
-            hint=say("bot.supervisor.look_at_branch"),
+            say("bot.supervisor.branch_keeps_changing", branch=info.branch),
+            hint=say("bot.supervisor.look_at_the_branch"),
         )
 
     def _turn(self, info: RunInfo) -> Ended | None:

@@ -113,7 +113,7 @@ def _updated(run: Run, spoken: ThreadCommand, thread: Thread, writer: CommentWri
         pull = thread.github.pull_request_for(branch) if run.state.pull_request else None
         if pull is not None and pull.state is not PullState.OPEN:
             raise CannotUpdate(
-                say("bot.thread_commands.pull_request_is_already", value=pull.state.value)
+                say("bot.thread_commands.pull_request_is_over", state=pull.state.value)
             )
         at, via = spoken.comment.created_at, spoken.comment.url
         base = pull.base if pull is not None else run.state.base_branch

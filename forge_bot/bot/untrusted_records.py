@@ -46,7 +46,7 @@ def pipeline_of(repository: Repository, commit: str, run: str) -> Pipeline:
     """The pipeline that a run's first report names, in the version that counts here."""
     first = next(iter(reports_at(repository, commit, f"{SPECS}/{run}/")), None)
     if not isinstance(first, RunStarted):
-        raise CommitsRefused(say("bot.untrusted_records.has_no_beginning", run=run))
+        raise CommitsRefused(say("bot.untrusted_records.no_first_report", run=run))
     return load_pipeline(first.pipeline, repository.text_here)
 
 
@@ -57,7 +57,7 @@ def reports_at(repository: Repository, commit: str, record: str) -> tuple[Report
         return tuple(REPORT.validate_json(line) for line in raw.splitlines())
     except ValidationError as error:
         raise CommitsRefused(
-            say("bot.untrusted_records.runs_record_cannot_be_read"), details=(str(error)[:500],)
+            say("bot.untrusted_records.record_is_unreadable"), details=(str(error)[:500],)
         ) from None
 
 
@@ -71,7 +71,7 @@ def state_at(repository: Repository, pipeline: Pipeline, commit: str, record: st
         raise
     except ForgeError as error:
         raise CommitsRefused(
-            say("bot.untrusted_records.runs_record_does_not_hold"), details=(error.message,)
+            say("bot.untrusted_records.record_is_inconsistent"), details=(error.message,)
         ) from None
 
 

@@ -29,12 +29,12 @@ def amount_of(text: str, example: str) -> Amount:
     amount = read_amount(text)
     if amount is None:
         raise BadOption(
-            say("cli.amounts.is_no_amount_of_money_or_tokens", text=text),
+            say("cli.amounts.no_amount", text=text),
             hint=(
                 say(
-                    "cli.amounts.write_us_dollars",
+                    "cli.amounts.write_an_amount",
                     example=example,
-                    rpartition=example.rpartition(" ")[0],
+                    command=example.rpartition(" ")[0],
                 )
             ),
         )

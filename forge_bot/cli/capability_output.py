@@ -48,7 +48,7 @@ def list_capabilities(folder: Path, source: CapabilityChoice) -> int:
     if setup.empty:
         console.print(
             say(
-                "cli.capability_output.no_tools_and_no_skills_are_configured",
+                "cli.capability_output.nothing_is_configured",
                 config_name=setup.config_name,
             )
         )
@@ -62,7 +62,7 @@ def list_capabilities(folder: Path, source: CapabilityChoice) -> int:
         )
     for name in catalogue.denied:
         console.print(
-            f"  {say('cli.capability_output.is_denied_by_forge_config', name=escape(name))}",
+            f"  {say('cli.capability_output.is_denied', name=escape(name))}",
             highlight=False,
         )
     for problem in catalogue.problems:
@@ -88,7 +88,7 @@ def try_capability(
     if spec is None:
         known = tuple(each.name for each in catalogue.specs)
         raise UnknownCapability(
-            say("cli.capability_output.there_is_no_capability", name=name),
+            say("cli.capability_output.no_capability", name=name),
             details=(*known, *(problem.sentence for problem in catalogue.broken)),
         )
     params = canonical(json.dumps(_arguments(given, catalogue, name))) or "{}"
@@ -144,9 +144,7 @@ def _performed(
     trial = SkillTrial(repository, config, setup, catalogue, models, budget)
     found = trial.perform(wanted, tell)
     console.print(
-        say(
-            "cli.capability_output.of_at_most_budget", paid=paid(found.usage), limits=limits(budget)
-        ),
+        say("cli.capability_output.paid_of_budget", paid=paid(found.usage), limits=limits(budget)),
         highlight=False,
     )
     return found
@@ -199,7 +197,7 @@ def _arguments(given: Sequence[str], catalogue: ToolCatalogue, name: str) -> dic
     for word in given:
         key, equals, value = word.partition("=")
         if not equals or not key:
-            raise BadArgument(say("cli.capability_output.is_not_of_form_name", word=word))
+            raise BadArgument(say("cli.capability_output.not_name_and_value", word=word))
         shape = fields.get(key)
         text = not isinstance(shape, dict) or cast("dict[str, Any]", shape).get("type") == "string"
         try:

@@ -20,14 +20,14 @@ def clean(folder: Path, *, remove: bool) -> int:
     console = Console(soft_wrap=True)
     found = leftovers(repository)
     if not found:
-        console.print(say("cli.clean.runs_have_left_nothing_on_this_machine"))
+        console.print(say("cli.clean.nothing_is_left"))
         return 0
     for left in found:
         stays = f"  [dim]stays: {escape(left.kept_because)}[/]" if left.kept_because else ""
         console.print(f"{size(left.size):>9}  {escape(left.run)}{stays}", highlight=False)
     removable = [left for left in found if not left.kept_because]
     if not removable:
-        console.print(say("cli.clean.nothing_of_it_can_be_removed"))
+        console.print(say("cli.clean.nothing_can_be_removed"))
         return 0
     total = size(sum(left.size for left in removable))
     if not _agreed(f"Remove {total} of {len(removable)} of these runs?", agreed=remove):
@@ -53,10 +53,8 @@ def _remove(repository: Repository, removable: list[Leftover], console: Console)
     for left in removable:
         if remove_leftover(repository, left):
             console.print(
-                say("cli.clean.removed_of", size=size(left.size), run=escape(left.run)),
+                say("cli.clean.removed", size=size(left.size), run=escape(left.run)),
                 highlight=False,
             )
         else:
-            console.print(
-                say("cli.clean.is_at_work_it_stays", run=escape(left.run)), highlight=False
-            )
+            console.print(say("cli.clean.still_at_work", run=escape(left.run)), highlight=False)

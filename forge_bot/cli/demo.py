@@ -88,8 +88,8 @@ def demo(folder: Path | None, *, yes: bool) -> int:
 def _empty(folder: Path) -> Path:
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise BadOption(
-            say("cli.demo.is_not_empty_folder", folder=folder),
-            hint=say("cli.demo.name_folder_that_does_not_exist"),
+            say("cli.demo.folder_is_not_empty", folder=folder),
+            hint=say("cli.demo.name_a_new_folder"),
         )
     folder.mkdir(parents=True, exist_ok=True)
     return folder.resolve()
@@ -116,7 +116,7 @@ def _leave_out_unrecorded(target: Path, console: Console) -> None:
     place.parent.mkdir(parents=True)
     place.write_text(yaml.safe_dump(written, sort_keys=False), encoding="utf-8")
     console.print(
-        f"{say('cli.demo.left_out', join=escape(', '.join(unknown.values())))}\n",
+        f"{say('cli.demo.left_out', names=escape(', '.join(unknown.values())))}\n",
         highlight=False,
     )
 
@@ -147,7 +147,7 @@ def _recorded(ask: Asker, console: Console) -> Asker:
                 if isinstance(reply, PersonEdit)
                 else "your notes would now go to the architect."
             )
-            console.print(f"\n{say('cli.demo.live_recorded_one_has_no_other', live=live)}")
+            console.print(f"\n{say('cli.demo.no_other_answer', live=live)}")
         return reply
 
     return again
@@ -164,14 +164,14 @@ def _drift(console: Console, models: Mapping[Tier, Model]) -> None:
     if drifted:
         names = escape(", ".join(sorted(drifted)))
         console.print(
-            say("cli.demo.prompts_that_have_drifted_from_record", names=names),
+            say("cli.demo.drifted_prompts", names=names),
             highlight=False,
             soft_wrap=True,
         )
 
 
 def _welcome(console: Console, target: Path) -> None:
-    console.print(f"\n{say('cli.demo.forge_bot_demo')}")
+    console.print(f"\n{say('cli.demo.title')}")
     console.print(
         say("cli.demo.models_words_are_recorded"),
         highlight=False,
@@ -185,12 +185,12 @@ def _welcome(console: Console, target: Path) -> None:
 
 def _farewell(console: Console, target: Path, outcome: Outcome) -> None:
     if outcome is Outcome.DONE:
-        console.print(f"\n{say('cli.demo.to_go_live_on_repository_of_yours')}", highlight=False)
+        console.print(f"\n{say('cli.demo.how_to_go_live')}", highlight=False)
         console.print(
-            f"  {say('cli.demo.export_anthropic_api_key_or_openai')}",
+            f"  {say('cli.demo.set_a_key')}",
             highlight=False,
         )
-        console.print(f"  {say('cli.demo.cd_your_repository_forge_bot')}", highlight=False)
+        console.print(f"  {say('cli.demo.start_a_run')}", highlight=False)
     elif outcome is Outcome.WAITING:
         console.print(
             f"\n{say('cli.demo.run_waits', target=escape(str(target)))}",

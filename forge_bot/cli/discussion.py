@@ -27,9 +27,7 @@ def discussed(task: str, answers: Sequence[str], *, wanted: bool) -> str | None:
     """
     if len(answers) > len(QUESTIONS):
         raise BadOption(
-            say(
-                "cli.discussion.answer_was_given_times", count=len(answers), count_2=len(QUESTIONS)
-            ),
+            say("cli.discussion.too_many_answers", count=len(answers), questions=len(QUESTIONS)),
             details=_numbered(),
         )
     if answers:
@@ -40,7 +38,7 @@ def discussed(task: str, answers: Sequence[str], *, wanted: bool) -> str | None:
         _say_how(task)
         return None
     console = Console()
-    console.print(f"\n{say('cli.discussion.three_questions_first')}")
+    console.print(f"\n{say('cli.discussion.three_questions_asked_here')}")
     return _written(
         [
             Prompt.ask(f"  {question}", default="", show_default=False, console=console)
@@ -62,10 +60,10 @@ def _numbered() -> tuple[str, ...]:
 
 def _say_how(task: str) -> None:
     console = Console(soft_wrap=True)
-    console.print(say("cli.discussion.three_questions_first_2"))
+    console.print(say("cli.discussion.three_questions"))
     for line in _numbered():
         console.print(f"  {line}", highlight=False)
-    console.print(say("cli.discussion.nobody_is_at_terminal_here"))
+    console.print(say("cli.discussion.answer_by_options"))
     words = task.strip()
     named = shlex.quote(words) if len(words) <= _SHORT and "\n" not in words else '"TASK"'
     shown = f"forge-bot run {named} " + " ".join('--answer "…"' for _ in QUESTIONS)

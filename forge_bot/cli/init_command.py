@@ -63,9 +63,9 @@ def init(folder: Path, *, workflow: bool | None, labels: bool, baseline: bool) -
         there = " and ".join(wanted)
         raise BadOption(
             say(
-                "cli.init_command.there_already",
-                there=there,
-                value="are" if len(wanted) > 1 else "is",
+                "cli.init_command.files_exist",
+                files=there,
+                verb="are" if len(wanted) > 1 else "is",
             ),
             hint=say("cli.init_command.edit_or_move_away"),
         )
@@ -76,7 +76,7 @@ def init(folder: Path, *, workflow: bool | None, labels: bool, baseline: bool) -
     elif WORKFLOW in missing:
         names = ", ".join(label.name for label in LABELS)
         console.print(
-            f"  {say('cli.init_command.labels_it_listens', names=names)}",
+            f"  {say('cli.init_command.labels', names=names)}",
             highlight=False,
         )
     if baseline and CONFIG in missing:
@@ -96,7 +96,7 @@ def _configured(repository: Repository, target: Path, console: Console) -> None:
                 highlight=False,
             )
     if not profile.commands.test:
-        console.print(f"  {say('cli.init_command.no_test_command_was_found')}", highlight=False)
+        console.print(f"  {say('cli.init_command.no_test_command')}", highlight=False)
 
 
 def _baseline(repository: Repository, console: Console) -> None:
@@ -111,7 +111,7 @@ def _baseline(repository: Repository, console: Console) -> None:
     from forge_bot.cli.progress import Progress
     from forge_bot.runs.baseline_trial import try_baseline
 
-    console.print(say("cli.init_command.baseline_which_every_run_begins"), highlight=False)
+    console.print(say("cli.init_command.baseline_of_every_run"), highlight=False)
     progress = Progress(console)
     try:
         found = try_baseline(repository, config, profile, progress)
@@ -122,7 +122,7 @@ def _baseline(repository: Repository, console: Console) -> None:
     for sentence in found:
         console.print(f"  [yellow]![/] {escape(sentence)}", highlight=False)
     if found:
-        console.print(f"  {say('cli.init_command.run_asks_about_it_before')}", highlight=False)
+        console.print(f"  {say('cli.init_command.run_asks_about_it')}", highlight=False)
 
 
 def _workflow(repository: Repository, target: Path, console: Console) -> None:
@@ -135,12 +135,12 @@ def _workflow(repository: Repository, target: Path, console: Console) -> None:
     if checks:
         named = escape(", ".join(checks))
         console.print(
-            f"  {say('cli.init_command.failure_of_these_wakes_it_on_its_own', named=named)}",
+            f"  {say('cli.init_command.workflows_that_wake_it', named=named)}",
             highlight=False,
         )
     if not fast:
         console.print(
-            f"  {say('cli.init_command.is_tag_and_tags_can_be_moved', action=escape(action))}",
+            f"  {say('cli.init_command.tags_can_be_moved', action=escape(action))}",
             highlight=False,
         )
     console.print(
@@ -156,7 +156,7 @@ def _make_labels(place: RepositoryAddress | None, console: Console) -> None:
         hint = (
             "Set GITHUB_TOKEN, for example GITHUB_TOKEN=$(gh auth token), in a clone from GitHub."
         )
-        raise BadOption(say("cli.init_command.labels_cannot_be_made", lacking=lacking), hint=hint)
+        raise BadOption(say("cli.init_command.labels_not_made", lacking=lacking), hint=hint)
     with PyGitHub(place.name, token, place.api, patience=0) as github:
         for label in LABELS:
             made = github.create_label(label.name, label.color, label.description)

@@ -120,40 +120,36 @@ def repair(folder: Path, name: str | None) -> int:
     done = restored(repository, info, load_setup(repository))
     console = Console(soft_wrap=True)
     if not done.commit:
-        console.print(
-            say("cli.resume.record_of_can_be_read", name=escape(info.name)), highlight=False
-        )
+        console.print(say("cli.resume.record_is_readable", name=escape(info.name)), highlight=False)
         return 0
     console.print(
         say(
-            "cli.resume.record_of_is_again_what_it_was_at_commit",
+            "cli.resume.record_restored",
             name=escape(info.name),
             commit=done.commit[:12],
         ),
         highlight=False,
     )
     if done.lost:
-        console.print(
-            say("cli.resume.lost_with_damaged_one", count=len(done.lost)), highlight=False
-        )
+        console.print(say("cli.resume.lost_reports", count=len(done.lost)), highlight=False)
     for line in done.lost:
         console.print(f"  {escape(line)}", highlight=False)
     if done.counted.calls or done.counted.cost:
         console.print(
-            say("cli.resume.their_cost_still_counts", paid=paid(done.counted)), highlight=False
+            say("cli.resume.cost_of_lost_reports", paid=paid(done.counted)), highlight=False
         )
     if done.known.calls or done.known.cost:
         console.print(
-            say("cli.resume.replies_worth_are_in_this_machines", paid=paid(done.known)),
+            say("cli.resume.replies_in_the_journal", paid=paid(done.known)),
             highlight=False,
         )
     if done.rescued:
         console.print(
-            say("cli.resume.what_was_not_committed_is_kept", rescued=escape(done.rescued)),
+            say("cli.resume.uncommitted_kept_at", rescued=escape(done.rescued)),
             highlight=False,
         )
     console.print(
-        f"  {say('cli.resume.forge_bot_resume_goes')}",
+        f"  {say('cli.resume.resume_after_repair')}",
         highlight=False,
     )
     return 0
@@ -182,8 +178,8 @@ def raise_budget(options: ResumeOptions, amount: str) -> int:
 def _short_enough(notes: str) -> str:
     if len(notes) > LONGEST_TASK:
         raise TaskTooLarge(
-            say("cli.resume.notes_have_characters", count=len(notes), longest_task=LONGEST_TASK),
-            hint=say("cli.resume.put_long_part_into_file_of_repository"),
+            say("cli.resume.notes_are_too_long", count=len(notes), longest_task=LONGEST_TASK),
+            hint=say("cli.resume.shorten_the_notes"),
         )
     return notes
 
@@ -197,7 +193,7 @@ def _nothing_to_say(run: Run) -> None:
         )
         raise RunEnded(
             say(
-                "cli.resume.run_is_over", name=run.name, value=run.state.current_phase_status.value
+                "cli.resume.run_is_over", name=run.name, status=run.state.current_phase_status.value
             ),
             hint=again,
         )

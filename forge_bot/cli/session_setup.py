@@ -55,7 +55,7 @@ def check_person(what: str, *, by_script: bool) -> None:
         if sys.stdin.isatty()
         else "stdin is not a terminal."
     )
-    raise NeedsTerminal(say("cli.session_setup.is_persons_to_say", what=what, where=where))
+    raise NeedsTerminal(say("cli.session_setup.needs_a_person", what=what, where=where))
 
 
 def session(

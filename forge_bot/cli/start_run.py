@@ -94,8 +94,8 @@ def start_run(task: str, options: RunOptions) -> int:
         return _resumed(task, options)
     if options.phase is not None:
         raise BadOption(
-            say("cli.start_run.from_goes_on_with_run"),
-            hint=say("cli.start_run.forge_bot_run"),
+            say("cli.start_run.from_needs_a_run"),
+            hint=say("cli.start_run.command_with_from"),
         )
     start = _prepared(task, options)
     models = models_for(start.config, options.model, options.record)
@@ -229,7 +229,7 @@ def _confirmed(start: _Start, plan: RunPlan, estimate: Estimate) -> RunPlan:
     console = Console()
     console.print(f"\n[bold]{escape(start.draft.title)}[/]")
     chosen = say(
-        "cli.start_run.effort_branch",
+        "cli.start_run.effort_and_branch",
         effort=plan.effort,
         effort_reason=escape(plan.effort_reason),
         branch=escape(plan.branch),

@@ -57,7 +57,7 @@ def new_place(
     """
     if choice.on != "temporal":
         if choice.dev or choice.server != ServerChoice():
-            raise BadOption(say("cli.temporal_commands.dev_address_and_namespace_go"))
+            raise BadOption(say("cli.temporal_commands.only_with_temporal"))
         return None
     require_client()
     pushes = ending.push or ending.open_pr
@@ -143,8 +143,8 @@ def _check_unchanged(known: TemporalPlace, options: ResumeOptions) -> None:
     for option, other in changed.items():
         if other:
             raise BadOption(
-                say("cli.temporal_commands.workflow_of_this_run_was_begun", option=option),
-                hint=say("cli.temporal_commands.leave_away", option=option),
+                say("cli.temporal_commands.begun_with_another_option", option=option),
+                hint=say("cli.temporal_commands.leave_the_option_out", option=option),
             )
 
 
@@ -188,7 +188,7 @@ def worker_duty(parts: tuple[str, ...], in_all: int, in_each_clone: int) -> Work
     for name in parts:
         if name not in known:
             raise BadOption(
-                say("cli.temporal_commands.for_is", name=name),
+                say("cli.temporal_commands.bad_part", name=name),
                 hint=f"Write {', '.join(sorted(known))}.",
             )
     chosen = frozenset(map(WorkerPart, parts or WorkerPart))
@@ -214,8 +214,8 @@ def work_for_server(
     _check_threads(github, duty)
     if metrics and not metrics.startswith(("http://", "https://")):
         raise BadOption(
-            say("cli.temporal_commands.metrics_is", metrics=metrics),
-            hint=say("cli.temporal_commands.write_address"),
+            say("cli.temporal_commands.bad_metrics", metrics=metrics),
+            hint=say("cli.temporal_commands.write_an_address"),
         )
     # Workflows touch no clone, so whoever leads them alone needs none.
     leads = duty.parts == frozenset({WorkerPart.ORCHESTRATION})
@@ -225,9 +225,7 @@ def work_for_server(
         try:
             until_stopped(_work(repositories, place, duty, metrics, github))
         except KeyboardInterrupt:
-            Console(soft_wrap=True).print(
-                say("cli.temporal_commands.stopped_what_was_under_way_is_taken")
-            )
+            Console(soft_wrap=True).print(say("cli.temporal_commands.stopped"))
     return 0
 
 
@@ -235,16 +233,16 @@ def _check_threads(github: tuple[str, ...], duty: WorkerDuty) -> None:
     """Raise what keeps this machine from working for issues."""
     if github and not duty.parts >= {WorkerPart.EXECUTION, WorkerPart.PUBLISHING}:
         raise BadOption(
-            say("cli.temporal_commands.github_needs_worker_that_executes"),
-            hint=say("cli.temporal_commands.write_for_execution_for_publishing"),
+            say("cli.temporal_commands.github_needs_both_parts"),
+            hint=say("cli.temporal_commands.name_both_parts"),
         )
     for name in github:
         if not re.fullmatch(r"[\w.-]+/[\w.-]+", name, re.ASCII):
             raise BadOption(
-                say("cli.temporal_commands.github_is", name=name), hint="Write OWNER/NAME."
+                say("cli.temporal_commands.bad_repository", name=name), hint="Write OWNER/NAME."
             )
     if github and app_in(os.environ) is None and not os.environ.get("GITHUB_TOKEN"):
-        raise TokenRefused(say("cli.temporal_commands.github_needs_github_token"))
+        raise TokenRefused(say("cli.temporal_commands.github_needs_a_token"))
 
 
 def _without_sandbox(

@@ -106,8 +106,8 @@ def merge_base(folder: Path, a: str, b: str) -> str:
     answer = git(folder, "merge-base", commit_id(folder, a), commit_id(folder, b), ok=(0, 1))
     if answer.code != 0:
         raise GitFailed(
-            say("git.diff.and_have_no_common_ancestor", a=a, b=b),
-            hint=say("git.diff.shallow_clone_lacks_old_commits"),
+            say("git.diff.no_common_ancestor", a=a, b=b),
+            hint=say("git.diff.fetch_old_commits"),
         )
     return answer.line
 

@@ -233,7 +233,7 @@ def raw(folder: Path, oids: Sequence[str], wanted: str = "blob") -> dict[str, by
         if answer is None or answer.kind != wanted:
             raise GitFailed(
                 say("git.files_at.object_is_missing", oid=oid, folder=folder),
-                hint=say("git.files_at.says_what_is_broken"),
+                hint=say("git.files_at.run_fsck"),
             )
         found[oid] = answer.data
     return found

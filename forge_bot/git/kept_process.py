@@ -90,11 +90,11 @@ class KeptProcess:
         if not waiting.poll(self.seconds * 1_000):
             raise GitFailed(
                 say(
-                    "git.kept_process.was_stopped_it_had_not_answered",
+                    "git.kept_process.no_answer_in_time",
                     words=" ".join(self._words),
                     seconds=self.seconds,
                 ),
-                hint=say("git.kept_process.look_whether_disk_that_holds"),
+                hint=say("git.kept_process.check_the_disk"),
             )
         data = os.read(told, _CHUNK)
         if not data:

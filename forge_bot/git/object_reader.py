@@ -87,11 +87,11 @@ class ObjectReader:
         if self._broken > _MOST_BROKEN:
             raise GitFailed(
                 say(
-                    "git.object_reader.git_cannot_read_object",
+                    "git.object_reader.object_is_unreadable",
                     name=name.decode(errors="replace"),
                     common=self._common,
                 ),
-                hint=say("git.files_at.says_what_is_broken"),
+                hint=say("git.files_at.run_fsck"),
             )
 
 

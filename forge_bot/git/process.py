@@ -146,7 +146,7 @@ def git(
     NotARepository when the folder is not there.
     """
     if not folder.is_dir():
-        raise NotARepository(say("git.process.there_is_no_folder", folder=folder))
+        raise NotARepository(say("git.process.no_folder", folder=folder))
     fence = {} if upwards else {"GIT_CEILING_DIRECTORIES": str(folder.absolute().parent)}
     process = _start(folder, args, {**_environment(), **fence, **(env or {})}, into)
     try:
@@ -154,8 +154,8 @@ def git(
     except subprocess.TimeoutExpired:
         _end(process)
         raise GitFailed(
-            say("git.process.was_stopped_it_had_not_ended", shown=_shown(args), seconds=seconds),
-            hint=(say("git.process.run_command_by_hand_to_see")),
+            say("git.process.did_not_end_in_time", shown=_shown(args), seconds=seconds),
+            hint=(say("git.process.run_it_by_hand")),
         ) from None
     except BaseException:
         _end(process)
@@ -219,7 +219,7 @@ def _start(
     except (FileNotFoundError, PermissionError) as error:
         if error.filename == str(folder):
             raise NotARepository(
-                say("git.process.cannot_be_entered", folder=folder, strerror=error.strerror)
+                say("git.process.folder_cannot_be_entered", folder=folder, strerror=error.strerror)
             ) from None
         raise GitMissing(
             say("git.process.git_could_not_be_started", strerror=error.strerror)

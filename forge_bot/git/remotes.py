@@ -92,8 +92,8 @@ def _push(
 ) -> None:
     if remote_url(folder, remote) is None:
         raise GitFailed(
-            say("git.remotes.there_is_no_remote", remote=remote),
-            hint=say("git.remotes.add_it_git_remote_add"),
+            say("git.remotes.no_remote", remote=remote),
+            hint=say("git.remotes.add_the_remote"),
         )
     options = ("--no-verify", "--no-follow-tags", "--no-signed", "--no-recurse-submodules", *more)
     try:

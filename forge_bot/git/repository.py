@@ -266,8 +266,8 @@ def _find_with_care(start: Path, path: Path) -> Repository:
             else "git's own folder, not"
         )
         raise NotARepository(
-            say("git.repository.is_work_tree", path=path, what=what),
-            hint=say("git.repository.clone_it_or_name_folder_with_its_files"),
+            say("git.repository.not_a_work_tree", path=path, what=what),
+            hint=say("git.repository.clone_it"),
         )
     common = Path(start, _ask(start, "--git-common-dir"))
     return Repository(Path(_ask(start, "--show-toplevel")).resolve(), common.resolve())
@@ -282,9 +282,7 @@ def _look(start: Path, path: Path) -> str:
         return _ask(start, "--is-inside-work-tree")
     except GitFailed as error:
         if "not a git repository" in error.output:
-            raise NotARepository(
-                say("git.repository.is_not_inside_git_repository", path=path)
-            ) from None
+            raise NotARepository(say("git.repository.not_in_a_repository", path=path)) from None
         raise
 
 
@@ -294,7 +292,7 @@ def _check_version(folder: Path, _path: str) -> None:
     said = git(folder, "version", upwards=True).line
     found = re.search(r"(\d+)\.(\d+)", said)
     if found and (int(found[1]), int(found[2])) < _OLDEST:
-        raise GitMissing(say("git.repository.is_too_old", said=said))
+        raise GitMissing(say("git.repository.git_is_too_old", said=said))
 
 
 def make_repository(folder: Path, message: str) -> Repository:

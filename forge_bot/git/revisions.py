@@ -38,8 +38,8 @@ def branch_ref(folder: Path, name: str) -> str:
     """
     if not is_branch_name(folder, name):
         raise BadOption(
-            say("git.revisions.cannot_be_name_of_branch", name=name),
-            hint=say("git.revisions.use_letters"),
+            say("git.revisions.bad_branch_name", name=name),
+            hint=say("git.revisions.allowed_in_branch_names"),
         )
     return HEADS + name
 
@@ -162,8 +162,8 @@ def _resolved(folder: Path, revision: str, kind: str) -> str:
     )
     if answer.code != 0:
         raise GitFailed(
-            say("git.revisions.names_no", revision=revision, kind=kind, folder=folder),
-            hint=(say("git.revisions.check_name")),
+            say("git.revisions.no_such_revision", revision=revision, kind=kind, folder=folder),
+            hint=(say("git.revisions.check_the_name")),
         )
     return answer.line
 
@@ -355,15 +355,15 @@ def _asked(folder: Path) -> Head:
     if not ref.startswith(HEADS):
         raise _detached(folder)
     branch = ref.removeprefix(HEADS)
-    raise NoCommits(say("git.revisions.branch_in_has_no_commit", branch=branch, folder=folder))
+    raise NoCommits(say("git.revisions.branch_without_commits", branch=branch, folder=folder))
 
 
 def _detached(folder: Path) -> DetachedHead:
     operation = under_way(folder)
     if operation is None:
-        return DetachedHead(say("git.revisions.no_branch_is_checked_out_2", folder=folder))
+        return DetachedHead(say("git.revisions.no_branch_is_checked_out", folder=folder))
     # A rebase or bisect stands between commits: changing the branch would not be the way out of it.
     return DetachedHead(
-        say("git.revisions.no_branch_is_checked_out", folder=folder, name=operation.name),
+        say("git.revisions.no_branch_during_an_operation", folder=folder, name=operation.name),
         hint=operation.way_out,
     )

@@ -74,8 +74,8 @@ def find_key(root: Path, environ: Mapping[str, str], *, wanted: bool) -> Signing
         return None
     if git(root, "config", "--get", "gpg.format", ok=(0, 1)).line != "ssh":
         raise BadSigningKey(
-            say("git.signed_commits.commits_for_merge_have_to_be_signed"),
-            hint=(say("git.signed_commits.let_git_know_yours", signing_key=SIGNING_KEY)),
+            say("git.signed_commits.key_is_missing"),
+            hint=(say("git.signed_commits.configure_a_key", signing_key=SIGNING_KEY)),
         )
     return SigningKey()
 
@@ -93,7 +93,7 @@ def try_key(root: Path, key: SigningKey) -> str:
             raw = git(root, "cat-file", "commit", made.line, env=env).out
         except GitFailed as error:
             raise BadSigningKey(
-                say("git.signed_commits.commit_could_not_be_signed"),
+                say("git.signed_commits.signing_failed"),
                 hint=None if key.text else _BY_HAND,
                 details=(error.output.strip(),),
             ) from None
@@ -104,9 +104,9 @@ def try_key(root: Path, key: SigningKey) -> str:
     if kind != _KIND:
         raise BadSigningKey(
             say(
-                "git.signed_commits.key_to_sign_with_is_of_kind",
+                "git.signed_commits.key_of_wrong_kind",
                 kind=kind or "unknown",
-                kind_2=_KIND,
+                needed=_KIND,
             )
         )
     return f"SHA256:{base64.b64encode(hashlib.sha256(public).digest()).decode().rstrip('=')}"
@@ -123,21 +123,21 @@ def _committer(text: str) -> tuple[str, str]:
             )
         except (FileNotFoundError, subprocess.TimeoutExpired):
             raise BadSigningKey(
-                say("git.signed_commits.there_is_no_ssh_keygen"),
-                hint=say("git.signed_commits.install_opensshs_client_programs"),
+                say("git.signed_commits.ssh_keygen_is_missing"),
+                hint=say("git.signed_commits.install_openssh"),
             ) from None
     if done.returncode != 0:
         locked = "passphrase" in done.stderr
         raise BadSigningKey(
-            say("git.signed_commits.is_locked_by_passphrase", signing_key=SIGNING_KEY)
+            say("git.signed_commits.key_is_locked", signing_key=SIGNING_KEY)
             if locked
-            else say("git.signed_commits.is_no_private_key_that_openssh", signing_key=SIGNING_KEY)
+            else say("git.signed_commits.key_is_unreadable", signing_key=SIGNING_KEY)
         )
     found = _COMMENT.fullmatch(done.stdout.strip())
     if found is None:
         raise BadSigningKey(
-            say("git.signed_commits.comment_of_does_not_say", signing_key=SIGNING_KEY),
-            hint=(say("git.signed_commits.host_calls_signature_verified_where")),
+            say("git.signed_commits.comment_names_nobody", signing_key=SIGNING_KEY),
+            hint=(say("git.signed_commits.how_to_change_the_comment")),
         )
     return found["name"], found["address"]
 

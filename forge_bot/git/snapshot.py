@@ -213,8 +213,8 @@ def rescue(folder: Path, name: str) -> str | None:
     """
     if not is_ref(folder, RESCUED + name):
         raise BadOption(
-            say("git.snapshot.cannot_be_part_of_ref", name=name),
-            hint=say("git.revisions.use_letters"),
+            say("git.snapshot.bad_part_of_ref", name=name),
+            hint=say("git.revisions.allowed_in_branch_names"),
         )
     _is_top(folder)
     if not status(folder):
@@ -231,7 +231,7 @@ def _is_top(folder: Path) -> None:
     """A hard reset must not reach a repository further up."""
     top = git(folder, "rev-parse", "--show-toplevel").line
     if not Path(top).samefile(folder):
-        raise NotARepository(say("git.snapshot.is_not_top_of_work", folder=folder, top=top))
+        raise NotARepository(say("git.snapshot.not_the_top", folder=folder, top=top))
 
 
 def _saved(folder: Path) -> str:

@@ -180,7 +180,7 @@ def _read(folder: Path, trees: list[str]) -> None:
         if found is None or found.kind != "tree":
             raise GitFailed(
                 say("git.tree_listing.tree_is_missing", oid=oid, folder=folder),
-                hint=say("git.files_at.says_what_is_broken"),
+                hint=say("git.files_at.run_fsck"),
             )
         _known.keep(
             oid,

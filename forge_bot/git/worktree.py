@@ -404,8 +404,8 @@ def _require_room(path: Path) -> None:
     """
     if path.is_symlink() or (path.exists() and (not path.is_dir() or any(path.iterdir()))):
         raise GitFailed(
-            say("git.worktree.is_not_empty_so_no_work", path=path),
-            hint=say("git.worktree.move_it_away_if_you_do_not_need"),
+            say("git.worktree.folder_is_not_empty", path=path),
+            hint=say("git.worktree.move_it_away"),
         )
 
 

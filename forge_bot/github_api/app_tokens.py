@@ -37,8 +37,8 @@ def app_in(environ: Mapping[str, str]) -> AppIdentity | None:
         return None
     if not number or not key:
         raise BadOption(
-            say("github.app_tokens.and_belong_together", app_id=APP_ID, app_key=APP_KEY),
-            hint=say("github.app_tokens.set_apps_id"),
+            say("github.app_tokens.set_both", app_id=APP_ID, app_key=APP_KEY),
+            hint=say("github.app_tokens.set_id_and_key"),
         )
     # A variable of one line is often written with \n in it.
     app = AppIdentity(number, key.replace("\\n", "\n"))
@@ -47,8 +47,8 @@ def app_in(environ: Mapping[str, str]) -> AppIdentity | None:
     # The library for keys has errors of many kinds, and their words may show the key.
     except Exception:  # noqa: BLE001
         raise TokenRefused(
-            say("github.app_tokens.is_no_private_key_of_app", app_key=APP_KEY),
-            hint=say("github.app_tokens.generate_one_in_apps_settings"),
+            say("github.app_tokens.key_is_unreadable", app_key=APP_KEY),
+            hint=say("github.app_tokens.generate_a_key"),
         ) from None
     return app
 
@@ -83,8 +83,8 @@ class AppTokens:
             found = self._runner.ask(errand, "GET", f"/repos/{repository}/installation")
         except NotOnGitHub:
             raise NotOnGitHub(
-                say("github.app_tokens.app_is_not_installed", repository=repository),
-                hint=say("github.app_tokens.install_it_there_worker_looks"),
+                say("github.app_tokens.not_installed", repository=repository),
+                hint=say("github.app_tokens.install_the_app"),
             ) from None
         number = found.read(_InstallationWire).id
         path = f"/app/installations/{number}/access_tokens"

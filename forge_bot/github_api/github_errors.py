@@ -76,21 +76,21 @@ def rate_limit_error(what: str, status: int, headers: Headers, text: str) -> Rat
     wait = headers.get("retry-after", "")
     if re.fullmatch("[0-9]{1,6}", wait):
         return RateLimited(
-            say("github.github_errors.rate_limit_is_used_up_for_seconds", what=what, wait=wait),
+            say("github.github_errors.rate_limited_for_seconds", what=what, wait=wait),
             seconds=int(wait),
         )
     if not _empty(headers):
         return RateLimited(
-            say("github.github_errors.rate_limit_is_used_up_for_while", what=what), seconds=_UNNAMED
+            say("github.github_errors.rate_limited_for_a_while", what=what), seconds=_UNNAMED
         )
     reset = headers.get("x-ratelimit-reset", "")
     if not re.fullmatch("[0-9]{1,11}", reset):
-        return RateLimited(say("github.github_errors.rate_limit_is_used_up_2", what=what))
+        return RateLimited(say("github.github_errors.rate_limited", what=what))
     until = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=int(reset))
     hint = "Set GITHUB_TOKEN for a higher limit, or wait until then."
     seconds = _seconds_until(until, headers)
     return RateLimited(
-        say("github.github_errors.rate_limit_is_used_up", what=what, until=until),
+        say("github.github_errors.rate_limited_until", what=what, until=until),
         seconds=seconds,
         hint=hint,
     )
@@ -118,22 +118,18 @@ def refusal_error(what: str, thing: str, status: int, headers: Headers, text: st
     quoted = f" (GitHub says: {message})" if message else ""
     match status:
         case 401:
-            return TokenRefused(say("github.github_errors.token_is_not_accepted", what=what))
+            return TokenRefused(say("github.github_errors.token_not_accepted", what=what))
         case 403:
             return _forbidden(what, message, headers)
         case 404:
-            return NotOnGitHub(
-                say("github.github_errors.there_is_no_such_or_token", what=what, thing=thing)
-            )
+            return NotOnGitHub(say("github.github_errors.not_found", what=what, thing=thing))
         case 410:
-            return NotOnGitHub(
-                say("github.github_errors.was_deleted_or_issues_are_turned", what=what, thing=thing)
-            )
+            return NotOnGitHub(say("github.github_errors.gone", what=what, thing=thing))
         case 301 | 302 | 307 | 308:
             to = headers.get("location", "")
             return MovedElsewhere(
                 say(
-                    "github.github_errors.has_moved",
+                    "github.github_errors.moved",
                     what=what,
                     thing=thing,
                     to=to or say("github.github_errors.another_address"),
@@ -142,12 +138,12 @@ def refusal_error(what: str, thing: str, status: int, headers: Headers, text: st
             )
         case _ if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             return GitHubUnavailable(
-                say("github.github_errors.github_answered", what=what, status=status)
+                say("github.github_errors.unexpected_status", what=what, status=status)
             )
         case 400 | 405 | 409 | 422:
             why = "; ".join(map(str, wrong)) or message or f"it answered {status}"
             return GitHubRefused(
-                say("github.github_errors.github_does_not_take", what=what, why=why.rstrip(".")),
+                say("github.github_errors.not_taken", what=what, why=why.rstrip(".")),
                 details=tuple(map(str, wrong)),
                 exists_already=any(
                     isinstance(each, _Wrong) and each.exists_already for each in wrong
@@ -156,7 +152,7 @@ def refusal_error(what: str, thing: str, status: int, headers: Headers, text: st
         case _:
             return StrangeAnswer(
                 say(
-                    "github.github_errors.github_answered_2",
+                    "github.github_errors.unexpected_answer",
                     what=what,
                     status=status,
                     quoted=quoted,
@@ -166,14 +162,14 @@ def refusal_error(what: str, thing: str, status: int, headers: Headers, text: st
 
 def _forbidden(what: str, message: str, headers: Headers) -> GitHubError:
     if "locked" in message.lower():
-        return ConversationLocked(say("github.github_errors.conversation_is_locked", what=what))
+        return ConversationLocked(say("github.github_errors.locked", what=what))
     if "not permitted to create or approve pull requests" in message:
         hint = (
             "Settings → Actions → General → Allow GitHub Actions to create and approve pull"
             " requests."
         )
         return PermissionMissing(
-            say("github.github_errors.this_repository_does_not_let", what=what), hint=hint
+            say("github.github_errors.actions_may_not_open_pull_requests", what=what), hint=hint
         )
     # Every response has this header. It is the reason only if GitHub says that the token cannot
     # access the resource.
@@ -186,6 +182,6 @@ def _forbidden(what: str, message: str, headers: Headers) -> GitHubError:
     needs = f"; it needs the permission {needed}" if needed else ""
     quoted = f" (GitHub says: {message.rstrip('.')})" if message else ""
     return PermissionMissing(
-        say("github.github_errors.access_is_forbidden", what=what, needs=needs, quoted=quoted),
+        say("github.github_errors.forbidden", what=what, needs=needs, quoted=quoted),
         details=(needed,) if needed else (),
     )

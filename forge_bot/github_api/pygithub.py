@@ -320,7 +320,7 @@ class PyGitHub:
                 case "NOT_FOUND":
                     raise NotOnGitHub(
                         say(
-                            "github.github_errors.there_is_no_such_or_token",
+                            "github.github_errors.not_found",
                             what=errand.what,
                             thing=errand.thing,
                         )
@@ -328,7 +328,7 @@ class PyGitHub:
                 case "FORBIDDEN" | "INSUFFICIENT_SCOPES":
                     raise PermissionMissing(
                         say(
-                            "github.pygithub.access_is_forbidden",
+                            "github.pygithub.forbidden",
                             what=errand.what,
                             message=error.message,
                         )
@@ -336,7 +336,7 @@ class PyGitHub:
                 case _:
                     raise GitHubRefused(
                         say(
-                            "github.pygithub.github_does_not_take",
+                            "github.pygithub.not_taken",
                             what=errand.what,
                             message=error.message,
                         )
@@ -369,7 +369,7 @@ def _fitting(errand: ApiRequest, body: str) -> str:
     if len(body) > LONGEST_BODY or len(body.encode(errors="surrogatepass")) > _MOST_BYTES:
         raise TextTooLong(
             say(
-                "github.pygithub.it_has_characters_github_takes",
+                "github.pygithub.text_too_long",
                 what=errand.what,
                 count=len(body),
                 longest_body=LONGEST_BODY,
@@ -382,7 +382,7 @@ def _title(errand: ApiRequest, title: str) -> str:
     if len(title) > LONGEST_TITLE:
         raise TextTooLong(
             say(
-                "github.pygithub.its_title_has_characters",
+                "github.pygithub.title_too_long",
                 what=errand.what,
                 count=len(title),
                 longest_title=LONGEST_TITLE,

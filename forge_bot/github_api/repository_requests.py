@@ -68,5 +68,5 @@ class RepositoryRequests:
         self.name = self._current_name(errand)
         if there.lower() != self.name.lower():
             raise MovedElsewhere(
-                say("github.repository_requests.it_was_moved", what=errand.what, page=page), to=page
+                say("github.repository_requests.moved", what=errand.what, page=page), to=page
             )

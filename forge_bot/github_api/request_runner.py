@@ -67,7 +67,7 @@ class ApiResponse:
             return TypeAdapter(kind).validate_python(self.data)
         except ValidationError:
             raise StrangeAnswer(
-                say("github.request_runner.answer_is_not_githubs", what=self.errand.what)
+                say("github.request_runner.not_an_answer_of_github", what=self.errand.what)
             ) from None
 
 
@@ -166,7 +166,7 @@ class RequestRunner:
         # host.
         except (RuntimeError, AssertionError, TypeError, ValueError, AttributeError):
             raise StrangeAnswer(
-                say("github.request_runner.answer_is_not_githubs", what=errand.what)
+                say("github.request_runner.not_an_answer_of_github", what=errand.what)
             ) from None
         if limited := rate_limit_error(errand.what, status, headers, text):
             raise limited
@@ -187,7 +187,7 @@ def _no_answer(errand: ApiRequest, verb: Verb, name: str) -> GitHubUnavailable:
         else "It may have been carried out all the same: look before trying again."
     )
     return GitHubUnavailable(
-        say("github.request_runner.github_did_not_answer", what=errand.what, name=name), hint=hint
+        say("github.request_runner.no_answer", what=errand.what, name=name), hint=hint
     )
 
 
@@ -196,7 +196,7 @@ def _data(errand: ApiRequest, text: str) -> Any:
         return json.loads(text) if text else None
     except ValueError:
         raise StrangeAnswer(
-            say("github.request_runner.answer_is_not_githubs", what=errand.what)
+            say("github.request_runner.not_an_answer_of_github", what=errand.what)
         ) from None
 
 
@@ -208,8 +208,8 @@ def checked_token(token: str | None) -> str | None:
     token = (token or "").strip()
     if token and not (token.isascii() and token.isprintable() and " " not in token):
         raise TokenRefused(
-            say("github.request_runner.github_token_holds_signs_that_no_token"),
-            hint=say("github.request_runner.set_it_anew"),
+            say("github.request_runner.malformed_token"),
+            hint=say("github.request_runner.set_the_token_again"),
         )
     return token or None
 
@@ -226,7 +226,7 @@ def checked_address(address: str) -> str:
         parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in _LOOPBACK)
     ):
         return address
-    raise BadAddress(say("github.request_runner.is_no_https_address_of_api", address=address))
+    raise BadAddress(say("github.request_runner.no_https_address", address=address))
 
 
 def _client(address: str, token: str | AppIdentity | None, timeout: int) -> "Github":
@@ -246,4 +246,4 @@ def _client(address: str, token: str | AppIdentity | None, timeout: int) -> "Git
             api_version=_VERSION,
         )
     except (AssertionError, ValueError):
-        raise BadAddress(say("github.request_runner.is_no_address", address=address)) from None
+        raise BadAddress(say("github.request_runner.no_address", address=address)) from None

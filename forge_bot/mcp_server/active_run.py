@@ -65,8 +65,8 @@ def _places(root: Path) -> list[Path]:
         return sorted(specs.iterdir(), reverse=True) if specs.is_dir() else []
     except OSError as error:
         raise ReportsDamaged(
-            say("client.active_run.folder_cannot_be_read", specs=SPECS),
-            hint=say("client.active_run.let_person_see_to_it_in_terminal", specs=specs),
+            say("client.active_run.folder_is_unreadable", specs=SPECS),
+            hint=say("client.active_run.let_the_person_look", specs=specs),
         ) from error
 
 
@@ -127,6 +127,6 @@ def _unreadable(place: Path) -> ReportsDamaged:
         f" {name}."
     )
     return ReportsDamaged(
-        say("client.active_run.record_of_run", name=name),
+        say("client.active_run.record_is_unreadable", name=name),
         hint=hint,
     )

@@ -86,4 +86,4 @@ class CheckWorktree:
 
     def _check_open(self) -> None:
         if self._closed:
-            raise Interrupted(say("client.check_worktree.server_was_told_to_stop"))
+            raise Interrupted(say("client.check_worktree.server_is_stopping"))

@@ -217,7 +217,7 @@ def _handed_out(run: Run, action: Action, host: _ClientHost) -> ClientAction:
             if host.step is None:
                 raise ForgeError(
                     say(
-                        "client.client_actions.was_neither_done_nor_handed",
+                        "client.client_actions.never_handed_out",
                         action_id=action.action_id,
                     )
                 )
@@ -311,7 +311,7 @@ def _exec(run: Run, action: Exec, taken: PublishStep) -> ExecAction:
 def _asked(run: Run, action: Checkpoint | HumanGate) -> ClientAction:
     asked = open_question(run)
     if asked is None:
-        raise ForgeError(say("client.client_actions.open_gate_asks_nothing"))
+        raise ForgeError(say("client.client_actions.gate_without_question"))
     text, cut = presented(asked, run.name, run.workspace.relative)
     if isinstance(action, HumanGate):
         gate = HumanGateAction(

@@ -67,9 +67,9 @@ def report(run: Run, said: Previous, tries: ClientTries) -> ReportOutcome | None
     if said.action_id and said.action_id.removesuffix(PUSH) != action.action_id:
         raise WrongAction(
             say(
-                "client.client_reports.is_not_outstanding_what",
+                "client.client_reports.not_outstanding",
                 action_id=said.action_id,
-                action_id_2=action.action_id,
+                outstanding=action.action_id,
             )
         )
     match action:
@@ -109,7 +109,7 @@ def _usages(said: Previous, count: int, before: Usage | None = None) -> tuple[Us
 
 def _agent_failed(run: Run, action: SpawnAgent, said: Previous) -> ReportOutcome:
     if not said.action_id:
-        raise ActionUnnamed(say("client.client_reports.failure_leaves_nothing_to_see"))
+        raise ActionUnnamed(say("client.client_reports.failure_leaves_no_trace"))
     words = said.error[:_LONGEST_WORDS]
     tasks = action.parallel_task_ids or (None,)
     for task, usage in zip(tasks, _usages(said, len(tasks)), strict=True):
@@ -149,7 +149,7 @@ def _agent_worked(
             return None
         raise NothingVisible(
             say(
-                "client.client_reports.asks_for_which_is_not_there_or_is_what",
+                "client.client_reports.document_is_unchanged",
                 action_id=action.action_id,
                 missing=missing,
             )
@@ -257,10 +257,10 @@ def _fit(run: Run, action: SpawnAgent, dispatch: Dispatch, name: str) -> str:
     except UnicodeDecodeError as error:
         raise ArtifactUnfit(
             say(
-                "client.client_reports.is_not_utf_at_byte",
+                "client.client_reports.not_utf8",
                 where=where,
                 reason=error.reason,
-                start=error.start,
+                position=error.start,
             )
         ) from error
     applier = OutputApplier(run)
@@ -273,7 +273,7 @@ def _fit(run: Run, action: SpawnAgent, dispatch: Dispatch, name: str) -> str:
     if complaints and dispatch.refused < _COMPLAINTS:
         note(run, dispatch.model_copy(update={"refused": dispatch.refused + 1}))
         raise ArtifactUnfit(
-            say("client.client_reports.cannot_be_used", where=where), details=complaints
+            say("client.client_reports.document_is_unfit", where=where), details=complaints
         )
     return text
 
@@ -361,7 +361,7 @@ def _told(
 def _file_written(run: Run, action: WriteFile, said: Previous) -> ReportOutcome | None:
     if said.error:
         if not said.action_id:
-            raise ActionUnnamed(say("client.client_reports.failure_leaves_nothing_to_see"))
+            raise ActionUnnamed(say("client.client_reports.failure_leaves_no_trace"))
         return _not_done(run, action, said.error)
     raw = run.workspace.read_bytes(action.path)
     if raw is None or raw.decode("utf-8", "replace").strip() != action.content.strip():
@@ -369,7 +369,7 @@ def _file_written(run: Run, action: WriteFile, said: Previous) -> ReportOutcome 
             return None
         raise NothingVisible(
             say(
-                "client.client_reports.does_not_hold_content",
+                "client.client_reports.file_has_other_content",
                 relative=run.workspace.relative,
                 path=action.path,
                 action_id=action.action_id,
@@ -410,7 +410,7 @@ def _executed(run: Run, action: Exec, said: Previous) -> ReportOutcome | None:
         return None
     if not said.action_id:
         raise ActionUnnamed(
-            say("client.client_reports.whether_was_done_cannot_be_seen", action_id=action.action_id)
+            say("client.client_reports.cannot_be_checked", action_id=action.action_id)
         )
     label = run.pipeline.phase(action.phase).label
     if said.error:
@@ -419,7 +419,7 @@ def _executed(run: Run, action: Exec, said: Previous) -> ReportOutcome | None:
         if not is_pushed(run):
             raise NothingVisible(
                 say(
-                    "client.client_reports.is_not_at_its_remote_as_it_is_here",
+                    "client.client_reports.branch_not_pushed",
                     branch=run.state.branch,
                 )
             )
@@ -429,8 +429,8 @@ def _executed(run: Run, action: Exec, said: Previous) -> ReportOutcome | None:
     found = _URL.search(said.output)
     if action.operation == "pull-request" and found is None:
         raise NothingVisible(
-            say("client.client_reports.pull_request_has_address"),
-            hint=say("client.client_reports.pass_to_pipeline_next_action"),
+            say("client.client_reports.no_address_of_pull_request"),
+            hint=say("client.client_reports.pass_the_output"),
         )
     url = found[0] if found is not None and action.operation == "pull-request" else ""
     detail = f"opened {url}" if url else f"{label} was done by the client"

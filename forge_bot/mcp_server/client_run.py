@@ -98,7 +98,9 @@ def _on_branch(location: RunLocation) -> None:
         return
     said = f"The run is on {info.branch}, but {head.branch} is checked out in {location.root.path}."
     if repository.branch_exists(info.branch):
-        raise WrongBranch(said, hint=say("client.client_run.git_switch", branch=info.branch))
+        raise WrongBranch(
+            said, hint=say("client.client_run.switch_and_call_again", branch=info.branch)
+        )
     for known in runs(repository):
         # A record that no commit has belongs to a branch that nobody has made yet.
         record = f"{Workspace(location.root.path, info.name).relative}/{REPORTS}"
@@ -108,7 +110,7 @@ def _on_branch(location: RunLocation) -> None:
     base = first.base_commit if isinstance(first, RunStarted) else head.commit
     if (operation := under_way(location.root.path)) is not None:
         raise WrongBranch(
-            say("client.client_run.is_under_way", said=said, name=operation.name),
+            say("client.client_run.operation_in_progress", said=said, name=operation.name),
             hint=operation.way_out,
         )
     if head.commit != base:
@@ -116,7 +118,7 @@ def _on_branch(location: RunLocation) -> None:
             said,
             hint=(
                 say(
-                    "client.client_run.it_begins_at_another_commit",
+                    "client.client_run.begins_at_another_commit",
                     branch=info.branch,
                     base=base[:12],
                 )

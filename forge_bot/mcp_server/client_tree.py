@@ -107,12 +107,8 @@ def check_bounds(run: Run, changed: tuple[str, ...], *, implementing: bool) -> N
     wrong = [path for path in changed if path in tracked]
     if wrong:
         raise OutOfBounds(
-            say("client.client_tree.this_phase_writes_its_document"),
-            hint=(
-                say(
-                    "client.client_tree.git_restore_staged_worktree", wrong=" ".join(wrong[:_SHOWN])
-                )
-            ),
+            say("client.client_tree.wrote_outside_its_document"),
+            hint=(say("client.client_tree.restore_these_files", wrong=" ".join(wrong[:_SHOWN]))),
             details=tuple(wrong[:_SHOWN]),
         )
 
@@ -123,7 +119,7 @@ def _check_names(changed: tuple[str, ...]) -> None:
     if odd:
         hint = "Rename or delete them, and report again."
         raise OutOfBounds(
-            say("client.client_tree.files_were_written_whose_names"),
+            say("client.client_tree.names_are_not_utf8"),
             hint=hint,
             details=tuple(odd[:_SHOWN]),
         )

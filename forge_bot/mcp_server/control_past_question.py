@@ -74,11 +74,11 @@ def past_question(run: Run, wanted: Wanted, target: PhaseId, folder: str) -> Pas
         options=(wanted.operation,),
         refusal=PersonDecides(
             say(
-                "client.control_past_question.run_waits_for_answer",
+                "client.control_past_question.question_is_open",
                 name=run.name,
-                name_2=name,
+                gate=name,
                 does=does,
             ),
-            hint=say("client.control_past_question.show_them_question", typed=typed),
+            hint=say("client.control_past_question.show_the_question", typed=typed),
         ),
     )

@@ -84,9 +84,7 @@ class GraphAnswers:
         graph, _ = self._with_manifest(self._roots.root(project))
         found = graph.node(unquote(node_id))
         if found is None:
-            raise UnknownNode(
-                say("client.graph_answers.graph_has_no_node", unquote=unquote(node_id))
-            )
+            raise UnknownNode(say("client.graph_answers.no_node", node=unquote(node_id)))
         answer = ask_graph(graph, GraphQuestion(of=found.id, limit=200))
         return {
             **named(found.id, found.kind, found.tier),

@@ -36,8 +36,8 @@ def check_alone(root: ServedFolder, branch: str) -> None:
         None,
     ):
         raise BranchExists(
-            say("client.idempotency.run_is_under_way", specs=SPECS, name=other.name, branch=branch),
-            hint=(say("client.idempotency.go_on_with_it_pipeline", specs=SPECS, name=other.name)),
+            say("client.idempotency.run_in_progress", specs=SPECS, name=other.name, branch=branch),
+            hint=(say("client.idempotency.continue_that_run", specs=SPECS, name=other.name)),
         )
 
 

@@ -35,7 +35,7 @@ def issue_context(
     """
     if origin.type == "text" and context is not None and not text.strip():
         raise ContextMissing(
-            say("client.issue_context.external_context_has_none_of_fields"),
+            say("client.issue_context.no_known_field"),
             details=_EXPECTED,
         )
     if origin.type == "text":
@@ -101,7 +101,7 @@ def told_origin(
             if origin.problem or origin.type in {"text", "workspace"}:
                 raise BadArguments(
                     say(
-                        "client.issue_context.is_address_of_no_issue",
+                        "client.issue_context.no_issue",
                         address=address,
                         problem=origin.problem,
                     ).strip()
@@ -129,7 +129,7 @@ def _missing(origin: Origin) -> ContextMissing:
     details = (needed.instruction,) if needed is not None else ()
     return ContextMissing(
         say(
-            "client.issue_context.what_says_is_not_known",
+            "client.issue_context.text_is_unknown",
             url=origin.url or say("client.issue_context.issue"),
         ),
         details=details,

@@ -43,9 +43,7 @@ def read_answer(text: str, digest: str) -> SpokenAnswer:
     said = answer_line.read_answer(text[: _LONGEST_NOTES + 100])
     if isinstance(said, Mistyped):
         raise AnswerNotOffered(
-            say(
-                "client.person_answers.is_none_of_answers", strip=text.strip()[:60], hint=said.hint
-            ),
+            say("client.person_answers.no_answer", text=text.strip()[:60], hint=said.hint),
             hint=say("client.person_answers.pass_on_the_answer"),
         )
     reply = person_answer(said)
@@ -53,7 +51,7 @@ def read_answer(text: str, digest: str) -> SpokenAnswer:
     if isinstance(said, Approve | PostSummary) and said.digest is not None:
         if named not in {None, said.digest}:
             raise AnswerNotOffered(
-                say("client.person_answers.answer_names_two_versions"),
+                say("client.person_answers.two_versions"),
                 hint=say("client.person_answers.pass_on_the_answer"),
             )
         named = said.digest
@@ -74,7 +72,7 @@ def passed_on(run: Run, text: str, digest: str, action_id: str, client: str) -> 
     if (before := _answer_to(run, action_id, spoken.digest or "" if not open_ else "")) is not None:
         return _again(run, before, spoken.reply, spoken.digest)
     if not isinstance(action, Checkpoint | HumanGate):
-        raise NoGateOpen(say("client.person_answers.nothing_is_asked_now"), hint=_NOTHING_ASKED)
+        raise NoGateOpen(say("client.person_answers.nothing_is_asked"), hint=_NOTHING_ASKED)
     _check_name(action, action_id)
     run.tell(
         answer(run, spoken.reply, VIA, spoken.digest, by=f"{client or 'an MCP client'}, unverified")
@@ -118,7 +116,7 @@ def _again(run: Run, before: Answered, reply: PersonAnswer, digest: str | None) 
         or not _digest_of(run, before).startswith((digest or "").lower())
     ):
         raise NoGateOpen(
-            say("client.person_answers.and_that_counted_what_came", counted=counted),
+            say("client.person_answers.answered_already", counted=counted),
             hint=_COUNTED,
         )
     return f"{counted}; the same answer once more changes nothing, and what is outstanding is below"
@@ -146,14 +144,14 @@ def _check_name(action: Checkpoint | HumanGate, action_id: str) -> None:
     if action_id and action_id != action.action_id:
         raise WrongAction(
             say(
-                "client.person_answers.answer_is_for_but_is_asked",
+                "client.person_answers.answer_to_another_question",
                 action_id=action_id,
-                action_id_2=action.action_id,
+                asked=action.action_id,
             )
         )
     if isinstance(action, HumanGate) and not action_id:
         raise ActionUnnamed(
-            say("client.person_answers.answer_at_human_gate_names", action_id=action.action_id)
+            say("client.person_answers.human_gate_needs_its_id", action_id=action.action_id)
         )
 
 
@@ -173,9 +171,9 @@ def given_to_client(
             return _again(run, before, reply, named)
         raise WrongAction(
             say(
-                "client.person_answers.answer_is_for_but_is_outstanding",
+                "client.person_answers.answer_to_no_question",
                 action_id=action_id,
-                action_id_2=run.action.action_id,
+                outstanding=run.action.action_id,
             )
         )
     via = f"{VIA_CLIENT}{_CUT}" if cut else VIA_CLIENT

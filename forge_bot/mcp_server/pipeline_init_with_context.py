@@ -99,7 +99,7 @@ class Confirmations:
         """
         if call.discussion_answers.strip() and call.user_confirmation is not None:
             raise BadArguments(
-                say("client.pipeline_init_with_context.discussion_answers_and_user_confirmation"),
+                say("client.pipeline_init_with_context.answers_and_confirmation_together"),
                 hint=say("client.pipeline_init_with_context.send_answers_first"),
             )
         told = self._remembered(root, call)
@@ -276,7 +276,7 @@ def _note(places: RunPaths) -> None:
     except WriteFailed as error:
         raise NoStateHome(
             say(
-                "client.pipeline_init_with_context.cannot_be_written",
+                "client.pipeline_init_with_context.state_home_not_writable",
                 home=places.home,
                 message=error.message,
             )
@@ -350,7 +350,7 @@ def _check_tree(root: ServedFolder, plan: RunPlan) -> None:
     if (operation := under_way(root.path)) is not None:
         raise NotReady(
             say(
-                "client.pipeline_init_with_context.is_under_way",
+                "client.pipeline_init_with_context.operation_in_progress",
                 name=operation.name,
                 path=root.path,
             ),
@@ -358,8 +358,10 @@ def _check_tree(root: ServedFolder, plan: RunPlan) -> None:
         )
     if plan.here and branch == root.repository.default_branch():
         raise BadOption(
-            say("client.pipeline_init_with_context.use_current_branch_would_write", branch=branch),
-            hint=(say("client.pipeline_init_with_context.leave_use_current_branch_out")),
+            say(
+                "client.pipeline_init_with_context.would_write_to_a_protected_branch", branch=branch
+            ),
+            hint=(say("client.pipeline_init_with_context.use_another_branch")),
         )
     if plan.here:
         check_alone(root, branch)

@@ -137,7 +137,7 @@ class ForgeServer(MCPServer[Any]):
         if (unfit := _cause(error, ValidationError)) is not None:
             return refused(
                 BadArguments(
-                    say("client.protocol.cannot_be_called_like", tool=tool),
+                    say("client.protocol.bad_call", tool=tool),
                     details=problems_of(unfit),
                 ),
                 tool,
@@ -224,7 +224,7 @@ def checked(arguments: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]
     known = schema.get("properties", {})
     if extra := sorted(set(arguments) - set(known)):
         raise BadArguments(
-            say("client.protocol.there_is_no_argument", extra=", ".join(extra)),
+            say("client.protocol.no_such_argument", extra=", ".join(extra)),
             details=(f"known: {', '.join(known)}",),
         )
     text = json.dumps(arguments, ensure_ascii=False)
@@ -232,7 +232,7 @@ def checked(arguments: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]
         hint = "Write what is long into a file of the workspace and name it."
         raise BadArguments(
             say(
-                "client.protocol.arguments_have_characters",
+                "client.protocol.arguments_too_long",
                 count=len(text),
                 most_characters=MOST_CHARACTERS,
             ),

@@ -62,8 +62,8 @@ class Queries:
         ]
         if not found:
             raise UnknownRun(
-                say("client.queries.there_is_no_run_in_served", name=name),
-                hint=say("client.queries.forge_project_id_runs_lists"),
+                say("client.queries.no_such_run", name=name),
+                hint=say("client.queries.where_runs_are_listed"),
             )
         here = [location for location in found if location.here]
         if len(here) > 1:
@@ -101,8 +101,8 @@ class Queries:
         text = self.reading(name).artifact(artifact)
         if text is None:
             raise UnknownArtifact(
-                say("client.queries.run_has", name=name, artifact=artifact),
-                hint=say("client.queries.forge_run_artifacts_lists_those", name=name),
+                say("client.queries.no_such_artifact", name=name, artifact=artifact),
+                hint=say("client.queries.where_artifacts_are_listed", name=name),
             )
         return text
 

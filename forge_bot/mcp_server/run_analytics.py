@@ -54,9 +54,9 @@ def numbers_of_effort(root: ServedFolder, effort: str) -> dict[str, JsonValue]:
     except ValueError:
         raise BadArguments(
             say(
-                "client.run_analytics.effort_does_not_exist",
+                "client.run_analytics.no_such_effort",
                 effort=effort,
-                effort_2=", ".join(Effort),
+                efforts=", ".join(Effort),
             )
         ) from None
     config = root.config

@@ -185,10 +185,10 @@ class RunManagement:
         if text is None:
             raise UnknownArtifact(
                 say(
-                    "client.run_management.there_is",
+                    "client.run_management.document_is_missing",
                     name=name,
                     specs=SPECS,
-                    name_2=location.info.name,
+                    run=location.info.name,
                 ),
                 hint=say("client.run_management.write_it_there_first"),
             )
@@ -280,7 +280,7 @@ def _validated(found: RunSnapshot, name: str, text: str) -> Validation:
             findings=tuple(finding.model_dump(mode="json") for finding in seen.findings),
             tasks=tuple(f"{task.id}: {task.title}" for task in seen.tasks),
         )
-    raise UnknownArtifact(say("client.run_management.no_phase_of_this_run", name=name))
+    raise UnknownArtifact(say("client.run_management.no_phase_writes_it", name=name))
 
 
 def _writes(pattern: str, name: str, state: State) -> bool:

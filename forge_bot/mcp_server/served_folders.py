@@ -158,7 +158,7 @@ class ServedFolders:
         for root in self.all:
             if wanted == root.id or root.path == _real(wanted):
                 return root
-        raise NotServed(say("client.served_folders.is_not_served_here", wanted=wanted))
+        raise NotServed(say("client.served_folders.not_served", wanted=wanted))
 
     def wanted(self, project: str) -> tuple[ServedFolder, ...]:
         """The root of that id or path alone; all for an empty name. Raises NotServed."""
@@ -216,7 +216,7 @@ class ServedFolders:
         known = tuple(self.workspace(root, info.name) for root in roots for info in root.runs()[:5])
         raise UnknownWorkspace(
             say(
-                "client.served_folders.there_is_no_run",
+                "client.served_folders.no_run_there",
                 workspace=workspace or say("client.served_folders.empty_path"),
             ),
             details=known,
@@ -231,16 +231,14 @@ class ServedFolders:
             roots = tuple(root for root in self.all if specs == SPECS and root.path == _real(above))
             if not roots:
                 raise NotServed(
-                    say(
-                        "client.served_folders.is_not_in_folder_that_is_served", workspace=workspace
-                    )
+                    say("client.served_folders.workspace_not_served", workspace=workspace)
                 )
         else:
             roots, name = self.all, plain.removeprefix("./").removeprefix(f"{SPECS}/")
         if _NAME.fullmatch(name) is None or name in {".", ".."}:
             raise NotServed(
                 say(
-                    "client.served_folders.is_no_folder_directly_under",
+                    "client.served_folders.not_a_run_folder",
                     workspace=workspace,
                     specs=SPECS,
                 )
@@ -265,8 +263,8 @@ def _is_repository(folder: Path) -> bool:
 def in_several(workspace: str) -> AmbiguousRun:
     """The error for a run that is checked out in more than one served folder."""
     return AmbiguousRun(
-        say("client.served_folders.exists_in_several_served_folders", workspace=workspace),
-        hint=say("client.served_folders.give_absolute_path_of_its_workspace"),
+        say("client.served_folders.several_folders_have_it", workspace=workspace),
+        hint=say("client.served_folders.give_the_absolute_path"),
     )
 
 
@@ -278,13 +276,13 @@ def _on_its_branch(root: ServedFolder, info: RunInfo) -> WrongBranch:
         )
         return WrongBranch(
             say(
-                "client.served_folders.run_is_checked_out_in_another",
+                "client.served_folders.checked_out_elsewhere",
                 name=info.name,
                 tree=info.tree,
             ),
             hint=hint,
         )
     return WrongBranch(
-        say("client.served_folders.run_is_on_branch", name=info.name, branch=info.branch),
-        hint=say("client.served_folders.in_git_switch", path=root.path, branch=info.branch),
+        say("client.served_folders.run_on_another_branch", name=info.name, branch=info.branch),
+        hint=say("client.served_folders.switch_there", path=root.path, branch=info.branch),
     )

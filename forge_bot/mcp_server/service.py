@@ -152,9 +152,7 @@ class Service:
             warning = ""
             if said.user_response.strip():
                 if asks_itself and isinstance(run.action, Checkpoint | HumanGate):
-                    raise AskedElsewhere(
-                        say("client.service.this_client_asks_its_person_by_itself")
-                    )
+                    raise AskedElsewhere(say("client.service.client_asks_its_person"))
                 warning = passed_on(run, said.user_response, said.digest, said.action_id, client)
             found = self._next(run, location, tell)
             self.standing.note(workspace, run, found)
@@ -206,7 +204,7 @@ class Service:
                     )
                 raise WrongAction(
                     say(
-                        "client.service.was_reported_but_is_outstanding",
+                        "client.service.another_is_outstanding",
                         phase=phase,
                         action_id=action.action_id,
                     )

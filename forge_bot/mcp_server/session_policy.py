@@ -82,7 +82,7 @@ class SessionPolicies:
     def check(self, tool: Tool, session: ServerSession | None) -> None:
         """Raise SessionOnlyLooks for a tool that changes something in a session that only looks."""
         if self.of(session).only_looks and changes(tool):
-            raise SessionOnlyLooks(say("client.session_policy.changes_something", name=tool.name))
+            raise SessionOnlyLooks(say("client.session_policy.read_only_session", name=tool.name))
 
     async def __call__(
         self, ctx: ServerRequestContext[Any, Any], call_next: CallNext

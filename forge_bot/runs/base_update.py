@@ -54,19 +54,19 @@ def update(
     verification = _verification(run)
     if state.ended and not done:
         raise CannotUpdate(
-            say("runs.base_update.run_is_over", value=state.current_phase_status.value)
+            say("runs.base_update.run_is_over", status=state.current_phase_status.value)
         )
     if state.gate is not None and verification in state.completed_phases:
         raise CannotUpdate(
-            say("runs.base_update.change_is_verified"),
-            hint=say("runs.base_update.answer_what_it_asks_first"),
+            say("runs.base_update.question_is_open"),
+            hint=say("runs.base_update.answer_first"),
         )
     take_peoples_commits(run)
     root, base = run.repository.root, base or state.base_branch
     places = (f"{REMOTES}origin/{base}", f"{HEADS}{base}")
     newest = next(filter(None, (ref_target(root, ref) for ref in places)), None)
     if newest is None:
-        raise CannotUpdate(say("runs.base_update.there_is_no_branch_any", base=base))
+        raise CannotUpdate(say("runs.base_update.base_branch_is_gone", base=base))
     head = run.tree.commit_id()
     if not is_ancestor(root, newest, head):
         found = merge_base_into_run(run, base, newest, mark=_may_solve(run))
@@ -74,8 +74,8 @@ def update(
             raise _contradicted(run, base, found.conflicts)
     elif not _in_conflict(run) and (not done or len(commit_at(root, head).parents) == 1):
         raise CannotUpdate(
-            say("runs.base_update.run_has_all_of_already", base=base),
-            hint=say("runs.base_update.there_is_nothing_to_do"),
+            say("runs.base_update.up_to_date", base=base),
+            hint=say("runs.base_update.nothing_to_do"),
         )
     if paths := _in_conflict(run):
         name = f"{CONFLICTS}-{state.rounds.get(CONFLICTS, 0) + 1}.md"
@@ -144,18 +144,18 @@ def _contradicted(run: Run, base: str, conflicts: tuple[str, ...]) -> CannotUpda
     away = run.repository.remote_url() is not None
     return CannotUpdate(
         say(
-            "runs.base_update.and_run_changed_same_lines",
+            "runs.base_update.same_lines_changed",
             base=base,
             conflicts=", ".join(conflicts[:_SHOWN]),
             more=more,
         ),
         hint=(
             say(
-                "runs.base_update.nothing_was_merged",
+                "runs.base_update.merge_by_hand",
                 base=base,
                 branch=branch,
-                value="origin/" if away else "",
-                value_2=say("runs.base_update.and_push_resolve_conflicts_on_pull") if away else "",
+                remote="origin/" if away else "",
+                and_push=say("runs.base_update.and_push") if away else "",
             )
         ),
     )

@@ -121,9 +121,7 @@ def applied(
             f"`git restore {run.workspace.relative}/{name}` brings it back; what you want different"
             " belongs into a commit of yours."
         )
-        raise GitFailed(
-            say("runs.builtin_actions.is_not_patch_that_was_approved", name=name), hint=hint
-        )
+        raise GitFailed(say("runs.builtin_actions.not_the_approved_patch", name=name), hint=hint)
     outcome = try_patch(task)
     artifact = run.pipeline.implementation.writes.replace("{task}", task)
     before = run.workspace.read(artifact)

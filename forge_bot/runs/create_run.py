@@ -109,7 +109,7 @@ def plan_for(
     short = slug(name or draft.title)
     if here:
         if branch is not None:
-            raise BadOption(say("runs.create_run.here_works_on_branch_that_is_checked"))
+            raise BadOption(say("runs.create_run.here_and_branch"))
         head = repository.head()
         if not external_worktree:
             _check_here(repository, head)
@@ -132,11 +132,11 @@ def plan_for(
 def _check_here(repository: Repository, head: Head) -> None:
     if head.branch == repository.default_branch():
         raise BadOption(
-            say("runs.create_run.here_would_write", branch=head.branch),
-            hint=say("runs.create_run.git_switch_c_name_first"),
+            say("runs.create_run.here_on_a_protected_branch", branch=head.branch),
+            hint=say("runs.create_run.switch_first"),
         )
     if not Tree(repository.root).is_clean():
-        raise DirtyTree(say("runs.create_run.work_tree_has_uncommitted_changes"))
+        raise DirtyTree(say("runs.create_run.uncommitted_changes"))
 
 
 def create_run(

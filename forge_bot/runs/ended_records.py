@@ -91,13 +91,11 @@ def head_of_record(repository: Repository, run: str) -> str:
         return commit_at(repository.root, commit).parents[1]
     raise GitFailed(
         say(
-            "runs.ended_records.no_commit_of_branch_says",
+            "runs.ended_records.end_of_run_is_unknown",
             record_branches=RECORD_BRANCHES[0],
             run=run,
         ),
-        hint=say(
-            "runs.ended_records.git_log_shows_what_was_kept", record_branches=RECORD_BRANCHES[0]
-        ),
+        hint=say("runs.ended_records.show_the_log", record_branches=RECORD_BRANCHES[0]),
     )
 
 
@@ -144,17 +142,17 @@ def _with_record(repository: Repository, tips: BranchTips, run: str, head: str, 
     root, known = repository.root, record_commits(tips)
     for ref, tip in known.items():
         if not _is_ours(repository, tip):
-            raise GitFailed(say("runs.ended_records.has_commits_that_forge_bot", ref=ref))
+            raise GitFailed(say("runs.ended_records.foreign_commits", ref=ref))
     before = _joined(repository, known.values() or (_first(repository),))
     folder = repository.list_folders(head, SPECS).get(run)
     if folder is None:
-        raise GitFailed(say("runs.ended_records.has_no_record", head=head[:12], run=run))
+        raise GitFailed(say("runs.ended_records.no_record", head=head[:12], run=run))
     there = repository.list_folders(before, SPECS).get(run) if known else None
     parents = tuple(dict.fromkeys(filter(None, (before, head, landed))))
     if there == folder and all(is_ancestor(root, each, before) for each in parents):
         return before
     if there is not None and _started(repository, there) != _started(repository, folder):
-        raise GitFailed(say("runs.ended_records.another_run_called_has_its_record", run=run))
+        raise GitFailed(say("runs.ended_records.name_is_taken", run=run))
     tree = tree_with_folders(root, tree_id(root, before), SPECS, {run: folder})
     signature = commit_at(root, head).signature
     made = make_commit(root, tree, parents, f"The record of {run}", ((_KEPT, run),), signature)

@@ -140,7 +140,7 @@ def resolve_run(repository: Repository, wanted: str | None) -> RunInfo:
             return match[0]
         if (older := _kept_run(repository, named)) is not None:
             return older
-        raise UnknownRun(say("runs.find_runs.there_is_no_run_in_this_repository", wanted=wanted))
+        raise UnknownRun(say("runs.find_runs.no_such_run", wanted=wanted))
     here = checked_out(repository)
     if mine := [
         info for info in known if here in {info.branch, info.renamed} - {""} and not info.remote
@@ -150,12 +150,12 @@ def resolve_run(repository: Repository, wanted: str | None) -> RunInfo:
     alive = [info for info in unended if not info.remote] or unended
     if len(alive) > 1:
         raise AmbiguousRun(
-            say("runs.find_runs.several_runs_are_under_way"),
+            say("runs.find_runs.several_runs"),
             details=tuple(f"{info.name} ({_where(info)})" for info in alive),
         )
     if candidates := alive or list(known[:1]):
         return candidates[0]
-    raise UnknownRun(say("runs.find_runs.this_repository_has_no_run"), remedy=StartRun())
+    raise UnknownRun(say("runs.find_runs.no_run_yet"), remedy=StartRun())
 
 
 def run_named(repository: Repository, name: str) -> RunInfo:

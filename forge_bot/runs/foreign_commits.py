@@ -67,15 +67,15 @@ def _refused(
     was = before[:_SHORT]
     if onwards:
         return ForeignCommits(
-            say("runs.foreign_commits.branch_has_commits_that_run", named=_named(tree, before)),
-            hint=(say("runs.foreign_commits.git_reset_soft_keeps_their", was=was)),
+            say("runs.foreign_commits.foreign_commits", named=_named(tree, before)),
+            hint=(say("runs.foreign_commits.reset_keeping_their_changes", was=was)),
         )
     if repository.contains(before, now):
         back = f"git merge --ff-only {was}, then call again."
         return ForeignCommits(
-            say("runs.foreign_commits.branch_was_taken_back", was=was, now=now[:_SHORT]), hint=back
+            say("runs.foreign_commits.branch_taken_back", was=was, now=now[:_SHORT]), hint=back
         )
     return ForeignCommits(
-        say("runs.foreign_commits.branch_was_rewritten", was=was),
-        hint=(say("runs.foreign_commits.git_reset_soft_keeps_changes", was=was)),
+        say("runs.foreign_commits.branch_rewritten", was=was),
+        hint=(say("runs.foreign_commits.reset_and_report", was=was)),
     )

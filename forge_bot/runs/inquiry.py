@@ -156,13 +156,13 @@ def _checked(question: str) -> str:
     text = question.replace("\0", "").strip()
     if not any(character.isalnum() for character in text):
         raise BadOption(
-            say("runs.inquiry.question_has_no_words"),
-            hint=say("runs.inquiry.write_for_example"),
+            say("runs.inquiry.empty_question"),
+            hint=say("runs.inquiry.example"),
         )
     if len(text) > _LONGEST:
         raise BadOption(
-            say("runs.inquiry.question_has_characters", count=len(text), longest=_LONGEST),
-            hint=say("runs.inquiry.name_file_instead_of_quoting"),
+            say("runs.inquiry.question_too_long", count=len(text), longest=_LONGEST),
+            hint=say("runs.inquiry.name_a_file"),
         )
     return text
 

@@ -55,8 +55,8 @@ def opener(root: Path) -> OpenPullRequest:
     """Return how pull requests of a repository are opened. Raises GhFailed where gh is missing."""
     if shutil.which("gh") is None:
         raise GhFailed(
-            say("runs.open_pull_request.open_pr_needs_githubs_command"),
-            hint=say("runs.open_pull_request.install_it_from_https"),
+            say("runs.open_pull_request.gh_is_missing"),
+            hint=say("runs.open_pull_request.install_gh"),
         )
     return lambda wanted: _opened(root, wanted)
 
@@ -131,12 +131,10 @@ def _gh(root: Path, words: tuple[str, ...]) -> subprocess.CompletedProcess[str]:
             stdin=subprocess.DEVNULL,
         )
     except subprocess.TimeoutExpired as error:
-        raise GhFailed(
-            say("runs.open_pull_request.gh_gave_no_answer_within", seconds=_SECONDS)
-        ) from error
+        raise GhFailed(say("runs.open_pull_request.gh_did_not_answer", seconds=_SECONDS)) from error
     except OSError as error:
         raise GhFailed(
-            say("runs.open_pull_request.gh_could_not_be_started", strerror=error.strerror or error)
+            say("runs.open_pull_request.gh_not_started", strerror=error.strerror or error)
         ) from error
 
 

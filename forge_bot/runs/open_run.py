@@ -115,7 +115,7 @@ def refuse_renamed(info: RunInfo) -> None:
     if info.renamed:
         raise BranchRenamed(
             say(
-                "runs.open_run.run_belongs_to_branch",
+                "runs.open_run.branch_was_renamed",
                 name=info.name,
                 branch=info.branch,
                 renamed=info.renamed,
@@ -136,12 +136,12 @@ def _tree(repository: Repository, info: RunInfo, place: Path) -> tuple[Tree, tup
     if info.kept and not info.kept_on.endswith(RECORD_BRANCHES):
         raise NothingToRetry(
             say(
-                "runs.open_run.run_was_merged_into",
+                "runs.open_run.run_was_merged",
                 name=info.name,
                 kept_on=info.kept_on,
                 branch=info.branch,
             ),
-            hint=say("runs.open_run.forge_bot_show_reads_its_documents"),
+            hint=say("runs.open_run.begin_a_new_run"),
         )
     if info.kept:
         advance_branch(repository.root, info.branch, head_of_record(repository, info.name))

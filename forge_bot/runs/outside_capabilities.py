@@ -145,7 +145,10 @@ class OutsideCapabilities:
         missing = [name for name in self.setup.policy.required if name not in there]
         if missing:
             raise CapabilityMissing(
-                say("runs.outside_capabilities.this_run_needs", missing=", ".join(missing)),
+                say(
+                    "runs.outside_capabilities.required_capability_missing",
+                    missing=", ".join(missing),
+                ),
                 details=tuple(
                     f"{name}: {broken[key].sentence}"
                     for name in missing

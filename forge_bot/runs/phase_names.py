@@ -43,12 +43,12 @@ def phase_named(pipeline: Pipeline, wanted: str) -> PhaseId:
             return found[0].id
         if found:
             raise BadOption(
-                say("runs.phase_names.could_mean", wanted=wanted, listed=_listed(found)),
-                hint=say("runs.phase_names.name_one_of_them_by_its_id"),
+                say("runs.phase_names.ambiguous", wanted=wanted, listed=_listed(found)),
+                hint=say("runs.phase_names.name_one_by_its_id"),
             )
     raise BadOption(
-        say("runs.phase_names.no_phase_is_called", wanted=wanted),
-        hint=say("runs.phase_names.name_one_of_those_above_by_its_id"),
+        say("runs.phase_names.no_such_phase", wanted=wanted),
+        hint=say("runs.phase_names.name_a_phase"),
         details=_all(phases),
     )
 
@@ -154,9 +154,9 @@ def check_documents(run: Run, target: PhaseId) -> None:
     if gone:
         raise NothingToRetry(
             say(
-                "runs.phase_names.builds_on_documents_that_are_gone",
+                "runs.phase_names.documents_are_gone",
                 target=target,
                 gone=", ".join(gone),
             ),
-            hint=(say("runs.phase_names.restore_them_under", relative=run.workspace.relative)),
+            hint=(say("runs.phase_names.restore_documents", relative=run.workspace.relative)),
         )

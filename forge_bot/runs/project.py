@@ -402,7 +402,7 @@ class Project:
         if outcome.exit_code != 0 and outcome.cannot_judge:
             raise CannotJudge(
                 say(
-                    "runs.project.failed_and_this_sandbox_cannot",
+                    "runs.project.sandbox_cannot_judge",
                     argv=" ".join(argv),
                     cannot_judge=outcome.cannot_judge,
                 )
@@ -427,7 +427,7 @@ class Project:
         """
         outcome = run(self.backend, box, words, called_off=self._called_off)
         if self._called_off.is_set():
-            raise Interrupted(say("runs.project.work_was_ended_while_projects"))
+            raise Interrupted(say("runs.project.interrupted"))
         return outcome
 
     def _box(self, place: Tree, *, setting_up: bool, network: bool) -> Box:

@@ -105,7 +105,7 @@ def check_not_kept(given: Mapping[str, str], folders: Iterable[Path]) -> None:
         if (found := _search(wanted, file)) is not None:
             raise CredentialKept(
                 say(
-                    "runs.registry_credentials.setup_wrote_value_of_into",
+                    "runs.registry_credentials.secret_in_setup",
                     forms=forms[found],
                     name=file.name,
                 )

@@ -100,8 +100,8 @@ def _newest_readable(
         if raw and _readable(repository, config, run, raw):
             return commit, raw
     raise ReportsDamaged(
-        say("runs.repair.no_commit_of_branch_has_that_can_be_read", record=record),
-        hint=say("runs.repair.branch_and_its_commits_stay_as_they"),
+        say("runs.repair.no_readable_record", record=record),
+        hint=say("runs.repair.branch_stays"),
         remedy=StartRun(),
     )
 

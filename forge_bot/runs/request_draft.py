@@ -38,7 +38,7 @@ def draft_from_words(task: str, *, token: str | None, api_url: str | None) -> Re
         return checked(draft)
     text = task.replace("\r\n", "\n").replace("\0", "").strip()
     if len(re.sub(r"\W", "", text)) < len("fix"):
-        raise EmptyTask(say("runs.request_draft.task_is_empty"))
+        raise EmptyTask(say("runs.request_draft.empty_task"))
     return checked(RequestDraft(title=_title(text), text=text))
 
 
@@ -48,7 +48,7 @@ def draft_from(
     """The draft for an issue that somebody else has read. Raises EmptyTask, TaskTooLarge."""
     words = text.replace("\r\n", "\n").replace("\0", "").strip()
     if not title.strip() and not words:
-        raise EmptyTask(say("runs.request_draft.issue_has_neither_title_nor"))
+        raise EmptyTask(say("runs.request_draft.empty_issue"))
     return checked(
         RequestDraft(
             title=title.strip() or _title(words),
@@ -111,12 +111,12 @@ def _hosts() -> tuple[str, ...]:
 def _no_issue(url: str) -> IssueUnavailable:
     if re.search(r"/pull/\d+", url):
         return IssueUnavailable(
-            say("runs.request_draft.is_pull_request", url=url),
-            hint=say("runs.request_draft.name_issue"),
+            say("runs.request_draft.is_a_pull_request", url=url),
+            hint=say("runs.request_draft.name_an_issue"),
         )
     return IssueUnavailable(
-        say("runs.request_draft.is_no_issue_of_github", url=url),
-        hint=(say("runs.request_draft.paste_text_of_issue_as_task")),
+        say("runs.request_draft.not_an_issue_of_github", url=url),
+        hint=(say("runs.request_draft.paste_the_text")),
     )
 
 
@@ -128,7 +128,7 @@ def checked(draft: RequestDraft) -> RequestDraft:
     if len(draft.text) > LONGEST_TASK:
         raise TaskTooLarge(
             say(
-                "runs.request_draft.task_has_characters",
+                "runs.request_draft.task_too_long",
                 count=len(draft.text),
                 longest_task=LONGEST_TASK,
             )

@@ -50,7 +50,7 @@ class RunClock:
             self._counted = 0.0
             raise TimeUsedUp(
                 say(
-                    "runs.run_clock.run_has_been_worked",
+                    "runs.run_clock.time_is_up",
                     duration=duration(round(self._limit * 1000)),
                 )
             ) from None

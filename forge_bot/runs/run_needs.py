@@ -22,6 +22,4 @@ def waits_for_consent(backend: BackendName, config: Config) -> bool:
 def check_testable(profile: Profile, config: Config) -> None:
     """Raise NoTestCommand if nothing could be verified and nobody said that this is wanted."""
     if not profile.commands.test and config.commands.test is None:
-        raise NoTestCommand(
-            say("runs.run_needs.no_way_to_run_tests_was_found"), details=profile.notes
-        )
+        raise NoTestCommand(say("runs.run_needs.no_tests_found"), details=profile.notes)

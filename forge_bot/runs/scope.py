@@ -14,7 +14,9 @@ def scope_folder(repository: Repository, wanted: str, commit: str = "HEAD") -> s
     try:
         folder = folder_of(wanted)
     except ValueError as error:
-        raise BadOption(say("runs.scope.in_is", wanted=wanted, error=error), hint=way_out) from None
+        raise BadOption(
+            say("runs.scope.bad_folder", wanted=wanted, error=error), hint=way_out
+        ) from None
     if not repository.list_files(repository.commit_id(commit), folder):
-        raise BadOption(say("runs.scope.in_no_tracked_file_lies", wanted=wanted), hint=way_out)
+        raise BadOption(say("runs.scope.no_tracked_file", wanted=wanted), hint=way_out)
     return folder

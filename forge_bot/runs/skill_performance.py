@@ -147,9 +147,7 @@ class SkillPerformer:
         known = self.outside.catalogue.skill_definitions[name]
         folder = Path(known.skill_path)
         if skill_digest(folder) != self.outside.catalogue.digests[name]:
-            raise BadCapabilities(
-                say("runs.skill_performance.was_changed_since_this_run_has_read", name=name)
-            )
+            raise BadCapabilities(say("runs.skill_performance.skill_changed", name=name))
         return read_skill(folder, known.skill_path, whole=True)
 
     def _script(

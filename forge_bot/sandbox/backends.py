@@ -69,7 +69,7 @@ def choose(wanted: Wanted) -> BackendName:
             return name
         reasons.append(f"{name}: {trouble}")
     raise NoSandbox(
-        say("sandbox.backends.project_commands_cannot_be_locked", reasons=" ".join(reasons)),
+        say("sandbox.backends.no_backend", reasons=" ".join(reasons)),
         details=tuple(reasons),
     )
 
@@ -111,7 +111,7 @@ def _run(
             case _:
                 assert_never(backend)
     except OSError as error:
-        raise SandboxFailed(say("sandbox.backends.box_could_not_be_made", error=error)) from error
+        raise SandboxFailed(say("sandbox.backends.box_not_made", error=error)) from error
 
 
 def _outcome(
@@ -168,9 +168,7 @@ def bubblewrap_here() -> str:
             return _probed(binary)
         except SandboxFailed as error:
             reasons.append(error.message)
-    raise SandboxFailed(
-        " ".join(dict.fromkeys(reasons)) or say("sandbox.backends.no_bwrap_program_is_installed")
-    )
+    raise SandboxFailed(" ".join(dict.fromkeys(reasons)) or say("sandbox.backends.no_bwrap"))
 
 
 def _probed(binary: str) -> str:
@@ -184,9 +182,7 @@ def _try(name: BackendName, binary: str) -> None:
         code, seen = _run(name, binary, Box(worktree=Path(folder), limits=_PROBE), ("true",), None)
     if isinstance(seen, CannotStart) or code != 0:
         words = seen.sentence if isinstance(seen, CannotStart) else seen.kept.text()
-        raise SandboxFailed(
-            words.strip() or say("sandbox.backends.trial_command_ended_with_code", code=code)
-        )
+        raise SandboxFailed(words.strip() or say("sandbox.backends.trial_failed", code=code))
 
 
 def _try_now(name: BackendName) -> None:

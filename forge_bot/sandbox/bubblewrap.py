@@ -254,7 +254,7 @@ def _not_begun(keeping: KeeperHandle) -> SandboxFailed | _KilledBefore:
     if code > _BY_SIGNAL:
         return _KilledBefore(code)
     return SandboxFailed(
-        said or report.get("words") or say("sandbox.bubblewrap.bwrap_ended_without_word")
+        said or report.get("words") or say("sandbox.bubblewrap.bwrap_ended_silently")
     )
 
 
@@ -302,4 +302,4 @@ def _ending(
         missing = said.endswith(os.strerror(errno.ENOENT))
         reason = cannot_start(name, errno.ENOENT if missing else errno.EACCES)
         return reason.exit_code, reason
-    raise SandboxFailed(said or say("sandbox.bubblewrap.bwrap_ended_without_word"))
+    raise SandboxFailed(said or say("sandbox.bubblewrap.bwrap_ended_silently"))

@@ -46,7 +46,7 @@ def listen_inside(pid: int, port: int) -> socket.socket:
             said = ended.stderr.strip().splitlines()[-1:] or ["no reason given"]
             raise SandboxFailed(
                 say(
-                    "sandbox.connections.nothing_can_listen_at_port_in_sandbox",
+                    "sandbox.connections.port_not_available",
                     port=port,
                     said=said[0],
                 )

@@ -24,13 +24,13 @@ def checked_words(argv: Sequence[str]) -> tuple[str, ...]:
     """Return the words of a command if a program can receive them."""
     if not argv or not argv[0]:
         raise SandboxFailed(
-            say("sandbox.programs.command_without_words_cannot_be_run"),
+            say("sandbox.programs.empty_command"),
             hint=say("sandbox.programs.name_program"),
         )
     if any("\0" in word for word in argv):
         raise SandboxFailed(
-            say("sandbox.programs.word_of_command_has_null"),
-            hint=say("sandbox.programs.write_command_without"),
+            say("sandbox.programs.null_byte"),
+            hint=say("sandbox.programs.remove_the_null_byte"),
         )
     return tuple(argv)
 

@@ -111,20 +111,16 @@ def run(
 
 def _check_machine() -> None:
     if platform.system() != "Linux":
-        raise SandboxFailed(
-            say("sandbox.unprivileged.landlock_is_part_of_linux", system=platform.system())
-        )
+        raise SandboxFailed(say("sandbox.unprivileged.not_linux", system=platform.system()))
     if not seccomp.supported():
-        raise SandboxFailed(
-            say("sandbox.unprivileged.system_calls_of_are_not_known", machine=platform.machine())
-        )
+        raise SandboxFailed(say("sandbox.unprivileged.unknown_machine", machine=platform.machine()))
     found = ctypes.CDLL(None).syscall(
         ctypes.c_long(_CREATE_RULESET), None, ctypes.c_long(0), ctypes.c_long(_VERSION_FLAG)
     )
     if found < _NEEDED_VERSION:
         has = f"has version {found}" if found > 0 else "has no Landlock"
         raise SandboxFailed(
-            say("sandbox.unprivileged.kernel_version", has=has, needed_version=_NEEDED_VERSION)
+            say("sandbox.unprivileged.kernel_too_old", has=has, needed_version=_NEEDED_VERSION)
         )
 
 
@@ -141,14 +137,14 @@ def _shared_memory_room(limits: ResourceLimits) -> int | None:
     if used > room:
         raise SandboxFailed(
             say(
-                "sandbox.unprivileged.holds_mib",
+                "sandbox.unprivileged.shared_memory_is_full",
                 shared_memory=SHARED_MEMORY,
                 used=used // 2**20,
                 room=room // 2**20,
             ),
             hint=(
                 say(
-                    "sandbox.unprivileged.remove_files_from_that_nobody",
+                    "sandbox.unprivileged.free_shared_memory",
                     shared_memory=SHARED_MEMORY,
                 )
             ),
@@ -218,13 +214,10 @@ def _ending(
         reason = cannot_start(name, report["errno"])
         return reason.exit_code, reason
     if "stage" in report:
-        raise SandboxFailed(
-            say("sandbox.unprivileged.landlock_could_not_be_set", report=report["words"])
-        )
+        raise SandboxFailed(say("sandbox.unprivileged.landlock_failed", report=report["words"]))
     if "exit_code" not in report and watched.overrun is None:
         raise SandboxFailed(
-            watched.kept.text().strip()
-            or say("sandbox.unprivileged.process_that_keeps_command_was_ended")
+            watched.kept.text().strip() or say("sandbox.unprivileged.keeper_was_ended")
         )
     return report.get("exit_code", keeper_process.KILLED), replace(
         watched, asked=frozenset(report.get("asked", ()))

@@ -55,12 +55,12 @@ def visible_files(box: Box, temporary_seen: str | None = None) -> Generator[Visi
     worktree = box.worktree.resolve()
     if not worktree.is_dir():
         raise SandboxFailed(
-            say("sandbox.visible_files.work_tree_is_not_folder", worktree=box.worktree),
-            hint=say("sandbox.visible_files.check_path"),
+            say("sandbox.visible_files.no_work_tree", worktree=box.worktree),
+            hint=say("sandbox.visible_files.check_the_path"),
         )
     if worktree == Path.home() or worktree in Path.home().parents:
         raise SandboxFailed(
-            say("sandbox.visible_files.is_or_holds_home_folder", worktree=worktree),
+            say("sandbox.visible_files.holds_a_home_folder", worktree=worktree),
             hint=_NOT_AT_HOME,
         )
     host = Path(tempfile.mkdtemp(prefix="forge-box-"))

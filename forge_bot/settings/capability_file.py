@@ -92,5 +92,5 @@ def load_capability_file(
     """
     text = read(name)
     if text is None and named:
-        raise BadCapabilities(say("settings.capability_file.there_is_no_file", name=name))
+        raise BadCapabilities(say("settings.capability_file.no_file", name=name))
     return parse_capability_file(text, name) if text is not None else MCPConfig()

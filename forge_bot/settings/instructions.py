@@ -137,12 +137,12 @@ def _parsed(text: str) -> Rules:
     start = next((number for number, line in enumerate(lines) if line.strip()), 0)
     if lines[start].rstrip() != _FENCE:
         raise BadConfig(
-            say("settings.instructions.has_no_front_matter", instructions=INSTRUCTIONS),
+            say("settings.instructions.no_front_matter", instructions=INSTRUCTIONS),
             details=(
                 say(
-                    "settings.instructions.first_line_must",
+                    "settings.instructions.begin_with_dashes",
                     instructions=INSTRUCTIONS,
-                    start=start + 1,
+                    line=start + 1,
                 ),
             ),
         )
@@ -152,10 +152,8 @@ def _parsed(text: str) -> Rules:
     )
     if end is None:
         raise BadConfig(
-            say("settings.instructions.front_matter_of_does_not_end", instructions=INSTRUCTIONS),
-            details=(
-                say("settings.instructions.second_line_is_missing", instructions=INSTRUCTIONS),
-            ),
+            say("settings.instructions.endless_front_matter", instructions=INSTRUCTIONS),
+            details=(say("settings.instructions.end_with_dashes", instructions=INSTRUCTIONS),),
         )
     # Blank lines in place of what stands before, so that each problem has its own line.
     return read_yaml(

@@ -102,9 +102,7 @@ def load_descriptor(name: str, read: Callable[[str], str | None]) -> "Pipeline |
     found = _parsed(text, place)
     if isinstance(found, StepPipeline) and found.pipeline_id != name:
         wrong = f"{place}:1: pipeline_id: {found.pipeline_id!r}; the file is named {name!r}"
-        raise BadPipeline(
-            say("settings.load_pipeline.has_one_problem", place=place), details=(wrong,)
-        )
+        raise BadPipeline(say("settings.load_pipeline.one_problem", place=place), details=(wrong,))
     return found
 
 
@@ -114,13 +112,13 @@ def pipeline_source(name: str, read: Callable[[str], str | None]) -> tuple[str, 
     """
     if not name.replace("-", "").replace("_", "").isalnum():
         raise BadPipeline(
-            say("settings.load_pipeline.is_no_name_of_pipeline", name=name),
-            details=(say("settings.load_pipeline.letters_digits"),),
+            say("settings.load_pipeline.bad_name", name=name),
+            details=(say("settings.load_pipeline.allowed_in_names"),),
         )
     if name.casefold() in {each.casefold() for each in RESERVED}:
         raise BadPipeline(
-            say("settings.load_pipeline.is_no_name_of_pipeline", name=name),
-            details=(say("settings.load_pipeline.label_has"),),
+            say("settings.load_pipeline.bad_name", name=name),
+            details=(say("settings.load_pipeline.label_is_taken"),),
         )
     own = f"{PIPELINES}/{name}.yaml"
     text = read(own)
@@ -129,7 +127,7 @@ def pipeline_source(name: str, read: Callable[[str], str | None]) -> tuple[str, 
     shipped = templates() / "pipelines" / f"{name}.yaml"
     if not shipped.is_file():
         raise BadPipeline(
-            say("settings.load_pipeline.there_is_no_pipeline", name=name),
-            details=(say("settings.load_pipeline.neither_nor_shipped_one", own=own),),
+            say("settings.load_pipeline.no_pipeline", name=name),
+            details=(say("settings.load_pipeline.where_pipelines_are", own=own),),
         )
     return shipped.read_text(encoding="utf-8"), f"pipelines/{name}.yaml"

@@ -24,7 +24,7 @@ def _home() -> Path:
         home = Path.home()
     except RuntimeError:
         # Containers run under numbers that no user list knows.
-        raise NoStateHome(say("settings.state_home.home_is_not_set")) from None
+        raise NoStateHome(say("settings.state_home.home_not_set")) from None
     if not home.is_absolute():
-        raise NoStateHome(say("settings.state_home.home_is_which_is_no_absolute", home=str(home)))
+        raise NoStateHome(say("settings.state_home.home_not_absolute", home=str(home)))
     return home

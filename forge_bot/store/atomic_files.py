@@ -29,12 +29,12 @@ def inside(root: Path, relative: str) -> Path:
         or ".." in pure.parts
     ):
         raise PathEscapes(
-            say("store.atomic_files.does_not_stay_inside", relative=relative, name=root.name)
+            say("store.atomic_files.leads_outside", relative=relative, name=root.name)
         )
     path = root / pure
     if _has_link(str(root), pure.parts) and not path.resolve().is_relative_to(root.resolve()):
         raise PathEscapes(
-            say("store.atomic_files.leads_out_of_through_link", relative=relative, name=root.name)
+            say("store.atomic_files.leads_outside_by_a_link", relative=relative, name=root.name)
         )
     return path
 
@@ -80,7 +80,7 @@ def half_written(path: Path) -> Generator[Path]:
     except OSError as error:
         raise WriteFailed(
             say(
-                "store.atomic_files.could_not_be_written",
+                "store.atomic_files.not_written",
                 name=path.name,
                 strerror=error.strerror or error,
             )
@@ -122,9 +122,7 @@ def append_line(path: Path, line: str, expected: Content | None = None) -> Conte
             data = file.read()
             found = Content.of(data)
             if expected is not None and found != expected:
-                raise RecordChanged(
-                    say("store.atomic_files.was_changed_by_another_program", path=path)
-                )
+                raise RecordChanged(say("store.atomic_files.changed_meanwhile", path=path))
             added = line.encode("utf-8") + b"\n"
             file.truncate(found.size)
             try:
@@ -138,14 +136,12 @@ def append_line(path: Path, line: str, expected: Content | None = None) -> Conte
             # git replaces files instead of writing to them, so the line may be in a file that has
             # no name any more.
             if not path.exists() or not os.path.samestat(os.fstat(file.fileno()), path.stat()):
-                raise RecordChanged(
-                    say("store.atomic_files.was_replaced_by_another_program", path=path)
-                )
+                raise RecordChanged(say("store.atomic_files.replaced_meanwhile", path=path))
             return Content.of(data[: found.size] + added)
     except OSError as error:
         raise WriteFailed(
             say(
-                "store.atomic_files.could_not_be_written",
+                "store.atomic_files.not_written",
                 name=path.name,
                 strerror=error.strerror or error,
             )

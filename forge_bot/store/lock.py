@@ -25,9 +25,7 @@ def held(path: Path, what: str, by: str = "") -> Generator[bool]:
     try:
         lock.acquire()
     except Timeout as error:
-        raise RunBusy(
-            say("store.lock.another_process_is_working", what=what, said=_said(holder))
-        ) from error
+        raise RunBusy(say("store.lock.locked", what=what, said=_said(holder))) from error
     try:
         killed = holder.exists()
         _say(holder, by)
@@ -54,7 +52,7 @@ def _say(holder: Path, by: str) -> None:
     except OSError as error:
         raise WriteFailed(
             say(
-                "store.atomic_files.could_not_be_written",
+                "store.atomic_files.not_written",
                 name=holder.name,
                 strerror=error.strerror or error,
             )

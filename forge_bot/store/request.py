@@ -78,10 +78,10 @@ def read_request(text: str) -> Request:
         request, stated = _parsed(text)
     except (ValueError, ValidationError, yaml.YAMLError) as error:
         raise ReportsDamaged(
-            say("store.request.request_md_cannot_be_read", error=error), hint=_RESTORE
+            say("store.request.request_is_unreadable", error=error), hint=_RESTORE
         ) from error
     if stated != request.hash:
-        raise ReportsDamaged(say("store.request.request_md_was_changed_after"), hint=_RESTORE)
+        raise ReportsDamaged(say("store.request.request_was_changed"), hint=_RESTORE)
     return request
 
 

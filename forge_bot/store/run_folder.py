@@ -84,7 +84,7 @@ class Workspace:
         path = self.path / REPORTS
         if not path.is_file():
             raise ReportsDamaged(
-                say("store.run_folder.is_missing", relative=self.relative, reports=REPORTS)
+                say("store.run_folder.record_is_missing", relative=self.relative, reports=REPORTS)
             )
         return path.read_bytes()
 
@@ -106,7 +106,7 @@ class Workspace:
         """
         path = self.path / REPORTS
         if not path.is_file() or Content.of(path.read_bytes()) != self.content:
-            raise RecordChanged(say("store.atomic_files.was_changed_by_another_program", path=path))
+            raise RecordChanged(say("store.atomic_files.changed_meanwhile", path=path))
 
     def save(self, state: "State") -> None:
         """Write state.json."""
@@ -145,7 +145,11 @@ class Workspace:
         raw = self.read_bytes(artifact)
         if raw is None:
             raise UnknownArtifact(
-                say("store.run_folder.there_is", artifact=artifact, relative=self.relative)
+                say(
+                    "store.run_folder.artifact_is_missing",
+                    artifact=artifact,
+                    relative=self.relative,
+                )
             )
         return raw.decode("utf-8", "replace")
 
@@ -161,7 +165,7 @@ class ReadOnlyWorkspace(Workspace):
     def record(self, report: "Report", state: "State") -> None:
         """Raise RunBusy."""
         del report, state
-        raise RunBusy(say("store.lock.another_process_is_working", what=self.relative, said=""))
+        raise RunBusy(say("store.lock.locked", what=self.relative, said=""))
 
     def save(self, state: "State") -> None:
         """Leave state.json to the process that holds the run."""
@@ -239,7 +243,7 @@ def _refuse_other_schema(text: str, where: str) -> None:
     if found and int(found[1]) != SCHEMA_VERSION:
         raise OtherSchema(
             say(
-                "store.run_folder.was_written_with_state_schema",
+                "store.run_folder.other_schema",
                 where=where,
                 found=found[1],
                 schema_version=SCHEMA_VERSION,
@@ -251,6 +255,6 @@ def _unreadable(name: str, number: int, line: bytes, error: ValidationError) -> 
     first = error.errors()[0]
     what = f"{'.'.join(str(step) for step in first['loc'])}: {first['msg']}"
     return ReportsDamaged(
-        say("store.run_folder.line_cannot_be_read", name=name, number=number, what=what),
+        say("store.run_folder.unreadable_line", name=name, number=number, what=what),
         details=(line[:200].decode("utf-8", "replace"),),
     )

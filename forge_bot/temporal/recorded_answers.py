@@ -52,7 +52,7 @@ def _append(record: Path, lines: bytes) -> None:
     except OSError as error:
         raise WriteFailed(
             say(
-                "store.atomic_files.could_not_be_written",
+                "store.atomic_files.not_written",
                 name=record,
                 strerror=error.strerror or error,
             )

@@ -91,7 +91,7 @@ def _sign_of_life() -> None:
     """Tell the server that this worker lives. Raises where nobody waits for it any more."""
     activity.heartbeat()
     if activity.is_cancelled():
-        raise RunBusy(say("temporal.run_activities.another_process_is_working_on_run"))
+        raise RunBusy(say("temporal.run_activities.run_is_locked"))
 
 
 class RunActivities:
@@ -160,8 +160,8 @@ class RunActivities:
         repository = Repository.find(Path(begin.repository))
         if repository.root not in self._roots:
             raise TemporalRefused(
-                say("temporal.run_activities.this_worker_does_not_work_in_folder"),
-                hint=say("temporal.run_activities.start_one_that_does"),
+                say("temporal.run_activities.not_a_folder_of_this_worker"),
+                hint=say("temporal.run_activities.start_a_worker"),
             )
         config = load_config(repository.text_here)
         return Session(
@@ -230,7 +230,7 @@ def _recorded(order: StepOrder, _session: Session, run: Run) -> StepDone:
     report = REPORT.validate_json(order.report)
     if report.key not in run.state.seen:
         if len(run.workspace.reports()) != order.known:
-            raise RunMoved(say("temporal.run_activities.somebody_else_went_on_with_run"))
+            raise RunMoved(say("temporal.run_activities.continued_elsewhere"))
         run.tell(report)
     return StepDone(commit=_delivered(order, run))
 
@@ -248,7 +248,7 @@ def _performed(order: StepOrder, session: Session, run: Run) -> StepDone:
     action = run.action
     if action.action_id != order.action_id or not isinstance(action, SpawnAgent | WriteFile | Exec):
         raise RunMoved(
-            say("temporal.run_activities.is_not_what_run_needs", action_id=order.action_id)
+            say("temporal.run_activities.not_the_next_action", action_id=order.action_id)
         )
 
     def host_of(only: StepChoice | None) -> LocalHost:
@@ -290,7 +290,7 @@ def _check_place(order: StepOrder, run: Run) -> None:
     lacks = len(run.workspace.reports()) < order.known
     head = run.tree.head().commit
     if lacks or (order.commit and not is_ancestor(run.repository.root, order.commit, head)):
-        raise RunMoved(say("temporal.run_activities.branch_was_put_back", branch=run.state.branch))
+        raise RunMoved(say("temporal.run_activities.branch_moved_back", branch=run.state.branch))
 
 
 async def _alive(work: Coroutine[Any, Any, Taken]) -> Taken:

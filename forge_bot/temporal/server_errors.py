@@ -31,15 +31,15 @@ def as_forge_error(
     """Return the error for what the server's protocol says."""
     if error.status in {RPCStatusCode.NOT_FOUND, RPCStatusCode.INVALID_ARGUMENT}:
         return TemporalRefused(
-            say("temporal.server_errors.has_no_namespace", address=address, namespace=namespace)
+            say("temporal.server_errors.no_namespace", address=address, namespace=namespace)
         )
     if error.status in {RPCStatusCode.PERMISSION_DENIED, RPCStatusCode.UNAUTHENTICATED}:
         return TemporalRefused(
-            say("temporal.server_errors.refuses_access", address=address, namespace=namespace)
+            say("temporal.server_errors.no_access", address=address, namespace=namespace)
         )
     return TemporalUnavailable(
         say(
-            "temporal.server_errors.temporal_server_does_not_answer",
+            "temporal.server_errors.no_answer",
             address=address or say("temporal.server_errors.of_this_command"),
         )
     )

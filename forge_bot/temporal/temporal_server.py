@@ -35,7 +35,7 @@ _FAST = ("--sqlite-pragma", "journal_mode=WAL", "--sqlite-pragma", "synchronous=
 def require_client() -> None:
     """Raise TemporalMissing where the client of Temporal is not installed."""
     if find_spec("temporalio") is None:
-        raise TemporalMissing(say("temporal.temporal_server.client_of_temporal_is_not_installed"))
+        raise TemporalMissing(say("temporal.temporal_server.client_is_missing"))
 
 
 def server_program() -> Path:
@@ -43,7 +43,7 @@ def server_program() -> Path:
     beside = Path(sys.executable).with_name(_PROGRAM)
     found = str(beside) if beside.is_file() else shutil.which(_PROGRAM)
     if found is None:
-        raise TemporalServerMissing(say("temporal.temporal_server.dev_starts_temporals_own_server"))
+        raise TemporalServerMissing(say("temporal.temporal_server.server_is_missing"))
     return Path(found)
 
 
@@ -136,9 +136,7 @@ async def connect(place: TemporalPlace, metrics: str = "") -> "Client":
         raise as_forge_error(error, place.address, place.namespace) from error
     except (RuntimeError, TimeoutError) as error:
         raise TemporalUnavailable(
-            say(
-                "temporal.temporal_server.temporal_server_at_does_not_answer", address=place.address
-            )
+            say("temporal.temporal_server.no_answer", address=place.address)
         ) from error
     return client
 

@@ -201,7 +201,7 @@ class TemporalSession:
         """Tell a run something while a worker holds it; the workflow takes it after the step."""
         run = look_at_run(self.session.repository, info, self.session.config)
         if (report := first(run)) is not None:
-            text = say("temporal.temporal_session.worker_is_at_work", label=standing.label)
+            text = say("temporal.temporal_session.worker_at_work", label=standing.label)
             self.session.tell(Message(text=text))
             await self._tell(handle, run, report)
 
@@ -240,7 +240,7 @@ class TemporalSession:
         await handle.signal(ForgeRunWorkflow.wake)
         standing = await self._settled(client, handle)
         if standing.known < there:
-            raise RunBusy(say("temporal.temporal_session.workflow_of_run_is_reading_its_branch"))
+            raise RunBusy(say("temporal.temporal_session.workflow_is_reading"))
 
     async def _tell(self, handle: RunHandle, run: Run, report: Report) -> None:
         """Deliver a person's report; a refusal is raised as the engine worded it."""
@@ -284,17 +284,15 @@ class TemporalSession:
     def _lost(self, report: Report, *, accepted: bool) -> TemporalUnavailable:
         place = self.place.address or "of this command"
         if isinstance(report, GateShown):
-            return TemporalUnavailable(
-                say("temporal.temporal_session.temporal_server_does_not_answer", place=place)
-            )
+            return TemporalUnavailable(say("temporal.temporal_session.no_answer", place=place))
         if accepted:
             return TemporalUnavailable(
-                say("temporal.temporal_session.temporal_server_took_your_answer", place=place),
-                hint=(say("temporal.temporal_session.it_counts_once")),
+                say("temporal.temporal_session.lost_after_an_answer", place=place),
+                hint=(say("temporal.temporal_session.counts_once")),
             )
         return TemporalUnavailable(
-            say("temporal.temporal_session.temporal_server_was_lost_while", place=place),
-            hint=(say("temporal.temporal_session.it_counts_once_at_most")),
+            say("temporal.temporal_session.lost_with_an_answer", place=place),
+            hint=(say("temporal.temporal_session.counts_at_most_once")),
         )
 
     async def _show_again(self, handle: RunHandle, run: Run) -> None:
@@ -389,9 +387,7 @@ class TemporalSession:
             found = await client.workflow_service.describe_task_queue(asked)
             fresh = now().replace(tzinfo=None) - _FRESH
             if not any(each.last_access_time.ToDatetime() > fresh for each in found.pollers):
-                raise NoTemporalWorker(
-                    say("temporal.temporal_session.no_worker_takes_work_from_queue", queue=queue)
-                )
+                raise NoTemporalWorker(say("temporal.temporal_session.no_worker", queue=queue))
 
     def _progress(self, standing: RunStanding) -> None:
         """Tell what a worker elsewhere does; one in this process tells it itself."""

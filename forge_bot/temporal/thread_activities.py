@@ -184,10 +184,10 @@ class ThreadActivities:
         if order.repository.casefold() not in self._repositories:
             error = TemporalRefused(
                 say(
-                    "temporal.thread_activities.this_worker_does_not_work",
+                    "temporal.thread_activities.not_a_repository_of_this_worker",
                     repository=order.repository,
                 ),
-                hint=say("temporal.thread_activities.start_one_that_does"),
+                hint=say("temporal.thread_activities.start_a_worker"),
             )
             raise as_failure(stopped_by(error))
 

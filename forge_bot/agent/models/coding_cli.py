@@ -51,7 +51,7 @@ def _claude_reply(output: str, folder: Path) -> tuple[str, Usage]:
     said = cast("dict[str, Any]", json.loads(output))
     if said.get("is_error"):
         raise ModelUnavailable(
-            say("agent.coding_cli.claude_could_not_answer", get=str(said.get("result"))[:_SHOWN])
+            say("agent.coding_cli.claude_gave_an_error", reply=str(said.get("result"))[:_SHOWN])
         )
     given = said.get("structured_output")
     text = json.dumps(given, ensure_ascii=False) if given is not None else str(said["result"])
@@ -97,18 +97,18 @@ def open_cli_model(spec: str, seconds: float) -> "CodingCli":
     if program not in _PROGRAMS:
         known = " and ".join(f"cli:{name}" for name in _PROGRAMS)
         raise UnknownModel(
-            say("agent.coding_cli.names_no_program_that_is_known", spec=spec),
-            hint=say("agent.coding_cli.there_are", known=known),
+            say("agent.coding_cli.unknown_program", spec=spec),
+            hint=say("agent.coding_cli.known_programs", known=known),
         )
     if os.environ.get("GITHUB_ACTIONS") == "true":
         raise UnknownModel(
-            say("agent.coding_cli.is_for_terminal_where_person_has_logged", spec=spec),
-            hint=say("agent.coding_cli.in_github_actions"),
+            say("agent.coding_cli.only_at_a_terminal", spec=spec),
+            hint=say("agent.coding_cli.use_a_provider_in_actions"),
         )
     if shutil.which(program) is None:
         raise UnknownModel(
-            say("agent.coding_cli.needs_program", spec=spec, program=program),
-            hint=say("agent.coding_cli.install_and_log", program=program),
+            say("agent.coding_cli.program_is_missing", spec=spec, program=program),
+            hint=say("agent.coding_cli.install_the_program", program=program),
         )
     return CodingCli(spec, program, model, seconds)
 
@@ -129,7 +129,7 @@ class CodingCli:
         async with self._one:
             if self._calls >= _MOST_CALLS:
                 raise ModelUnavailable(
-                    say("agent.coding_cli.was_asked_times", name=self.name, most_calls=_MOST_CALLS)
+                    say("agent.coding_cli.asked_too_often", name=self.name, most_calls=_MOST_CALLS)
                 )
             self._calls += 1
             with tempfile.TemporaryDirectory(prefix="forge-cli-") as place:
@@ -147,10 +147,10 @@ class CodingCli:
         except (ValueError, KeyError, OSError) as error:
             raise PossiblyCharged(
                 say(
-                    "agent.coding_cli.gave_no_answer_that_can_be_read",
+                    "agent.coding_cli.unreadable_answer",
                     program=self.program,
                     name=type(error).__name__,
-                    join=" ".join(output.split())[:_SHOWN],
+                    shown=" ".join(output.split())[:_SHOWN],
                 )
             ) from error
         return ModelReply(
@@ -173,7 +173,7 @@ class CodingCli:
         except TimeoutError:
             raise PossiblyCharged(
                 say(
-                    "agent.coding_cli.did_not_answer_within_seconds",
+                    "agent.coding_cli.no_answer_in_time",
                     program=self.program,
                     seconds=self.seconds,
                 )
@@ -187,7 +187,7 @@ class CodingCli:
             words = " ".join((complaint.decode("utf-8", "replace") or said).split())
             raise PossiblyCharged(
                 say(
-                    "agent.coding_cli.ended_with_exit_code",
+                    "agent.coding_cli.program_failed",
                     program=self.program,
                     returncode=process.returncode,
                     words=words[:_SHOWN],

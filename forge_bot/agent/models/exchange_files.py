@@ -116,7 +116,7 @@ def _lines(text: str, path: Path) -> Mapping[str, object]:
             if number == len(lines):
                 break  # a recorder died while writing the last line
             raise BadRecord(
-                say("agent.exchange_files.line_is_not_json", path=path, number=number, error=error)
+                say("agent.exchange_files.line_not_json", path=path, number=number, error=error)
             ) from error
     return found
 
@@ -125,9 +125,9 @@ def _items(text: str, path: Path) -> Mapping[str, object]:
     try:
         value: object = yaml.safe_load(text)
     except yaml.YAMLError as error:
-        raise BadRecord(say("agent.exchange_files.is_not_yaml", path=path, error=error)) from error
+        raise BadRecord(say("agent.exchange_files.not_yaml", path=path, error=error)) from error
     if not isinstance(value, list):
-        raise BadRecord(say("agent.exchange_files.is_not_list_of_exchanges", path=path))
+        raise BadRecord(say("agent.exchange_files.not_a_list_of_exchanges", path=path))
     return {f"item {number}": item for number, item in enumerate(cast("list[object]", value), 1)}
 
 

@@ -110,7 +110,7 @@ def open_provider(spec: str, settings: ProviderSettings) -> "ProviderModel":
     # Impossible counts are estimated here; a warning on stderr would only confuse.
     warnings.filterwarnings("ignore", message="Failed to extract usage")
     if not all(spec.partition(":")[::2]):
-        raise UnknownModel(say("agent.provider.does_not_name_provider_and_model", spec=spec))
+        raise UnknownModel(say("agent.provider.no_provider_and_model", spec=spec))
     try:
         return ProviderModel(spec, infer_model(spec, provider), settings)
     except (UserError, ValueError, TypeError, ImportError) as error:
@@ -130,30 +130,30 @@ def _unopened(spec: str, settings: ProviderSettings, error: Exception) -> ForgeE
         name = address.group(1)
         usual = _USUAL_ADDRESSES.get(name, "the address of your server")
         return UnknownModel(
-            say("agent.provider.needs_address", spec=spec, name=name),
-            hint=say("agent.provider.set_in_environment", name=name, usual=usual),
+            say("agent.provider.address_is_missing", spec=spec, name=name),
+            hint=say("agent.provider.set_the_address", name=name, usual=usual),
         )
     if isinstance(error, ImportError):
         return _not_installed(spec, words)
     if isinstance(error, TypeError) and settings.base_url:
         return UnknownModel(
-            say("agent.provider.provider_of_takes_no_base", spec=spec),
+            say("agent.provider.takes_no_base_url", spec=spec),
             hint=say("agent.provider.use_openai_chat"),
         )
     if "`region_name`" in words:
         return UnknownModel(
-            say("agent.provider.needs_region", spec=spec),
-            hint=say("agent.provider.set_aws_default_region_in_environment"),
+            say("agent.provider.region_is_missing", spec=spec),
+            hint=say("agent.provider.set_the_region"),
         )
     if (setting := _SETTING.search(words)) and setting.group() not in os.environ:
         name = setting.group()
         return UnknownModel(
-            say("agent.provider.needs_setting", spec=spec, name=name),
-            hint=say("agent.provider.set_in_environment_2", name=name),
+            say("agent.provider.setting_is_missing", spec=spec, name=name),
+            hint=say("agent.provider.set_the_setting", name=name),
         )
     return UnknownModel(
         say(
-            "agent.provider.is_not_model_that_can_be_asked",
+            "agent.provider.unknown_model",
             spec=spec,
             words=words,
             suggest_models=suggest_models(spec),
@@ -166,12 +166,12 @@ def _not_installed(spec: str, words: str) -> ForgeError:
     extra = re.search(r"pydantic-ai-slim\[([\w-]+)\]", words)
     if extra is None or extra.group(1) not in EXTRAS:
         return UnknownModel(
-            say("agent.provider.provider_of_needs_package_2", spec=spec, words=words)
+            say("agent.provider.package_is_missing_because", spec=spec, words=words)
         )
     name = extra.group(1)
     return UnknownModel(
-        say("agent.provider.provider_of_needs_package", spec=spec),
-        hint=(say("agent.provider.install_forge_bot_with_extra", name=name)),
+        say("agent.provider.package_is_missing", spec=spec),
+        hint=(say("agent.provider.install_the_extra", name=name)),
     )
 
 
@@ -225,7 +225,7 @@ class ProviderModel:
         except (TypeError, AttributeError, LookupError, ValueError) as error:
             # The library expects the documented fields in a provider's body and fails without them.
             raise PossiblyCharged(
-                say("agent.provider.answer_of_is_not_what_its_api", name=self.name),
+                say("agent.provider.answer_violates_the_api", name=self.name),
                 details=error_details(error),
             ) from error
         except Exception as error:
@@ -349,9 +349,7 @@ _FINISH = {"length": FinishReason.LENGTH, "content_filter": FinishReason.REFUSAL
 
 def _reply(name: str, call: ModelCall, response: "ModelResponse") -> ModelReply:
     if response.finish_reason == "error" or response.state not in {"complete", "incomplete"}:
-        raise PossiblyCharged(
-            say("agent.provider.broke_off_before_its_answer_was_complete", name=name)
-        )
+        raise PossiblyCharged(say("agent.provider.answer_broke_off", name=name))
     details = response.provider_details or {}
     text = response.text or str(details.get("refusal", ""))
     finish = _FINISH.get(response.finish_reason or "stop", FinishReason.STOP)

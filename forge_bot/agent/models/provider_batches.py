@@ -242,7 +242,7 @@ class ProviderBatches:
         except (TypeError, AttributeError, LookupError, ValueError) as error:
             # The library expects the documented fields, and fails without them.
             raise ModelUnavailable(
-                say("agent.provider_batches.what_provider_of_says_of_its_batches", name=self._name),
+                say("agent.provider_batches.batches_violate_the_api", name=self._name),
                 details=error_details(error),
             ) from error
 
@@ -257,9 +257,7 @@ class ProviderBatches:
         # made past pydantic-ai.
         except Exception as error:
             raise ModelUnavailable(
-                say(
-                    "agent.provider_batches.provider_of_does_not_list_its_batches", name=self._name
-                ),
+                say("agent.provider_batches.batches_are_not_listed", name=self._name),
                 details=error_details(error),
             ) from error
 
@@ -274,7 +272,7 @@ class ProviderBatches:
                 raise
             raise ModelUnavailable(
                 say(
-                    "agent.provider_batches.provider_of_knows_no_batch_for_this_key",
+                    "agent.provider_batches.batch_is_unknown",
                     name=self._name,
                     id=ticket.id,
                 ),

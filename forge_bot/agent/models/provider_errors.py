@@ -35,7 +35,7 @@ def to_forge_error(name: str, error: Exception, seconds: float, attempts: int) -
     match error:
         case theirs.ModelContextWindowExceededError():
             return ContextTooLong(
-                say("agent.provider_errors.question_is_longer_than_can", name=name),
+                say("agent.provider_errors.question_too_long", name=name),
                 details=error_details(error),
             )
         case theirs.ModelAuthenticationError():
@@ -80,7 +80,7 @@ def to_forge_error(name: str, error: Exception, seconds: float, attempts: int) -
             )
         case theirs.AgentRunError():
             return PossiblyCharged(
-                say("agent.provider.answer_of_is_not_what_its_api", name=name),
+                say("agent.provider.answer_violates_the_api", name=name),
                 details=error_details(error),
             )
         case _:
@@ -104,7 +104,7 @@ def of_credentials(name: str, error: Exception) -> ForgeError | None:
     if "Transport" in kind.__name__ or "Connect" in kind.__name__:
         return ModelUnavailable(
             say(
-                "agent.provider_errors.credentials_for_could_not_be_fetched",
+                "agent.provider_errors.credentials_not_fetched",
                 name=name,
                 sentence=_sentence(error),
             ),
@@ -112,11 +112,11 @@ def of_credentials(name: str, error: Exception) -> ForgeError | None:
         )
     return KeyRefused(
         say(
-            "agent.provider_errors.credentials_for_cannot_be_used",
+            "agent.provider_errors.credentials_unusable",
             name=name,
             sentence=_sentence(error),
         ),
-        hint=say("agent.provider_errors.set_them_up_on_this_machine"),
+        hint=say("agent.provider_errors.set_up_credentials"),
         details=error_details(error),
     )
 
@@ -143,7 +143,7 @@ def _key_refused(name: str, error: Exception) -> KeyRefused:
     remedy = CheckKey(variable or "")
     return KeyRefused(
         say(
-            "agent.provider_errors.provider_of_does_not_accept",
+            "agent.provider_errors.key_not_accepted",
             name=name,
             key=key,
             sentence=_sentence(error),
@@ -164,7 +164,7 @@ def _not_reached(name: str, error: Exception, seconds: float, times: str) -> Mod
     if phase in {"pool", "connect"}:
         return ModelUnavailable(
             say(
-                "agent.provider_errors.no_connection_to_could_be_made",
+                "agent.provider_errors.no_connection",
                 name=name,
                 times=times,
                 cause=_cause(error),
@@ -174,7 +174,7 @@ def _not_reached(name: str, error: Exception, seconds: float, times: str) -> Mod
     if isinstance(error, theirs.ModelTimeoutError | theirs.ModelRequestTimeout):
         return PossiblyCharged(
             say(
-                "agent.provider_errors.did_not_answer_within_seconds",
+                "agent.provider_errors.no_answer_in_time",
                 name=name,
                 seconds=seconds,
                 times=times,
@@ -183,7 +183,7 @@ def _not_reached(name: str, error: Exception, seconds: float, times: str) -> Mod
         )
     return PossiblyCharged(
         say(
-            "agent.provider_errors.connection_to_failed",
+            "agent.provider_errors.connection_failed",
             name=name,
             times=times,
             cause=_cause(error),
@@ -198,13 +198,13 @@ def _limited(name: str, error: Exception, wait: float | None, times: str) -> Mod
     """
     if wait is None or not too_long(wait):
         return ModelUnavailable(
-            say("agent.provider_errors.rate_limit_of_is_reached_2", name=name, times=times),
+            say("agent.provider_errors.rate_limited", name=name, times=times),
             trouble=ModelTrouble("rate-limited"),
             details=error_details(error),
         )
     seconds = ceil(wait) if isfinite(wait) else None
     return ModelUnavailable(
-        say("agent.provider_errors.rate_limit_of_is_reached", name=name, span=_span(wait)),
+        say("agent.provider_errors.rate_limited_for", name=name, span=_span(wait)),
         trouble=ModelTrouble("rate-limited", seconds),
         hint=say("agent.provider_errors.come_back_then"),
         remedy=Resume(),

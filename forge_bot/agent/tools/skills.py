@@ -104,7 +104,12 @@ def read_skill(folder: Path, shown_as: str, *, whole: bool = False) -> SkillDefi
         raise BadCapabilities(
             say("agent.skills.has_one_problem", name=name),
             details=(
-                say("agent.skills.skill_is_named", name=name, name_2=said.name, name_3=folder.name),
+                say(
+                    "agent.skills.name_is_not_the_folders",
+                    name=name,
+                    said=said.name,
+                    folder=folder.name,
+                ),
             ),
         )
     return SkillDefinition(

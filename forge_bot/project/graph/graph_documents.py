@@ -88,9 +88,9 @@ def stack_document(kind: str, stack: str, stacks: StackTable = BUILT_IN) -> dict
     if found is None or kind not in known:
         slugs = [each.slug for each in stacks.stacks]
         raise UnknownNode(
-            say("project.graph_documents.there_is_no_stack", kind=kind, stack=stack),
+            say("project.graph_documents.no_stack", kind=kind, stack=stack),
             hint=say(
-                "project.graph_documents.kinds_stacks",
+                "project.graph_documents.known_kinds_and_stacks",
                 known=", ".join(known),
                 slugs=", ".join(slugs),
             ),

@@ -115,7 +115,7 @@ def _found(
     graph: ProjectGraph, asked: GraphQuestion
 ) -> tuple[_Counted, Sequence[tuple[GraphNode, str]]]:
     if sum(map(bool, (asked.of, asked.between, asked.touches, asked.used_by))) > 1:
-        raise BadOption(say("project.graph_query.ask_for_one_thing_at_time"))
+        raise BadOption(say("project.graph_query.one_question_at_a_time"))
     if asked.of:
         node = named_node(graph, asked.of)
         return _Counted("1 neighbour", f"{{}} neighbours of {node.id}"), _neighbours(graph, node)
@@ -177,10 +177,10 @@ def named_node(graph: ProjectGraph, name: str) -> GraphNode:
         return graph.file_node(ending[0])
     like = ", ".join(similar_paths(graph, name))
     raise BadOption(
-        say("project.graph_query.there_is_no_node", name=name),
-        hint=say("project.graph_query.there_are", like=like)
+        say("project.graph_query.no_node", name=name),
+        hint=say("project.graph_query.similar_nodes", nodes=like)
         if like
-        else say("project.graph_query.graph_query_finds_ids"),
+        else say("project.graph_query.how_to_find_ids"),
     )
 
 

@@ -38,7 +38,7 @@ def scaffold(graph: ProjectGraph, wish: ScaffoldArguments) -> ScaffoldOutput:
     """Return the file as it would be written, and files of its kind near it. Raises BadOption."""
     kind = _kind(wish.kind)
     if not _NAME.fullmatch(wish.name.strip()):
-        raise BadOption(say("project.scaffold.name_letters", name=wish.name))
+        raise BadOption(say("project.scaffold.bad_name", name=wish.name))
     stack = _stack(graph, wish.stack)
     files = [
         path
@@ -51,13 +51,13 @@ def scaffold(graph: ProjectGraph, wish: ScaffoldArguments) -> ScaffoldOutput:
     path = join(folder, _file_name(wish.name, likes or files, ending))
     if path in graph.files:
         raise BadOption(
-            say("project.scaffold.is_there_already", path=path),
+            say("project.scaffold.file_exists", path=path),
             hint=say("project.scaffold.choose_another_name"),
         )
     if kind_of(path, frozenset()) is not kind:
         raise BadOption(
             say(
-                "project.scaffold.would_be_of_kind",
+                "project.scaffold.would_be_of_another_kind",
                 path=path,
                 kind_of=kind_of(path, frozenset()),
                 kind=kind,
@@ -87,9 +87,7 @@ def main_stack(graph: ProjectGraph) -> Stack | None:
 def _kind(word: str) -> NodeKind:
     found = next((kind for kind in _KINDS if kind.value == word), None)
     if found is None:
-        raise BadOption(
-            say("project.scaffold.kind_new_file_is_of_kind", word=word, kinds=", ".join(_KINDS))
-        )
+        raise BadOption(say("project.scaffold.no_such_kind", word=word, kinds=", ".join(_KINDS)))
     return found
 
 
@@ -100,8 +98,8 @@ def _stack(graph: ProjectGraph, word: str) -> Stack:
         there = f"stack {word!r}" if word else "this project has no code yet"
         slugs = ", ".join(each.slug for each in can)
         raise BadOption(
-            say("project.scaffold.new_files_are_made", there=there, slugs=slugs),
-            hint=say("project.scaffold.give_stack"),
+            say("project.scaffold.known_stacks", there=there, slugs=slugs),
+            hint=say("project.scaffold.give_a_stack"),
         )
     return stack
 

@@ -39,7 +39,7 @@ def github(subject: CheckSubject) -> Iterator[CheckResult]:
     if not token:
         step = "GITHUB_TOKEN=$(gh auth token) forge-bot doctor"
         yield warn(
-            "GitHub", say("runs.github_checks.was_not_looked_at_no_token", name=place.name), step
+            "GitHub", say("runs.github_checks.not_checked_without_token", name=place.name), step
         )
         return
     try:
@@ -75,7 +75,7 @@ def _repository(place: "RepositoryAddress", facts: "RepositoryFacts") -> list[Ch
     rules = (
         ""
         if facts.protected
-        else say("runs.github_checks.nothing_guards", default_branch=facts.default_branch)
+        else say("runs.github_checks.default_branch_unguarded", default_branch=facts.default_branch)
     )
     guard = f"{settings}/rules"
     return [
@@ -88,7 +88,7 @@ def _repository(place: "RepositoryAddress", facts: "RepositoryFacts") -> list[Ch
         _check(
             "branch rules",
             rules,
-            say("runs.github_checks.is_guarded", default_branch=facts.default_branch),
+            say("runs.github_checks.default_branch_guarded", default_branch=facts.default_branch),
             guard,
         ),
     ]
@@ -116,41 +116,43 @@ def _signatures(
             "signed commits",
             ""
             if signs
-            else say("runs.github_checks.demanded_for_and_commits_of_run", places=places),
-            say("runs.github_checks.demanded_for_and_commits_for_merge", places=places),
-            say("runs.github_checks.give_workflow_signing_key"),
+            else say("runs.github_checks.signatures_demanded_without_key", places=places),
+            say("runs.github_checks.signatures_demanded_with_key", places=places),
+            say("runs.github_checks.give_a_signing_key"),
         )
     for name in facts.signed:
         if pattern := _LEFT_OUT.get(name):
             yield warn(
                 "signed commits",
-                say("runs.github_checks.demanded_for_where_run_keeps_its_record", name=name),
-                say("runs.github_checks.leave_out_of_that_rule", pattern=pattern, page=place.page),
+                say("runs.github_checks.signatures_demanded_for_records", name=name),
+                say(
+                    "runs.github_checks.leave_it_out_of_the_rule", pattern=pattern, page=place.page
+                ),
             )
 
 
 def _actions(place: "RepositoryAddress", facts: "RepositoryFacts") -> list[CheckResult]:
     clicks = f"{place.page}/settings/actions"
-    unseen = say("runs.github_checks.this_token_may_not_see")
+    unseen = say("runs.github_checks.token_may_not_see_rules")
     pulls = {True: "", False: "Actions may not open pull requests", None: unseen}[
         facts.actions_may_open_pulls
     ]
     wide = {
         "read": "",
-        "write": say("runs.github_checks.workflows_may_write_everything_unless"),
+        "write": say("runs.github_checks.workflows_may_write"),
     }.get(facts.workflow_permissions or "", unseen)
     return [
         _check(
             "pull requests",
             pulls,
-            say("runs.github_checks.actions_may_open_them"),
-            say("runs.github_checks.tick_allow_github_actions_to_create", clicks=clicks),
+            say("runs.github_checks.actions_may_open_pull_requests"),
+            say("runs.github_checks.allow_actions_to_open_pull_requests", clicks=clicks),
         ),
         _check(
             "token of Actions",
             wide,
-            say("runs.github_checks.reads_only"),
-            say("runs.github_checks.choose_read_repository_contents", clicks=clicks),
+            say("runs.github_checks.workflows_read_only"),
+            say("runs.github_checks.make_workflows_read_only", clicks=clicks),
         ),
     ]
 
@@ -158,26 +160,30 @@ def _actions(place: "RepositoryAddress", facts: "RepositoryFacts") -> list[Check
 def _workflow(facts: "RepositoryFacts") -> CheckResult:
     there = facts.workflow is not None
     missing = say(
-        "runs.github_checks.is_not_on_where_github",
+        "runs.github_checks.workflow_is_missing",
         workflow=WORKFLOW,
         default_branch=facts.default_branch,
     )
     return _check(
         "workflow",
         "" if there else missing,
-        say("runs.github_checks.is_on", workflow=WORKFLOW, default_branch=facts.default_branch),
-        say("runs.github_checks.forge_bot_init"),
+        say(
+            "runs.github_checks.workflow_is_there",
+            workflow=WORKFLOW,
+            default_branch=facts.default_branch,
+        ),
+        say("runs.github_checks.init_and_merge"),
     )
 
 
 def _held_checks(facts: "RepositoryFacts") -> CheckResult:
     own = facts.workflow is not None and "github-token:" in facts.workflow
-    held = say("runs.github_checks.github_holds_checks_of_pull")
+    held = say("runs.github_checks.checks_are_held")
     return _check(
         "checks on pull requests",
         "" if own else held,
-        say("runs.github_checks.run_at_once"),
-        say("runs.github_checks.input_github_token_with_apps"),
+        say("runs.github_checks.checks_run_at_once"),
+        say("runs.github_checks.use_an_app"),
     )
 
 
@@ -186,16 +192,14 @@ def _listening(facts: "RepositoryFacts", checks: Sequence[str]) -> list[CheckRes
         return []
     deaf = unheard(facts.workflow, checks)
     step = say(
-        "runs.github_checks.name_them",
+        "runs.github_checks.name_the_checks",
         workflow=WORKFLOW,
-        dumps=json.dumps(list(checks), ensure_ascii=False),
+        names=json.dumps(list(checks), ensure_ascii=False),
     )
     return [
         _check(
             "failed checks",
-            say("runs.github_checks.failure_of_does_not_wake", deaf=", ".join(deaf))
-            if deaf
-            else "",
+            say("runs.github_checks.checks_do_not_wake", deaf=", ".join(deaf)) if deaf else "",
             ", ".join(checks),
             step,
         )
@@ -205,20 +209,20 @@ def _listening(facts: "RepositoryFacts", checks: Sequence[str]) -> list[CheckRes
 def _label(place: "RepositoryAddress", facts: "RepositoryFacts") -> CheckResult:
     there = {name.casefold() for name in facts.labels}
     missing = [label.name for label in LABELS if label.name.casefold() not in there]
-    step = say("runs.github_checks.forge_bot_init_labels", page=place.page)
+    step = say("runs.github_checks.init_labels", page=place.page)
     if _START in missing:
-        return warn("label", say("runs.github_checks.there_is_no_label", start=_START), step)
+        return warn("label", say("runs.github_checks.label_is_missing", label=_START), step)
     return note("label", ", ".join(label.name for label in LABELS if label.name not in missing))
 
 
 def _key(place: "RepositoryAddress", facts: "RepositoryFacts", key: str) -> CheckResult:
     page = f"{place.page}/settings/secrets/actions"
     if facts.secrets is None:
-        found = say("runs.github_checks.this_token_may_not_see_2", key=key)
+        found = say("runs.github_checks.token_may_not_see_secrets", key=key)
         return warn("secret", found, page)
     return _check(
         "secret",
-        "" if key in facts.secrets else say("runs.github_checks.there_is_no_secret", key=key),
+        "" if key in facts.secrets else say("runs.github_checks.secret_is_missing", key=key),
         key,
-        say("runs.github_checks.new_repository_secret", page=page),
+        say("runs.github_checks.add_the_secret", page=page),
     )

@@ -134,7 +134,7 @@ def named_runs(subject: CheckSubject) -> Iterator[CheckResult]:
             said = say("preflight.runs.no_task", run=info.name)
         else:
             said = say("preflight.runs.begins_another", run=info.name)
-        way_out = say("runs.request_checks.forge_bot_run_goes", specs=SPECS, name=info.name)
+        way_out = say("runs.request_checks.run_continues", specs=SPECS, name=info.name)
         yield (refuse if alone else warn)("run", said, way_out)
 
 

@@ -110,11 +110,11 @@ def approved_issues(run: Run, phase_id: PhaseId) -> list[IssueToOpen]:
     ):
         raise StepFailed(
             say(
-                "runs.finding_issues.has_other_issues_than_shows",
+                "runs.finding_issues.other_issues_than_shown",
                 reads=phase.reads,
                 question=question,
             ),
-            hint=say("runs.finding_issues.try_again", step=step.step),
+            hint=say("runs.finding_issues.ask_again", step=step.step),
         )
     return issues
 

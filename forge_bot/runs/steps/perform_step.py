@@ -160,7 +160,7 @@ class StepPerformer:
             if file.path.startswith((f"{SPECS}/", ".git/")):
                 raise StepFailed(
                     say(
-                        "runs.perform_step.belongs_to_record_of_runs",
+                        "runs.perform_step.path_in_the_record",
                         step=step.step,
                         path=file.path,
                     )
@@ -174,7 +174,7 @@ class StepPerformer:
         if refused:
             path, reason = next(iter(refused.items()))
             raise StepFailed(
-                say("runs.perform_step.is_protected", step=step.step, path=path, reason=reason)
+                say("runs.perform_step.path_is_protected", step=step.step, path=path, reason=reason)
             )
         return files
 
@@ -187,11 +187,11 @@ class StepPerformer:
         if not approves(self._run.workspace.read(gate.question), step, what):
             raise StepFailed(
                 say(
-                    "runs.perform_step.would_write_something_else_than_shows",
+                    "runs.perform_step.other_content_than_shown",
                     step=step.step,
                     question=gate.question,
                 ),
-                hint=say("runs.perform_step.reject_and_question_is_asked"),
+                hint=say("runs.perform_step.reject_to_ask_again"),
             )
 
     def _write(self, files: list[FileToWrite]) -> None:
@@ -203,7 +203,7 @@ def _check_size(step: Step, size: int) -> None:
     if size > LARGEST_OUTPUT:
         raise StepFailed(
             say(
-                "runs.perform_step.gives_characters",
+                "runs.perform_step.output_too_long",
                 step=step.step,
                 size=size,
                 largest_output=LARGEST_OUTPUT,

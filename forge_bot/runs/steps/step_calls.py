@@ -80,9 +80,7 @@ class StepCalls:
         address = step.resource or ""
         found = resource_at(address)
         if found is None:
-            raise StepFailed(
-                say("runs.step_calls.there_is_no_resource", step=step.step, address=address)
-            )
+            raise StepFailed(say("runs.step_calls.no_resource", step=step.step, address=address))
         values = {
             hole[1:-1]: str(arguments.get(given[1:-1], "")) if given.startswith("{") else given
             for hole, given in zip(found[0].split("/"), address.split("/"), strict=True)
@@ -142,7 +140,7 @@ class StepCalls:
         try:
             found = ask_graph(self._graph, GraphQuestion.model_validate(given))
         except ValidationError as error:
-            raise StepFailed(say("runs.step_calls.forge_query", first=_first(error))) from error
+            raise StepFailed(say("runs.step_calls.bad_query", first=_first(error))) from error
         return QueryOutput.model_validate(
             {
                 "sentence": found.sentence,

@@ -36,11 +36,11 @@ def inputs_of(pipeline: StepPipeline, text: str) -> dict[str, JsonValue]:
         given = "; ".join(problems)
         raise StepFailed(
             say(
-                "runs.step_values.pipeline_needs_its_inputs",
+                "runs.step_values.inputs_are_missing",
                 pipeline_id=pipeline.pipeline_id,
                 given=given,
             ),
-            hint=say("runs.step_values.give_each_in_task"),
+            hint=say("runs.step_values.give_each_input"),
         )
     return values
 
@@ -90,7 +90,7 @@ class StepValues:
                 raise StepFailed(f"{step.step}: {name}: {path!r}: {error}") from error
             if value is None and step.required:
                 raise StepFailed(
-                    say("runs.step_values.gives_nothing", step=step.step, name=name, path=path)
+                    say("runs.step_values.path_gives_nothing", step=step.step, name=name, path=path)
                 )
             if value is not None:
                 found[name] = value
@@ -119,5 +119,5 @@ class StepValues:
             return cast("JsonValue", json.loads(raw))
         except ValueError as error:
             raise StepFailed(
-                say("runs.step_values.is_not_json_any_more", document=step.document, error=error)
+                say("runs.step_values.not_json", document=step.document, error=error)
             ) from error

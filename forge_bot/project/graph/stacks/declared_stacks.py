@@ -91,7 +91,7 @@ def _stack(text: str, path: str, others: Sequence[Stack]) -> Stack:
         if taken := sorted({*said.endings} & {*other.endings}):
             raise BadStack(
                 say(
-                    "project.declared_stacks.endings_is_read_as_already",
+                    "project.declared_stacks.ending_is_taken",
                     path=path,
                     taken=taken[0],
                     name=other.name,
@@ -100,7 +100,7 @@ def _stack(text: str, path: str, others: Sequence[Stack]) -> Stack:
         if said.name.lower() == other.slug:
             raise BadStack(
                 say(
-                    "project.declared_stacks.name_there_is_stack_already",
+                    "project.declared_stacks.name_is_taken",
                     path=path,
                     name=other.name,
                 )
@@ -128,7 +128,7 @@ def _grammar(said: OwnStack, path: str) -> Grammar:
         wanted = package.replace("_", "-")
         raise BadStack(
             say(
-                "project.declared_stacks.grammar_is_not_there_package",
+                "project.declared_stacks.grammar_is_missing",
                 path=path,
                 grammar=said.grammar,
                 wanted=wanted,
