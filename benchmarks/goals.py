@@ -146,4 +146,4 @@ def _history(repository: Repository, base: str) -> object:
 
 
 def _documents() -> DocumentNames:
-    return DocumentNames.of(load_pipeline(Config().pipeline, lambda _path: None))
+    return DocumentNames.of(load_pipeline(Config().pipeline, None))

@@ -212,13 +212,13 @@ def _log(crowd: _Crowd, info: RunInfo) -> list[dict[str, Any]]:
 
 def _begun(crowd: _Crowd, number: int, pipeline: str) -> RunInfo:
     repository = crowd.repository
-    config = load_config(repository.text_here)
+    config = load_config(repository.root)
     words = f"Write it, number {number}\nfile: notes.txt"
     draft = draft_from_words(words, token=None, api_url=None)
     plan = plan_for(repository, draft, effort="S", name=None, branch=None, here=False)
     flags, records = RunFlags(), config.records
     beginning = NewRun(draft=draft, plan=plan, flags=flags, by="benchmark", records=records)
-    chosen = load_pipeline(pipeline or config.pipeline, repository.text_here)
+    chosen = load_pipeline(pipeline or config.pipeline, repository.root)
     return create_run(repository, beginning, chosen)
 
 
@@ -275,7 +275,7 @@ def _approval(repository: Repository, info: RunInfo, config: Config) -> tuple[st
 
 async def _answered(crowd: _Crowd, infos: Sequence[RunInfo]) -> None:
     room = asyncio.Semaphore(_SIDE_BY_SIDE)
-    config = load_config(crowd.repository.text_here)
+    config = load_config(crowd.repository.root)
 
     async def told(info: RunInfo, handle: RunHandle) -> None:
         async with room:

@@ -69,7 +69,7 @@ def _each_step() -> Iterator[Row]:
         with chdir(place.path):
             os.environ["XDG_STATE_HOME"] = place.environ["XDG_STATE_HOME"]
             repository = Repository.find(place.path)
-            info, config = run_named(repository, place.run), load_config(repository.text_here)
+            info, config = run_named(repository, place.run), load_config(repository.root)
 
             def opened() -> None:
                 with open_run(repository, info, config) as run:

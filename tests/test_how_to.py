@@ -11,7 +11,7 @@ from typer.core import TyperGroup
 from forge_bot.cli.app import app
 from forge_bot.gate.action import INPUTS
 from forge_bot.prompts.environment import Environment
-from forge_bot.settings.config import CONFIG, load_config
+from forge_bot.settings.config import CONFIG, parse_config
 from tests.test_agreements import ROOT
 
 PAGE = (ROOT / "docs" / "how-to.md").read_text(encoding="utf-8")
@@ -22,8 +22,7 @@ LINES = [line for kind, text in BLOCKS if kind == "console" for line in text.spl
 
 @pytest.mark.parametrize("text", CONFIGURATIONS, ids=lambda text: text.splitlines()[1][:30])
 def test_a_configuration_of_the_page_is_understood(text: str) -> None:
-    config = load_config(lambda path: text if path == CONFIG else None, {})
-    assert config != load_config(lambda _: None, {})
+    assert parse_config(text, {}) != parse_config(None, {})
 
 
 @pytest.mark.parametrize("line", LINES)

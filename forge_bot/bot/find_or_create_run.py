@@ -135,7 +135,7 @@ def _begun(supervisor: "Supervisor", asked: ThreadCommand | None) -> RunInfo | C
     mark = supervisor.inputs.label
     labelled = [name for name in names if f"{mark}:{name}".casefold() in labels]
     chosen = wish.pipeline or next(iter(labelled), supervisor.config.pipeline)
-    pipeline = load_pipeline(chosen, repository.text_here)
+    pipeline = load_pipeline(chosen, repository.root)
     if pipeline.steps is not None:
         inputs_of(pipeline.steps, f"{beginning.draft.title}\n{beginning.draft.text}")
     notes = _looked_around(supervisor, beginning, chosen)

@@ -54,7 +54,7 @@ class CommitInspector:
     ) -> None:
         self.repository = repository
         self.tree = tree
-        self.patterns = load_config(repository.text_here).protected
+        self.patterns = load_config(repository.root).protected
         self.pipeline = pipeline_of(repository, tree.head().commit, run)
         self.record = f"{SPECS}/{run}/"
         self.run = run

@@ -124,7 +124,7 @@ class _Visit:
                 return Outcome.DONE, None
             cloned = self._cloned or CloneUnderWay(self.around)
             repository = cloned.repository()
-            config = load_config(repository.text_here)
+            config = load_config(repository.root)
             self.supervisor = Supervisor(
                 repository,
                 config,

@@ -83,5 +83,5 @@ class RemoteWorker:
             raise BranchMoved(
                 say("bot.remote_worker.pushed_to_before_the_work", branch=handed.branch)
             )
-        with open_run(self.repository, info, load_config(self.repository.text_here)):
+        with open_run(self.repository, info, load_config(self.repository.root)):
             return resolve_run(self.repository, handed.run)

@@ -47,7 +47,7 @@ def pipeline_of(repository: Repository, commit: str, run: str) -> Pipeline:
     first = next(iter(reports_at(repository, commit, f"{SPECS}/{run}/")), None)
     if not isinstance(first, RunStarted):
         raise CommitsRefused(say("bot.untrusted_records.no_first_report", run=run))
-    return load_pipeline(first.pipeline, repository.text_here)
+    return load_pipeline(first.pipeline, repository.root)
 
 
 def reports_at(repository: Repository, commit: str, record: str) -> tuple[Report, ...]:

@@ -110,7 +110,7 @@ class Worker:
     def work(self, folder: Path, name: str, asked: str = "") -> WorkerStopped:
         """Go on with the run, or answer a question about it; how it stopped."""
         repository = Repository.find(folder)
-        config = load_config(repository.text_here)
+        config = load_config(repository.root)
         try:
             with open_run(repository, resolve_run(repository, name), config) as run:
                 self._commits(run)

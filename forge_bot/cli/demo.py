@@ -66,7 +66,7 @@ def demo(folder: Path | None, *, yes: bool) -> int:
     info = create_run(
         repository,
         NewRun(draft=draft, plan=plan, by=local_user(), records=config.records),
-        load_pipeline(config.pipeline, repository.text_here),
+        load_pipeline(config.pipeline, repository.root),
     )
     progress.began(info, plan)
     ask = (
@@ -99,7 +99,7 @@ def _leave_out_unrecorded(target: Path, console: Console) -> None:
     """Leave out phases that came to the pipeline after the record was made: the sample gets a
     pipeline without them. What our own process does needs no record.
     """
-    pipeline = load_pipeline(Config().pipeline, lambda _path: None)
+    pipeline = load_pipeline(Config().pipeline, None)
     recorded = {exchange.phase for exchange in Exchanges.read(templates() / "demo" / RECORD)}
     unknown = {
         phase.id: phase.label

@@ -19,7 +19,7 @@ def doctor(folder: Path, model: str | None, *, ask: bool) -> int:
     way.
     """
     repository = Repository.find(folder)
-    config = load_config(repository.text_here)
+    config = load_config(repository.root)
     subject = CheckSubject(
         repository, config, models=models_for(config, model, None), model=model, ask_models=ask
     )

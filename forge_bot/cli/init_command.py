@@ -103,7 +103,7 @@ def _baseline(repository: Repository, console: Console) -> None:
     """Run the project's commands at the commit that is checked out; what fails stands in nobody's
     way here.
     """
-    config = load_config(repository.text_here)
+    config = load_config(repository.root)
     profile = profile_at(repository, repository.head().commit, config)
     if not any(getattr(profile.commands, kind) for kind in _KINDS):
         return
@@ -126,7 +126,7 @@ def _baseline(repository: Repository, console: Console) -> None:
 
 
 def _workflow(repository: Repository, target: Path, console: Console) -> None:
-    model = load_config(repository.text_here).model_for(Tier.STRONG)
+    model = load_config(repository.root).model_for(Tier.STRONG)
     key = key_name(model)
     action, fast = pinned(repository)
     checks = check_workflows(repository, WORKFLOW)

@@ -22,7 +22,7 @@ def require_key(task: str, options: RunOptions) -> None:
         return
     repository = Repository.find(options.repo)
     repository.head()
-    config = load_config(repository.text_here)
+    config = load_config(repository.root)
     if config.pipeline != Config().pipeline:
         return
     for spec in {options.model or config.model_for(tier) for tier in Tier}:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 def load_setup(repository: Repository) -> Config:
     """The configuration in the work tree the user is in."""
-    return load_config(repository.text_here)
+    return load_config(repository.root)
 
 
 def capability_options(choice: CapabilityChoice) -> CapabilityOptions:

@@ -166,14 +166,11 @@ def _phases(context: typer.Context) -> list[dict[str, str]]:
 
     repository = _repository(context)
     state = _meant(context, repository)
-    config = cast(
-        "dict[str, str]", yaml.safe_load(repository.text_here(".forge/config.yml") or "") or {}
-    )
+    file = repository.root / ".forge/config.yml"
+    text = file.read_text(encoding="utf-8", errors="replace") if file.is_file() else ""
+    config = cast("dict[str, str]", yaml.safe_load(text) or {})
     name = str(state["pipeline"]) if state is not None else config.get("pipeline", "develop")
-    own = repository.text_here(f".forge/pipelines/{name}.yaml")
-    text = (
-        own
-        if own is not None
-        else (templates() / "pipelines" / f"{name}.yaml").read_text(encoding="utf-8")
-    )
+    own = repository.root / f".forge/pipelines/{name}.yaml"
+    file = own if own.is_file() else templates() / "pipelines" / f"{name}.yaml"
+    text = file.read_text(encoding="utf-8", errors="replace")
     return cast("list[dict[str, str]]", yaml.safe_load(text)["phases"])

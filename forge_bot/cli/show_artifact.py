@@ -42,7 +42,7 @@ def _unknown(repository: Repository, info: RunInfo, artifact: str) -> UnknownArt
     from forge_bot.runs.snapshot_of_run import run_snapshot
     from forge_bot.settings import load_config
 
-    state = run_snapshot(repository, info, load_config(repository.text_here)).state
+    state = run_snapshot(repository, info, load_config(repository.root)).state
     known = ", ".join(("request.md", *(name for name in state.artifacts if name != "request.md")))
     return UnknownArtifact(
         say("cli.show_artifact.run_has_no_artifact", run=info.name, artifact=artifact),

@@ -132,7 +132,7 @@ def _prepared(task: str, options: RunOptions) -> _Start:
     config = load_setup(repository)
     if options.pipeline is not None:
         config = config.model_copy(update={"pipeline": options.pipeline})
-    pipeline = load_pipeline(config.pipeline, repository.text_here)
+    pipeline = load_pipeline(config.pipeline, repository.root)
     capability_setup(repository.root, config, capability_options(options.capabilities))
     given = options.budget
     budget = config.amount if given is None else amount_of(given, "--budget 5")

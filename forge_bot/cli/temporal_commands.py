@@ -256,7 +256,7 @@ def _without_sandbox(
     locked_out = dict[Path, NoSandbox]()
     for each in repositories:
         try:
-            choose(load_config(each.text_here).sandbox)
+            choose(load_config(each.root).sandbox)
         except NoSandbox as trouble:
             locked_out[each.root] = trouble
     if locked_out and len(locked_out) == len(repositories) and len(duty.parts) == 1:

@@ -227,13 +227,6 @@ class Repository:
         """
         return files_at.raw(self.root, ids, "commit")
 
-    def text_here(self, path: str) -> str | None:
-        """Text of a file as it stands in the work tree the user is in, committed or not. None when
-        there is none.
-        """
-        file = self.root / path
-        return file.read_text(encoding="utf-8", errors="replace") if file.is_file() else None
-
     def put_aside(self, path: Path) -> Path | None:
         """Rename a folder that was the work tree of a repository which is gone; its new place, None
         for any other folder.

@@ -81,7 +81,7 @@ def _read(repository: Repository, known: list[RunInfo]) -> RunSnapshot | None:
     branch = repository.head().branch
     for info in (info for info in known if info.branch == branch):
         try:
-            found = run_snapshot(repository, info, load_config(repository.text_here))
+            found = run_snapshot(repository, info, load_config(repository.root))
         except ReportsDamaged as error:
             raise _unreadable(repository.root / SPECS / info.name) from error
         if not found.state.ended:

@@ -104,7 +104,7 @@ class Confirmations:
             )
         told = self._remembered(root, call)
         name = told.flags.pipeline or root.config.pipeline
-        pipeline = load_pipeline(name, root.repository.text_here)
+        pipeline = load_pipeline(name, root.repository.root)
         if call.user_confirmation is not None:
             # One after the other: a call that comes again while the first is still at work is to
             # find its run.

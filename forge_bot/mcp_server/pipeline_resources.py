@@ -10,6 +10,7 @@ from forge_bot.engine import Pipeline, StepPipeline
 from forge_bot.errors import ForgeError
 from forge_bot.mcp_server.served_folders import ServedFolder, ServedFolders
 from forge_bot.mcp_server.tool_results import in_one_line
+from forge_bot.settings.config import file_text
 from forge_bot.settings.load_pipeline import PIPELINES, load_descriptor, pipeline_names
 
 
@@ -50,7 +51,7 @@ def pipeline_at(roots: ServedFolders, wanted: str) -> Pipeline | StepPipeline:
     """
     name, _, project = wanted.partition("@")
     root = roots.root(project) if project else _first(roots, name)
-    return load_descriptor(name, root.repository.text_here)
+    return load_descriptor(name, root.repository.root)
 
 
 def _first(roots: ServedFolders, name: str) -> ServedFolder:
@@ -59,4 +60,4 @@ def _first(roots: ServedFolders, name: str) -> ServedFolder:
 
 def _own(root: ServedFolder, name: str) -> str | None:
     """The text with which a repository replaces a shipped pipeline or adds one."""
-    return root.repository.text_here(f"{PIPELINES}/{name}.yaml")
+    return file_text(root.path, f"{PIPELINES}/{name}.yaml")

@@ -60,7 +60,7 @@ def numbers_of_effort(root: ServedFolder, effort: str) -> dict[str, JsonValue]:
             )
         ) from None
     config = root.config
-    pipeline = load_pipeline(config.pipeline, root.repository.text_here)
+    pipeline = load_pipeline(config.pipeline, root.repository.root)
     models = {tier: config.model_for(tier) for tier in Tier}
     head, records = root.repository.commit_id("HEAD"), newest_records(root.repository)
     found = estimate(root.repository, head, pipeline, wanted, models, records=records)
@@ -98,7 +98,7 @@ def _history(root: ServedFolder) -> History:
     reports still tell.
     """
     try:
-        documents = DocumentNames.of(load_pipeline(root.config.pipeline, root.repository.text_here))
+        documents = DocumentNames.of(load_pipeline(root.config.pipeline, root.repository.root))
     except BadPipeline:
         documents = DocumentNames()
     repository = root.repository

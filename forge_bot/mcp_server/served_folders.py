@@ -39,7 +39,7 @@ class ServedFolder:
     @property
     def config(self) -> Config:
         """The configuration as it stands in the work tree."""
-        return load_config(self.repository.text_here)
+        return load_config(self.repository.root)
 
     @property
     def branch(self) -> str:

@@ -13,7 +13,6 @@ from forge_bot.settings import Config
 from forge_bot.settings.capability_file import (
     CAPABILITY_FILE,
     SKILLS,
-    MCPConfig,
     load_capability_file,
 )
 from forge_bot.store import write_whole
@@ -74,7 +73,7 @@ def capability_setup(
     Paths in a file begin at the file. Raises BadCapabilities with all problems of the file.
     """
     file = options.mcp_config or root / CAPABILITY_FILE
-    configured = _load(file, named=options.mcp_config is not None)
+    configured = load_capability_file(file, named=options.mcp_config is not None)
     folders = (
         *(folder.absolute() for folder in options.skills_dirs),
         *(file.absolute().parent / folder for folder in configured.skills_dirs),
@@ -90,10 +89,3 @@ def capability_setup(
         sandbox=config.sandbox,
         environ=server_environ(environ),
     )
-
-
-def _load(file: Path, *, named: bool) -> MCPConfig:
-    def read(_name: str) -> str | None:
-        return file.read_text(encoding="utf-8", errors="replace") if file.is_file() else None
-
-    return load_capability_file(read, str(file) if named else file.name, named=named)

@@ -3,7 +3,6 @@ configured commands.
 """
 
 import json
-from functools import partial
 from pathlib import Path
 
 from pydantic import TypeAdapter
@@ -11,7 +10,7 @@ from pydantic import TypeAdapter
 from forge_bot.git import Repository
 from forge_bot.knowledge import Profile, read_profile
 from forge_bot.settings import Config
-from forge_bot.store.kept_files import kept_or_made
+from forge_bot.store.kept_files import KeptFile
 
 MOST_KEPT = 8
 _FORM = 1
@@ -31,8 +30,12 @@ def profile_at(repository: Repository, commit: str, config: Config, scope: str =
     if key not in _known:
         if len(_known) >= MOST_KEPT:
             _known.clear()
-        made = partial(_made, repository, commit, tree, config, scope)
-        _known[key] = kept_or_made(key[0], "profile", key[1], _PROFILES, made, MOST_KEPT)
+        file = KeptFile(repository.kept, "profile", key[1], _PROFILES, MOST_KEPT)
+        profile = file.read()
+        if profile is None:
+            profile = _made(repository, commit, tree, config, scope)
+            file.write(profile)
+        _known[key] = profile
     return _known[key]
 
 

@@ -19,7 +19,7 @@ from forge_bot.runs.files_of_run import raw_file
 from forge_bot.runs.find_runs import RunInfo
 from forge_bot.runs.run_paths import run_paths
 from forge_bot.settings import load_config
-from forge_bot.settings.config import CONFIG
+from forge_bot.settings.config import CONFIG, file_text
 from forge_bot.settings.load_pipeline import pipeline_source
 from forge_bot.store import Content, Workspace, write_whole
 from forge_bot.store.run_folder import REPORTS, STATE, state_file
@@ -95,7 +95,7 @@ def read_status(repository: Repository, info: RunInfo) -> RunStatusRead:
         return RunStatusRead(kept.shown, state)
     from forge_bot.runs.snapshot_of_run import run_snapshot
 
-    found = run_snapshot(repository, info, load_config(repository.text_here))
+    found = run_snapshot(repository, info, load_config(repository.root))
     return RunStatusRead(_made(found.pipeline, found.state), state_file(found.state))
 
 
@@ -107,7 +107,7 @@ def keep_status(repository: Repository, workspace: Workspace, state: "State") ->
         reports = (workspace.path / REPORTS).read_bytes()
         if Content.of(reports) != workspace.content:
             return
-        shown = _made(load_pipeline(state.pipeline, repository.text_here), state)
+        shown = _made(load_pipeline(state.pipeline, repository.root), state)
         kept = _Kept(made_from=_name(repository, shown, reports, state_file(state)), shown=shown)
         if kept != _kept(repository, workspace.name):
             write_whole(run_paths(repository, workspace.name).status, kept.model_dump_json())
@@ -123,10 +123,10 @@ def _kept(repository: Repository, run: str) -> _Kept | None:
 def _name(repository: Repository, shown: RunStatusShown, reports: bytes, state: bytes) -> str:
     """Return a digest of all that a status is made from; empty where a part is not there."""
     try:
-        pipeline, place = pipeline_source(shown.pipeline, repository.text_here)
+        pipeline, place = pipeline_source(shown.pipeline, repository.root)
     except ForgeError:
         return ""
-    config = repository.text_here(CONFIG) or ""
+    config = file_text(repository.root, CONFIG) or ""
     digest = hashlib.sha256()
     for part in (f"{_FORM} {__version__}", place, pipeline, config, reports, state):
         raw = part.encode("utf-8", "surrogateescape") if isinstance(part, str) else part

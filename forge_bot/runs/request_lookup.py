@@ -5,7 +5,7 @@ import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import NamedTuple
 
 from pydantic import TypeAdapter
@@ -19,7 +19,7 @@ from forge_bot.knowledge.mentions import as_searched, mentions, request_names, r
 from forge_bot.knowledge.name_uses import lines_meaning, only_hands_on
 from forge_bot.project.words import words
 from forge_bot.store import SPECS
-from forge_bot.store.kept_files import kept_or_made
+from forge_bot.store.kept_files import KeptFile
 from forge_bot.wording import several
 
 LIKELY_LISTED = 10
@@ -119,8 +119,12 @@ def looked_up(repository: Repository, base: str, request: str) -> RequestLookup:
     # What changed together is read from the commits that are here.
     cut = shallow.read_text("ascii", "replace") if shallow.is_file() else ""
     made_from = json.dumps([_FORM, repository.commit_id(base), request, cut])
-    made = partial(_looked_up, repository, base, request)
-    return kept_or_made(repository.kept, "lookup", made_from, _LOOKUPS, made)
+    file = KeptFile(repository.kept, "lookup", made_from, _LOOKUPS)
+    found = file.read()
+    if found is None:
+        found = _looked_up(repository, base, request)
+        file.write(found)
+    return found
 
 
 def _looked_up(repository: Repository, base: str, request: str) -> RequestLookup:

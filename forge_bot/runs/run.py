@@ -68,7 +68,7 @@ class Run:
         self._decided: tuple[State, Action] | None = None
         first = self.workspace.reports()[0]
         pipeline = first.pipeline if isinstance(first, RunStarted) else config.pipeline
-        self.pipeline: Pipeline = load_pipeline(pipeline, repository.text_here)
+        self.pipeline: Pipeline = load_pipeline(pipeline, repository.root)
         loaded = self.workspace.load(self.pipeline)
         self.state: State = loaded.state
         if loaded.refolded:

@@ -73,7 +73,7 @@ class SkillTrial:
             lambda _notice: None,
             Foundation(commit, tuple[bytes, ...]),
         )
-        pipeline = load_pipeline(self.config.pipeline, self.repository.text_here)
+        pipeline = load_pipeline(self.config.pipeline, self.repository.root)
         place = SkillPlace(
             branch=SkillBranch(branch, branch, ".specs"),
             prefix="try#",

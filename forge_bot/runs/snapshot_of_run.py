@@ -42,6 +42,6 @@ def folded(repository: Repository, config: Config, raw: bytes, run: str) -> tupl
     reports = read_reports(raw, place)
     first = reports[0] if reports else None
     pipeline = load_pipeline(
-        first.pipeline if isinstance(first, RunStarted) else config.pipeline, repository.text_here
+        first.pipeline if isinstance(first, RunStarted) else config.pipeline, repository.root
     )
     return pipeline, read_state(pipeline, raw, place)

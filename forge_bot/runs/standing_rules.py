@@ -3,18 +3,14 @@
 from forge_bot.engine.state import State
 from forge_bot.git import Repository
 from forge_bot.sentences import say
-from forge_bot.settings.instructions import Rules, load_rules
+from forge_bot.settings.instructions import INSTRUCTIONS, Rules, parse_rules
 from forge_bot.values import TaskMode
 
 
 def rules_at(repository: Repository, commit: str) -> Rules:
     """Return the standing rules at a commit. Raises BadConfig."""
-
-    def read(path: str) -> str | None:
-        raw = repository.read(commit, path)
-        return raw.decode("utf-8", "replace") if raw is not None else None
-
-    return load_rules(read)
+    raw = repository.read(commit, INSTRUCTIONS)
+    return parse_rules(raw.decode("utf-8", "replace") if raw is not None else None)
 
 
 def told(rules: Rules, state: State) -> tuple[str, ...]:

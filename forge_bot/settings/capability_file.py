@@ -5,7 +5,7 @@ them (`agent/tools/placeholders.py`).
 """
 
 import re
-from collections.abc import Callable
+from pathlib import Path
 from typing import Annotated, Any, Literal, cast
 
 from pydantic import ConfigDict, Discriminator, Field, Tag, TypeAdapter, field_validator
@@ -83,14 +83,14 @@ def parse_capability_file(text: str, name: str = CAPABILITY_FILE) -> MCPConfig:
     return read_json(text, name, _MCP_CONFIG, BadCapabilities, _KEYS)
 
 
-def load_capability_file(
-    read: Callable[[str], str | None], name: str = CAPABILITY_FILE, *, named: bool = False
-) -> MCPConfig:
+def load_capability_file(file: Path, *, named: bool = False) -> MCPConfig:
     """Return the configuration in a file, an empty one if there is none.
 
     `named` if a person named the file, which then has to be there.
     """
-    text = read(name)
-    if text is None and named:
+    name = str(file) if named else file.name
+    if file.is_file():
+        return parse_capability_file(file.read_text(encoding="utf-8", errors="replace"), name)
+    if named:
         raise BadCapabilities(say("settings.capability_file.no_file", name=name))
-    return parse_capability_file(text, name) if text is not None else MCPConfig()
+    return MCPConfig()

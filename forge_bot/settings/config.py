@@ -3,9 +3,10 @@
 import os
 import posixpath
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from decimal import Decimal
 from functools import lru_cache
+from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, TypeAdapter
@@ -229,14 +230,22 @@ def _parsed(text: str) -> Config:
     return read_yaml(text, CONFIG, _CONFIG, BadConfig, _KEYS)
 
 
-def load_config(
-    read: Callable[[str], str | None], environ: Mapping[str, str] = os.environ
-) -> Config:
-    """The configuration; `read` gives a repository's file by its path, or None.
+def file_text(root: Path, path: str) -> str | None:
+    """Return the text of a repository's file as it stands there, committed or not, or None."""
+    file = root / path
+    return file.read_text(encoding="utf-8", errors="replace") if file.is_file() else None
+
+
+def load_config(root: Path) -> Config:
+    """Return the configuration of the repository in a folder, as `parse_config` says."""
+    return parse_config(file_text(root, CONFIG))
+
+
+def parse_config(text: str | None, environ: Mapping[str, str] = os.environ) -> Config:
+    """Return the configuration that a text makes; None is no file.
 
     $FORGE_BOT_MODEL replaces `model`. Raises BadConfig with all problems and their lines.
     """
-    text = read(CONFIG)
     config = _parsed(text) if text is not None else Config()
     if model := environ.get("FORGE_BOT_MODEL", "").strip():
         return config.model_copy(update={"model": model, "models": {}})

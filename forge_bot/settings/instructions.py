@@ -15,7 +15,7 @@ its own run.
 
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Annotated, Literal, Self
 
@@ -123,11 +123,10 @@ class Rules(Frozen):
 _RULES: TypeAdapter[Rules] = TypeAdapter(Rules)
 
 
-def load_rules(read: Callable[[str], str | None]) -> Rules:
-    """Return the standing rules; `read` gives a file by its path, or None. Raises BadConfig with
-    all problems and their lines.
+def parse_rules(text: str | None) -> Rules:
+    """Return the standing rules in a text; None is no file. Raises BadConfig with all problems
+    and their lines.
     """
-    text = read(INSTRUCTIONS)
     return _parsed(text) if text is not None else Rules()
 
 

@@ -1,6 +1,5 @@
 """Pipelines: those that ship, and a repository's own from .forge/pipelines/."""
 
-from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,7 +9,7 @@ from pydantic import TypeAdapter
 from forge_bot.errors import BadConfig, BadPipeline
 from forge_bot.resources import templates
 from forge_bot.sentences import say
-from forge_bot.settings.config import load_config
+from forge_bot.settings.config import file_text, load_config
 
 if TYPE_CHECKING:
     from forge_bot.engine.pipeline import Pipeline, StepPipeline
@@ -54,18 +53,19 @@ def _problems(descriptor: "Pipeline | StepPipeline") -> list[tuple[tuple[str | i
     return problems_of(descriptor)
 
 
-def load_pipeline(name: str, read: Callable[[str], str | None]) -> "Pipeline":
-    """Return the pipeline of that name; `read` gives a repository's file by its path, or None.
+def load_pipeline(name: str, root: Path | None) -> "Pipeline":
+    """Return the pipeline of that name: that of the repository in the folder `root`, else the
+    shipped one.
 
     With `documents_by_model` in its configuration a model writes every document. A pipeline of
     steps is made into one of phases. Raises BadPipeline with all problems and their lines.
     """
     from forge_bot.engine.pipeline import StepPipeline
 
-    descriptor = load_descriptor(name, read)
+    descriptor = load_descriptor(name, root)
     if isinstance(descriptor, StepPipeline):
         return _of_steps(descriptor.model_dump_json())
-    return _by_model(descriptor) if _wants_models(read) else descriptor
+    return _by_model(descriptor) if root is not None and _wants_models(root) else descriptor
 
 
 @lru_cache(maxsize=16)
@@ -81,24 +81,24 @@ def _by_model(pipeline: "Pipeline") -> "Pipeline":
     return pipeline.by_model()
 
 
-def _wants_models(read: Callable[[str], str | None]) -> bool:
+def _wants_models(root: Path) -> bool:
     """Return whether the repository wants every document by a model.
 
     Whoever loads the configuration tells what is wrong with it.
     """
     try:
-        return load_config(read).documents_by_model
+        return load_config(root).documents_by_model
     except BadConfig:
         return False
 
 
-def load_descriptor(name: str, read: Callable[[str], str | None]) -> "Pipeline | StepPipeline":
+def load_descriptor(name: str, root: Path | None) -> "Pipeline | StepPipeline":
     """Return the pipeline of that name, of either kind. Raises BadPipeline with all problems and
     their lines.
     """
     from forge_bot.engine.pipeline import StepPipeline
 
-    text, place = pipeline_source(name, read)
+    text, place = pipeline_source(name, root)
     found = _parsed(text, place)
     if isinstance(found, StepPipeline) and found.pipeline_id != name:
         wrong = f"{place}:1: pipeline_id: {found.pipeline_id!r}; the file is named {name!r}"
@@ -106,7 +106,7 @@ def load_descriptor(name: str, read: Callable[[str], str | None]) -> "Pipeline |
     return found
 
 
-def pipeline_source(name: str, read: Callable[[str], str | None]) -> tuple[str, str]:
+def pipeline_source(name: str, root: Path | None) -> tuple[str, str]:
     """Return the text of the pipeline of that name, and the name of its file. Raises BadPipeline
     where there is none.
     """
@@ -121,7 +121,7 @@ def pipeline_source(name: str, read: Callable[[str], str | None]) -> tuple[str, 
             details=(say("settings.load_pipeline.label_is_taken"),),
         )
     own = f"{PIPELINES}/{name}.yaml"
-    text = read(own)
+    text = file_text(root, own) if root is not None else None
     if text is not None:
         return text, own
     shipped = templates() / "pipelines" / f"{name}.yaml"

@@ -7,10 +7,9 @@ written, a value is made anew.
 
 import hashlib
 import os
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 from pydantic import TypeAdapter
 
@@ -21,29 +20,35 @@ from forge_bot.store.atomic_files import write_whole
 _Value = TypeVar("_Value")
 
 
-def kept_or_made(
-    folder: Path,
-    kind: str,
-    made_from: str,
-    values: TypeAdapter[_Value],
-    make: Callable[[], _Value],
-    most: int = 8,
-) -> _Value:
-    """Return the value of a kind that was made from this, or make and keep it."""
-    digest = hashlib.sha256(f"{__version__}\n{made_from}".encode("utf-8", "surrogateescape"))
-    path = folder / f"{kind}-{digest.hexdigest()[:20]}.json"
-    with suppress(OSError, ValueError):
-        found = values.validate_json(path.read_bytes())
+class KeptFile(Generic[_Value]):
+    """The file in a folder for the value of a kind that is made from this."""
+
+    def __init__(
+        self, folder: Path, kind: str, made_from: str, values: TypeAdapter[_Value], most: int = 8
+    ) -> None:
+        """Name the file. Of its kind `most` are kept."""
+        digest = hashlib.sha256(f"{__version__}\n{made_from}".encode("utf-8", "surrogateescape"))
+        self._path = folder / f"{kind}-{digest.hexdigest()[:20]}.json"
+        self._alike = f"{kind}-*.json"
+        self._values = values
+        self._most = most
+
+    def read(self) -> _Value | None:
+        """Return the value, or None where none is kept."""
+        try:
+            found = self._values.validate_json(self._path.read_bytes())
+        except (OSError, ValueError):
+            return None
         # The ones that were asked for last stay.
         with suppress(OSError):
-            os.utime(path)
+            os.utime(self._path)
         return found
-    value = make()
-    # Names that are no Unicode stand in no JSON; such a value is made each time.
-    with suppress(WriteFailed, OSError, ValueError):
-        write_whole(path, values.dump_json(value))
-        leave_newest(folder, f"{kind}-*.json", path, most)
-    return value
+
+    def write(self, value: _Value) -> None:
+        """Keep the value. Names that are no Unicode stand in no JSON; such a value is not kept."""
+        with suppress(WriteFailed, OSError, ValueError):
+            write_whole(self._path, self._values.dump_json(value))
+            leave_newest(self._path.parent, self._alike, self._path, self._most)
 
 
 def leave_newest(folder: Path, pattern: str, path: Path, most: int) -> None:

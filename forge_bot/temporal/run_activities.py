@@ -163,7 +163,7 @@ class RunActivities:
                 say("temporal.run_activities.not_a_folder_of_this_worker"),
                 hint=say("temporal.run_activities.start_a_worker"),
             )
-        config = load_config(repository.text_here)
+        config = load_config(repository.root)
         return Session(
             repository,
             config,

@@ -338,7 +338,7 @@ def _with_reports(done: VisitDone, order: VisitOrder, branch: str) -> VisitDone:
     try:
         repository = Repository.find(default_tree(order.repository, order.wake.wake.issue))
         info = resolve_run(repository, branch)
-        with open_run(repository, info, load_config(repository.text_here)) as run:
+        with open_run(repository, info, load_config(repository.root)) as run:
             lines = [REPORT.dump_json(each).decode() for each in run.workspace.reports()]
             ended = run.state.ended
             waits = run.state.gate is None and not ended

@@ -37,7 +37,7 @@ from forge_bot.errors import (
 )
 from forge_bot.remedies import SetKey
 from forge_bot.sentences import hint_of
-from forge_bot.settings import load_config
+from forge_bot.settings.config import parse_config
 from forge_bot.values import Tier
 from tests.agent.scene import document, explore
 from tests.fakes.model_server import ModelServer, Says, busy
@@ -454,7 +454,7 @@ async def test_ollama_is_asked_at_its_own_address(
 
 def test_the_configuration_has_no_address_as_the_documentation_says() -> None:
     with pytest.raises(BadConfig, match="one problem") as caught:
-        load_config(lambda _path: "base_url: http://127.0.0.1\n", {})
+        parse_config("base_url: http://127.0.0.1\n", {})
     assert "there is no such key" in caught.value.details[0]
     assert "`base_url`" not in (Path(__file__).parents[2] / "docs" / "models.md").read_text(
         encoding="utf-8"

@@ -32,7 +32,7 @@ def test_what_a_terminal_asks_a_thread_can_ask_and_the_pull_request_tells(sample
     model = sample.model()
     asked = sample.forge("run", TASK, "--effort", "S", "--model", model)
     repository = Repository.find(sample.path)
-    config = load_config(repository.text_here)
+    config = load_config(repository.root)
     with open_run(repository, resolve_run(repository, None), config) as run:
         gate = run.state.gate
         assert gate is not None

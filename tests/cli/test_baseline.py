@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from forge_bot.settings import load_config
+from forge_bot.settings.config import parse_config
 from tests.fakes.sample import Sample
 from tests.mcp_server.host import hosting
 
@@ -30,7 +30,7 @@ def pasted(document: str) -> list[dict[str, Any]]:
     """The configurations that a document offers, as the settings read them."""
     blocks = [part.split("\n```\n")[0] for part in document.split("```yaml\n")[1:]]
     for block in blocks:
-        load_config(lambda _path, block=block: block)
+        parse_config(block)
     return [yaml.safe_load(block) for block in blocks]
 
 

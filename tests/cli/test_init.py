@@ -8,13 +8,13 @@ from decimal import Decimal
 import pytest
 
 from forge_bot.runs.workflow_file import schema_address
-from forge_bot.settings import Config, load_config
+from forge_bot.settings.config import Config, parse_config
 from forge_bot.values import RecordsPolicy
 from tests.fakes.sample import Sample
 
 
 def read(text: str) -> Config:
-    return load_config(lambda _path: text, {})
+    return parse_config(text, {})
 
 
 @pytest.mark.promise("cli-init")

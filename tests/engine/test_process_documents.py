@@ -130,9 +130,12 @@ def test_with_every_document_by_a_model_no_document_is_ours() -> None:
     assert len(calls(bench)) == 10
 
 
-def test_the_configuration_decides_that_for_whoever_loads_the_pipeline() -> None:
+def test_the_configuration_decides_that_for_whoever_loads_the_pipeline(tmp_path: Path) -> None:
+    (tmp_path / ".forge").mkdir()
+
     def loaded(config: str) -> Pipeline:
-        return load_pipeline("develop", {".forge/config.yml": config}.get)
+        (tmp_path / ".forge" / "config.yml").write_text(config, encoding="utf-8")
+        return load_pipeline("develop", tmp_path)
 
     ours = [phase.by_process_when for phase in loaded("budget: 5\n").speaking]
     assert len([each for each in ours if each]) == 6

@@ -54,7 +54,7 @@ from forge_bot.values import (
 from forge_bot.verification.judgement import RULES
 
 START = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
-SHIPPED = load_pipeline("develop", lambda _path: None)
+SHIPPED = load_pipeline("develop", None)
 _KNOWN = {
     "setup", "phase-1", "phase-2", "phase-3", "phase-3b", "checkpoint-a", "phase-4", "phase-4b", "checkpoint-b", "phase-5", "phase-6",
     "phase-7", "final-verification", "pr-creation", "final-summary", "post-to-source", "final-commit", "completed", "checkpoint-c",

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forge_bot.knowledge import ENV, Command, read_profile
-from forge_bot.settings import load_config
+from forge_bot.settings.config import parse_config
 from forge_bot.values import CommandName
 from tests.knowledge.repository_scene import lines, profile_of
 
@@ -102,7 +102,7 @@ def test_commands_written_in_the_configuration_are_the_ones_that_are_used() -> N
         "commands:\n  test:\n    - make \"unit tests\"\n    - [python3, -m, pytest, '-k', 'a b']\n "
         " lint: []\n"
     )
-    overrides = load_config({".forge/config.yml": text}.get, {}).commands.overrides()
+    overrides = parse_config(text, {}).commands.overrides()
     commands = profile_of({"go.mod": "module x\n", ".golangci.yml": ""}, overrides).commands
     assert [each.argv for each in commands.test] == [
         ("make", "unit tests"),
@@ -117,7 +117,7 @@ def test_the_example_in_the_documentation_is_a_configuration_that_is_understood(
     example = page.split("```yaml\n")[1].split("```")[0]
     commands = profile_of(
         {"go.mod": "module x\n"},
-        load_config({".forge/config.yml": example}.get, {}).commands.overrides(),
+        parse_config(example, {}).commands.overrides(),
     ).commands
     assert lines(commands.setup) == [f"python3 -m venv {ENV}", f"{ENV}/bin/pip install -e .[dev]"]
     assert commands.test[1].argv == ("npm", "test", "--", "--grep", "two words")

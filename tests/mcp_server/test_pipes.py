@@ -157,7 +157,7 @@ async def test_calls_that_wait_for_a_run_keep_the_server_from_nothing_else(sampl
     assert info is not None
     # Another process holds the run: each of these calls waits for it, more of them than the SDK has
     # threads.
-    with open_run(repository, info, load_config(repository.text_here), external_worktree=True):
+    with open_run(repository, info, load_config(repository.root), external_worktree=True):
         async with started(*forge(sample)) as raw:
             calls = [
                 tool(number, "pipeline_next_action", workspace=host.workspace)

@@ -232,7 +232,7 @@ def test_an_update_that_was_killed_after_its_merge_still_makes_a_task_of_the_con
     repository = Repository.find(sample.path)
     (info,) = runs(repository)
     changed, ours, _ = _conflict(sample, info.branch)
-    with open_run(repository, info, load_config(repository.text_here)) as run:
+    with open_run(repository, info, load_config(repository.root)) as run:
         found = merge_base_into_run(run, "main", sample.git("rev-parse", "main"), mark=True)
     assert found.marked == (changed,)
     both = {"path": changed, "operation": "write", "old": "", "new": ours}

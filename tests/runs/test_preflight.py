@@ -19,7 +19,7 @@ def found(
 ) -> Sequence[CheckResult]:
     """Everything that is found, in its order."""
     repository = Repository.find(at or sample.path)
-    config = load_config(repository.text_here)
+    config = load_config(repository.root)
     subject = CheckSubject(repository, config, intent or RunIntent(), least_free=least_free)
     return run_checks(Occasion.BEFORE_RUN, subject).results
 

@@ -140,7 +140,7 @@ class Stage:
         return create_run(
             repository,
             NewRun(draft=draft, plan=plan, budget=Amount(budget), flags=RunFlags(batch=batch)),
-            load_pipeline("develop", repository.text_here),
+            load_pipeline("develop", repository.root),
         )
 
     def go_on(

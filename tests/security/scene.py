@@ -79,7 +79,7 @@ def begun(folder: Path, instructions: str = "") -> Scene:
     info = create_run(
         repository,
         NewRun(draft=draft, plan=plan, by="ann"),
-        load_pipeline("develop", repository.text_here),
+        load_pipeline("develop", repository.root),
     )
     assert info.tree is not None
     tree = Tree(info.tree)

@@ -69,7 +69,7 @@ def performed(scene: Scene, *edits: Mapping[str, str]) -> None:
 
 
 def on_run(scene: Scene, act: Callable[[Run], None]) -> None:
-    with open_run(scene.repository, scene.info, load_config(scene.repository.text_here)) as run:
+    with open_run(scene.repository, scene.info, load_config(scene.repository.root)) as run:
         act(run)
         run.keep()
 

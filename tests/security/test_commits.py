@@ -202,7 +202,7 @@ def test_a_state_that_the_reports_do_not_lead_to_is_not_believed(scene: Scene) -
     state = (scene.record / "state.json").read_text()
     (scene.record / "state.json").write_text(state.replace('"in_progress"', '"completed"'))
     scene.commit()
-    pipeline = load_pipeline("develop", scene.repository.text_here)
+    pipeline = load_pipeline("develop", scene.repository.root)
     assert not state_at(
         scene.repository, pipeline, scene.tree.head().commit, f".specs/{scene.info.name}/"
     ).ended
@@ -214,7 +214,7 @@ def test_runs_of_branches_that_are_not_merged_are_no_memory(scene: Scene) -> Non
     create_run(
         scene.repository,
         NewRun(draft=draft, plan=plan),
-        (pipeline := load_pipeline("develop", scene.repository.text_here)),
+        (pipeline := load_pipeline("develop", scene.repository.root)),
     )
     documents = DocumentNames.of(pipeline)
     base = scene.repository.commit_id("main")

@@ -173,7 +173,7 @@ def demo(
 
 
 def project(repository: Repository, told: list[Notice], *patches: bytes) -> Project:
-    config = load_config(repository.text_here)
+    config = load_config(repository.root)
     base = repository.commit_id("HEAD")
     return Project(
         repository,

@@ -166,7 +166,7 @@ def go_on(
         return reply
 
     repository = Repository.find(folder)
-    config = load_config(repository.text_here)
+    config = load_config(repository.root)
     told: list[Notice] = []
     session = Session(
         repository, config, lambda: dict.fromkeys(Tier, model), told.append, answer, until=until

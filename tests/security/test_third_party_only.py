@@ -172,7 +172,7 @@ def test_an_approved_dependency_is_fetched_and_the_project_is_built_without_netw
     patch = git(folder, "diff").encode() + b"\n"
     git(folder, "commit", "-qam", "fetchedhere")
     repository = Repository.find(folder)
-    config = load_config(repository.text_here)
+    config = load_config(repository.root)
     base = repository.commit_id("HEAD~1")
     project = Project(
         repository,
@@ -203,7 +203,7 @@ def test_an_approved_patch_that_does_not_fit_the_base_is_an_error_and_nothing_is
     git(folder, "add", "-A")
     git(folder, "commit", "-qm", "start")
     repository = Repository.find(folder)
-    config = load_config(repository.text_here)
+    config = load_config(repository.root)
     base = repository.commit_id("HEAD")
     patch = (
         b"diff --git a/requirements.txt b/requirements.txt\n--- a/requirements.txt\n"

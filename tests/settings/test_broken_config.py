@@ -7,8 +7,8 @@ import time
 import pytest
 
 from forge_bot.errors import BadConfig, BadPipeline
-from forge_bot.settings import load_config
-from forge_bot.settings.load_pipeline import load_pipeline
+from forge_bot.settings.config import parse_config
+from tests.settings.own_pipelines import own_pipeline
 
 LAUGHS = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
     f"{chr(98 + i)}: &{chr(98 + i)} [{', '.join(['*' + chr(97 + i)] * 9)}]\n" for i in range(9)
@@ -66,7 +66,7 @@ BROKEN = {
 def test_a_broken_configuration_is_told_at_once_with_its_place(text: str, said: str) -> None:
     began = time.process_time()
     with pytest.raises(BadConfig) as caught:
-        load_config(lambda _path: text, {})
+        parse_config(text, {})
     assert time.process_time() - began < 3
     told = "\n".join((caught.value.message, *caught.value.details))
     assert said in told
@@ -75,15 +75,13 @@ def test_a_broken_configuration_is_told_at_once_with_its_place(text: str, said: 
 
 
 def test_an_alias_that_saves_writing_is_welcome() -> None:
-    config = load_config(
-        lambda _path: "commands:\n  test: &all [[make, check]]\n  lint: *all\n", {}
-    )
+    config = parse_config("commands:\n  test: &all [[make, check]]\n  lint: *all\n", {})
     assert config.commands.lint == config.commands.test == (("make", "check"),)
 
 
 @pytest.mark.parametrize("text", ["", "~\n", "# nothing\n", "\ufeff", "---\n", "\r\n"])
 def test_a_file_without_keys_is_a_file_of_defaults(text: str) -> None:
-    assert load_config(lambda _path: text, {}).budget is None
+    assert parse_config(text, {}).budget is None
 
 
 @pytest.mark.parametrize(
@@ -91,7 +89,7 @@ def test_a_file_without_keys_is_a_file_of_defaults(text: str) -> None:
 )
 def test_a_broken_pipeline_of_ones_own_is_told_with_its_place(text: str) -> None:
     with pytest.raises(BadPipeline) as caught:
-        load_pipeline("develop", lambda _path: text)
+        own_pipeline("develop", text)
     assert ".forge/pipelines/develop.yaml" in "\n".join(
         (caught.value.message, *caught.value.details)
     )

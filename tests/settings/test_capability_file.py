@@ -1,5 +1,7 @@
 """forge-mcp.json: what it may say, and every problem with its place."""
 
+from pathlib import Path
+
 import pytest
 
 from forge_bot.agent.tools.placeholders import Unresolved, check_variables, resolved, secrets_for
@@ -29,10 +31,10 @@ def test_servers_of_both_kinds_and_folders_are_read() -> None:
     assert found.skills_dirs == ("skills",)
 
 
-def test_a_missing_file_means_nothing_unless_a_person_named_it() -> None:
-    assert load_capability_file(lambda _: None).mcp_servers == {}
-    with pytest.raises(BadCapabilities, match=r"There is no file other\.json\."):
-        load_capability_file(lambda _: None, "other.json", named=True)
+def test_a_missing_file_means_nothing_unless_a_person_named_it(tmp_path: Path) -> None:
+    assert load_capability_file(tmp_path / "forge-mcp.json").mcp_servers == {}
+    with pytest.raises(BadCapabilities, match=r"There is no file .*other\.json\."):
+        load_capability_file(tmp_path / "other.json", named=True)
 
 
 def test_all_problems_are_told_at_once_with_their_lines() -> None:

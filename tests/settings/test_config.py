@@ -6,14 +6,15 @@ from pathlib import Path
 import pytest
 
 from forge_bot.errors import BadConfig, BadPipeline
-from forge_bot.settings import Config, load_config, state_home
-from forge_bot.settings.config import DEFAULT_MODEL
+from forge_bot.settings import Config, state_home
+from forge_bot.settings.config import DEFAULT_MODEL, parse_config
 from forge_bot.settings.load_pipeline import load_pipeline
 from forge_bot.values import Tier
+from tests.settings.own_pipelines import own_pipeline
 
 
 def config(text: str | None, environ: dict[str, str] | None = None) -> Config:
-    return load_config(lambda path: text if path == ".forge/config.yml" else None, environ or {})
+    return parse_config(text, environ or {})
 
 
 def test_without_a_file_everything_has_its_default() -> None:
@@ -100,9 +101,7 @@ phases:
 
 
 def own(text: str, name: str = "mini") -> object:
-    return load_pipeline(
-        name, lambda path: text if path == f".forge/pipelines/{name}.yaml" else None
-    )
+    return own_pipeline(name, text)
 
 
 def test_a_repository_may_bring_its_own_pipeline() -> None:
@@ -167,7 +166,7 @@ def test_a_pipeline_that_contradicts_itself_is_refused_with_the_reason(
 
 def test_a_name_that_is_a_path_finds_nothing() -> None:
     with pytest.raises(BadPipeline):
-        load_pipeline("../../etc/passwd", lambda _path: None)
+        load_pipeline("../../etc/passwd", None)
 
 
 def test_state_is_kept_where_the_system_says(

@@ -5,17 +5,14 @@ cannot be read.
 import pytest
 
 from forge_bot.errors import BadConfig
-from forge_bot.settings.instructions import Rules, load_rules
+from forge_bot.settings.instructions import Rules, parse_rules
 from forge_bot.values import TaskId, TaskMode, TaskSpec
 
 
 def rules(*files: str, title: str = "") -> Rules:
     when = {"files_match": list(files)} | ({"title_matches": title} if title else {})
-    return load_rules(
-        lambda _path: (
-            f"---\nrules:\n- {{id: one, when: {when}, require: human_gate, reason:"
-            " why}\n---\nWords.\n"
-        )
+    return parse_rules(
+        f"---\nrules:\n- {{id: one, when: {when}, require: human_gate, reason: why}}\n---\nWords.\n"
     )
 
 
@@ -72,8 +69,8 @@ def test_of_two_conditions_both_have_to_hold() -> None:
 
 
 def test_without_a_file_there_are_no_rules() -> None:
-    assert load_rules(lambda _path: None).applied([task("a")]) == (task("a"),)
-    assert load_rules(lambda _path: "\ufeff\n---\nrules: []\n---\n").rules == ()
+    assert parse_rules(None).applied([task("a")]) == (task("a"),)
+    assert parse_rules("\ufeff\n---\nrules: []\n---\n").rules == ()
 
 
 BROKEN = {
@@ -122,5 +119,5 @@ BROKEN = {
 @pytest.mark.parametrize(("text", "said"), BROKEN.values(), ids=BROKEN.keys())
 def test_rules_that_cannot_be_read_are_told_with_their_lines(text: str, said: str) -> None:
     with pytest.raises(BadConfig) as caught:
-        load_rules(lambda _path: text)
+        parse_rules(text)
     assert said in "\n".join(caught.value.details)

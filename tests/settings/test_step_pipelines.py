@@ -5,7 +5,8 @@ import pytest
 from forge_bot.engine import Pipeline, StepPipeline
 from forge_bot.engine.phases import GatePhase, PublishPhase, StepPhase
 from forge_bot.errors import BadPipeline
-from forge_bot.settings.load_pipeline import load_descriptor, load_pipeline
+from forge_bot.settings.load_pipeline import load_pipeline
+from tests.settings.own_pipelines import own_descriptor, own_pipeline
 
 SEED = """\
 pipeline_id: scaffold
@@ -49,7 +50,7 @@ steps:
 
 
 def of_text(text: str) -> Pipeline:
-    return load_pipeline("own", {".forge/pipelines/own.yaml": text}.get)
+    return own_pipeline("own", text)
 
 
 def steps(*lines: str) -> str:
@@ -58,7 +59,7 @@ def steps(*lines: str) -> str:
 
 @pytest.mark.parametrize("name", ["scaffold", "audit"])
 def test_the_shipped_ones_ask_before_they_write_and_end_with_a_pull_request(name: str) -> None:
-    pipeline = load_pipeline(name, lambda _path: None)
+    pipeline = load_pipeline(name, None)
     kinds = [type(phase) for phase in pipeline.phases]
     writing = next(
         place
@@ -72,13 +73,13 @@ def test_the_shipped_ones_ask_before_they_write_and_end_with_a_pull_request(name
 
 def test_a_file_without_a_kind_that_has_steps_is_one_of_steps() -> None:
     text = steps("{step: look, kind: tool, tool: forge_scan}")
-    found = load_descriptor("own", {".forge/pipelines/own.yaml": text}.get)
+    found = own_descriptor("own", text)
     assert isinstance(found, StepPipeline)
 
 
 def test_the_published_example_names_four_steps_that_it_does_not_have() -> None:
     with pytest.raises(BadPipeline) as caught:
-        load_pipeline("scaffold", {".forge/pipelines/scaffold.yaml": SEED}.get)
+        own_pipeline("scaffold", SEED)
     place = ".forge/pipelines/scaffold.yaml"
     node_kind, intent = "steps.1.input_map.node_kind", "steps.3.input_map.intent_id"
     project = "steps.5.input_map.project_path"
@@ -181,5 +182,5 @@ def test_paths_of_jmespath_are_taken(path: str) -> None:
 
 def test_a_pipeline_has_the_name_of_its_file() -> None:
     with pytest.raises(BadPipeline) as caught:
-        load_pipeline("other", {".forge/pipelines/other.yaml": steps(SCAN)}.get)
+        own_pipeline("other", steps(SCAN))
     assert "'own'; the file is named 'other'" in caught.value.details[0]

@@ -17,6 +17,7 @@ from forge_bot.runs.run_prompts import check_prompts
 from forge_bot.runs.standing_rules import rules_at
 from forge_bot.sentences import say
 from forge_bot.settings.capability_file import CAPABILITY_FILE
+from forge_bot.settings.config import file_text
 from forge_bot.settings.instructions import INSTRUCTIONS
 from forge_bot.settings.load_pipeline import PIPELINES, load_descriptor, load_pipeline
 from forge_bot.values import RecordsPolicy
@@ -91,7 +92,7 @@ def signing(subject: CheckSubject) -> Iterator[CheckResult]:
 
 def _is_of_steps(subject: CheckSubject) -> bool:
     try:
-        found = load_pipeline(subject.config.pipeline, subject.repository.text_here)
+        found = load_pipeline(subject.config.pipeline, subject.repository.root)
     except ForgeError:
         return False
     return found.steps is not None
@@ -104,7 +105,7 @@ def pipelines(subject: CheckSubject) -> Iterator[CheckResult]:
     """
     repository, name = subject.repository, subject.config.pipeline
     try:
-        pipeline = load_pipeline(name, repository.text_here)
+        pipeline = load_pipeline(name, repository.root)
         check_prompts(repository.root, pipeline)
         yield note(
             f"pipeline {name}", say("preflight.pipelines.phases", count=len(pipeline.phases))
@@ -115,7 +116,7 @@ def pipelines(subject: CheckSubject) -> Iterator[CheckResult]:
         {path.stem for path in (repository.root / PIPELINES).glob("*.yaml")} - {name}
     ):
         try:
-            load_descriptor(other, repository.text_here)
+            load_descriptor(other, repository.root)
             yield note(f"pipeline {other}", say("preflight.pipelines.unused"))
         except ForgeError as error:
             said = say("preflight.pipelines.unused_problem", problem=in_one_line(error))
@@ -137,7 +138,7 @@ def rules(subject: CheckSubject) -> Iterator[CheckResult]:
     if found.rules:
         names = ", ".join(rule.id for rule in found.rules)
         yield note("rules", say("preflight.rules.count", file=INSTRUCTIONS, names=names))
-    here = repository.text_here(INSTRUCTIONS)
+    here = file_text(repository.root, INSTRUCTIONS)
     if here is not None and here.encode() != repository.read(subject.base, INSTRUCTIONS):
         said = say("preflight.rules.other_in_the_work_tree", file=INSTRUCTIONS)
         yield warn("rules", said, say("preflight.rules.commit_it"))
