@@ -2,10 +2,10 @@
 what they printed.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from forge_bot.interaction.fit_comment import Flexible, as_many
-from forge_bot.interaction.folded_sections import Paper, alert, papers
+from forge_bot.interaction.fit_comment import LinesPart, Paper, PapersPart
+from forge_bot.interaction.folded_sections import alert
 from forge_bot.interaction.number_format import duration, head, row
 from forge_bot.prompts import escape
 from forge_bot.sentences import say
@@ -19,7 +19,7 @@ def commands(
     results: tuple[CommandResult, ...],
     baseline: tuple[CommandResult, ...],
     proof: RedBeforeGreen | None = None,
-) -> Flexible:
+) -> LinesPart:
     """A table of what ran, and of how the same commands ended before the change; of a defect, the
     tests that show it.
     """
@@ -40,37 +40,30 @@ def commands(
             *earlier,
         )
 
-    return as_many(
-        (*([proof] if proof is not None and proof.tests else []), *results),
-        line,
-        lambda count: f"_{say('checks.more_commands', count=count)}_",
-        before=head(*columns),
-    )
+    shown = (*([proof] if proof is not None and proof.tests else []), *results)
+    return LinesPart([line(each) for each in shown], "checks.more_commands", before=head(*columns))
 
 
-def reasons(sentences: Sequence[str]) -> Flexible:
+def reasons(sentences: Sequence[str]) -> LinesPart:
     """Return the reasons why it is red, in whole sentences."""
-    return as_many(
-        sentences,
-        lambda each: f"- {escape.line(each)}",
-        lambda count: f"_{say('checks.more_reasons', count=count)}_",
-        most=4_000,
+    return LinesPart(
+        [f"- {escape.line(each)}" for each in sentences], "checks.more_reasons", most=4_000
     )
 
 
-def warnings(sentences: Sequence[str], quiet: Callable[[str], str]) -> Flexible:
-    """A box with what to look at before anything else; `quiet` makes a sentence harmless."""
+def warnings(sentences: Sequence[str]) -> LinesPart:
+    """A box with what to look at before anything else, of sentences in which nothing acts."""
     before = alert("warning", f"**{say('checks.look_at_this_first')}**") + "\n>\n"
-    return as_many(
-        sentences,
-        lambda each: f"> - {quiet(each)}",
-        lambda count: say("checks.more_warnings", count=count),
+    return LinesPart(
+        [f"> - {each}" for each in sentences],
+        "checks.more_warnings",
         before=before,
         most=6_000,
+        slanted=False,
     )
 
 
-def outputs(results: tuple[CommandResult, ...]) -> list[Flexible]:
+def outputs(results: tuple[CommandResult, ...]) -> list[PapersPart]:
     """The ends of what failed commands printed, folded."""
     failed = [result for result in results if result.exit_code != 0 and result.tail.strip()]
     shown = [
@@ -82,7 +75,7 @@ def outputs(results: tuple[CommandResult, ...]) -> list[Flexible]:
         )
         for result in failed[:4]
     ]
-    return [papers(shown)] if shown else []
+    return [PapersPart(shown)] if shown else []
 
 
 def ended(result: CommandResult) -> str:

@@ -5,10 +5,16 @@ documented, so the larger number, UTF-16 units, is counted, and 60,000 of them a
 either way; in UTF-8 they are at most 180,000 bytes.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import TypeVar
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
-Item = TypeVar("Item")
+from pydantic import Field
+
+from forge_bot.interaction.folded_sections import fold, title
+from forge_bot.prompts import escape
+from forge_bot.prompts.untrusted import what_is_hidden
+from forge_bot.sentences import say
+from forge_bot.values import Frozen
 
 LIMIT = 60_000
 
@@ -16,8 +22,56 @@ SHORTEST_ROOM = 600
 """What is kept free for every part that comes later, so that each can at least say where its
 content is."""
 
-Flexible = Callable[[int], str]
-"""Markdown for so much room, as `size` counts; empty when it has nothing to say."""
+_SMALLEST = 400
+"""Room below which a document is not begun: a link says more than three lines."""
+
+_SHRINK = 0.9
+
+
+class Paper(Frozen):
+    """A document as it is shown in a comment."""
+
+    name: str
+    about: str = Field(default="", description="what it is, in a few words")
+    text: str
+    url: str = Field(default="", description="where all of it can be read")
+    language: str = Field(
+        default="", description="set for what is code from beginning to end, such as a patch"
+    )
+    open: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LinesPart:
+    """Lines between `before` and `after`, of which as many are shown as fit into the room and into
+    `most`; below them the sentence `more` counts the rest, with `words` in it.
+
+    `note` stands below all of it in any case. With a `label` all of it is folded.
+    """
+
+    lines: Sequence[str]
+    more: str = ""
+    words: Mapping[str, str] = field(default_factory=dict[str, str])
+    before: str = ""
+    after: str = ""
+    most: int = 10_000
+    slanted: bool = True
+    note: str = ""
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PapersPart:
+    """Documents, folded, each as long as its share of the room (of `most` at the most) allows;
+    where words are left out, a link follows.
+    """
+
+    papers: Sequence[Paper]
+    most: int = LIMIT
+
+
+Part = str | LinesPart | PapersPart
+"""A part of a comment: fixed words, or what takes as much room as is left."""
 
 
 def size(text: str) -> int:
@@ -25,7 +79,7 @@ def size(text: str) -> int:
     return len(text) + sum(character > "\uffff" for character in text)
 
 
-def compose(parts: Iterable[str | Flexible], limit: int = LIMIT) -> str:
+def compose(parts: Iterable[Part], limit: int = LIMIT) -> str:
     """The parts, an empty line between them, within the limit. Fixed parts come first to their
     room, then the others in their order.
     """
@@ -38,43 +92,45 @@ def compose(parts: Iterable[str | Flexible], limit: int = LIMIT) -> str:
             shown.append(part)
             continue
         waiting -= 1
-        text = part(max(0, room - waiting * SHORTEST_ROOM))
+        text = fitted(part, max(0, room - waiting * SHORTEST_ROOM))
         room -= size(text)
         shown.append(text)
     return "\n\n".join(text.strip("\n") for text in shown if text.strip("\n")) + "\n"
 
 
-def as_many(
-    items: Sequence[Item],
-    line: Callable[[Item], str],
-    more: Callable[[int], str],
-    *,
-    before: str = "",
-    after: str = "",
-    most: int = 10_000,
-) -> Flexible:
-    """The items as lines between `before` and `after`, as many as fit into the room and into
-    `most`; below them `more` counts the rest.
+def fitted(part: LinesPart | PapersPart, room: int) -> str:
+    """Return Markdown for so much room, as `size` counts; empty without anything to say."""
+    if isinstance(part, PapersPart):
+        return _papers(part.papers, min(room, part.most))
+    if part.label:
+        body = _lines(part, room - len(fold(part.label, "")))
+        return fold(part.label, body) if body else ""
+    if part.note:
+        return f"{_lines(part, room - len(part.note) - 2)}\n\n{part.note}"
+    return _lines(part, room)
 
-    Items that find no room are not written, so that a thousand cost no more than fifty.
-    """
 
-    def fitted(room: int) -> str:
-        left = min(room, most) - size(before) - size(after) - size(more(len(items))) - 6
-        shown: list[str] = []
-        for item in items:
-            written = line(item)
-            left -= size(written) + 1
-            if left < 0:
-                break
-            shown.append(written)
-        rest = more(len(items) - len(shown)) if len(shown) < len(items) else ""
-        if not shown:
-            return rest if size(rest) <= room else ""
-        body = before + "\n".join(shown) + after
-        return f"{body}\n\n{rest}" if rest else body
+def _lines(part: LinesPart, room: int) -> str:
+    if not part.lines:
+        return ""
+    left = min(room, part.most) - size(part.before) - size(part.after)
+    left -= size(_more(part, len(part.lines))) + 6
+    shown: list[str] = []
+    for line in part.lines:
+        left -= size(line) + 1
+        if left < 0:
+            break
+        shown.append(line)
+    rest = _more(part, len(part.lines) - len(shown)) if len(shown) < len(part.lines) else ""
+    if not shown:
+        return rest if size(rest) <= room else ""
+    body = part.before + "\n".join(shown) + part.after
+    return f"{body}\n\n{rest}" if rest else body
 
-    return fitted if items else lambda _room: ""
+
+def _more(part: LinesPart, count: int) -> str:
+    text = say(part.more, count=count, **part.words)
+    return f"_{text}_" if part.slanted else text
 
 
 def shares(sizes: Sequence[int], room: int) -> tuple[int, ...]:
@@ -88,3 +144,77 @@ def shares(sizes: Sequence[int], room: int) -> tuple[int, ...]:
         left -= given[place]
         waiting -= 1
     return tuple(given)
+
+
+def _papers(documents: Sequence[Paper], room: int) -> str:
+    whole = [
+        _shown(paper, len(paper.text)) if len(paper.text) <= room else "" for paper in documents
+    ]
+    rooms = shares([size(text) + 2 if text else room + 1 for text in whole], room)
+    return "\n\n".join(
+        _within(paper, text, share - 2)
+        for paper, text, share in zip(documents, whole, rooms, strict=True)
+    )
+
+
+def _within(paper: Paper, whole: str, room: int) -> str:
+    if whole and size(whole) <= room:
+        return whole
+    length = min(len(paper.text), room)
+    while length > _SMALLEST:
+        text = _shown(paper, length)
+        if size(text) <= room:
+            return text
+        length = int(length * min(_SHRINK, room / size(text)))
+    return _pointer(paper)
+
+
+def _shown(paper: Paper, length: int) -> str:
+    kept, left = _beginning(paper.text, length)
+    note, body = _body(paper, kept)
+    below = [part for part in (note, _rest(paper, left) if left else _source(paper)) if part]
+    return fold(
+        title(paper.name, paper.about),
+        "\n\n".join([body, *(f"<sub>{each}</sub>" for each in below)]),
+        open_=paper.open,
+    )
+
+
+def _body(paper: Paper, kept: str) -> tuple[str, str]:
+    if not kept.strip():
+        return "", f"_{say('documents.file_is_empty')}_"
+    if paper.language:
+        return "", escape.show_source(kept, paper.language)
+    if unseen := what_is_hidden(paper.text):
+        return say("documents.shown_as_written", unseen=unseen), escape.show_source(kept)
+    return "", escape.document(kept).text
+
+
+def _beginning(text: str, length: int) -> tuple[str, int]:
+    """Whole lines from the beginning, and how many characters are left out."""
+    if length >= len(text):
+        return text, 0
+    kept = text[:length]
+    kept = kept[: kept.rfind("\n") + 1] or kept
+    return kept, len(text) - len(kept)
+
+
+def _rest(paper: Paper, left: int) -> str:
+    where = say("documents.all_of_it", link=_link(paper)) if paper.url else ""
+    return say("documents.more_characters", left=left) + where
+
+
+def _source(paper: Paper) -> str:
+    return _link(paper) if paper.url else ""
+
+
+def _pointer(paper: Paper) -> str:
+    """Return the line for a document that had no room."""
+    where = _link(paper) if paper.url else escape.code(paper.name)
+    return say("documents.no_room", document=where, characters=len(paper.text))
+
+
+def _link(paper: Paper) -> str:
+    # GitHub renders a document unless it is asked for its text.
+    plain = "?plain=1" if not paper.language and what_is_hidden(paper.text) else ""
+    return f"[{escape.plain(paper.name)}]({paper.url}{plain})"

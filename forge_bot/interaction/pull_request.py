@@ -11,7 +11,7 @@ from forge_bot.engine.state import Decision, Reason, State, Verification
 from forge_bot.interaction import markers
 from forge_bot.interaction.check_table import commands, ended, outputs, reasons, warnings
 from forge_bot.interaction.commit_links import short
-from forge_bot.interaction.fit_comment import LIMIT, Flexible, as_many, compose
+from forge_bot.interaction.fit_comment import LIMIT, LinesPart, Part, compose
 from forge_bot.interaction.number_format import head, money, row, spent
 from forge_bot.interaction.pull_request_template import Customs, fill_template
 from forge_bot.interaction.requirement_table import Requirement, read_requirements
@@ -104,7 +104,7 @@ def _closes(state: State) -> str:
     )
 
 
-def _warnings(view: RunFacts) -> Flexible:
+def _warnings(view: RunFacts) -> LinesPart:
     state = view.state
     found = [
         say(
@@ -141,7 +141,7 @@ def _warnings(view: RunFacts) -> Flexible:
         if decision.reason not in {None, Reason.BASELINE} and decision.answer == "approve"
     ]
     found += [escape.line(risk) for risk in dict.fromkeys(state.risks)]
-    return warnings(found, str)
+    return warnings(found)
 
 
 def _judged(state: State) -> list[CommandResult]:
@@ -176,7 +176,7 @@ def _accepted(decision: Decision) -> str:
 # --------------------------------------------------------------------------------------------------
 
 
-def _requirements(view: RunFacts, documents: Mapping[str, str]) -> Flexible:
+def _requirements(view: RunFacts, documents: Mapping[str, str]) -> LinesPart:
     """Return the verifier's finding for each requirement, or the reviewer's; where neither wrote a
     table, what the tasks say.
     """
@@ -193,15 +193,19 @@ def _requirements(view: RunFacts, documents: Mapping[str, str]) -> Flexible:
     )
     verification = view.state.verification
     check = verification.requirements if verification is not None else None
-    return as_many(
-        [each for each in found if each.text.strip()],
-        lambda each: row(
-            escape.cell(each.text),
-            _names(each.files, check),
-            _names(each.tests, check),
-            escape.cell(each.state, 80),
-        ),
-        lambda count: f"_{say('pull_request.more_requirements', count=count, where=_where(view))}_",
+    return LinesPart(
+        [
+            row(
+                escape.cell(each.text),
+                _names(each.files, check),
+                _names(each.tests, check),
+                escape.cell(each.state, 80),
+            )
+            for each in found
+            if each.text.strip()
+        ],
+        "pull_request.more_requirements",
+        {"where": _where(view)},
         before=before,
         most=16_000,
     )
@@ -250,7 +254,7 @@ def _marked(name: str, check: RequirementCheck | None) -> str:
 # --------------------------------------------------------------------------------------------------
 
 
-def _checked(verification: Verification | None, state: State) -> list[str | Flexible]:
+def _checked(verification: Verification | None, state: State) -> list[Part]:
     if verification is None:
         return [say("pull_request.commands_have_not_run")]
     if not verification.results:
@@ -264,7 +268,7 @@ def _checked(verification: Verification | None, state: State) -> list[str | Flex
     ]
 
 
-def _decisions(view: RunFacts) -> Flexible:
+def _decisions(view: RunFacts) -> LinesPart:
     noted = any(each.notes for each in view.state.decisions)
 
     def line(each: Decision) -> str:
@@ -280,10 +284,9 @@ def _decisions(view: RunFacts) -> Flexible:
         "columns.version",
         *(["columns.notes"] if noted else []),
     )
-    return as_many(
-        view.state.decisions,
-        line,
-        lambda count: f"_{say('pull_request.more_decisions', count=count)}_",
+    return LinesPart(
+        [line(each) for each in view.state.decisions],
+        "pull_request.more_decisions",
         before=before,
         most=8_000,
     )

@@ -1,8 +1,7 @@
 """The results of the reviews, and their open findings."""
 
 from forge_bot.engine.state import ArtifactRecord
-from forge_bot.interaction.fit_comment import Flexible, as_many
-from forge_bot.interaction.folded_sections import fold
+from forge_bot.interaction.fit_comment import LinesPart
 from forge_bot.interaction.number_format import head, row
 from forge_bot.interaction.run_facts import HEAVIEST_FIRST, RunFacts, verdict_words
 from forge_bot.prompts import escape
@@ -10,17 +9,16 @@ from forge_bot.sentences import say
 from forge_bot.values import Finding
 
 
-def reviews(view: RunFacts) -> Flexible:
+def reviews(view: RunFacts) -> LinesPart:
     """A table of all verdicts, in the order they were given."""
     given = [
         (name, record)
         for name, record in view.state.artifacts.items()
         if record.verdict is not None
     ]
-    return as_many(
-        given,
-        lambda pair: _line(view, *pair),
-        lambda count: f"_{say('pull_request.more_reviews', count=count)}_",
+    return LinesPart(
+        [_line(view, name, record) for name, record in given],
+        "pull_request.more_reviews",
         before=f"### {say('pull_request.who_looked_at_it')}\n\n"
         + head(
             "columns.review",
@@ -33,7 +31,7 @@ def reviews(view: RunFacts) -> Flexible:
     )
 
 
-def open_findings(view: RunFacts) -> Flexible:
+def open_findings(view: RunFacts) -> LinesPart:
     """Return the reviewers' open findings, folded, the most severe first."""
     found: list[tuple[Finding, str]] = [
         (finding, name)
@@ -42,21 +40,15 @@ def open_findings(view: RunFacts) -> Flexible:
         for finding in record.findings
     ]
     ordered = sorted(found, key=lambda pair: HEAVIEST_FIRST.index(pair[0].severity))
-    inside = as_many(
-        ordered,
-        lambda pair: (
-            f"- **{pair[0].severity}** {escape.line(pair[0].description)}"
-            f" ({view.links.named(pair[1])})"
-        ),
-        lambda count: f"_{say('pull_request.more_findings', count=count)}_",
+    return LinesPart(
+        [
+            f"- **{finding.severity}** {escape.line(finding.description)}"
+            f" ({view.links.named(name)})"
+            for finding, name in ordered
+        ],
+        "pull_request.more_findings",
+        label=say("pull_request.open_findings", count=len(ordered)),
     )
-    label = say("pull_request.open_findings", count=len(ordered))
-
-    def folded(room: int) -> str:
-        body = inside(room - len(fold(label, "")))
-        return fold(label, body) if body else ""
-
-    return folded if ordered else lambda _room: ""
 
 
 def _line(view: RunFacts, name: str, record: ArtifactRecord) -> str:

@@ -12,8 +12,8 @@ from forge_bot.engine.state import OpenGate, Reason
 from forge_bot.interaction import markers
 from forge_bot.interaction.check_table import warnings
 from forge_bot.interaction.commit_links import short
-from forge_bot.interaction.fit_comment import LIMIT, Flexible, as_many, compose
-from forge_bot.interaction.folded_sections import Paper, alert, papers
+from forge_bot.interaction.fit_comment import LIMIT, LinesPart, Paper, PapersPart, Part, compose
+from forge_bot.interaction.folded_sections import alert
 from forge_bot.interaction.number_format import spent
 from forge_bot.interaction.run_facts import HEAVIEST_FIRST, verdict_words
 from forge_bot.prompts import escape
@@ -45,7 +45,7 @@ def checkpoint(view: RunView, limit: int = LIMIT) -> str:
             *(_left_out(question, found) if short_plan else []),
             _changed(question),
             *evidence(view, gate),
-            papers(_documents(view, question)),
+            PapersPart(_documents(view, question)),
             markers.checkpoint(
                 view.state.run, question.data.gate, gate.round, question.data.digest
             ),
@@ -135,7 +135,7 @@ def _findings_shown(view: RunView, gate: OpenGate) -> tuple[Finding, ...]:
     return tuple(finding for record in records for finding in record.findings)
 
 
-def _in_short(view: RunView, question: Question, found: Sequence[Finding]) -> list[str | Flexible]:
+def _in_short(view: RunView, question: Question, found: Sequence[Finding]) -> list[Part]:
     """Return the first risks, the verdict, the heaviest findings and the cost, each on a line or
     two.
     """
@@ -148,11 +148,11 @@ def _in_short(view: RunView, question: Question, found: Sequence[Finding]) -> li
     ]
 
 
-def _in_full(question: Question, found: Sequence[Finding]) -> list[str | Flexible]:
-    return [warnings(question.data.all_risks, escape.line), findings(found)]
+def _in_full(question: Question, found: Sequence[Finding]) -> list[Part]:
+    return [warnings([escape.line(each) for each in question.data.all_risks]), findings(found)]
 
 
-def _left_out(question: Question, found: Sequence[Finding]) -> list[str | Flexible]:
+def _left_out(question: Question, found: Sequence[Finding]) -> list[Part]:
     """Return all risks and findings, where the first screen has not all of their words."""
     risks = question.data.all_risks
     words = [*risks, *(finding.description for finding in found)]
@@ -176,12 +176,11 @@ def _finding(finding: Finding, longest: int = 600) -> str:
     )
 
 
-def findings(found: Sequence[Finding]) -> Flexible:
+def findings(found: Sequence[Finding]) -> LinesPart:
     """Return the open findings, the most severe first."""
-    return as_many(
-        _heaviest_first(found),
-        _finding,
-        lambda count: f"_{say('checkpoint.more_findings', count=count)}_",
+    return LinesPart(
+        [_finding(each) for each in _heaviest_first(found)],
+        "checkpoint.more_findings",
         before=f"**{say('checkpoint.open_findings')}**\n\n",
     )
 
@@ -252,13 +251,13 @@ def _bound(view: RunView, question: Question, gate: OpenGate) -> str:
 # --------------------------------------------------------------------------------------------------
 
 
-def _changed(question: Question) -> Flexible:
+def _changed(question: Question) -> PapersPart:
     """The difference to the version shown before, open, in a third of the comment at most."""
     difference = question.data.difference
     if not difference.strip():
-        return lambda _room: ""
+        return PapersPart(())
     paper = Paper(name=say("question.what_changed"), text=difference, language="diff", open=True)
-    return lambda room: papers([paper])(min(room, LIMIT // 3))
+    return PapersPart([paper], LIMIT // 3)
 
 
 def _documents(view: RunView, question: Question) -> list[Paper]:

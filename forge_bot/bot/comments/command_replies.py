@@ -14,8 +14,7 @@ from forge_bot.errors import ForgeError
 from forge_bot.gate.help import help_text
 from forge_bot.interaction.command_names import CommandNames
 from forge_bot.interaction.commit_links import short
-from forge_bot.interaction.fit_comment import compose
-from forge_bot.interaction.folded_sections import Paper, papers
+from forge_bot.interaction.fit_comment import Paper, PapersPart, compose
 from forge_bot.interaction.remedy_words import advice_in_thread
 from forge_bot.interaction.run_facts import decided
 from forge_bot.prompts import escape
@@ -190,7 +189,9 @@ def answered(text: str) -> CommentReply:
     return reply(
         "answer",
         say("replies.answered.headline"),
-        compose([papers([Paper(name="answer", text=text, url="", open=True)])], 40_000).rstrip(),
+        compose(
+            [PapersPart([Paper(name="answer", text=text, url="", open=True)])], 40_000
+        ).rstrip(),
     )
 
 

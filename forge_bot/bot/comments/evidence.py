@@ -5,13 +5,13 @@ person has to do.
 from forge_bot.bot.comments.run_view import RunView
 from forge_bot.engine.state import OpenGate, Reason
 from forge_bot.interaction.check_table import commands, outputs, reasons
-from forge_bot.interaction.fit_comment import Flexible, as_many
+from forge_bot.interaction.fit_comment import LinesPart, Part
 from forge_bot.interaction.number_format import money, tokens_of_cap
 from forge_bot.prompts import escape
 from forge_bot.sentences import say
 
 
-def evidence(view: RunView, gate: OpenGate) -> list[str | Flexible]:
+def evidence(view: RunView, gate: OpenGate) -> list[Part]:
     """The parts that this question needs; none for most."""
     match gate.reason:
         case Reason.VERIFICATION_RED if view.state.verification is not None:
@@ -42,13 +42,12 @@ def _money(view: RunView) -> str:
     return say("checkpoint.spent", spent=spent, count=view.state.usage.calls)
 
 
-def _criteria(view: RunView, gate: OpenGate) -> Flexible:
+def _criteria(view: RunView, gate: OpenGate) -> LinesPart:
     task = view.state.task(gate.task) if gate.task is not None else None
     criteria = task.spec.acceptance if task is not None else ()
-    return as_many(
-        criteria,
-        lambda each: f"- [ ] {escape.line(each)}",
-        lambda count: f"_{say('checkpoint.and_more', count=count)}_",
+    return LinesPart(
+        [f"- [ ] {escape.line(each)}" for each in criteria],
+        "checkpoint.and_more",
         before=f"**{say('checkpoint.done_when')}**\n\n",
         most=6_000,
     )

@@ -13,7 +13,7 @@ from forge_bot.engine.phases import (
     VerifyPhase,
 )
 from forge_bot.interaction.commit_links import short
-from forge_bot.interaction.fit_comment import Flexible, as_many
+from forge_bot.interaction.fit_comment import LinesPart
 from forge_bot.interaction.number_format import head, money, row, tokens
 from forge_bot.interaction.run_facts import decided, verdict_words
 from forge_bot.prompts import escape
@@ -25,7 +25,7 @@ _MARKS = {"done": "✅", "current": "🔨", "waiting": "✋", "open": "🔨"}
 _MOST_DOCUMENTS = 3
 
 
-def phases(view: RunView) -> Flexible:
+def phases(view: RunView) -> LinesPart:
     """The phases that were begun, in their order, with what came of them; below, what is still to
     come, and what is left out.
     """
@@ -43,15 +43,6 @@ def phases(view: RunView) -> Flexible:
         "columns.tokens",
         *(("columns.cost",) if priced else ()),
     )
-    table = as_many(
-        [*shown, None],
-        lambda each: (
-            _line(view, each, priced=priced) if each is not None else _total(view, priced=priced)
-        ),
-        lambda count: f"_{say('progress.phases.more', count=count)}_",
-        before=head(*columns, align="cllrr"[: len(columns)]),
-        most=20_000,
-    )
     notes = (
         [say("progress.phases.still_to_come", phases=" → ".join(later))]
         if later and not view.state.ended
@@ -61,13 +52,16 @@ def phases(view: RunView) -> Flexible:
         names = listed(left_out)
         not_part = say("progress.phases.not_part", effort=view.state.effort, phases=names)
         notes.append(f"<sub>{not_part}</sub>")
-    note = "\n\n".join(notes)
-
-    def fitted(room: int) -> str:
-        body = table(room - len(note) - 2)
-        return f"{body}\n\n{note}" if note else body
-
-    return fitted
+    return LinesPart(
+        [
+            *(_line(view, each, priced=priced) for each in shown),
+            _total(view, priced=priced),
+        ],
+        "progress.phases.more",
+        before=head(*columns, align="cllrr"[: len(columns)]),
+        most=20_000,
+        note="\n\n".join(notes),
+    )
 
 
 def _is_bookkeeping(view: RunView, each: Row) -> bool:

@@ -5,7 +5,7 @@ left to a person.
 from collections.abc import Iterator, Sequence
 from textwrap import shorten
 
-from forge_bot.interaction.fit_comment import Flexible, as_many
+from forge_bot.interaction.fit_comment import LinesPart
 from forge_bot.prompts import escape
 from forge_bot.runs.question_overview import (
     LONGEST_APPROACH,
@@ -19,7 +19,7 @@ from forge_bot.sentences import listed, say
 from forge_bot.wording import gist
 
 
-def plan(overview: Overview) -> Flexible:
+def plan(overview: Overview) -> str | LinesPart:
     """The design in a few lines; nothing where no design is shown."""
     outline = overview.outline
     files = outline.files
@@ -35,18 +35,18 @@ def plan(overview: Overview) -> Flexible:
         ]
     )
     if not files:
-        return lambda _room: before
-    return as_many(
-        files[:MOST_FILES],
-        lambda file: (
+        return before
+    return LinesPart(
+        [
             f"- {escape.code(file.path)}"
             + (
                 f": {escape.line(shorten(file.change, LONGEST_CHANGE, placeholder=' …'))}"
                 if file.change
                 else ""
             )
-        ),
-        lambda count: f"_{say('checkpoint.more_files', count=count)}_",
+            for file in files[:MOST_FILES]
+        ],
+        "checkpoint.more_files",
         before=before,
         after="".join(f"\n- {line}" for line in _rest(overview)),
     )

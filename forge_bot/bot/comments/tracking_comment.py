@@ -8,7 +8,7 @@ from forge_bot.bot.comments.run_view import RunView
 from forge_bot.engine.capability_uses import use_lines
 from forge_bot.engine.state import Reason, TaskState, TaskStatus
 from forge_bot.interaction import markers
-from forge_bot.interaction.fit_comment import LIMIT, Flexible, as_many, compose
+from forge_bot.interaction.fit_comment import LIMIT, LinesPart, compose
 from forge_bot.interaction.folded_sections import fold
 from forge_bot.interaction.number_format import head, money, row, spent
 from forge_bot.interaction.run_facts import footer, verdict_words
@@ -101,30 +101,20 @@ def commands_now(view: RunView) -> str:
     return say("progress.you_can_say_now", commands=" · ".join(map(escape.code, shown)))
 
 
-def tasks(view: RunView) -> Flexible:
+def tasks(view: RunView) -> LinesPart:
     """The tasks, folded, with the documents of each."""
     state = view.state
     settled = sum(task.settled for task in state.tasks)
-    label = say("progress.tasks.label", settled=settled, count=len(state.tasks))
-
-    def more(count: int) -> str:
-        plan = next((name for name in view.pipeline.task_lists if name in state.artifacts), "")
-        where = say("progress.tasks.see", document=view.links.named(plan)) if plan else ""
-        return f"_{say('progress.tasks.more', count=count, where=where)}_"
-
-    listed = as_many(
-        state.tasks,
-        lambda task: _task(view, task),
-        more,
+    plan = next((name for name in view.pipeline.task_lists if name in state.artifacts), "")
+    where = say("progress.tasks.see", document=view.links.named(plan)) if plan else ""
+    return LinesPart(
+        [_task(view, task) for task in state.tasks],
+        "progress.tasks.more",
+        {"where": where},
         before=head("", "columns.task", "columns.result", "columns.documents"),
         most=12_000,
+        label=say("progress.tasks.label", settled=settled, count=len(state.tasks)),
     )
-
-    def folded(room: int) -> str:
-        body = listed(room - len(fold(label, "")))
-        return fold(label, body) if body else ""
-
-    return folded if state.tasks else lambda _room: ""
 
 
 def _task(view: RunView, task: TaskState) -> str:
