@@ -11,28 +11,22 @@ import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from forge_bot.agent.agent_steps import AgentStep, StepChoice, WantedAction
+from forge_bot.agent.agent_steps import AgentStep, StepChoice
 from forge_bot.agent.models.base import Model
 from forge_bot.agent.tools.placeholders import SERVER_VARIABLES
 from forge_bot.bot.job_context import may_push_workflows
+from forge_bot.bot.outbox import Cancelled, Outbox
 from forge_bot.bot.step_gate import STEPS
 from forge_bot.bot.worker_messages import (
-    GO_ON,
     ActionEnded,
-    AnyMessage,
-    Committed,
     InquiryAnswer,
-    LogMessage,
-    StepBegins,
     WorkerStopped,
     stopped_by,
-    written,
 )
 from forge_bot.engine import Exec, SpawnAgent, WriteFile, drive
 from forge_bot.engine.reports import Report
 from forge_bot.errors import ForgeError
 from forge_bot.git import Repository
-from forge_bot.runs import notifications
 from forge_bot.runs.checks.request_checks import WORKFLOWS
 from forge_bot.runs.find_runs import resolve_run
 from forge_bot.runs.inquiry import inquire
@@ -56,37 +50,6 @@ from forge_bot.runs.run_steps import (
 from forge_bot.runs.tier_models import models_for
 from forge_bot.settings import Config, load_config
 from forge_bot.values import Frozen, Tier
-
-
-class Cancelled(Exception):
-    """The supervisor does not want more."""
-
-
-class Outbox:
-    """The stream for messages; nothing else may be written to it."""
-
-    def __init__(self) -> None:
-        self._to = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8", buffering=1)
-        # Whatever a library prints goes to the log.
-        os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-
-    def send(self, message: AnyMessage) -> None:
-        self._to.write(written(message))
-        self._to.flush()
-
-    def commit(self, head: str) -> None:
-        """Report a commit and wait until it lies on the remote. Raises Cancelled."""
-        self.send(Committed(head=head))
-        self._wait()
-
-    def begin(self, step: str, action: WantedAction | None) -> None:
-        """Report a step, and wait until it may begin. Raises Cancelled."""
-        self.send(StepBegins(step=step, action=action))
-        self._wait()
-
-    def _wait(self) -> None:
-        if sys.stdin.readline() != GO_ON:
-            raise Cancelled
 
 
 class WorkerQuestion(Frozen):
@@ -118,9 +81,9 @@ class Worker:
                     self._answer(repository, run, config, WorkerQuestion.model_validate_json(asked))
                 else:
                     clock = RunClock(run.places.home, config.run_seconds)
-                    asyncio.run(clock.limited(self._performed(repository, run, config)))
+                    asyncio.run(self._performed(repository, run, config, clock))
                     if leaves_batches(run):
-                        end_batches(run, models_for(config), self.environ, self._tell)
+                        end_batches(run, models_for(config), self.environ, self.outbox.tell)
                 self._commits(run)
         except ForgeError as error:
             return stopped_by(error)
@@ -128,11 +91,16 @@ class Worker:
             return WorkerStopped(cancelled=True, exit_code=1)
         return WorkerStopped()
 
-    async def _performed(self, repository: Repository, run: Run, config: Config) -> None:
-        if not self.environ.get(STEPS):
-            await drive(run.pipeline, run.state, self._host(repository, run, config))
-            return
+    async def _performed(
+        self, repository: Repository, run: Run, config: Config, clock: RunClock
+    ) -> None:
+        async with clock.limited():
+            if self.environ.get(STEPS):
+                await self._step_by_step(repository, run, config)
+            else:
+                await drive(run.pipeline, run.state, self._host(repository, run, config))
 
+    async def _step_by_step(self, repository: Repository, run: Run, config: Config) -> None:
         def host_of(only: StepChoice | None) -> LocalHost:
             return self._host(repository, run, config, only)
 
@@ -162,7 +130,7 @@ class Worker:
     ) -> LocalHost:
         profile = profile_at(repository, run.state.base_commit, config, run.state.flags.scope)
         project = Project(
-            repository, run.tree, run.places, config, profile, self._tell, foundation(run)
+            repository, run.tree, run.places, config, profile, self.outbox.tell, foundation(run)
         )
         templates = prompts_for(repository.root, run.pipeline)
 
@@ -176,7 +144,7 @@ class Worker:
             project,
             models,
             templates,
-            self._tell,
+            self.outbox.tell,
             environ=self.environ,
             publishes=False,
             withheld=withheld,
@@ -194,7 +162,7 @@ class Worker:
             profile=profile_at(repository, run.state.base_commit, config, run.state.flags.scope),
             models=models_for(config)(),
             templates=prompts_for(repository.root, run.pipeline),
-            tell=self._tell,
+            tell=self.outbox.tell,
             by=asked.by,
             via=asked.via,
             environ=self.environ,
@@ -208,10 +176,6 @@ class Worker:
         if head != self._head:
             self.outbox.commit(head)
             self._head = head
-
-    def _tell(self, notice: notifications.Notice) -> None:
-        if (line := notifications.log_line(notice)) is not None:
-            self.outbox.send(LogMessage(text=line.text[:2_000], level=line.kind))
 
 
 def main() -> int:

@@ -207,7 +207,7 @@ class History:
 
     def _themes(self, said: Callable[[int, PastRun], Iterator[Remark]]) -> Themes:
         oldest_first = enumerate(reversed(self.runs))
-        remarks = (remark for place, run in oldest_first for remark in said(place, run))
+        remarks = [remark for place, run in oldest_first for remark in said(place, run)]
         return Themes.of(remarks, len(self.runs))
 
 

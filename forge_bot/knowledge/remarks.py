@@ -4,7 +4,7 @@ import math
 from array import array
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, MutableSequence, Sequence
+from collections.abc import Iterator, Mapping, MutableSequence, Sequence
 from functools import cached_property
 from hashlib import blake2b
 from itertools import islice
@@ -166,7 +166,7 @@ class Themes:
         self._order = order
 
     @classmethod
-    def of(cls, remarks: Iterable[Remark], runs: int) -> Self:
+    def of(cls, remarks: Sequence[Remark], runs: int) -> Self:
         """Return the themes of remarks, given from the oldest of so many runs to the newest."""
         themes = cls(ThemesInMemory(), runs)
         for remark in remarks:

@@ -233,7 +233,7 @@ class _Branches:
     def here(self) -> list[RunInfo]:
         """Return the runs of local branches."""
         local = {name: tip for name, tip in self._tips.local.items() if name not in RECORD_BRANCHES}
-        self._committed.look_at(tip.commit for tip in local.values() if tip.tree is None)
+        self._committed.look_at([tip.commit for tip in local.values() if tip.tree is None])
         found: list[RunInfo] = []
         others: list[_Orphan] = []
         told: set[str] = set()
@@ -263,7 +263,7 @@ class _Branches:
         made = self._committed.seconds(only.values())
         newest = sorted(only.items(), key=lambda each: made[each[1]], reverse=True)
         chosen = newest[:_REMOTE_BRANCHES]
-        self._committed.look_at(commit for _, commit in chosen)
+        self._committed.look_at([commit for _, commit in chosen])
         for tracking, commit in chosen:
             folders = self._committed.folders(commit, default.commit if default else "")
             if info := self._named(folders, tracking.branch, commit, None):

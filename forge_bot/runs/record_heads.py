@@ -4,7 +4,7 @@ Equal ids of git mean equal contents, so what a folder in a commit tells is read
 """
 
 import os
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from functools import lru_cache
 from itertools import islice
@@ -112,7 +112,7 @@ class CommittedRuns:
         self._roots: dict[str, str] = {}
         self._names: dict[str, frozenset[str]] = {}
 
-    def look_at(self, commits: Iterable[str]) -> None:
+    def look_at(self, commits: Sequence[str]) -> None:
         """Read which folder of runs each commit has; for many commits at once."""
         wanted = tuple(dict.fromkeys(commits))
         self._read_heads(wanted)

@@ -2,10 +2,9 @@
 
 import asyncio
 import time
-from collections.abc import Coroutine, Generator
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
-from typing import Any, TypeVar
 
 from forge_bot.errors import TimeUsedUp, WriteFailed
 from forge_bot.interaction.number_format import duration
@@ -13,8 +12,6 @@ from forge_bot.sentences import say
 from forge_bot.store import write_whole
 
 _FILE = "worked-seconds"
-
-Done = TypeVar("Done")
 
 
 class RunClock:
@@ -31,17 +28,19 @@ class RunClock:
         self._since: float | None = None
         self._timeout: asyncio.Timeout | None = None
 
-    async def limited(self, work: Coroutine[Any, Any, Done]) -> Done:
-        """Return the result of the work. Raises TimeUsedUp when its time is over; the work has been
+    @asynccontextmanager
+    async def limited(self) -> AsyncGenerator[None]:
+        """Count the work of a block. Raises TimeUsedUp when its time is over; the work has been
         cancelled then, and what was reported is recorded.
         """
         if self._limit is None:
-            return await work
+            yield
+            return
         try:
             async with asyncio.timeout(None) as self._timeout:
                 self._go()
                 try:
-                    return await work
+                    yield
                 finally:
                     self._stop()
         except TimeoutError:

@@ -161,8 +161,14 @@ class Session:
     def _performed(self, run: Run, last: PhaseId | None) -> Outcome:
         line = stop_after(run.pipeline, last) if last is not None else never_stop
         host = StopAtLine(TerminalHost(self, run), line)
-        self.clock = RunClock(run.places.home, self.config.run_seconds)
-        _, action = until_stopped(self.clock.limited(drive(run.pipeline, run.state, host)))
+        self.clock = clock = RunClock(run.places.home, self.config.run_seconds)
+
+        async def driven() -> Action:
+            async with clock.limited():
+                _, action = await drive(run.pipeline, run.state, host)
+            return action
+
+        action = until_stopped(driven())
         if last is not None and line(run.state, action):
             self.stopped(run, last, action)
             return Outcome.WAITING

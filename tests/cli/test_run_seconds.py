@@ -47,28 +47,30 @@ def test_time_of_earlier_invocations_counts_and_a_wait_for_a_person_does_not(
     (tmp_path / "worked-seconds").write_text("100.0\n")
     clock = RunClock(tmp_path, 100)
 
-    async def asks() -> str:
-        with clock.paused():
-            for _ in range(50):
-                await asyncio.sleep(0)
-        return "answered"
+    async def asks() -> None:
+        async with clock.limited():
+            with clock.paused():
+                for _ in range(50):
+                    await asyncio.sleep(0)
 
-    assert asyncio.run(clock.limited(asks())) == "answered"
+    asyncio.run(asks())
     assert float((tmp_path / "worked-seconds").read_text()) >= 100
 
     async def waits() -> None:
-        await asyncio.Event().wait()
+        async with RunClock(tmp_path, 100).limited():
+            await asyncio.Event().wait()
 
     with pytest.raises(TimeUsedUp):
-        asyncio.run(RunClock(tmp_path, 100).limited(waits()))
+        asyncio.run(waits())
     assert (tmp_path / "worked-seconds").read_text() == "0.0\n"
 
 
 def test_without_a_limit_nothing_is_counted_and_a_broken_count_is_no_error(tmp_path: Path) -> None:
-    async def work() -> int:
-        return 1
+    async def work(limit: float | None) -> bool:
+        async with RunClock(tmp_path, limit).limited():
+            return True
 
-    assert asyncio.run(RunClock(tmp_path, None).limited(work())) == 1
+    assert asyncio.run(work(None))
     assert not (tmp_path / "worked-seconds").exists()
     (tmp_path / "worked-seconds").write_text("many")
-    assert asyncio.run(RunClock(tmp_path, 5).limited(work())) == 1
+    assert asyncio.run(work(5))
