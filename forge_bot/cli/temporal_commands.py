@@ -3,6 +3,7 @@
 import asyncio
 import os
 import re
+from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -308,16 +309,27 @@ async def _work(
                 namespace=escape(place.namespace),
             )
         )
-        for each in repositories:
-            console.print(f"  {escape(str(each.root))} [dim]queue {queue_of(each)}[/]")
-        for name, queue in zip(sorted(github), visits.queues, strict=True):
-            issues = say(
-                "cli.temporal_commands.issues_of_queue", name=escape(name), queue=escape(queue)
-            )
-            console.print(f"  {issues}")
-        for root, trouble in locked_out.items():
-            said = f"No steps of {root} are taken here: {trouble.message} {hint_of(trouble)}"
-            console.print(f"[yellow]{escape(said)}[/]", highlight=False)
+        queues = dict(zip(sorted(github), visits.queues, strict=True))
+        _tell_queues(console, repositories, queues, locked_out)
         if lacking:
             console.print(f"[yellow]{escape(lacking)}[/]", highlight=False)
         await asyncio.Event().wait()
+
+
+def _tell_queues(
+    console: Console,
+    repositories: Sequence[Repository],
+    github: Mapping[str, str],
+    locked_out: Mapping[Path, NoSandbox],
+) -> None:
+    """Tell whose steps are taken from which queues, and whose are not."""
+    for each in repositories:
+        console.print(f"  {escape(str(each.root))} [dim]queue {queue_of(each)}[/]")
+    for name, queue in github.items():
+        issues = say(
+            "cli.temporal_commands.issues_of_queue", name=escape(name), queue=escape(queue)
+        )
+        console.print(f"  {issues}")
+    for root, trouble in locked_out.items():
+        said = f"No steps of {root} are taken here: {trouble.message} {hint_of(trouble)}"
+        console.print(f"[yellow]{escape(said)}[/]", highlight=False)

@@ -44,18 +44,6 @@ _AUDIT = (
 def add_prompts(server: ForgeServer, service: LazyService) -> None:
     """The two prompts."""
 
-    async def contract(ctx: Context[Any, Any], wanted: Mapping[str, str]) -> str:
-        """Declare a session's policy and return it in words, with the tools that it hides."""
-        given = {name: value for name, value in wanted.items() if value.strip()}
-        try:
-            policy = SessionPolicy.model_validate(given)
-        except ValidationError as error:
-            raise MCPError(INVALID_PARAMS, "; ".join(problems_of(error))) from error
-        kept = await server.policies.declare(ctx, policy)
-        tools = await server.list_tools() if policy.only_looks and kept else []
-        hidden = ", ".join(tool.name for tool in tools if changes(tool)) or "none"
-        return f"{policy.words}. Hidden tools: {hidden}.{'' if kept else _NOT_KEPT}"
-
     @server.prompt(name="forge/start", title="Work with forge-bot")
     async def start(
         ctx: Context[Any, Any],
@@ -69,7 +57,7 @@ def add_prompts(server: ForgeServer, service: LazyService) -> None:
         """
         root, text, pipeline = await _asked(service, project_path)
         wanted = {"response_tier": response_tier, "dry_run": dry_run, "debug": debug}
-        said = await contract(ctx, wanted)
+        said = await _contract(server, ctx, wanted)
         context = TextResourceContents(
             uri=f"forge://project/{root}/context", mime_type=MARKDOWN, text=text
         )
@@ -78,11 +66,7 @@ def add_prompts(server: ForgeServer, service: LazyService) -> None:
         return [
             UserMessage(_START.format(root=root, pipeline=pipeline, contract=said)),
             UserMessage(EmbeddedResource(type="resource", resource=context)),
-            UserMessage(
-                ResourceLink(
-                    type="resource_link", uri=f"forge://pipeline/{pipeline}", name=pipeline
-                )
-            ),
+            _link(f"forge://pipeline/{pipeline}", pipeline),
         ]
 
     @server.prompt(name="forge/audit", title="Audit a project and its runs")
@@ -91,20 +75,30 @@ def add_prompts(server: ForgeServer, service: LazyService) -> None:
         the first that is served.
         """
         root, _, pipeline = await _asked(service, project_path)
-        said = await contract(ctx, {"response_tier": "L1", "policy_mode": "read-only"})
-        audited = "forge://pipeline/audit"
+        said = await _contract(server, ctx, {"response_tier": "L1", "policy_mode": "read-only"})
         return [
             UserMessage(_AUDIT.format(project=root, pipeline=pipeline, contract=said)),
-            UserMessage(ResourceLink(type="resource_link", uri=audited, name="audit")),
-            UserMessage(
-                ResourceLink(type="resource_link", uri=f"forge://project/{root}/runs", name="runs")
-            ),
-            UserMessage(
-                ResourceLink(
-                    type="resource_link", uri=f"forge://pipeline/{pipeline}", name=pipeline
-                )
-            ),
+            _link("forge://pipeline/audit", "audit"),
+            _link(f"forge://project/{root}/runs", "runs"),
+            _link(f"forge://pipeline/{pipeline}", pipeline),
         ]
+
+
+async def _contract(server: ForgeServer, ctx: Context[Any, Any], wanted: Mapping[str, str]) -> str:
+    """Declare a session's policy and return it in words, with the tools that it hides."""
+    given = {name: value for name, value in wanted.items() if value.strip()}
+    try:
+        policy = SessionPolicy.model_validate(given)
+    except ValidationError as error:
+        raise MCPError(INVALID_PARAMS, "; ".join(problems_of(error))) from error
+    kept = await server.policies.declare(ctx, policy)
+    tools = await server.list_tools() if policy.only_looks and kept else []
+    hidden = ", ".join(tool.name for tool in tools if changes(tool)) or "none"
+    return f"{policy.words}. Hidden tools: {hidden}.{'' if kept else _NOT_KEPT}"
+
+
+def _link(uri: str, name: str) -> UserMessage:
+    return UserMessage(ResourceLink(type="resource_link", uri=uri, name=name))
 
 
 async def _asked(service: LazyService, path: str) -> tuple[str, str, str]:

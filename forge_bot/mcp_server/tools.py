@@ -73,22 +73,29 @@ def add_beginning(server: ForgeServer, service: LazyService) -> None:
             "discussion_answers": discussion_answers,
         }
         said = {name: value for name, value in given.items() if value is not None}
-        answer = await in_thread(lambda: service().init_with_context(said))
-        if (question := getattr(answer, "question", "")) and can_ask(ctx):
-            choice = await chosen(
-                ctx, question, answer.model_dump(mode="json")["needs_user_confirmation"]
+        return await _begun(server, service, ctx, said)
+
+
+async def _begun(
+    server: ForgeServer, service: LazyService, ctx: Context[Any, Any], said: dict[str, Any]
+) -> CallToolResult | InputRequiredResult:
+    """Begin a run, once the person has chosen where the client can ask."""
+    answer = await in_thread(lambda: service().init_with_context(said))
+    if (question := getattr(answer, "question", "")) and can_ask(ctx):
+        choice = await chosen(
+            ctx, question, answer.model_dump(mode="json")["needs_user_confirmation"]
+        )
+        if isinstance(choice, InputRequiredResult):
+            return choice
+        if choice is not None:
+            answer = await in_thread(
+                lambda: service().init_with_context({**said, "user_confirmation": choice})
             )
-            if isinstance(choice, InputRequiredResult):
-                return choice
-            if choice is not None:
-                answer = await in_thread(
-                    lambda: service().init_with_context({**said, "user_confirmation": choice})
-                )
-        meta = service().beforehand(answer)
-        if begun := getattr(answer, "workspace", ""):
-            await announce(ctx, server.listeners, begun, fresh=True)
-            meta["resource_links"] = [*links_of(begun)]
-        return answered(answer, meta=meta, links=[("state", links_of(begun)[0])] if begun else ())
+    meta = service().beforehand(answer)
+    if begun := getattr(answer, "workspace", ""):
+        await announce(ctx, server.listeners, begun, fresh=True)
+        meta["resource_links"] = [*links_of(begun)]
+    return answered(answer, meta=meta, links=[("state", links_of(begun)[0])] if begun else ())
 
 
 def add_loop(server: ForgeServer, service: LazyService) -> None:

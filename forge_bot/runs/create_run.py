@@ -1,7 +1,10 @@
 """Create a run from a request: effort, branch, work tree, first commit."""
 
-from collections.abc import Callable
+import shutil
+from collections.abc import Callable, Collection, Generator
+from contextlib import contextmanager, suppress
 from datetime import datetime
+from pathlib import Path
 from uuid import uuid4
 
 from pydantic import Field
@@ -12,7 +15,6 @@ from forge_bot.engine.reports import RunFlags, RunStarted
 from forge_bot.errors import BadOption, DirtyTree
 from forge_bot.gate.arguments import NO_LIMIT, Amount
 from forge_bot.git import Head, Repository, Tree, blob_id
-from forge_bot.runs.atomic_folder import atomic_folder
 from forge_bot.runs.clock import now
 from forge_bot.runs.commit_message import start_subject
 from forge_bot.runs.ended_records import newest_records, record_tips
@@ -161,36 +163,30 @@ def create_run(
     beginning = beginning.model_copy(update={"recalls_from": newest_records(repository, tips)})
     name = free_run(repository, workspace_name(stamp.date(), draft.source.id, plan.slug), tips)
     places = run_paths(repository, name)
+    own_tree = not (plan.here or external_worktree)
+    where = places.tree if own_tree else repository.root
+    begun = FailedStart(
+        run=name, branch=plan.branch, base=head.commit, tree=where, own_tree=own_tree
+    )
     made = (repository.root / SPECS / name, places.home) if external_worktree else ()
     with (
         told_when_full(places.written),
         held(places.lock, f"the run {name}", this_process()),
-        atomic_folder(made),
+        _left_whole(made),
+        noted(places, begun),
     ):
-        own_tree = not (plan.here or external_worktree)
-        where = places.tree if own_tree else repository.root
-        with noted(
-            places,
-            FailedStart(
-                run=name, branch=plan.branch, base=head.commit, tree=where, own_tree=own_tree
-            ),
-        ):
-            if note is not None:
-                note(places)
-            tree = (
-                repository.add_worktree(places.tree, plan.branch, head.commit)
-                if own_tree
-                else Tree(repository.root)
-            )
-            _write_first(
-                tree,
-                beginning,
-                pipeline,
-                name=name,
-                head=head,
-                stamp=stamp,
-                commit=not external_worktree,
-            )
+        if note is not None:
+            note(places)
+        tree = repository.add_worktree(where, plan.branch, head.commit) if own_tree else Tree(where)
+        _write_first(
+            tree,
+            beginning,
+            pipeline,
+            name=name,
+            head=head,
+            stamp=stamp,
+            commit=not external_worktree,
+        )
     return RunInfo(
         name=name,
         branch=plan.branch,
@@ -199,6 +195,21 @@ def create_run(
         effort=plan.effort.value,
         updated_at=stamp,
     )
+
+
+@contextmanager
+def _left_whole(made: Collection[Path]) -> Generator[None]:
+    """Take these new folders away again if the block that fills them fails, each with the folder
+    above it if that is empty then.
+    """
+    try:
+        yield
+    except BaseException:
+        for folder in made:
+            shutil.rmtree(folder, ignore_errors=True)
+            with suppress(OSError):
+                folder.parent.rmdir()
+        raise
 
 
 def _write_first(

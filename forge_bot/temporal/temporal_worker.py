@@ -1,6 +1,6 @@
 """The worker: takes workflows and the work of clones on this machine from a Temporal server."""
 
-from collections.abc import AsyncGenerator, Callable, Collection, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
@@ -21,6 +21,8 @@ from forge_bot.temporal.thread_activities import ThreadActivities
 from forge_bot.temporal.thread_address import ORCHESTRATION
 from forge_bot.temporal.thread_workflow import ForgeThreadWorkflow
 from forge_bot.temporal.worker_parts import StepRoom, WorkerDuty, WorkerPart
+
+StepActivity = Callable[[StepOrder], StepDone]
 
 _GRACE = timedelta(seconds=20)
 """Time that steps have to end by themselves when the worker is stopped."""
@@ -82,48 +84,74 @@ async def working(
         pushes=WorkerPart.PUBLISHING in duty.parts,
         hand_in=GatheredBatches(duty.batch_seconds).hand_in,
     )
-    offered = dict[str, list[Callable[[StepOrder], StepDone]]]()
+    async with AsyncExitStack() as held:
+        for queue, activities in _offered(does, repositories, duty, without_sandbox).items():
+            steps = _of_steps(held, client, queue, activities, duty, grace)
+            await held.enter_async_context(steps)
+        if visits is not None:
+            held.push_async_callback(visits.end)
+            for worker in _of_visits(client, visits, duty, grace):
+                await held.enter_async_context(worker)
+        if WorkerPart.ORCHESTRATION in duty.parts:
+            await held.enter_async_context(_of_workflows(client))
+        yield
+
+
+def _offered(
+    does: RunActivities,
+    repositories: Sequence[Repository],
+    duty: WorkerDuty,
+    without_sandbox: Collection[Path],
+) -> Mapping[str, Sequence[StepActivity]]:
+    """Return the steps of these clones that this worker takes, by their queues."""
+    offered = dict[str, Sequence[StepActivity]]()
     for repository in repositories:
         queue = queue_of(repository)
         if WorkerPart.EXECUTION in duty.parts and repository.root not in without_sandbox:
             offered[queue] = does.executing()
         if WorkerPart.PUBLISHING in duty.parts:
             offered[publishing_queue(queue)] = does.publishing()
-    async with AsyncExitStack() as workers:
-        for queue, activities in offered.items():
-            # A step that waits for a thread gives no sign of life, and would count as lost.
-            threads = workers.enter_context(ThreadPoolExecutor(max_workers=duty.in_each_clone))
-            await workers.enter_async_context(
-                Worker(
-                    client,
-                    task_queue=queue,
-                    activities=activities,
-                    activity_executor=threads,
-                    max_concurrent_activities=duty.in_each_clone,
-                    graceful_shutdown_timeout=grace,
-                )
-            )
-        if visits is not None:
-            workers.push_async_callback(visits.end)
-        offered_visits = visits.offered if visits is not None else {}
-        for queue, tasks in offered_visits.items():
-            await workers.enter_async_context(
-                Worker(
-                    client,
-                    task_queue=queue,
-                    activities=tasks,
-                    # A visit that has begun waits for no other one to take its next step.
-                    max_concurrent_activities=duty.in_each_clone * len(offered_visits),
-                    graceful_shutdown_timeout=grace,
-                )
-            )
-        if WorkerPart.ORCHESTRATION in duty.parts:
-            await workers.enter_async_context(
-                Worker(
-                    client,
-                    task_queue=ORCHESTRATION,
-                    workflows=[ForgeRunWorkflow, ForgeActionWorkflow, ForgeThreadWorkflow],
-                    workflow_runner=workflow_runner(),
-                )
-            )
-        yield
+    return offered
+
+
+def _of_steps(
+    held: AsyncExitStack,
+    client: Client,
+    queue: str,
+    activities: Sequence[StepActivity],
+    duty: WorkerDuty,
+    grace: timedelta,
+) -> Worker:
+    # A step that waits for a thread gives no sign of life, and would count as lost.
+    threads = held.enter_context(ThreadPoolExecutor(max_workers=duty.in_each_clone))
+    return Worker(
+        client,
+        task_queue=queue,
+        activities=activities,
+        activity_executor=threads,
+        max_concurrent_activities=duty.in_each_clone,
+        graceful_shutdown_timeout=grace,
+    )
+
+
+def _of_visits(
+    client: Client, visits: ThreadActivities, duty: WorkerDuty, grace: timedelta
+) -> Iterator[Worker]:
+    for queue, tasks in visits.offered.items():
+        yield Worker(
+            client,
+            task_queue=queue,
+            activities=tasks,
+            # A visit that has begun waits for no other one to take its next step.
+            max_concurrent_activities=duty.in_each_clone * len(visits.offered),
+            graceful_shutdown_timeout=grace,
+        )
+
+
+def _of_workflows(client: Client) -> Worker:
+    return Worker(
+        client,
+        task_queue=ORCHESTRATION,
+        workflows=[ForgeRunWorkflow, ForgeActionWorkflow, ForgeThreadWorkflow],
+        workflow_runner=workflow_runner(),
+    )

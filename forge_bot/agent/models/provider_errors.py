@@ -33,37 +33,8 @@ def to_forge_error(name: str, error: Exception, seconds: float, attempts: int) -
 
     times = "one attempt" if attempts == 1 else f"{attempts} attempts"
     match error:
-        case theirs.ModelContextWindowExceededError():
-            return ContextTooLong(
-                say("agent.provider_errors.question_too_long", name=name),
-                details=error_details(error),
-            )
         case theirs.ModelAuthenticationError():
             return _key_refused(name, error)
-        case theirs.ModelNotFoundError():
-            return UnknownModel(
-                say(
-                    "agent.provider_errors.provider_knows_no_model",
-                    name=name,
-                    suggest_models=suggest_models(name),
-                ),
-                details=error_details(error),
-            )
-        case theirs.ModelQuotaExceededError():
-            return ModelUnavailable(
-                say("agent.provider_errors.account_for_has_used_up_its_quota", name=name),
-                trouble=ModelTrouble("no-credit"),
-                details=error_details(error),
-            )
-        case theirs.ModelRequestRejectedError():
-            return QuestionRejected(
-                say(
-                    "agent.provider_errors.provider_of_rejects_question",
-                    name=name,
-                    sentence=_sentence(error),
-                ),
-                details=error_details(error),
-            )
         case theirs.ModelRateLimitError():
             return _limited(name, error, error.retry_after, times)
         case (
@@ -72,26 +43,45 @@ def to_forge_error(name: str, error: Exception, seconds: float, attempts: int) -
             | theirs.ModelConnectionError()
         ):
             return _not_reached(name, error, seconds, times)
+        case _:
+            return _answered(name, error, times)
+
+
+def _answered(name: str, error: Exception, times: str) -> ForgeError:
+    """Return the error for an answer that says that the question was not taken, or says nothing."""
+    from pydantic_ai import exceptions as theirs
+
+    details = error_details(error)
+    match error:
+        case theirs.ModelContextWindowExceededError():
+            said = say("agent.provider_errors.question_too_long", name=name)
+            return ContextTooLong(said, details=details)
+        case theirs.ModelNotFoundError():
+            near = suggest_models(name)
+            said = say(
+                "agent.provider_errors.provider_knows_no_model", name=name, suggest_models=near
+            )
+            return UnknownModel(said, details=details)
+        case theirs.ModelQuotaExceededError():
+            said = say("agent.provider_errors.account_for_has_used_up_its_quota", name=name)
+            return ModelUnavailable(said, trouble=ModelTrouble("no-credit"), details=details)
+        case theirs.ModelRequestRejectedError():
+            why = _sentence(error)
+            said = say(
+                "agent.provider_errors.provider_of_rejects_question", name=name, sentence=why
+            )
+            return QuestionRejected(said, details=details)
         case theirs.ModelHTTPError():
             why = _message(error) or f"it answers with status {error.status_code}"
-            return ModelUnavailable(
-                say("agent.provider_errors.provider_of_failed", name=name, times=times, why=why),
-                details=error_details(error),
-            )
+            said = say("agent.provider_errors.provider_of_failed", name=name, times=times, why=why)
+            return ModelUnavailable(said, details=details)
         case theirs.AgentRunError():
-            return PossiblyCharged(
-                say("agent.provider.answer_violates_the_api", name=name),
-                details=error_details(error),
-            )
+            said = say("agent.provider.answer_violates_the_api", name=name)
+            return PossiblyCharged(said, details=details)
         case _:
-            return QuestionRejected(
-                say(
-                    "agent.provider_errors.cannot_be_asked_this_way",
-                    name=name,
-                    sentence=_sentence(error),
-                ),
-                details=error_details(error),
-            )
+            why = _sentence(error)
+            said = say("agent.provider_errors.cannot_be_asked_this_way", name=name, sentence=why)
+            return QuestionRejected(said, details=details)
 
 
 def of_credentials(name: str, error: Exception) -> ForgeError | None:
