@@ -31,7 +31,7 @@ class CheckWorktree:
         with self._lock:
             self._closed = True
             for _, project in self._running:
-                project.call_off()
+                project.sandbox.call_off()
 
     def call_off(self, location: RunLocation) -> None:
         """End the commands that are running for a run, since nobody wants to know any more what
@@ -40,7 +40,7 @@ class CheckWorktree:
         with self._lock:
             for other, project in self._running:
                 if other.key == location.key:
-                    project.call_off()
+                    project.sandbox.call_off()
 
     def beside(
         self, run: Run, location: RunLocation, tell: Notify, do: Callable[[Project], Result]

@@ -38,7 +38,7 @@ def prepared(action: Exec, run: Run, project: Project) -> Prepared:
     # On a machine without a sandbox, a project without commands is no error.
     needed = bool(results or checks) or project.config.sandbox == "off"
     risks = (
-        *setup_risks(project.profile, project.backend if needed else None),
+        *setup_risks(project.profile, project.sandbox.backend if needed else None),
         *capability_risks(setup_of(run)),
     )
     found = unusable((*results, *checks))

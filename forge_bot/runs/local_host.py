@@ -131,7 +131,7 @@ class LocalHost:
         except BaseException:
             # Also where a signal comes as itself and not as a cancellation: a command that goes on
             # would keep the process waiting.
-            self.project.call_off()
+            self.project.sandbox.call_off()
             self.agents.outside.call_off()
             raise
 

@@ -11,11 +11,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from forge_bot.agent.redaction import redactor_of
-from forge_bot.errors import CannotJudge, Interrupted, SetupNotWalled
+from forge_bot.errors import CannotJudge, SetupNotWalled
 from forge_bot.git import Repository, Tree
 from forge_bot.knowledge import ENV, Command, Profile
 from forge_bot.runs.installation import Foundation, Installation
 from forge_bot.runs.notifications import CommandBegan, CommandEnded, Message, Notify
+from forge_bot.runs.project_sandbox import ProjectSandbox
 from forge_bot.runs.python_setup_steps import Step
 from forge_bot.runs.registry_credentials import (
     check_not_kept,
@@ -26,15 +27,7 @@ from forge_bot.runs.registry_credentials import (
 from forge_bot.runs.run_needs import SETUP_NOT_WALLED, waits_for_consent
 from forge_bot.runs.run_paths import RunPaths
 from forge_bot.runs.setup_steps import divided, runs_nothing
-from forge_bot.sandbox import (
-    BackendName,
-    Box,
-    CommandOutcome,
-    ResourceLimits,
-    cannot_judge,
-    choose,
-    run,
-)
+from forge_bot.sandbox import CommandOutcome
 from forge_bot.sentences import say
 from forge_bot.settings import Config
 from forge_bot.store import full, without_room
@@ -77,10 +70,9 @@ class Project:
         self.config = config
         self.profile = profile
         self.tell = tell
-        self._backend: BackendName | None = None
-        self._called_off = threading.Event()
         self._judging = threading.RLock()
         self._installation = Installation(repository, places, foundation)
+        self.sandbox = ProjectSandbox(repository, places, config, profile, tell)
         self._nested = self._nested_by_hand()
         self._refused = set[tuple[str, ...]]()
         self._credentials = credentials(config, os.environ)
@@ -93,11 +85,7 @@ class Project:
         other = Project(
             self.repository, tree, self.places, self.config, self.profile, self.tell, foundation
         )
-        other._backend, other._called_off, other._judging = (
-            self._backend,
-            self._called_off,
-            self._judging,
-        )
+        other.sandbox, other._judging = self.sandbox, self._judging
         other._installation = self._installation
         return other
 
@@ -109,33 +97,6 @@ class Project:
             return frozenset()
         listed = {change.path for change in self.tree.status() if change.path.endswith("/")}
         return self.tree.nested() | listed
-
-    def call_off(self) -> None:
-        """End the command that is running; none starts any more. For a person who stops the run."""
-        self._called_off.set()
-
-    @property
-    def backend(self) -> BackendName:
-        """Return the sandbox of commands; raises NoSandbox where nothing works and nobody switched
-        it off.
-        """
-        if self._backend is None:
-            self._backend = choose(self.config.sandbox)
-            if self._backend is BackendName.OFF:
-                proxy = (
-                    " Setup has this machine's network, without a proxy."
-                    if self.profile.commands.setup
-                    else ""
-                )
-                text = f"Project commands run without a sandbox, as .forge/config.yml says.{proxy}"
-                self.tell(Message(text=text, kind="warning"))
-            elif lacking := cannot_judge(self._backend):
-                text = (
-                    f"Project commands run in the sandbox {self._backend}, which cannot judge"
-                    f" {lacking}: a failure of these is refused."
-                )
-                self.tell(Message(text=text, kind="warning"))
-        return self._backend
 
     # -- whole runs
     # ----------------------------------------------------------------------------------------------
@@ -204,7 +165,7 @@ class Project:
 
     def _require_namespace(self) -> None:
         """Raise SetupNotWalled where setup could pass the proxy and nobody allowed that."""
-        if waits_for_consent(self.backend, self.config):
+        if waits_for_consent(self.sandbox.backend, self.config):
             raise SetupNotWalled(SETUP_NOT_WALLED)
 
     def check(self) -> tuple[CommandResult, ...]:
@@ -276,14 +237,9 @@ class Project:
         removed.
         """
         with self.trial(commit) as place:
-            box = self._box(place, setting_up=False, network=network)
-            box = box.model_copy(
-                update={
-                    "readable": (*box.readable, readable),
-                    "limits": ResourceLimits(seconds=min(seconds, self.config.command_seconds)),
-                }
-            )
-            outcome = self._outcome(box, argv)
+            box = self.sandbox.box(place, network=network, seconds=seconds)
+            box = box.model_copy(update={"readable": (*box.readable, readable)})
+            outcome = self.sandbox.run(box, argv)
         return outcome.model_copy(update={"output": "\n".join(plain_lines(outcome.output))})
 
     # -- for a model that asks
@@ -385,20 +341,17 @@ class Project:
         # machine.
         self.tell(CommandBegan(name=name, argv=argv))
         setting_up = name is CommandName.SETUP
-        box = self._box(place, setting_up=setting_up, network=network)
+        box = self.sandbox.box(place, setting_up=setting_up, network=network, seconds=seconds)
         if secret:
             box = box.model_copy(update={"secret_env": secret})
-        if seconds is not None:
-            limits = ResourceLimits(seconds=min(seconds, self.config.command_seconds))
-            box = box.model_copy(update={"limits": limits})
-        outcome = self._outcome(box, words)
+        outcome = self.sandbox.run(box, words)
         if outcome.killed and setting_up and first:
             raise _SetupKilled(f"`{' '.join(argv)}` was ended by a signal. Setup begins anew.")
         if outcome.killed and not setting_up:
             text = f"`{' '.join(argv)}` was ended by a signal, and runs once more."
             self.tell(Message(text=text, kind="warning"))
             self.tidy(place)
-            outcome = self._outcome(box, words)
+            outcome = self.sandbox.run(box, words)
         if outcome.exit_code != 0 and outcome.cannot_judge:
             raise CannotJudge(
                 say(
@@ -407,10 +360,7 @@ class Project:
                     cannot_judge=outcome.cannot_judge,
                 )
             )
-        output = "\n".join(plain_lines(self._strike(outcome.output)))
-        output = output.replace(str(self.places.environment), ENV)
-        for folder in (place.path, self.tree.path):
-            output = output.replace(str(folder), ".")
+        output = self._without_places(outcome.output, place)
         written = (place.path, self.places.environment, Path(tempfile.gettempdir()))
         if outcome.exit_code != 0 and any(without_room(folder) for folder in written):
             raise full(written, f"What `{' '.join(argv)}` says counts only with room to work in.")
@@ -421,31 +371,13 @@ class Project:
         self.tell(CommandEnded(result=result))
         return result, timeless(output)
 
-    def _outcome(self, box: Box, words: Sequence[str]) -> CommandOutcome:
-        """Return what came of a command. Raises Interrupted where somebody ended the commands: what
-        it said then says nothing about the project.
-        """
-        outcome = run(self.backend, box, words, called_off=self._called_off)
-        if self._called_off.is_set():
-            raise Interrupted(say("runs.project.interrupted"))
-        return outcome
-
-    def _box(self, place: Tree, *, setting_up: bool, network: bool) -> Box:
-        environment = self.places.environment
-        environment.mkdir(parents=True, exist_ok=True)
-        return Box(
-            worktree=place.path,
-            network=network,
-            writable=(environment,) if setting_up else (),
-            readable=(
-                (self.repository.common_dir,)
-                if setting_up
-                else (environment, self.repository.common_dir)
-            ),
-            env={**_tool_homes(environment), **self.config.environment},
-            services=tuple(dict.fromkeys(self.config.services.values())),
-            limits=ResourceLimits(seconds=self.config.command_seconds),
-        )
+    def _without_places(self, output: str, place: Tree) -> str:
+        """The output without secrets and without the names of this machine's folders."""
+        output = "\n".join(plain_lines(self._strike(output)))
+        output = output.replace(str(self.places.environment), ENV)
+        for folder in (place.path, self.tree.path):
+            output = output.replace(str(folder), ".")
+        return output
 
     def tidy(self, place: Tree) -> None:
         """Take away what commands left in the work tree, so that it holds committed files, the
@@ -464,18 +396,3 @@ def timeless(output: str) -> str:
     document, byte for byte.
     """
     return _DURATION.sub(r"… \1", output)
-
-
-def _tool_homes(environment: Path) -> dict[str, str]:
-    """Return the folders for downloads of setup: the commands after it have no network."""
-    homes = {
-        "CARGO_HOME": "cargo",
-        "GOPATH": "go",
-        "GOMODCACHE": "go/pkg/mod",
-        "npm_config_cache": "npm",
-        "UV_CACHE_DIR": "uv",
-        "YARN_GLOBAL_FOLDER": "yarn",
-        "COREPACK_HOME": "corepack",
-        "BUNDLE_PATH": "bundle",
-    }
-    return {name: str(environment / folder) for name, folder in homes.items()}

@@ -1,0 +1,123 @@
+"""The sandbox in which a project's commands run: which one it is here, and what a command may see,
+change and use up in it.
+"""
+
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+from forge_bot.errors import Interrupted
+from forge_bot.git import Repository, Tree
+from forge_bot.knowledge import Profile
+from forge_bot.runs.notifications import Message, Notify
+from forge_bot.runs.run_paths import RunPaths
+from forge_bot.sandbox import (
+    BackendName,
+    Box,
+    CommandOutcome,
+    ResourceLimits,
+    cannot_judge,
+    choose,
+    run,
+)
+from forge_bot.sentences import say
+from forge_bot.settings import Config
+
+
+class ProjectSandbox:
+    """The sandbox of one run, whatever tree a command is about."""
+
+    def __init__(
+        self,
+        repository: Repository,
+        places: RunPaths,
+        config: Config,
+        profile: Profile,
+        tell: Notify,
+    ) -> None:
+        self.repository = repository
+        self.places = places
+        self.config = config
+        self.profile = profile
+        self.tell = tell
+        self._backend: BackendName | None = None
+        self._called_off = threading.Event()
+
+    @property
+    def backend(self) -> BackendName:
+        """Return the sandbox of commands; raises NoSandbox where nothing works and nobody switched
+        it off.
+        """
+        if self._backend is None:
+            self._backend = choose(self.config.sandbox)
+            if self._backend is BackendName.OFF:
+                proxy = (
+                    " Setup has this machine's network, without a proxy."
+                    if self.profile.commands.setup
+                    else ""
+                )
+                text = f"Project commands run without a sandbox, as .forge/config.yml says.{proxy}"
+                self.tell(Message(text=text, kind="warning"))
+            elif lacking := cannot_judge(self._backend):
+                text = (
+                    f"Project commands run in the sandbox {self._backend}, which cannot judge"
+                    f" {lacking}: a failure of these is refused."
+                )
+                self.tell(Message(text=text, kind="warning"))
+        return self._backend
+
+    def box(
+        self,
+        place: Tree,
+        *,
+        setting_up: bool = False,
+        network: bool = False,
+        seconds: float | None = None,
+    ) -> Box:
+        """Return the box of a command in a tree, for at most so long; setup may write what the
+        other commands read.
+        """
+        limit = self.config.command_seconds
+        environment = self.places.environment
+        environment.mkdir(parents=True, exist_ok=True)
+        return Box(
+            worktree=place.path,
+            network=network,
+            writable=(environment,) if setting_up else (),
+            readable=(
+                (self.repository.common_dir,)
+                if setting_up
+                else (environment, self.repository.common_dir)
+            ),
+            env={**_tool_homes(environment), **self.config.environment},
+            services=tuple(dict.fromkeys(self.config.services.values())),
+            limits=ResourceLimits(seconds=limit if seconds is None else min(seconds, limit)),
+        )
+
+    def run(self, box: Box, words: Sequence[str]) -> CommandOutcome:
+        """Return what came of a command. Raises Interrupted where somebody ended the commands: what
+        it said then says nothing about the project.
+        """
+        outcome = run(self.backend, box, words, called_off=self._called_off)
+        if self._called_off.is_set():
+            raise Interrupted(say("runs.project_sandbox.interrupted"))
+        return outcome
+
+    def call_off(self) -> None:
+        """End the command that is running; none starts any more. For a person who stops the run."""
+        self._called_off.set()
+
+
+def _tool_homes(environment: Path) -> dict[str, str]:
+    """Return the folders for downloads of setup: the commands after it have no network."""
+    homes = {
+        "CARGO_HOME": "cargo",
+        "GOPATH": "go",
+        "GOMODCACHE": "go/pkg/mod",
+        "npm_config_cache": "npm",
+        "UV_CACHE_DIR": "uv",
+        "YARN_GLOBAL_FOLDER": "yarn",
+        "COREPACK_HOME": "corepack",
+        "BUNDLE_PATH": "bundle",
+    }
+    return {name: str(environment / folder) for name, folder in homes.items()}
