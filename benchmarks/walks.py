@@ -79,7 +79,7 @@ def _over_mcp(folder: Path) -> set[Move]:
 
 def _counted(journey: str, moves: set[Move]) -> Iterator[Row]:
     between = {(left, entered) for left, entered in moves if left}
-    climbs = {(left, entered) for left, entered in between if floor(left) < floor(entered)}
+    climbs = [move for move in between if floor(Path(move[0])) < floor(Path(move[1]))]
     yield _row(f"{journey}, files", len({entered for _, entered in moves}))
     yield _row("… ways from file to file", len(between))
     yield _row("… of them up", len(climbs))
@@ -90,17 +90,21 @@ def _row(what: str, number: int) -> Row:
 
 
 @cache
-def floor(path: str) -> int:
-    """Return on which floor a file stands: above all that it imports when it is read."""
-    return 1 + max((floor(each) for each in _imported(Path(path))), default=0)
+def floor(path: Path) -> int:
+    """Return on which floor a file stands: above all that it imports, when it is read or later."""
+    return 1 + max((floor(each) for each in _imported(path)), default=0)
 
 
-def _imported(path: Path) -> Iterator[str]:
-    for node in ast.parse(path.read_text(encoding="utf-8")).body:
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("forge_bot"):
-            for alias in node.names:
-                parts = Path(*str(node.module).split(".")[1:])
-                for place in (PACKAGE / parts / f"{alias.name}.py", PACKAGE / f"{parts}.py"):
-                    if place.is_file():
-                        yield str(place)
-                        break
+def _imported(path: Path) -> Iterator[Path]:
+    """Yield the files that a file imports, also those inside functions and for types alone."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if not isinstance(node, ast.ImportFrom) or not (node.module or "").startswith("forge_bot"):
+            continue
+        folder = PACKAGE.joinpath(*str(node.module).split(".")[1:])
+        for alias in node.names:
+            places = (
+                folder / f"{alias.name}.py",
+                folder.with_suffix(".py"),
+                folder / "__init__.py",
+            )
+            yield from [each for each in places if each.is_file() and each != path][:1]
