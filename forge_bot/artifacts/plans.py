@@ -9,6 +9,9 @@ from forge_bot.artifacts.sections import blocks_below, read_section
 from forge_bot.artifacts.tasks import read_tasks, task_list
 from forge_bot.values import TaskMode, TaskSpec
 
+_CHANGES = "Changes"
+"""The section of a design that names what it changes."""
+
 _TASKS = re.compile(r"tasks?\s*[:：]\s*(?P<count>one|several|1|[2-9]|\d\d+)\b", re.IGNORECASE)
 _ONE = {"one", "1"}
 _FILE = re.compile(r"[\w.@+~-]+(?:/[\w.@+~-]+)*\.[A-Za-z0-9_]{1,12}|[\w.@+~-]+(?:/[\w.@+~-]+)+")
@@ -39,12 +42,12 @@ def document_facts(text: str, *, plans: bool, carries: Sequence[str]) -> dict[st
     }
 
 
-def planned_files(design: str, heading: str = "Changes") -> tuple[str, ...]:
+def planned_files(design: str) -> tuple[str, ...]:
     """Return the files that a plan changes: the first path in backticks of each bullet."""
-    return tuple(name for name in _codes(design, heading) if _FILE.fullmatch(name))
+    return tuple(name for name in _codes(design) if _FILE.fullmatch(name))
 
 
-def planned_tasks(design: str, heading: str = "Changes") -> tuple[TaskSpec, ...]:
+def planned_tasks(design: str) -> tuple[TaskSpec, ...]:
     """Return the tasks of a plan: sub-headings such as `### Task 1: Title`, each with the files of
     its bullets and, where it builds on another task, `depends_on: [1]`.
 
@@ -53,7 +56,7 @@ def planned_tasks(design: str, heading: str = "Changes") -> tuple[TaskSpec, ...]
     two that could be done side by side have a file in common, a dependency is unknown, tests stand
     apart from what they test.
     """
-    parts = _parts(design, heading)
+    parts = _parts(design)
     tasks, problems = read_tasks("\n\n".join(parts))
     persons = any(task.mode is TaskMode.HUMAN_GATE for task in tasks)
     if persons or any(each.fatal for each in problems) or not 1 < len(tasks) == len(parts):
@@ -63,49 +66,49 @@ def planned_tasks(design: str, heading: str = "Changes") -> tuple[TaskSpec, ...]
             id=task.id,
             title=task.title,
             mode=TaskMode.PARALLEL,
-            files=planned_files(f"## {heading}\n\n{part}", heading),
+            files=planned_files(f"## {_CHANGES}\n\n{part}"),
             depends_on=task.depends_on,
         )
         for task, part in zip(tasks, parts, strict=True)
     )
     homes = {path for task in found for path in task.files}
-    whole = all(task.files for task in found) and homes.issuperset(_codes(design, heading))
+    whole = all(task.files for task in found) and homes.issuperset(_codes(design))
     # The list is what counts, so it is what is looked at.
     _, faults = read_tasks(task_list(found, "The plan"))
     return found if whole and not faults else ()
 
 
-def _parts(design: str, heading: str) -> list[str]:
+def _parts(design: str) -> list[str]:
     """Return the parts of a section that begin at a sub-heading."""
-    blocks = blocks_below(design, heading)
+    blocks = blocks_below(design, _CHANGES)
     starts = [block.line for block in blocks if block.kind is BlockKind.HEADING]
     ends = [*starts[1:], max((block.end for block in blocks), default=0)]
     lines = re.split(r"\r\n|\r|\n", design)
     return ["\n".join(lines[start:end]) for start, end in zip(starts, ends, strict=False)]
 
 
-def _codes(design: str, heading: str) -> tuple[str, ...]:
+def _codes(design: str) -> tuple[str, ...]:
     """Return the first words in backticks of each bullet in a section."""
     named = (
         next((span.text.strip() for span in block.spans if span.code), "")
-        for block in blocks_below(design, heading)
+        for block in blocks_below(design, _CHANGES)
         if block.depth == 1 and block.starts_item and block.spans
     )
     return tuple(dict.fromkeys(name for name in named if name))
 
 
-def is_one_task(design: str, heading: str = "Changes") -> bool:
+def is_one_task(design: str) -> bool:
     """Return whether a plan is one task.
 
     The plan says it in a line of its own, `Tasks: one` or `Tasks: several`. If it does not, the
     files decide: at most two beside tests and documents, and at most six in all. A plan that names
     no file is not known to be one task.
     """
-    for block in blocks_below(design, heading):
+    for block in blocks_below(design, _CHANGES):
         for line in block.lines:
             if (said := _TASKS.match(line.strip("*_- "))) is not None:
                 return said["count"].lower() in _ONE
-    files = planned_files(design, heading)
+    files = planned_files(design)
     source = [name for name in files if not _is_beside(name)]
     return 0 < len(files) <= MOST_FILES and len(source) <= MOST_SOURCE_FILES
 

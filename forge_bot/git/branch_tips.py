@@ -44,9 +44,9 @@ class BranchNames:
             name.removeprefix(HEADS) for name in self._refs if name.startswith(HEADS)
         )
 
-    def named_at(self, remote: str) -> tuple[str, ...]:
-        """Return the names of one remote's branches, without its HEAD."""
-        start = f"{REMOTES}{remote}/"
+    def at_origin(self) -> tuple[str, ...]:
+        """Return the names of origin's branches, without its HEAD."""
+        start = f"{REMOTES}origin/"
         names = (ref.removeprefix(start) for ref in self._refs if ref.startswith(start))
         return tuple(name for name in names if name != "HEAD")
 

@@ -31,12 +31,15 @@ _SIGNS = (
         ),
     ),
 )
+ORIGIN = "origin"
+"""The one remote that is fetched from and pushed to."""
+
 _NOT_ATOMIC = "does not support --atomic"
 _REFUSED = re.compile(r"rejected\]\s+\S+ -> (?P<branch>\S+) \((?!atomic)")
 _REJECTED = re.compile(r"\[remote rejected\][^()]*\((?P<why>.+)\)")
 
 
-def remote_url(folder: Path, name: str = "origin") -> str | None:
+def remote_url(folder: Path, name: str = ORIGIN) -> str | None:
     """Address of a remote, after url.insteadOf and without credentials. None when there is no such
     remote.
     """
@@ -46,7 +49,7 @@ def remote_url(folder: Path, name: str = "origin") -> str | None:
     return without_credentials(answer.line) if answer.code == 0 else None
 
 
-def push(folder: Path, remote: str = "origin", commit: str | None = None) -> None:
+def push(folder: Path, commit: str | None = None) -> None:
     """Push the checked out branch to the branch of the same name and remember that as its upstream.
 
     With `commit`, that one and its ancestors go out, whatever the branch names by then; no upstream
@@ -57,11 +60,11 @@ def push(folder: Path, remote: str = "origin", commit: str | None = None) -> Non
     # The --no-… undo settings that would push more, sign, or need hooks.
     source = ref if commit is None else commit_id(folder, commit)
     upstream = ("--set-upstream",) if commit is None else ()
-    _push(folder, remote, branch, (f"{source}:{ref}",), upstream)
+    _push(folder, branch, (f"{source}:{ref}",), upstream)
 
 
-def push_together(folder: Path, remote: str, branches: Mapping[str, str]) -> None:
-    """Push commits to branches of a remote, by the names of the branches: all or none, never by
+def push_together(folder: Path, branches: Mapping[str, str]) -> None:
+    """Push commits to branches of origin, by the names of the branches: all or none, never by
     force.
 
     Where the remote cannot do that (git-push(1), --atomic), they go out one after the other, in
@@ -72,27 +75,25 @@ def push_together(folder: Path, remote: str, branches: Mapping[str, str]) -> Non
     }
     named = " and ".join(branches)
     try:
-        _push(folder, remote, named, tuple(sources.values()), ("--atomic",))
+        _push(folder, named, tuple(sources.values()), ("--atomic",))
     except GitFailed as error:
         if _NOT_ATOMIC not in error.output:
             raise
         for branch, source in sources.items():
-            _push(folder, remote, branch, (source,))
+            _push(folder, branch, (source,))
 
 
-def fetch_branch(folder: Path, remote: str, branch: str) -> None:
-    """Learn where one branch of the remote is now, and nothing else. Raises GitFailed."""
-    ref = f"+{HEADS}{branch}:{REMOTES}{remote}/{branch}"
+def fetch_branch(folder: Path, branch: str) -> None:
+    """Learn where one branch of origin is now, and nothing else. Raises GitFailed."""
+    ref = f"+{HEADS}{branch}:{REMOTES}{ORIGIN}/{branch}"
     options = ("--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head")
-    git(folder, "fetch", *options, "--", remote, ref, seconds=LONG)
+    git(folder, "fetch", *options, "--", ORIGIN, ref, seconds=LONG)
 
 
-def _push(
-    folder: Path, remote: str, branch: str, sources: Sequence[str], more: Sequence[str] = ()
-) -> None:
-    if remote_url(folder, remote) is None:
+def _push(folder: Path, branch: str, sources: Sequence[str], more: Sequence[str] = ()) -> None:
+    if remote_url(folder) is None:
         raise GitFailed(
-            say("git.remotes.no_remote", remote=remote),
+            say("git.remotes.no_remote", remote=ORIGIN),
             hint=say("git.remotes.add_the_remote"),
         )
     options = ("--no-verify", "--no-follow-tags", "--no-signed", "--no-recurse-submodules", *more)
@@ -101,20 +102,20 @@ def _push(
         git(
             folder,
             "-c",
-            f"remote.{remote}.mirror=false",
+            f"remote.{ORIGIN}.mirror=false",
             "push",
             "--quiet",
             *options,
             "--",
-            remote,
+            ORIGIN,
             *sources,
             seconds=LONG,
         )
     except GitFailed as error:
-        raise _refused(error, remote, branch) from None
+        raise _refused(error, branch) from None
 
 
-def _refused(error: GitFailed, remote: str, branch: str) -> GitFailed:
+def _refused(error: GitFailed, branch: str) -> GitFailed:
     """The refusal of a push, told by what git printed; the error itself where it is none."""
     said = _words_of_remote(error.output)
     why = next((why for why, signs in _SIGNS if any(sign in error.output for sign in signs)), None)
@@ -125,14 +126,14 @@ def _refused(error: GitFailed, remote: str, branch: str) -> GitFailed:
     remedy = Resume() if why is PushRefusal.BEHIND else None
     # Of several branches that go out together, the others are refused for the sake of one.
     at_fault = next((each["branch"] for each in _REFUSED.finditer(error.output)), branch)
-    hint = _hint(why, said, remote, at_fault)
+    hint = _hint(why, said, at_fault)
     return PushRefused(error, why, said, hint=hint, branch=at_fault, remedy=remedy)
 
 
-def _hint(why: PushRefusal, said: str, remote: str, branch: str) -> str:
+def _hint(why: PushRefusal, said: str, branch: str) -> str:
     match why:
         case PushRefusal.BEHIND:
-            return say("git.remotes.pull_first", remote=remote, branch=branch)
+            return say("git.remotes.pull_first", remote=ORIGIN, branch=branch)
         case PushRefusal.WORKFLOWS:
             return say("git.remotes.token_may_not_change_workflows")
         case PushRefusal.RULES if "signature" in said.lower():
@@ -160,22 +161,22 @@ def _words_of_remote(output: str) -> str:
 _LOST = "refs/forge-bot/lost/"
 
 
-def unpushed(folder: Path, remote: str = "origin") -> bool:
+def unpushed(folder: Path) -> bool:
     """Return whether the checked out branch has commits that the remote's did not have when it was
     last heard of.
     """
     here = head(folder)
-    theirs = ref_target(folder, f"refs/remotes/{remote}/{here.branch}")
+    theirs = ref_target(folder, f"{REMOTES}{ORIGIN}/{here.branch}")
     if theirs is None or theirs == here.commit:
         return theirs is None
     return git(folder, "merge-base", "--is-ancestor", here.commit, theirs, ok=(0, 1)).code != 0
 
 
-def take_over(folder: Path, branch: str, remote: str = "origin") -> None:
+def take_over(folder: Path, branch: str) -> None:
     """Make a local branch of one that only the remote has, or move one that is wholly contained in
     the remote's; else leave it.
     """
-    theirs = ref_target(folder, f"refs/remotes/{remote}/{branch}")
+    theirs = ref_target(folder, f"{REMOTES}{ORIGIN}/{branch}")
     ours = ref_target(folder, HEADS + branch)
     if theirs is None or theirs == ours:
         return
@@ -186,14 +187,14 @@ def take_over(folder: Path, branch: str, remote: str = "origin") -> None:
         git(folder, "update-ref", HEADS + branch, theirs, ours or "0" * len(theirs))
 
 
-def give_way(folder: Path, remote: str = "origin") -> str:
+def give_way(folder: Path) -> str:
     """Put the checked out branch and its files where the remote's is; the ref under which our own
     commits are kept.
 
     For whoever lost a race: what was done here is done again from what won.
     """
     here = head(folder)
-    theirs = commit_id(folder, f"refs/remotes/{remote}/{here.branch}")
+    theirs = commit_id(folder, f"{REMOTES}{ORIGIN}/{here.branch}")
     kept = f"{_LOST}{here.branch}-{here.commit[:12]}"
     git(folder, "update-ref", kept, here.commit)
     git(folder, "reset", "--quiet", "--hard", theirs, seconds=LONG)

@@ -142,9 +142,9 @@ class Repository:
             raise BranchExists(say("git.repository.branch_exists_already", name=name))
         git(self.root, "switch", "--quiet", "--create", name)
 
-    def pushed(self, branch: str, remote: str = "origin") -> bool:
+    def pushed(self, branch: str) -> bool:
         """Return whether the remote had this branch as it is here, when it was last spoken to."""
-        there = revisions.ref_target(self.root, f"refs/remotes/{remote}/{branch}")
+        there = revisions.ref_target(self.root, f"{remotes.REMOTES}{remotes.ORIGIN}/{branch}")
         return there is not None and there == revisions.ref_target(
             self.root, revisions.HEADS + branch
         )
@@ -170,15 +170,15 @@ class Repository:
         """
         return revisions.is_ancestor(self.root, other, commit)
 
-    def fetch(self, remote: str = "origin") -> None:
+    def fetch(self) -> None:
         """Learn what the remote's branches are now. Raises GitFailed."""
-        refs = f"+{revisions.HEADS}*:{remotes.REMOTES}{remote}/*"
+        refs = f"+{revisions.HEADS}*:{remotes.REMOTES}{remotes.ORIGIN}/*"
         options = ("--quiet", "--prune", "--no-tags", "--no-recurse-submodules")
-        git(self.root, "fetch", *options, "--", remote, refs, seconds=LONG)
+        git(self.root, "fetch", *options, "--", remotes.ORIGIN, refs, seconds=LONG)
 
-    def remote_branches(self, remote: str = "origin") -> tuple[str, ...]:
-        """Names of the remote's branches as of the last fetch, without its HEAD."""
-        start = f"{remotes.REMOTES}{remote}/"
+    def remote_branches(self) -> tuple[str, ...]:
+        """Names of origin's branches as of the last fetch, without its HEAD."""
+        start = f"{remotes.REMOTES}{remotes.ORIGIN}/"
         refs = git(self.root, "for-each-ref", "--format=%(refname)", start).line
         return tuple(
             name for ref in refs.split("\n") if ref and (name := ref.removeprefix(start)) != "HEAD"

@@ -4,7 +4,7 @@ import gc
 import os
 import secrets
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,7 +23,7 @@ def serve_stdio(folders: Sequence[Path], *, named: bool = True) -> int:
     return 0
 
 
-def serve_http(folders: Sequence[Path], port: int, environ: Mapping[str, str] = os.environ) -> int:
+def serve_http(folders: Sequence[Path], port: int) -> int:
     """Serve many clients over HTTP on this machine until the process is told to stop. The token is
     told on stderr if none was set.
     """
@@ -31,7 +31,7 @@ def serve_http(folders: Sequence[Path], port: int, environ: Mapping[str, str] = 
     from forge_bot.mcp_server.http import LOOPBACK, PATH, door, listen
 
     opened = door(port)
-    token = environ.get(TOKEN, "").strip()
+    token = os.environ.get(TOKEN, "").strip()
     sys.stderr.write(f"forge-bot serves http://{LOOPBACK}:{port}{PATH}\n")
     if not token:
         token = secrets.token_urlsafe(32)

@@ -61,13 +61,11 @@ class Service:
     def __init__(
         self,
         folders: Sequence[Path],
-        environ: Mapping[str, str] = os.environ,
         moment: float = MOMENT,
         *,
         named: bool = True,
     ) -> None:
         self.roots = ServedFolders(folders, named=named)
-        self.environ = environ
         self.turns = Turns()
         self.check_tree = CheckWorktree()
         self.standing = ActionCache(moment)
@@ -87,7 +85,7 @@ class Service:
         self.roots.welcome(opened)
         root = self._meant(arguments, project or self.roots.open_one(opened))
         found = handle_init(
-            root, arguments, current_branch, preferences(root.repository), self.environ
+            root, arguments, current_branch, preferences(root.repository), os.environ
         )
         return found if isinstance(found, InitErrors) else self._placed(root, found)
 

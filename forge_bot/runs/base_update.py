@@ -35,7 +35,7 @@ def fetch_for_update(run: Run) -> None:
     if repository.remote_url() is not None:
         known = set(repository.remote_branches())
         for branch in {state.base_branch, state.pull_request_branch} & known:
-            fetch_branch(repository.root, "origin", branch)
+            fetch_branch(repository.root, branch)
 
 
 def update(

@@ -126,12 +126,12 @@ def _kept(repository: Repository, run: str, head: str, landed: str, *, push: boo
         if not push:
             return kept
         try:
-            push_together(repository.root, "origin", {name: commit})
+            push_together(repository.root, {name: commit})
         except PushRefused as error:
             kept = kept.model_copy(update={"trouble": error.message})
             if error.why is not PushRefusal.BEHIND:
                 return kept
-            fetch_branch(repository.root, "origin", name)
+            fetch_branch(repository.root, name)
         else:
             return kept
     return kept
@@ -235,7 +235,7 @@ def _moved(repository: Repository, tips: BranchTips, commit: str) -> bool:
 
 def _name(tips: BranchTips) -> str:
     """Return the name of the branch of records that git can have beside the others."""
-    others = (*tips.local, *tips.names.named_at("origin"))
+    others = (*tips.local, *tips.names.at_origin())
     usual, flat = RECORD_BRANCHES
     above = usual.partition("/")[0]
     return flat if any(each == above or each.startswith(f"{usual}/") for each in others) else usual

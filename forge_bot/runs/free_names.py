@@ -39,7 +39,7 @@ def free_branch(repository: Repository, wanted: str, branches: BranchNames) -> s
     """
     names = tuple(branches.local)
     # The branch is to be pushed, so what the remote has counts too, as far as it is known here.
-    around = (*names, *branches.named_at("origin"))
+    around = (*names, *branches.at_origin())
     start = wanted.replace("/", "-") if _above(wanted, around) else wanted
     taken = {*names, *_promised(repository, start, branches)}
     numbered = (start, *(f"{start}-{number}" for number in range(2, _MOST)))

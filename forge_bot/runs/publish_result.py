@@ -143,7 +143,7 @@ class Publisher:
                 theirs = offered.branch not in {"", self.run.state.branch}
                 if not theirs or (error.why, error.branch) != (PushRefusal.BEHIND, offered.branch):
                     raise
-                fetch_branch(self.run.repository.root, "origin", offered.branch)
+                fetch_branch(self.run.repository.root, offered.branch)
                 offered = offer(self.run)
             else:
                 return offered

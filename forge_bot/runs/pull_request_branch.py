@@ -168,7 +168,7 @@ def push_run(run: Run, offered: Offer) -> None:
     parted = ahead is not None and not is_ancestor(run.repository.root, ahead, offered.tip)
     if offered.branch and ahead != offered.tip and not parted:
         branches[offered.branch] = offered.tip
-    push_together(run.repository.root, "origin", branches)
+    push_together(run.repository.root, branches)
 
 
 def push_aside(run: Run, offered: Offer) -> str:
@@ -185,7 +185,7 @@ def push_aside(run: Run, offered: Offer) -> str:
 
     names = (f"{offered.branch}-{number}" for number in range(2, _MOST))
     name = next(each for each in names if is_ours(each))
-    push_together(root, "origin", {name: offered.tip})
+    push_together(root, {name: offered.tip})
     return name
 
 
@@ -210,7 +210,7 @@ def _own(repository: Repository, branches: BranchNames, making: CodeCommits, wan
     empty if there is none.
     """
     flat = wanted.replace("/", "-")
-    for start, names in ((HEADS, branches.local), (_REMOTE, branches.named_at("origin"))):
+    for start, names in ((HEADS, branches.local), (_REMOTE, branches.at_origin())):
         for name in names:
             tip = _tip(repository, f"{start}{name}") if name.startswith((wanted, flat)) else None
             if tip is not None and making.newest(tip) is not None:
@@ -220,7 +220,7 @@ def _own(repository: Repository, branches: BranchNames, making: CodeCommits, wan
 
 def _free(repository: Repository, branches: BranchNames, wanted: str) -> str:
     """The wanted name, or the next one that no branch has, here or at the remote."""
-    remote = set(branches.named_at("origin"))
+    remote = set(branches.at_origin())
     names = (wanted, *(f"{wanted}-{number}" for number in range(2, _MOST)))
     free = (free_branch(repository, each, branches) for each in names)
     return next(name for name in free if name not in remote)

@@ -33,7 +33,7 @@ from forge_bot.runs.hand_edits import hand_edits
 from forge_bot.runs.inquiry import Inquiry, InquiryArguments, ended, inquire, look_into
 from forge_bot.runs.installation import foundation
 from forge_bot.runs.kept_profiles import profile_at
-from forge_bot.runs.local_host import LocalHost, Recorded
+from forge_bot.runs.local_host import LocalHost
 from forge_bot.runs.local_user import local_user
 from forge_bot.runs.notifications import Explained, Message, Notify, StoppedBefore
 from forge_bot.runs.open_pull_request import OpenPullRequest
@@ -217,7 +217,6 @@ class Session:
         run: Run,
         *,
         only: StepChoice | None = None,
-        recorded: Recorded | None = None,
         delivered: Callable[[], object] = lambda: None,
         passing: tuple[type[ForgeError], ...] = (),
     ) -> LocalHost:
@@ -240,7 +239,6 @@ class Session:
             post=self.post,
             open_pr=self.open_pr,
             only=only,
-            recorded=recorded,
             delivered=delivered,
             hand_in=self.hand_in,
             passing=passing,

@@ -306,6 +306,6 @@ def test_names_of_branches_are_known_without_their_commits_and_are_what_git_says
     assert not [file for file in opened if "/refs/" in file]
     for names in found:
         assert set(names.local) == {"main", "packed/one", "loose/two", "three"}
-        assert names.named_at("origin") == ("four",)
+        assert names.at_origin() == ("four",)
     scene.git("branch", "größe")
     assert "größe" in scene.repository.branch_names().local
