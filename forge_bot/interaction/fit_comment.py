@@ -5,8 +5,8 @@ documented, so the larger number, UTF-16 units, is counted, and 60,000 of them a
 either way; in UTF-8 they are at most 180,000 bytes.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from pydantic import Field
 
@@ -44,14 +44,14 @@ class Paper(Frozen):
 @dataclass(frozen=True, slots=True)
 class LinesPart:
     """Lines between `before` and `after`, of which as many are shown as fit into the room and into
-    `most`; below them the sentence `more` counts the rest, with `words` in it.
+    `most`; below them the sentence `more` counts the rest, and says `where` it is.
 
     `note` stands below all of it in any case. With a `label` all of it is folded.
     """
 
     lines: Sequence[str]
     more: str = ""
-    words: Mapping[str, str] = field(default_factory=dict[str, str])
+    where: str | None = None
     before: str = ""
     after: str = ""
     most: int = 10_000
@@ -129,7 +129,11 @@ def _lines(part: LinesPart, room: int) -> str:
 
 
 def _more(part: LinesPart, count: int) -> str:
-    text = say(part.more, count=count, **part.words)
+    text = (
+        say(part.more, count=count)
+        if part.where is None
+        else say(part.more, count=count, where=part.where)
+    )
     return f"_{text}_" if part.slanted else text
 
 

@@ -205,7 +205,7 @@ def _requirements(view: RunFacts, documents: Mapping[str, str]) -> LinesPart:
             if each.text.strip()
         ],
         "pull_request.more_requirements",
-        {"where": _where(view)},
+        _where(view),
         before=before,
         most=16_000,
     )

@@ -110,7 +110,7 @@ def tasks(view: RunView) -> LinesPart:
     return LinesPart(
         [_task(view, task) for task in state.tasks],
         "progress.tasks.more",
-        {"where": where},
+        where,
         before=head("", "columns.task", "columns.result", "columns.documents"),
         most=12_000,
         label=say("progress.tasks.label", settled=settled, count=len(state.tasks)),
