@@ -33,7 +33,7 @@ class _Kept(NamedTuple):
 
 
 class ActionCache:
-    """The questions and prompts that were handed out last."""
+    """The last questions and prompts that were handed out."""
 
     def __init__(self, moment: float = MOMENT) -> None:
         self._moment = moment
@@ -41,8 +41,8 @@ class ActionCache:
         self._noting = threading.Lock()
 
     def again(self, workspace: str) -> ClientAction | None:
-        """The action of a workspace, if it was handed out before and everything is as it was
-        then.
+        """Return the action of a workspace if it was handed out before and nothing has changed
+        since.
         """
         asked = self._actions.get(workspace)
         return (
@@ -52,8 +52,8 @@ class ActionCache:
         )
 
     def note(self, workspace: str, run: Run, found: ClientAction) -> None:
-        """Remember what was handed out, if it is a question or a prompt and rests on nothing that
-        has just changed. The run is held.
+        """Remember a question or a prompt that was handed out, unless one of its files has just
+        changed. The run is held.
         """
         with self._noting:
             self._actions.pop(workspace, None)
@@ -91,7 +91,7 @@ def _files(run: Run) -> tuple[str, ...]:
 
 
 def _own_git(root: Path) -> Path:
-    """Git's folder of one work tree, which a linked one names in a file."""
+    """Return git's folder of one work tree; a linked work tree names it in a file."""
     place = root / ".git"
     return (
         place
@@ -101,9 +101,7 @@ def _own_git(root: Path) -> Path:
 
 
 def _look(files: tuple[str, ...], folders: tuple[str, ...]) -> Look:
-    """Return the file system's data of the files, and of all in the folders: name, times, size and
-    number.
-    """
+    """Return name, times, size and number of these files and of all files in these folders."""
     return tuple(
         _print(path) for path in (*files, *(path for folder in folders for path in _in(folder)))
     )

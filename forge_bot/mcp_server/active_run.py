@@ -23,7 +23,7 @@ from forge_bot.store.run_folder import REPORTS, STATE
 
 
 def has_runs(folder: Path) -> bool:
-    """Return whether the folder, or one it lies in, has runs, whatever became of them; not for what
+    """Return whether the folder, or one above it, has runs in any state. False for a path that
     cannot be a folder.
     """
     try:
@@ -90,8 +90,8 @@ def _read(repository: Repository, known: list[RunInfo]) -> RunSnapshot | None:
 
 
 def _is_lost(repository: Repository, place: Path) -> bool:
-    """Return whether a folder has the record of a run that cannot be told, and that nothing shows
-    to be over or another branch's.
+    """Return whether a folder has an unreadable record that may be the checked-out branch's and not
+    over.
     """
     state = _state(place)
     if state is not None and (state.ended or state.branch != repository.head().branch):
@@ -111,7 +111,7 @@ def _state(place: Path) -> State | None:
 
 
 def _begins(reports: Path) -> bool:
-    """Return whether the first report can be read, so that it is known whose record this is."""
+    """Return whether the first report can be read, which says whose record this is."""
     try:
         line, end, _ = reports.read_bytes().partition(b"\n")
         return bool(end) and isinstance(REPORT.validate_json(line), RunStarted)

@@ -30,8 +30,8 @@ class AgentPrompts:
         self._profiles: dict[tuple[object, ...], Profile] = {}
 
     def prompt(self, run: Run, action: SpawnAgent, tell: Notify) -> str:
-        """The prompt; for several tasks at once it holds all of them, and each agent does the one
-        whose id it is given.
+        """Return the prompt. For several tasks it has all of them, and each agent does the one
+        whose id it gets.
         """
         profile = self.profile(run)
         prompts = PromptContext(run, profile, self._environment(run), "files", tell)
@@ -62,7 +62,7 @@ class AgentPrompts:
         return self._environments[key]
 
     def profile(self, run: Run) -> Profile:
-        """The profile of a run's repository at its base commit."""
+        """Return the profile of a run's repository at its base commit."""
         state, config = run.state, run.config
         commands = str((config.commands, config.projects))
         key = (run.repository, state.base_commit, commands, state.flags.scope)

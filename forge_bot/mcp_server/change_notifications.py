@@ -13,8 +13,8 @@ _MOST = 1_000
 
 
 class Listeners:
-    """The subscriptions of older clients by address; the newer ones listen by
-    themselves.
+    """The subscriptions of clients, by address. Clients of the newer protocol have a stream of
+    their own.
     """
 
     def __init__(self) -> None:
@@ -41,7 +41,9 @@ class Listeners:
         return EmptyResult()
 
     async def tell(self, uri: str) -> None:
-        """Say that what stands at an address changed; who is gone is forgotten."""
+        """Notify clients that a resource has changed. Clients that have disconnected are
+        forgotten.
+        """
         for session in list(self._sessions.get(uri, ())):
             try:
                 await session.send_resource_updated(uri)
@@ -50,8 +52,8 @@ class Listeners:
 
 
 def _same(one: ServerSession, other: ServerSession) -> bool:
-    """Return whether two requests came over one connection: what its client said of itself is then
-    one and the same object.
+    """Return whether two requests came over one connection: then the client's parameters are the
+    same object.
     """
     return one.client_params is not None and one.client_params is other.client_params
 
@@ -59,8 +61,8 @@ def _same(one: ServerSession, other: ServerSession) -> bool:
 async def announce(
     ctx: Context[Any, Any], listeners: Listeners, workspace: str, *, fresh: bool = False
 ) -> None:
-    """Say that a run went on; with `fresh`, that there is a new one. A client that does not listen
-    is no reason to fail.
+    """Notify clients that a run has changed, or with `fresh` that there is a new one. A client that
+    cannot be reached is no error.
     """
     run = workspace.rstrip("/").rpartition("/")[2]
     for uri in (f"forge://run/{run}/{part}" for part in _PARTS):

@@ -1,4 +1,4 @@
-"""A work tree of our own beside the client's, in which the project's commands run."""
+"""A separate work tree, in which the project's commands run, beside the client's."""
 
 import threading
 from collections.abc import Callable
@@ -18,7 +18,7 @@ Result = TypeVar("Result")
 
 
 class CheckWorktree:
-    """The objects that the calls of one server share."""
+    """The commands that run for the calls of one server."""
 
     def __init__(self) -> None:
         self.prompting = AgentPrompts()
@@ -27,16 +27,14 @@ class CheckWorktree:
         self._lock = threading.Lock()
 
     def close(self) -> None:
-        """End the commands that are running; none starts any more."""
+        """End the running commands, and start no further ones."""
         with self._lock:
             self._closed = True
             for _, project in self._running:
                 project.sandbox.call_off()
 
     def call_off(self, location: RunLocation) -> None:
-        """End the commands that are running for a run, since nobody wants to know any more what
-        they say.
-        """
+        """End the commands that are running for a run whose result is not needed."""
         with self._lock:
             for other, project in self._running:
                 if other.key == location.key:
@@ -65,9 +63,7 @@ class CheckWorktree:
         tell: Notify,
         do: Callable[[Project], Result],
     ) -> Result:
-        """The same, about a tree that is there already. Commands must not run in it where it is
-        the client's.
-        """
+        """Run project commands in an existing tree. They must not run in the client's."""
         repository, home = location.root.repository, run.places.home
         apart = {"environment": home / "checks-environment", "judged": home / "checks-judged"}
         spots = run.places.model_copy(update=apart)

@@ -1,4 +1,6 @@
-"""Turn the engine's action into what a client does. Our own process does its part on the way."""
+"""Turn the engine's action into an action for a client. On the way, perform the actions that are
+not the client's.
+"""
 
 import asyncio
 import os
@@ -84,7 +86,7 @@ class ClientAction(NamedTuple):
 
     @property
     def component(self) -> dict[str, JsonValue]:
-        """The question as faces render it; empty if it is none."""
+        """Return the question as a component; empty if the action is none."""
         return component(self.question) if self.question is not None else {}
 
     @property
@@ -94,7 +96,7 @@ class ClientAction(NamedTuple):
 
     @property
     def named(self) -> tuple[tuple[str, str], ...]:
-        """Documents to read by address, with their names: at the end the summary."""
+        """Return the addresses of documents to read, with their names: at the end the summary."""
         done = self.action if isinstance(self.action, DoneAction) else None
         name = (done.summary_path or "").rpartition("/")[2] if done is not None else ""
         return ((name, f"forge://run/{self.run}/artifact/{name}"),) if name else ()
@@ -108,8 +110,8 @@ class ClientAction(NamedTuple):
 def next_for_client(
     run: Run, location: RunLocation, check_tree: CheckWorktree, tell: Notify
 ) -> ClientAction:
-    """Do what is our own process's, until something is the client's to do; its tree then holds
-    nothing of ours uncommitted.
+    """Perform actions until one is the client's. Then the client's tree has no uncommitted change
+    of ours.
     """
     host = _ClientHost(run, location, check_tree, tell)
     _, action = drive_blocking(run.pipeline, run.state, host)
@@ -158,7 +160,7 @@ class _ClientHost:
             yield shown
 
     async def publish(self, state: State, action: Exec) -> AsyncGenerator[Report]:
-        """Report what there is nothing to do about; a step for the client is kept for it."""
+        """Report a publication that needs no step of the client; else keep the step for it."""
         del state
         try:
             found = publish_step(self.run, action)
@@ -288,9 +290,7 @@ def _spawn(run: Run, action: SpawnAgent, host: _ClientHost) -> SpawnAgentAction:
 
 
 def _titled(run: Run, phase: PhaseId) -> str:
-    """A phase as people read it, with its number where its id has one: `Phase 3b: Design
-    Review`.
-    """
+    """Return the name of a phase with its number, if its id has one: `Phase 3b: Design Review`."""
     label = run.pipeline.phase(phase).label
     numbered = _NUMBERED.fullmatch(phase)
     return f"Phase {numbered[1]}: {label}" if numbered is not None else label

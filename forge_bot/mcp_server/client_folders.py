@@ -39,8 +39,8 @@ def client_folders(
 
 
 def folders(found: ListRootsResult) -> tuple[Path, ...]:
-    """The paths of a client's roots, in its order; what is no folder of this machine is left
-    out.
+    """Return the paths of a client's roots, in its order, without those that are no folder of this
+    machine.
     """
     addresses = (urlsplit(str(root.uri)) for root in found.roots)
     return tuple(

@@ -55,8 +55,8 @@ class ReportOutcome(NamedTuple):
 
 
 def report(run: Run, said: Previous, tries: ClientTries) -> ReportOutcome | None:
-    """Tell the engine what the client did; None if there is nothing to tell, as when the same
-    report comes again.
+    """Report to the engine what the client did; None if there is nothing to report, as when the
+    same report comes again.
 
     Raises WrongAction, ActionUnnamed, NothingVisible, ArtifactUnfit, OutOfBounds, ForeignCommits;
     the run is then as it was.
@@ -185,7 +185,9 @@ def _worked_on(
     *,
     named: bool,
 ) -> list[TaskId | None]:
-    """Return the tasks whose document is there, or, where code counts too, whose code changed."""
+    """Return the tasks that were worked on: their document exists, or their code changed if that
+    counts too.
+    """
     return [
         task
         for task, name in names.items()
@@ -202,8 +204,8 @@ def _tried(
     dispatch: Dispatch,
     shares: dict[TaskId | None, tuple[str, ...]],
 ) -> tuple[Dispatch, ReportOutcome | None]:
-    """Run the project's commands on what was changed, and the report's outcome if that is red and
-    may still go back.
+    """Run the project's commands on the changes. Return the outcome of the report if it is red and
+    may go back.
     """
     tasks = tuple(task for task in shares if task is not None)
     paths = tuple(sorted({path for own in shares.values() for path in own}))
@@ -240,8 +242,8 @@ def _counts(run: Run, dispatch: Dispatch, name: str, *, named: bool) -> bool:
 def _shows_in_code(
     run: Run, task: TaskId | None, tasks: Sequence[TaskId | None], name: str, changed: Sequence[str]
 ) -> bool:
-    """Return whether code of the task has changed and its document is there, be it the same byte
-    for byte as before.
+    """Return whether code of the task has changed and its document exists, even if that is
+    unchanged.
     """
     if run.workspace.read_bytes(name) is None:
         return False
@@ -249,7 +251,7 @@ def _shows_in_code(
 
 
 def _fit(run: Run, action: SpawnAgent, dispatch: Dispatch, name: str) -> str:
-    """The artifact's text. Raises ArtifactUnfit for what its writer can put right by itself."""
+    """Return the artifact's text. Raises ArtifactUnfit for problems that its author can fix."""
     raw = run.workspace.read_bytes(name) or b""
     where = f"{run.workspace.relative}/{name}"
     try:
@@ -388,7 +390,7 @@ def _file_written(run: Run, action: WriteFile, said: Previous) -> ReportOutcome 
 
 
 def _not_done(run: Run, action: WriteFile | Exec, error: str) -> ReportOutcome:
-    """Tell that the client could not do it; a person decides whether it is tried again."""
+    """Report that the client failed; a person decides whether it is tried again."""
     run.tell(
         ActionFailed(
             key=action.action_id,

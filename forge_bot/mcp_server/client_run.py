@@ -1,5 +1,5 @@
-"""A run opened in the tree its client works in: on its branch, one call at a time, and nothing of
-the client's touched.
+"""Open a run in the tree of its client: on its branch, one call at a time, without touching the
+client's files.
 """
 
 import threading
@@ -27,7 +27,7 @@ _PAUSE = 0.05
 
 
 class Turns:
-    """One call at a time for each run of this process."""
+    """Locks that let each run of this process have one call at a time."""
 
     def __init__(self) -> None:
         self._locks: dict[str, threading.Lock] = {}
@@ -89,7 +89,7 @@ def _held(location: RunLocation, stack: ExitStack, *, ending: bool) -> Run:
 
 
 def _on_branch(location: RunLocation) -> None:
-    """The run's branch is checked out; one that nobody has made yet is made, where the run
+    """Check that the run's branch is checked out. If it does not exist yet, create it where the run
     began.
     """
     repository, info = location.root.repository, location.info

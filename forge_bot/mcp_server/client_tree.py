@@ -20,14 +20,14 @@ _SHOWN = 10
 
 
 class EditsTried(Frozen):
-    """The words of the project's commands on the files that a report was about."""
+    """The output of the project's commands on the files of a report."""
 
     digest: str
     outcome: TryOutcome
 
 
 class Dispatch(Frozen):
-    """The tree when an action was handed out for the first time."""
+    """The state of the tree when an action was handed out for the first time."""
 
     action_id: str
     dirty: dict[str, str]
@@ -38,7 +38,7 @@ class Dispatch(Frozen):
 
 
 def outputs_of(action: Action) -> tuple[str, ...]:
-    """The artifacts that an action asks for."""
+    """Return the artifacts that an action asks for."""
     match action:
         case SpawnAgent(parallel_task_ids=tasks) if tasks:
             return tuple(action.output_file.replace("{task}", task) for task in tasks)
@@ -73,33 +73,33 @@ def dispatched(run: Run, action: Action) -> Dispatch:
 
 
 def note(run: Run, dispatch: Dispatch) -> None:
-    """Remember it beside the run's journal: it is about this machine's tree and no part of the
+    """Store it beside the run's journal: it is about this machine's tree, and not part of the
     record.
     """
     write_whole(run.places.home / _FILE, dispatch.model_dump_json())
 
 
 def begun_here(spots: RunPaths) -> None:
-    """Note that a run began on this machine, in a clean tree: what is dirty at its first action is
-    not its agent's.
+    """Note that a run began on this machine, in a clean tree. So files that are changed at its
+    first action are not its agent's.
     """
     write_whole(spots.home / _FILE, Dispatch(action_id="", dirty={}, outputs={}).model_dump_json())
 
 
 def is_visible(run: Run, dispatch: Dispatch, name: str) -> bool:
-    """Return whether an artifact is there and another one than when the action was handed out."""
+    """Return whether an artifact exists and has changed since the action was handed out."""
     blob = _blob(run, name)
     return blob != _GONE and blob != dispatch.outputs.get(name, _GONE)
 
 
 def touched(run: Run, dispatch: Dispatch) -> tuple[str, ...]:
-    """Paths outside the run's folder that changed since the action was handed out."""
+    """Return the paths outside the run's folder that changed since the action was handed out."""
     now = _dirty(run)
     return tuple(path for path, blob in now.items() if dispatch.dirty.get(path) != blob)
 
 
 def check_bounds(run: Run, changed: tuple[str, ...], *, implementing: bool) -> None:
-    """Refuse what no agent may do: change the code in a phase that only writes a document."""
+    """Refuse a change of code in a phase that only writes a document."""
     if implementing:
         _check_names(changed)
         return

@@ -35,9 +35,9 @@ class ClientTries(NamedTuple):
         tasks: Sequence[TaskId],
         paths: tuple[str, ...],
     ) -> Dispatch:
-        """Return the dispatch with what the commands say of the files as they are now.
+        """Return the dispatch with the output of the commands on the current files.
 
-        The same bytes are not run again. What waits for a person is not run.
+        The commands do not run again on the same bytes, nor on files that wait for a person.
         """
         applier, config = OutputApplier(run), run.config.tries
         if config.most == 0 or not paths or applier.risky_here(paths):

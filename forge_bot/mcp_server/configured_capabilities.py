@@ -25,7 +25,9 @@ _NOTE = (
 
 
 def configured_capabilities(root: Path, config: Config) -> JsonValue:
-    """Return servers, skills, the policy and each problem of the files in a repository."""
+    """Return the servers, the skills, the policy and the problems of their files in a
+    repository.
+    """
     try:
         setup = capability_setup(root, config)
     except BadCapabilities as error:

@@ -18,7 +18,7 @@ Operation = Literal["abandon", "retry", "update"]
 
 
 class Wanted(NamedTuple):
-    """A client's wish for a run."""
+    """The operation that a client wants for a run."""
 
     operation: Operation
     phase: str = ""

@@ -24,8 +24,8 @@ takes."""
 
 
 class ElicitedQuestion(NamedTuple):
-    """A question ready to be put: what it is about, and which answers it takes. `kept` is for the
-    answer's round, as JSON.
+    """A question for a person: its subject, and the possible answers. `kept` is for the answer's
+    round, as JSON.
     """
 
     action_id: str
@@ -50,28 +50,26 @@ class ElicitedAnswer(NamedTuple):
 
 
 class RejectWithoutNotes(NamedTuple):
-    """A reject without notes, so the question is to be put again: for the how manieth time."""
+    """A reject without notes: the question is asked again, for the attempt with this number."""
 
     times: int
 
 
 class NoAnswer(NamedTuple):
-    """Nobody answered; why."""
+    """The reason why there is no answer."""
 
     why: str
 
 
 class PreviousRound(NamedTuple):
-    """The data of the round before, and the answer that comes with this one; None without an
-    answer.
-    """
+    """The data of the previous round, and the answer in this one; None without an answer."""
 
     kept: str
     answer: ElicitedAnswer | RejectWithoutNotes | NoAnswer | None
 
 
 def can_ask(ctx: Context[Any, Any]) -> bool:
-    """Return whether the client has said that it can ask its person with a form."""
+    """Return whether the client declared that it can ask its person with a form."""
     able = ctx.client_capabilities
     if able is None or able.elicitation is None:
         return False
@@ -111,8 +109,8 @@ def brought(ctx: Context[Any, Any]) -> PreviousRound | None:
 async def ask(
     ctx: Context[Any, Any], put: ElicitedQuestion
 ) -> ElicitedAnswer | RejectWithoutNotes | NoAnswer | InputRequiredResult:
-    """Put the question. An InputRequiredResult is to be returned from the tool as it is; the answer
-    comes with the next call.
+    """Ask the question. The caller returns an InputRequiredResult from the tool unchanged; the
+    answer comes with the next call.
     """
     wanted = f"**{say('client.reject_needs_notes')}**\n\n" if put.times > 1 else ""
     message = f"{wanted}{put.message}"

@@ -20,7 +20,7 @@ _IN_FOLDER = 'cd "$0" && exec "$@"'
 
 
 def placed(found: ClientAction, root: Path) -> ClientAction:
-    """The same action, which names the folder."""
+    """Return the action with the folder's name."""
     return found._replace(action=_placed(found.action, root))
 
 

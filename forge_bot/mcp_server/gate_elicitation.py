@@ -47,7 +47,7 @@ async def next_or_question(
     workspace: str,
     said: dict[str, Any],
 ) -> CallToolResult | InputRequiredResult:
-    """The next action; or, where the protocol wants it so, the question as a round of its own."""
+    """Return the next action; or the question as a round of its own, if the protocol needs one."""
     voice, asks = ProgressNotifier(ctx), can_ask(ctx)
     earlier = brought(ctx) if asks else None
     answer = earlier.answer if earlier is not None else None
@@ -83,8 +83,8 @@ async def controlled(
     phase: str,
     notes: str,
 ) -> "Controlled | InputRequiredResult":
-    """End a run, or send it back; past an open question only if the client's person says so. Raises
-    PersonDecides.
+    """End a run, or send it back. While a question is open only the client's person may do so.
+    Raises PersonDecides.
     """
     from forge_bot.mcp_server.control_past_question import (
         PastQuestion,

@@ -38,7 +38,9 @@ _CONTEXT_TOKENS = 300
 
 
 class GraphAnswers:
-    """Reads the graphs of the served folders; each is kept and only what changed is read again."""
+    """Reads the graphs of the served folders. Each is cached, and only changed files are read
+    again.
+    """
 
     def __init__(self, roots: ServedFolders) -> None:
         self._roots = roots
@@ -95,7 +97,7 @@ class GraphAnswers:
         }
 
     def glove(self, kind: str, stack: str) -> JsonValue:
-        """Return what is read of a stack, also of one that a served project declares. Raises
+        """Return the description of a stack, also of one that a served project declares. Raises
         UnknownNode.
         """
         if BUILT_IN.named(stack) is not None:
@@ -104,12 +106,12 @@ class GraphAnswers:
         return stack_document(kind, stack, next((t for t in tables if t.named(stack)), BUILT_IN))
 
     def annotations(self, project: str) -> JsonValue:
-        """Return what is found in the graph as it is now, and the kept annotations."""
+        """Return the current findings of the graph, and the kept annotations."""
         return annotations_document(self._with_manifest(self._roots.root(project))[0])
 
     def summary(self, root: ServedFolder) -> str:
-        """Return what the graph says of a repository in a few lines; empty while reading it would
-        take long.
+        """Return a summary of a repository's graph in a few lines; empty while reading the graph
+        would take long.
         """
         with self._one:
             found = self._reader(root).if_quick()
@@ -130,7 +132,7 @@ class GraphAnswers:
         return "\n".join([*lines, "", repo_map(graph, _CONTEXT_TOKENS).rstrip()])
 
     def _with_manifest(self, root: ServedFolder) -> tuple[ProjectGraph, Manifest]:
-        """Return the graph with what its manifest says; the same one while no file changes."""
+        """Return the graph with its manifest; the same object while no file changes."""
         graph = self._graph(root)
         known = self._declared.get(root.path)
         if known is None or known[0] is not graph:
@@ -147,7 +149,7 @@ class GraphAnswers:
 
 
 def _fitted(first: str, lines: list[str]) -> str:
-    """Return lines as far as they fit, and how many are left out."""
+    """Return the lines that fit, and the number of those left out."""
     kept, room = [first], _MOST_CHARACTERS - len(first)
     for at, line in enumerate(lines):
         if len(line) + 1 > room:

@@ -45,7 +45,9 @@ Event = Literal["pre-tool", "post-tool", "stop"]
 
 
 def answer_hook(event: Event, said: TextIO | None = None) -> int:
-    """The exit code for what a host asks: 0 goes on, 2 stops it, with the reason on stderr."""
+    """Return the exit code for a call of a host: 0 lets it continue, 2 stops it, with the reason on
+    stderr.
+    """
     folders = [Path(os.environ.get(_PROJECT) or ".")]
     try:
         payload = _PAYLOAD.validate_json((said or sys.stdin).read() or "{}")
@@ -70,15 +72,15 @@ def answer_hook(event: Event, said: TextIO | None = None) -> int:
 
 
 def _blocked(reason: str) -> int:
-    """Write the reason as ASCII: a host may read stderr in any encoding, and names of branches and
-    files may hold any character.
+    """Write the reason as ASCII: a host may read stderr in any encoding, and names may have any
+    character.
     """
     sys.stderr.write(f"{reason.encode('ascii', 'backslashreplace').decode('ascii')}\n")
     return BLOCK
 
 
 def _line(given: JsonValue) -> str:
-    """Return the line that a tool hands to a shell, or nothing."""
+    """Return the shell command of a tool call; empty if it has none."""
     command = given.get("command") if isinstance(given, dict) else None
     return command if isinstance(command, str) else ""
 
@@ -92,7 +94,7 @@ def _short(error: Exception) -> str:
 
 
 def _stopped(found: RunSnapshot, event: Event, payload: Mapping[str, JsonValue]) -> str:
-    """Return why the host must not go on; empty if it may."""
+    """Return why the host must stop; empty if it may continue."""
     action = next_action(found.pipeline, found.state)
     match event:
         case "pre-tool":
@@ -116,7 +118,7 @@ def _call(found: RunSnapshot, action: Action, tool: str, given: JsonValue) -> st
 
 
 def _edit(found: RunSnapshot, action: Action, path: str) -> str:
-    """Only an implementer changes code; others write their document."""
+    """Stop changes of code by agents that write a document."""
     root = found.repository.root
     file = Path(path) if Path(path).is_absolute() else root / path
     place = file.resolve()
@@ -140,7 +142,7 @@ def _edit(found: RunSnapshot, action: Action, path: str) -> str:
 
 
 def _command(found: RunSnapshot, action: Action, line: str) -> str:
-    """The run commits by itself, and stays on its branch."""
+    """Stop commits while an agent works, and commands that leave the branch."""
     state = found.state
     for call in git_calls(line):
         if call.verb in _COMMITS and isinstance(action, SpawnAgent):
@@ -167,9 +169,7 @@ def _is_another(found: RunSnapshot, name: str) -> bool:
 
 
 def _written(found: RunSnapshot, action: Action, payload: Mapping[str, JsonValue]) -> str:
-    """An agent that came back without its document is sent to write it: by the session, or as it
-    ends; nobody is sent twice.
-    """
+    """Stop an agent that ends or returns without its document, once."""
     if not isinstance(action, SpawnAgent) or (
         action.parallel_task_ids and len(action.parallel_task_ids) > 1
     ):
@@ -197,8 +197,8 @@ def _written(found: RunSnapshot, action: Action, payload: Mapping[str, JsonValue
 
 
 def _leaving(found: RunSnapshot, action: Action, payload: Mapping[str, JsonValue]) -> str:
-    """A session does not end in the middle of an action; to wait for a person or for an agent is no
-    middle, and nobody is held twice.
+    """Stop a session that ends in the middle of an action, once, unless a person is asked or an
+    agent works in the background.
     """
     if payload.get("stop_hook_active") is True or action.type in {
         "checkpoint",

@@ -22,7 +22,7 @@ PATH = "/mcp"
 
 
 class Guarded:
-    """An application that answers only who shows the token (RFC 6750, section 2.1)."""
+    """An ASGI application that answers only requests with the token (RFC 6750, section 2.1)."""
 
     def __init__(self, app: ASGIApp, token: str) -> None:
         self._app = app
@@ -55,9 +55,7 @@ class Guarded:
 
 
 class _Server(uvicorn.Server):
-    """A server that also ends the project commands that run for its clients when it is told to
-    stop.
-    """
+    """A server that ends its clients' project commands when it is stopped."""
 
     def __init__(self, config: uvicorn.Config, close: Callable[[], None]) -> None:
         super().__init__(config)

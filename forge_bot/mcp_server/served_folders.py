@@ -74,7 +74,7 @@ class RunLocation:
 
     @property
     def key(self) -> str:
-        """Return the key that tells this run from all others that are served."""
+        """Return a key that is unique among all served runs."""
         return f"{self.root.path}\0{self.info.name}"
 
 
@@ -110,15 +110,15 @@ class ServedFolders:
 
     @property
     def undecided(self) -> bool:
-        """Return whether it matters which folders the client has open: several are served, or
-        nobody named one and none is found here.
+        """Return whether the client's open folders matter: several are served, or nobody named one
+        and none was found.
         """
         return len(self._folders) > 1 or self._lost
 
     @property
     def _lost(self) -> bool:
-        """Return whether nobody named a folder, and the one we were started in is no repository:
-        editors start their servers anywhere.
+        """Return whether no folder was named and the server was not started in a repository:
+        editors start servers anywhere.
         """
         if self._named:
             return False
@@ -128,9 +128,7 @@ class ServedFolders:
             return True
 
     def welcome(self, opened: Sequence[Path]) -> None:
-        """Serve the repositories that the client has open, where nobody named a folder and none is
-        found here.
-        """
+        """Serve the client's open repositories, if no folder was named and none was found."""
         guests = [folder for folder in opened if _is_repository(folder)]
         if guests and self._lost:
             with self._looking:
@@ -186,8 +184,8 @@ class ServedFolders:
         )
 
     def around(self, workspace: str) -> ServedFolder:
-        """The root in which a workspace lies or is to lie: that of an absolute path, else the
-        first. Raises NotServed.
+        """Return the root of a workspace: that of an absolute path, else the first. Raises
+        NotServed.
         """
         return self.named(workspace)[0][0]
 

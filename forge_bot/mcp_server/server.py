@@ -1,4 +1,4 @@
-"""The server with everything it offers: tools, resources, prompts and completion."""
+"""The server with its tools, resources, prompts and completion."""
 
 from forge_bot import __version__
 from forge_bot.mcp_server.argument_completion import add_completion

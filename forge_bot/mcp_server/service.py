@@ -1,6 +1,4 @@
-"""The tools as plain functions: what each call reads, does and answers, without a word of
-protocol.
-"""
+"""The tools as plain functions, independent of the protocol."""
 
 import contextlib
 import os
@@ -90,7 +88,7 @@ class Service:
         return found if isinstance(found, InitErrors) else self._placed(root, found)
 
     def _meant(self, arguments: str, project: str) -> ServedFolder:
-        """The root that is named, else that of the run whose workspace the words are, else the
+        """Return the root that is named, else the root of the run that the words name, else the
         default one.
         """
         if not project and f"{SPECS}/" in arguments:
@@ -126,8 +124,8 @@ class Service:
     # ----------------------------------------------------------------------------------------------
 
     def asked_again(self, workspace: str, given: Mapping[str, Any]) -> ClientAction | None:
-        """The outstanding action, where a call says nothing and nothing has happened since it came;
-        in microseconds, so on any thread.
+        """Return the outstanding action if the call reports nothing and nothing has changed; fast
+        enough for any thread.
         """
         return self.standing.again(workspace) if not any(given.values()) else None
 
@@ -140,8 +138,8 @@ class Service:
         *,
         asks_itself: bool = False,
     ) -> ClientAction:
-        """`pipeline_next_action`: what was done is told, our own chores are done, and the next
-        action comes back.
+        """`pipeline_next_action`: record the report, perform our own actions, and return the next
+        one.
         """
         said = Previous.model_validate(given)
         location = self.roots.location(workspace)
@@ -167,8 +165,8 @@ class Service:
         *,
         cut: bool,
     ) -> ClientAction:
-        """The next action after an answer that the client asked its person for; it counts for the
-        question that was put.
+        """Return the next action after an answer of the client's person, which counts for the
+        question that was asked.
         """
         location = self.roots.location(workspace)
         with client_run(location, self.turns) as run:
@@ -187,9 +185,7 @@ class Service:
         return found if location.root is self.roots.all[0] else placed(found, location.root.path)
 
     def report_result(self, workspace: str, phase: str, given: Mapping[str, Any]) -> PhaseReport:
-        """`pipeline_report_result`: what was done is told, and the run stands at the next
-        action.
-        """
+        """`pipeline_report_result`: record the report without returning the next action."""
         said = Previous.model_validate(given)
         location = self.roots.location(workspace)
         with client_run(location, self.turns) as run:
@@ -221,13 +217,13 @@ class Service:
 
 
 def _show_nothing(_notice: Notice) -> None:
-    """Show no progress: this call has no way to."""
+    """Ignore progress, for calls that cannot show it."""
 
 
 def _with_result(
     found: ClientAction, told: ReportOutcome | None, said: Previous, notices: tuple[str, ...]
 ) -> ClientAction:
-    """The next action, with what became of the report beside it."""
+    """Return the next action together with the effect of the report."""
     warnings = [*notices]
     result = None
     if told is not None:

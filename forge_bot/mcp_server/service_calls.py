@@ -1,4 +1,6 @@
-"""Calls of the service in a thread beside the event loop. It is made at the first call."""
+"""Calls of the service in a thread beside the event loop. The service is created at the first
+call.
+"""
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -46,20 +48,20 @@ class LazyService:
             return self._service
 
     def asked_again(self, workspace: str, given: Mapping[str, Any]) -> "ClientAction | None":
-        """The outstanding action of a workspace, where nothing was said and nothing has happened;
-        None also before the service is made.
+        """Return the outstanding action of a workspace if nothing was reported and nothing has
+        changed; None before the service exists.
         """
         return self._service.asked_again(workspace, given) if self._service is not None else None
 
     def close(self) -> None:
-        """End the project commands that are running; none starts any more."""
+        """End the running project commands, and start no further ones."""
         if self._service is not None:
             self._service.check_tree.close()
 
 
 async def in_thread(call: Callable[[], Answer]) -> Answer:
-    """Run a call of the service beside the event loop, to its end even if the client goes away:
-    nothing is left half recorded.
+    """Run a call of the service in a thread, to its end even if the client disconnects, so that
+    nothing is recorded by half.
     """
     # Limits of our own: the SDK reads and writes its pipes under the usual one, and would have to
     # wait for calls that wait.

@@ -62,8 +62,8 @@ class SessionPolicies:
         return next((policy for each, policy in self._kept if each is client), self._usual)
 
     async def declare(self, ctx: Context[Any, Any], policy: SessionPolicy) -> bool:
-        """Keep a policy for the session of a request, and say that its tools are others now.
-        Return whether there is a session to keep it for.
+        """Store the policy of a request's session, and notify the client that its tools have
+        changed. Return whether there is a session.
         """
         before, client = self.of(ctx.session), _client(ctx.session)
         if not self.shared:
@@ -87,7 +87,7 @@ class SessionPolicies:
     async def __call__(
         self, ctx: ServerRequestContext[Any, Any], call_next: CallNext
     ) -> HandlerResult:
-        """Leave out of a list of tools those that are hidden."""
+        """Remove hidden tools from a list of tools."""
         result = await call_next(ctx)
         if ctx.method != _LISTING or not isinstance(result, dict):
             return result
@@ -99,8 +99,8 @@ class SessionPolicies:
 
 
 def _client(session: ServerSession | None) -> object:
-    """Return what stands for a client in all of its requests; None for one without a handshake,
-    whose every request is a connection of its own.
+    """Return the identity of a client in all its requests; None without a handshake, where each
+    request is a connection of its own.
     """
     if session is None or session.protocol_version in MODERN_PROTOCOL_VERSIONS:
         return None

@@ -70,13 +70,13 @@ class GitCall(NamedTuple):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The words before `--` that are no options: branches and commits."""
+        """Return the words before `--` that are not options: branches and commits."""
         before = self.words[: self.words.index("--")] if "--" in self.words else self.words
         return tuple(word for word in before if not word.startswith("-") or word == "-")
 
 
 def git_calls(line: str, depth: int = 0) -> Iterator[GitCall]:
-    """Every call of git that can be seen in a line."""
+    """Return every visible call of git in a line."""
     if depth > _DEEPEST:
         return
     for words in commands_of(line):
@@ -92,7 +92,7 @@ def git_calls(line: str, depth: int = 0) -> Iterator[GitCall]:
 
 
 def commands_of(line: str) -> Iterator[list[str]]:
-    """The words of each command; where quotes do not close, whatever stands between operators."""
+    """Return the words of each command; if quotes do not close, split at operators."""
     lexer = shlex.shlex(line.replace("\\\n", " "), posix=True, punctuation_chars=_OPERATORS)
     lexer.whitespace, lexer.whitespace_split, lexer.commenters = " \t\r", True, ""
     try:
@@ -139,8 +139,8 @@ def gives_answer(line: str) -> bool:
 
 
 def _runs_text(line: str, commands: Sequence[Sequence[str]]) -> bool:
-    """Return whether what one command prints may be run by another one: a substitution, or a pipe
-    into more than a filter.
+    """Return whether the output of a command may be executed: by a substitution, or by a pipe into
+    more than a filter.
     """
     return bool(re.search(r"\$\(|`|<\(", line)) or (
         "|" in line and not all(map(_shows_text, commands))
@@ -165,8 +165,8 @@ def _shows_text(words: Sequence[str]) -> bool:
 
 
 def _without_task(words: Sequence[str]) -> Sequence[str]:
-    """Return a command without the words of a task or a question, which are text; what a shell
-    would work out in them stays.
+    """Return a command without the text of a task or a question, but with the parts of it that a
+    shell would execute.
     """
     for place, word in enumerate(words[:-1]):
         if _PROGRAM.fullmatch(word) and words[place + 1] in {"ask", "run"}:
@@ -179,8 +179,8 @@ def _without_task(words: Sequence[str]) -> Sequence[str]:
 
 
 def _tokens(words: Sequence[str], depth: int = 0) -> list[str]:
-    """Return the words of a command without quotes; those of a line that stands in one word as
-    words of their own.
+    """Return the words of a command without quotes. A word that contains a line is split into its
+    own words.
     """
     # `done` and `continue` are also words of the shell.
     words = words[1:] if words and words[0] in {"done", "continue"} else words
@@ -221,9 +221,7 @@ def _is_renaming(words: Sequence[str]) -> bool:
 
 
 def _hidden(words: Sequence[str]) -> bool:
-    """Return whether our program is called with a command that stands in a variable, a pattern or
-    an escape.
-    """
+    """Return whether our program is called with a command in a variable, a pattern or an escape."""
     inner = (line for word in words if re.search(r"\s", word) for line in commands_of(word))
     if any(_hidden(line) for line in inner):
         return True

@@ -1,5 +1,5 @@
-"""Serve one client over stdin and stdout. Every line is answered; a client that left is not waited
-for.
+"""Serve one client over stdin and stdout. Every line is answered; the server does not wait for a
+client that has left.
 """
 
 import os
@@ -23,9 +23,7 @@ _Message = SessionMessage | Exception
 
 
 class StdioTransport:
-    """The two pipes of a server. `close` ends what the server's own process is doing for its
-    client.
-    """
+    """The two pipes of a server. `close` ends the work of the server's process for its client."""
 
     def __init__(self, server: Server[Any], close: Callable[[], None]) -> None:
         self._server = server
@@ -33,8 +31,8 @@ class StdioTransport:
         self._signal = 0
 
     async def serve(self) -> None:
-        """Serve until the client goes away. On SIGINT or SIGTERM what is being recorded is
-        recorded, and then the process ends.
+        """Serve until the client disconnects. On SIGINT or SIGTERM finish recording, then end the
+        process.
         """
         # What a library prints would otherwise wait in the buffer and reach the client at the exit.
         cast("TextIOWrapper[BinaryIO]", sys.stdout).reconfigure(line_buffering=True)
@@ -61,8 +59,8 @@ class StdioTransport:
         send: ObjectSendStream[_Message],
         write: Callable[[SessionMessage], Awaitable[None]],
     ) -> None:
-        """Pass the client's messages on; when it goes away, end the project commands that run for
-        it, so that the process can end too.
+        """Forward the client's messages. When it disconnects, end its project commands, so that the
+        process can end.
         """
         with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
             async with send:

@@ -44,7 +44,7 @@ class Origin(Frozen):
 
     @property
     def source(self) -> Source:
-        """The same as the run records it."""
+        """Return the source in the form of the run's record."""
         return Source(type=self.type, id=self.id, url=self.url)
 
 

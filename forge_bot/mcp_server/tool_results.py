@@ -25,8 +25,8 @@ UNEXPECTED = (
 
 
 def sendable(text: str) -> str:
-    """The text without halves of characters, which git's file names may hold and no line over the
-    wire can.
+    """Return the text without lone surrogates, which git's file names may contain and JSON
+    may not.
     """
     return _HALVES.sub("\ufffd", text)
 
@@ -52,8 +52,8 @@ def answered(
     links: Sequence[tuple[str, str]] = (),
     sparse: bool = False,
 ) -> CallToolResult:
-    """The result that carries an answer; `links` are names and addresses of resources with more,
-    `sparse` leaves out what is as usual.
+    """Return the result with an answer. `links` are names and addresses of further resources;
+    `sparse` leaves out default values.
     """
     text = sendable(
         json.dumps(
@@ -114,7 +114,7 @@ def refused(
     ui: Mapping[str, JsonValue] | None = None,
     debug: bool = False,
 ) -> CallToolResult:
-    """The result that says no: what is wrong, where, and the way out."""
+    """Return the result for a refusal: the problem, its place, and the hint."""
     body: dict[str, JsonValue] = {
         "code": error.code,
         "domain": error.domain,
@@ -138,8 +138,8 @@ def refused(
 
 
 def broken(error: BaseException, tool: str, *, debug: bool = False) -> CallToolResult:
-    """The result for what nobody foresaw. Neither words nor traceback of it are shown, since they
-    may hold anything.
+    """Return the result for an unexpected error, without its message and traceback, which may
+    contain anything.
     """
     text = UNEXPECTED.format(tool=tool)
     context: dict[str, JsonValue] = {"exception": type(error).__name__} if debug else {}

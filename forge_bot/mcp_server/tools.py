@@ -1,4 +1,4 @@
-"""The tools' names, arguments and descriptions: what a model reads of this server."""
+"""The tools' names, arguments and descriptions, as a model reads them."""
 
 from functools import partial
 from typing import Annotated, Any

@@ -19,7 +19,7 @@ class UIComponent(Frozen):
 
     @property
     def shown(self) -> dict[str, JsonValue]:
-        """The component as it goes along with an answer."""
+        """Return the component in the form that accompanies an answer."""
         return self.model_dump(mode="json")
 
 

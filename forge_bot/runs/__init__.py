@@ -1,1 +1,1 @@
-"""One run on disk, for every host: begun, found, gone on with, told."""
+"""A run on disk, for every host: create it, find it, continue it, report on it."""

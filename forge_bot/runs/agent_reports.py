@@ -1,4 +1,6 @@
-"""The report on an agent's work: its answer applied, calls to be made, or why there is none."""
+"""The report on an agent's work: its applied answer, the calls that it asks for, or the reason why
+there is none.
+"""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -34,7 +36,7 @@ _WHY: Mapping[StopReason, FailureReason] = {
 
 @dataclass(frozen=True, slots=True)
 class AgentReports:
-    """Makes the reports on agents that came to an end."""
+    """Makes the reports on agents that have ended."""
 
     run: Run
     journal: Journal
@@ -87,7 +89,9 @@ class AgentReports:
     def _with_tries(
         self, finished: WorkResult, task: TaskId | None, worktree: AgentWorktree
     ) -> Document | Change | None:
-        """Return the answer, with what our own process saw of its edits in its document."""
+        """Return the answer, with the outcome of the commands that ran on its edits in its
+        document.
+        """
         answer, tries = finished.answer or finished.rejected, finished.tries
         if answer is None or not tries:
             return answer

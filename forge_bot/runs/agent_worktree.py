@@ -1,5 +1,5 @@
-"""The work tree of an agent: the run's own tree, or for a task in a wave a tree of its own that
-stands still while others are merged.
+"""The work tree of an agent: the run's own, or for a task in a wave a separate one, which does not
+change while other tasks are merged.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ class AgentWorktree:
 
 
 class AgentWorktrees:
-    """The spots of one run."""
+    """The work trees of the agents of one run."""
 
     def __init__(self, run: Run, project: Project, past_runs: Callable[[str], str]) -> None:
         self.run = run
@@ -36,7 +36,7 @@ class AgentWorktrees:
 
     @property
     def own(self) -> AgentWorktree:
-        """The run's tree as it stands now."""
+        """Return the run's own tree at its current commit."""
         return AgentWorktree(self.run.tree, self._context, self.run.ref)
 
     def catalogue(self) -> ProviderContext:
@@ -45,7 +45,7 @@ class AgentWorktrees:
 
     @asynccontextmanager
     async def apart(self, task: TaskId, commit: str) -> AsyncGenerator[AgentWorktree]:
-        """A tree for one task at a commit, taken away afterwards."""
+        """Make a separate tree for one task at a commit, for the time of the block."""
         path = self.run.places.tasks / task
         tree = await asyncio.to_thread(self.run.repository.detached_tree, path, commit)
         try:

@@ -1,5 +1,5 @@
-"""Agents of a run at work: one alone, or one for each task of a wave, side by side and merged in
-order.
+"""Run the agents of a run: one alone, or one for each task of a wave, at the same time, with their
+results merged in order.
 """
 
 import asyncio
@@ -56,10 +56,10 @@ from forge_bot.values import TaskId, Tier
 
 
 class Agents:
-    """Lets agents work on one run, with one budget and one journal for all of them.
+    """Runs agents for one run, with one budget and one journal for all of them.
 
-    With `only`, each agent takes one step of that kind, and PausedBefore says which is next.
-    `delivered` brings the branch where others find it, before a batch is handed in.
+    With `only`, each agent takes one step of that kind, and PausedBefore names the next one.
+    `delivered` pushes the branch before a batch is handed in.
     """
 
     def __init__(
@@ -97,8 +97,8 @@ class Agents:
         self._live = set[str]()
 
     async def perform(self, action: SpawnAgent) -> AsyncGenerator[Landed]:
-        """Perform the action; the answers of a wave land in the order of its tasks, whichever
-        came first.
+        """Perform the action. The answers of a wave are applied in the order of its tasks,
+        whichever came first.
         """
         tasks = action.parallel_task_ids or (None,)
         self._began(action, tasks)
@@ -144,9 +144,9 @@ class Agents:
             _raise_why_stopped(failure, parked, paused)
 
     def acting(self, action: Exec) -> Act:
-        """Return what makes the calls of an action that may change something.
+        """Return the performer of an action's calls that may change something.
 
-        It is called in threads; the models of a skill belong to the event loop of this one.
+        It is called in threads; the models of a skill belong to the event loop of this thread.
         """
         loop = asyncio.get_running_loop()
 
@@ -178,8 +178,8 @@ class Agents:
         return SkillBranch(state.branch, state.base_branch, self.run.workspace.relative)
 
     async def _discover(self) -> None:
-        """Offer what the providers look up, and the tools and skills that are configured, in the
-        prompts of all agents.
+        """Offer the providers, and the configured tools and skills, in the prompts of all
+        agents.
         """
         await self.outside.discover()
         self.prompts.capabilities = tuple(
@@ -196,8 +196,8 @@ class Agents:
     async def _worktree(
         self, action: SpawnAgent, task: TaskId | None, trees: AsyncExitStack
     ) -> AgentWorktree:
-        """A tree apart for whoever changes files beside others, or goes on with a wave of which
-        others have landed.
+        """Return a separate tree for an agent that changes files at the same time as others, or in
+        a wave that is partly merged; else the run's own.
         """
         if task is None or not self.run.pipeline.implements(action.phase):
             return self.worktrees.own
@@ -220,7 +220,7 @@ class Agents:
         )
 
     def _keep(self) -> None:
-        """Commit what waits for a batch, and let it be delivered."""
+        """Commit the questions that wait for a batch, and push them."""
         self.run.keep()
         self.delivered()
 
@@ -322,7 +322,7 @@ class Agents:
     def _try(
         self, action: SpawnAgent, task: TaskId | None, effect: Try, worktree: AgentWorktree
     ) -> TryOutcome:
-        """Run the project's commands on the edits of a task, but for those that wait for a
+        """Run the project's commands on the edits of a task, except on edits that wait for a
         person.
         """
         files = self.applier.planned(effect.answer, worktree.tree)
@@ -364,7 +364,9 @@ class Agents:
         )
 
     def _offered(self, action: SpawnAgent, material: Material) -> tuple[str, ...]:
-        """Return the names that an agent may ask for, those too that a long menu only names."""
+        """Return the names that an agent may ask for, including those that a long menu lists
+        without a description.
+        """
         phase = self.run.pipeline.phase(action.phase)
         globs = phase.providers if isinstance(phase, AnsweringPhase) else ()
         more = (name for name in self.outside.undescribed if names(globs, name))
@@ -388,8 +390,8 @@ class Agents:
 def _raise_why_stopped(
     failure: ModelUnavailable | None, parked: BatchUnderWay | None, paused: Sequence[PausedBefore]
 ) -> None:
-    """Raise what keeps agents from ending, if anything does; steps that can be taken come before
-    waiting for a batch.
+    """Raise the reason why agents have not ended, if there is one. Steps that can be taken come
+    before waiting for a batch.
     """
     if failure is not None:
         raise failure
@@ -400,7 +402,7 @@ def _raise_why_stopped(
 
 
 async def _ended(agents: "list[asyncio.Task[WorkResult]]") -> None:
-    """Nobody works on when the wave is left, however it is left."""
+    """End all agents of a wave when the block is left, for any reason."""
     for agent in agents:
         agent.cancel()
     await asyncio.gather(*agents, return_exceptions=True)

@@ -1,5 +1,5 @@
-"""From a model's answer to files: artifacts into the workspace, edits into the work tree, held back
-where a person decides.
+"""Apply a model's answer: write its document, and its edits to the work tree. Edits that need a
+person's approval are held as a patch.
 """
 
 import os
@@ -51,7 +51,7 @@ def inspected_with_graph(
 
 
 def said_left(paths: Sequence[str]) -> tuple[str, ...]:
-    """Return what is said to the author of files that still hold both sides of a conflict."""
+    """Return the complaint about files that still have both sides of a conflict."""
     return tuple(
         f"{path} still has conflict markers: bring both versions together, without the lines that"
         " begin with <<<<<<<, ||||||| and >>>>>>>"
@@ -72,7 +72,7 @@ def signs_of_risk(run: Run, phase: AnyPhase, text: str) -> tuple[str, ...]:
 
 
 class OutputApplier:
-    """Puts answers of one run where they belong."""
+    """Applies the answers of one run."""
 
     def __init__(self, run: Run) -> None:
         self.run = run
@@ -81,7 +81,7 @@ class OutputApplier:
         self, answer: Document | Change, contract: ArtifactContract, tree: Tree
     ) -> tuple[str, ...]:
         """Return why the answer, made for a tree, goes back to the model; empty if it can be
-        taken.
+        used.
         """
         found = [*contract.complaints(answer.artifact_markdown)]
         if isinstance(answer, Change):
@@ -91,7 +91,7 @@ class OutputApplier:
     def check(
         self, action: SpawnAgent, task: TaskId | None, contract: ArtifactContract, tree: Tree
     ) -> Callable[[Document | Change], tuple[str, ...]]:
-        """Return the check of one agent's answers. What is only doubtful goes back once."""
+        """Return the check of one agent's answers. A mere doubt sends an answer back once."""
         told = set[str]()
 
         tasks = () if task is None else (task,)
@@ -106,8 +106,8 @@ class OutputApplier:
         return complaints
 
     def doubts(self, action: SpawnAgent, text: str) -> tuple[str, ...]:
-        """Return what a plan of the change is about and what is not there: a reason to ask its
-        author once more, and none to refuse it.
+        """Return the files and definitions of a plan that do not exist. They are a reason to ask
+        its author once more, and no reason to refuse it.
         """
         plan = self.run.pipeline.approved_first
         later = self.run.pipeline.also_written(action.phase, self.run.state.effort)
@@ -121,8 +121,8 @@ class OutputApplier:
     def left_in_conflict(
         self, tasks: Sequence[TaskId | None], planned: Mapping[str, bytes | None], tree: Tree
     ) -> tuple[str, ...]:
-        """Return the files that tasks are to free of conflict markers and that still have some;
-        `planned` are files as they are to be in the tree.
+        """Return the files in which tasks should resolve conflicts and that still have conflict
+        markers; `planned` has files as they will be.
         """
         known = [self.run.state.task(task) for task in tasks if task is not None]
         paths = [
@@ -136,15 +136,15 @@ class OutputApplier:
         return tuple(path for path, text in texts.items() if has_markers(text or b""))
 
     def unplaceable(self, answer: Document | Change, tree: Tree) -> tuple[str, ...]:
-        """Return why the answer's edits cannot be made at all; a document can always be written."""
+        """Return why the answer's edits cannot be applied. A document can always be written."""
         return self._plan(answer, tree).problems if isinstance(answer, Change) else ()
 
     def planned(self, answer: Change, tree: Tree) -> Files:
-        """Return the files as the answer's edits leave them in a tree."""
+        """Return the files of a tree with the answer's edits."""
         return self._plan(answer, tree).files
 
     def is_held(self, files: Files, tree: Tree) -> bool:
-        """Return whether files would wait for a person before they are written into a tree."""
+        """Return whether a person has to approve these files before they are written to a tree."""
         before, after = Folder(tree.path), dict(files)
         return bool(self._risky(tuple(after), lambda path: (before.read(path), after[path])))
 
@@ -159,8 +159,8 @@ class OutputApplier:
         usage: Usage,
         tree: Tree,
     ) -> tuple[ArtifactWritten, tuple[str, ...]]:
-        """Write everything an answer holds; the report on it, and the paths outside the workspace
-        that belong to its commit.
+        """Write an answer's document and edits. Return the report on it, and the paths outside the
+        workspace that belong to its commit.
 
         `tree` is where the agent worked. If that is a tree of its own, its changes are merged into
         the run's; raises MergeConflict, with nothing written, when they do not fit together with
@@ -205,7 +205,7 @@ class OutputApplier:
         return self._held(report, patch, risky, task or TaskId("")), ()
 
     def risky_here(self, touched: tuple[str, ...]) -> tuple[str, ...]:
-        """Return which of the paths that an agent wrote in the run's tree wait for a person."""
+        """Return the paths that an agent wrote in the run's tree and that wait for a person."""
         committed = self.run.repository.read_many(self.run.ref, touched)
         return self._risky(touched, lambda path: (committed.get(path), self.in_git(path)))
 
@@ -217,7 +217,7 @@ class OutputApplier:
         inspection: Inspection,
         usage: Usage,
     ) -> ArtifactWritten:
-        """The artifact in the workspace, and the report on it."""
+        """Write the artifact to the workspace, and return the report on it."""
         artifact = action.output_file.replace("{task}", task or "")
         text = markdown.rstrip() + "\n"
         phase = self.run.pipeline.phase(action.phase)
@@ -243,7 +243,7 @@ class OutputApplier:
         )
 
     def merged(self, answer: Change, tree: Tree) -> Files:
-        """The files as they are to be in the run's tree. Raises MergeConflict."""
+        """Return the files for the run's tree. Raises MergeConflict."""
         files = self._plan(answer, tree).files
         if tree.path == self.run.tree.path:
             return files
@@ -291,7 +291,7 @@ class OutputApplier:
         return file.read_bytes() if file.is_file() else None
 
     def in_git(self, path: str) -> bytes | None:
-        """Return what git would keep of a file in the work tree: of a link its target."""
+        """Return the content of a file as git would store it; for a link its target."""
         file = self.run.tree.path / path
         if file.is_symlink():
             return os.fsencode(file.readlink())

@@ -1,4 +1,4 @@
-"""The requirements of an artifact, and what is wrong with a text that has to meet them."""
+"""The requirements of an artifact, and the problems of a text that has to meet them."""
 
 from forge_bot.artifacts.inspection import inspect
 from forge_bot.artifacts.nothing_to_do import read_nothing_to_do
@@ -24,7 +24,7 @@ _HIDDEN = (
 
 
 class ArtifactContract(Frozen):
-    """The requirements of an artifact that the engine can use."""
+    """The requirements of an artifact."""
 
     headings: tuple[str, ...]
     verdicts: tuple[Verdict, ...] = ()

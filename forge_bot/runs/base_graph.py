@@ -90,9 +90,10 @@ def graph_at(repository: Repository, commit: str) -> "ProjectGraph | None":
 def graph_reader(
     repository: Repository, base: str, tree: Path
 ) -> "Callable[[], ProjectGraph | None] | None":
-    """Return what reads the graph of a work tree as it lies there, for several threads; None if no
-    file at the base has imports that are resolved. It gives None where too many files would have to
-    be read.
+    """Return a reader of a work tree's graph, for several threads; None if no file at the base has
+    imports that are resolved.
+
+    The reader returns None if too many files would have to be read.
     """
     if not _has_imports(repository, base):
         return None
@@ -120,7 +121,7 @@ def _has_imports(repository: Repository, commit: str) -> bool:
 
 
 def _kept_apart(tasks: Sequence[TaskSpec], graph: "ProjectGraph | None") -> tuple[TaskSpec, ...]:
-    """Return the tasks, each with those beside which it does not run."""
+    """Return the tasks, each with those that may not run at the same time."""
     if graph is None:
         return tuple(tasks)
     own = {task.id: frozenset(_files(graph, task.files)) for task in tasks}

@@ -1,5 +1,5 @@
-"""Merge what came to the base branch into a run. One that is done goes back to its verification;
-one that is under way reaches it anyhow.
+"""Merge the new commits of the base branch into a run. A run that is done goes back to its
+verification; one in progress reaches it later.
 """
 
 from datetime import datetime
@@ -28,9 +28,7 @@ _LONGEST = 12_000
 
 
 def fetch_for_update(run: Run) -> None:
-    """Learn where the base branch and the offered one are now, if there is a remote. Raises
-    GitFailed.
-    """
+    """Fetch the base branch and the branch for merge, if there is a remote. Raises GitFailed."""
     repository, state = run.repository, run.state
     if repository.remote_url() is not None:
         known = set(repository.remote_branches())
@@ -89,8 +87,8 @@ def update(
 
 
 def _may_solve(run: Run) -> bool:
-    """Return whether a task of the run can solve conflicts: its tasks have begun, and nothing is
-    asked.
+    """Return whether a task of the run can solve conflicts: its tasks have begun, and no question
+    is open.
     """
     pipeline, state = run.pipeline, run.state
     return (
@@ -110,7 +108,7 @@ def _in_conflict(run: Run) -> tuple[str, ...]:
 
 
 def _document(run: Run, base: str, paths: tuple[str, ...]) -> str:
-    """Return what the task is shown: the places that both sides changed, file by file."""
+    """Return the document for the task: the places that both sides changed, by file."""
     there = run.repository.read_many(run.ref, paths)
     parts = [
         f"# Conflicts with {escape.plain(base)}",

@@ -1,5 +1,5 @@
-"""baseline.md: the commands that tell nothing before the change, the ends of their output, and a
-configuration that mends it.
+"""baseline.md: the commands without a usable result before the change, the ends of their output,
+and a configuration that fixes it.
 """
 
 import json

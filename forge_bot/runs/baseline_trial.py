@@ -1,5 +1,5 @@
 """Run the project's commands once outside of a run, at the commit that is checked out. Nothing is
-recorded, and what they leave is removed.
+recorded, and files that they leave are removed.
 """
 
 import shutil
@@ -19,7 +19,7 @@ from forge_bot.verification.unusable_commands import unusable
 def try_baseline(
     repository: Repository, config: Config, profile: Profile, tell: Notify
 ) -> tuple[str, ...]:
-    """Return a sentence for each of setup, build, tests and linters that tells nothing. Raises
+    """Return a sentence for each of setup, build, tests and linters without a usable result. Raises
     NoSandbox, SetupNotWalled, GitFailed.
     """
     commit = repository.head().commit

@@ -1,4 +1,4 @@
-"""The wait of a run for a provider's batch, read without its lock and without a model's library."""
+"""The batch that a run waits for, read without the run's lock and without a model's library."""
 
 import json
 from collections.abc import Mapping
@@ -17,20 +17,20 @@ from forge_bot.values import Recorded
 
 
 class BatchWait(Recorded):
-    """The oldest question of a run that lies in a provider's batch."""
+    """The oldest question of a run that is in a provider's batch."""
 
     model: str
     since: AwareDatetime
 
     def in_words(self, at: datetime) -> str:
-        """Return what is waited for and how long at this time."""
+        """Return the awaited batch and the duration of the wait in words."""
         waited = max(0, round((at - self.since).total_seconds() * 1000))
         since = f"{self.since:%Y-%m-%d %H:%M} UTC"
         return f"waits for a batch of {self.model} since {since} ({duration(waited)})"
 
 
 def batch_wait(repository: Repository, info: RunInfo) -> BatchWait | None:
-    """Return what a run waits for; None where no question of it lies in a batch."""
+    """Return the batch that a run waits for; None if none of its questions is in a batch."""
     if info.ended or info.waiting:
         return None
     waits: dict[str, Mapping[str, object]] = {}
@@ -54,7 +54,9 @@ def batch_wait(repository: Repository, info: RunInfo) -> BatchWait | None:
 
 
 def _carried(repository: Repository, info: RunInfo) -> bytes:
-    """Return what a run carries along, of however many runs by one process of git."""
+    """Return the batch journal on a run's branch. One process of git reads it for any number of
+    runs.
+    """
     if info.tree is not None:
         return raw_file(repository, info, CARRIED) or b""
     found = repository.objects_by_id().one(f"{info.ref}:{SPECS}/{info.name}/{CARRIED}")

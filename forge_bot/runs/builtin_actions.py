@@ -31,7 +31,7 @@ from forge_bot.verification.unusable_commands import Cause, unusable
 
 
 def prepared(action: Exec, run: Run, project: Project) -> Prepared:
-    """Setup, then build, test and lint as the baseline."""
+    """Run setup, then build, test and lint as the baseline."""
     results = project.set_up()
     ready = all(result.exit_code == 0 for result in results)
     checks = project.check() if ready else ()
@@ -57,7 +57,7 @@ def prepared(action: Exec, run: Run, project: Project) -> Prepared:
 
 
 def verified(action: Exec, state: State, run: Run, project: Project) -> CommandsRan:
-    """Build, test and lint after the work, with their table written into the artifact."""
+    """Run build, test and lint after the work, and write their table into the artifact."""
     broken = tuple(result for result in project.set_up() if result.exit_code != 0)
     without = any(each.cause is Cause.SETUP_FAILED for each in state.unusable)
     # A person agreed to go on without setup: what needs it cannot run.
@@ -89,9 +89,8 @@ def verified(action: Exec, state: State, run: Run, project: Project) -> Commands
 
 
 def _new_first(result: CommandResult, state: State, project: Project) -> CommandResult:
-    """Return the result of a command that was red before with the words on what is newly red first.
-
-    Those on what failed before could fill the room.
+    """Return the result of a command that was red before, with the output on new failures first.
+    The output on old failures could use up the space.
     """
     before = next((old for old in state.baseline if old.argv == result.argv), None)
     output = project.printed(result.argv).splitlines()
@@ -109,9 +108,8 @@ def applied(
     try_patch: Callable[[TaskId], TryOutcome],
     withheld: tuple[str, ...] = (),
 ) -> tuple[ArtifactWritten, tuple[str, ...]]:
-    """The patch a person approved, applied but for what is withheld; with the paths it touched.
-    What the project's commands say of it stands in the task's document, for its reviewer. Raises
-    GitFailed if it does not fit.
+    """Apply the patch that a person approved, without the withheld files. Return the report and the
+    paths that it touched.
     """
     task = action.task or TaskId("")
     name = held_patch_name(task)
@@ -143,7 +141,7 @@ def applied(
 
 
 def written(action: WriteFile, run: Run) -> ArtifactWritten:
-    """The document the engine made by itself, in the workspace."""
+    """Write the document that the engine made, and return the report."""
     raw = run.workspace.write(action.path, action.content)
     phase = run.pipeline.phase(action.phase)
     headings = phase.headings if isinstance(phase, AnsweringPhase) else ()
@@ -162,7 +160,7 @@ def written(action: WriteFile, run: Run) -> ArtifactWritten:
 
 
 def not_done(action: Exec, run: Run, error: ForgeError) -> ActionFailed:
-    """The report that git, or GitHub, stood in the way."""
+    """Return the report that git or GitHub refused the action."""
     return ActionFailed(
         key=action.action_id,
         at=run.now(),

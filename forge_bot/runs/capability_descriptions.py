@@ -1,6 +1,4 @@
-"""The menu of a prompt: each capability in a sentence, with one request that could be sent as it
-stands.
-"""
+"""The menu of a prompt: each capability in a sentence, with an example of a request."""
 
 import json
 
@@ -45,7 +43,7 @@ def _sample(entry: CapabilitySpec) -> dict[str, object]:
 
 
 def _clean(entry: CapabilitySpec) -> str:
-    """Return the description; of what comes from outside only what a reader would see."""
+    """Return the description; for capabilities from outside without hidden text."""
     if entry.kind is CapabilityType.PROVIDER:
         return entry.description
     way = {

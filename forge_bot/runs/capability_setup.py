@@ -41,7 +41,7 @@ def keep_options(repository: Repository, run: str, options: CapabilityOptions) -
 
 
 def setup_of(run: "Run", environ: Mapping[str, str] = os.environ) -> CapabilitySetup:
-    """Return what is configured for a run. Raises BadCapabilities."""
+    """Return the configured capabilities of a run. Raises BadCapabilities."""
     try:
         kept = (run.places.home / _FILE).read_text(encoding="utf-8")
         options = CapabilityOptions.model_validate_json(kept)
@@ -68,9 +68,10 @@ def capability_setup(
     tree: Path | None = None,
     environ: Mapping[str, str] = os.environ,
 ) -> CapabilitySetup:
-    """Return what is configured in the folder `root`; nothing is started.
+    """Return the configured capabilities of the folder `root`. Nothing is started. Paths in a file
+    are relative to the file.
 
-    Paths in a file begin at the file. Raises BadCapabilities with all problems of the file.
+    Raises BadCapabilities with all problems of the file.
     """
     file = options.mcp_config or root / CAPABILITY_FILE
     configured = load_capability_file(file, named=options.mcp_config is not None)

@@ -26,7 +26,7 @@ class ChangeInputs:
         self.run = run
 
     def inputs(self, now: str, phase: AnsweringPhase, task: TaskState | None) -> list[InputFile]:
-        """Return what a phase sees of the changes up to the commit `now`."""
+        """Return the inputs on the changes up to the commit `now`."""
         match phase.changes:
             case "task":
                 return [self._task_diff(task, now)]
@@ -42,8 +42,8 @@ class ChangeInputs:
 
     @property
     def base(self) -> str:
-        """The newest commit of the base branch that the run has: what came from there is no change
-        of the run.
+        """Return the newest commit of the base branch that the run has: commits from there are no
+        change of the run.
         """
         first = self.run.state.base_commit
         merged = (dict(commit.trailers).get(BASE) for commit in self.run.tree.commits(first))
@@ -59,7 +59,7 @@ class ChangeInputs:
         return tuple(path for path in changed if not path.startswith(f"{SPECS}/"))
 
     def log(self) -> str:
-        """Return what happened so far, one line a report."""
+        """Return the events so far, one line for each report."""
         lines: list[str] = []
         state = self.run.state
         for entry in in_task_order(state.log, [task.spec.id for task in state.tasks]):
@@ -118,9 +118,8 @@ class ChangeInputs:
         return (self.run.repository.commit_id(f"{mine[-1].id}^"), paths) if mine else (base, None)
 
     def command(self, task: TaskState | None, phase: AnsweringPhase) -> str:
-        """Return the command that shows what the phase looks at, for an agent that runs it itself.
-
-        It is empty where the phase looks at no change.
+        """Return the command that shows the changes of interest to a phase, for an agent that runs
+        it itself. It is empty if the phase does not look at changes.
         """
         if phase.changes == "none":
             return ""

@@ -210,7 +210,7 @@ class EditTries:
         return any(not path.startswith(f"{SPECS}/") for path in paths)
 
     def say(self, tasks: Sequence[TaskId], outcome: TryOutcome, agent: str, *, last: bool) -> None:
-        """Tell a person what came of a try, if that is more than that all is green."""
+        """Show a person the outcome of a try, unless all is green."""
         whose = f"task{'s' if len(tasks) > 1 else ''} {', '.join(tasks)}"
         if outcome.red:
             then = "the reviewer is told" if last else f"sent back to the {agent}"
@@ -252,7 +252,7 @@ class _Red:
         return "\n\n".join(block.text for block in blocks if about(item, block))
 
     def words(self) -> str:
-        """Return what the command says about what is newly red."""
+        """Return the output about new failures."""
         found = dict.fromkeys(words for item in self.failing if (words := self.words_on(item)))
         text = "\n\n".join(found)[:TAIL_CHARACTERS]
         return text or shown_output(self.lines, TAIL_CHARACTERS, TAIL_LINES)
@@ -321,7 +321,7 @@ class _Edits:
         return _Red(before, now, failing, tuple(output.splitlines())) if failing else None
 
     def _saw(self, before: CommandResult, now: CommandResult) -> None:
-        """Keep how a command ended, how many tests ran, and which of them turned green."""
+        """Record how a command ended, how many tests ran, and which of them turned green."""
         earlier = f", {before.tests:,} before the edits" if before.tests is not None else ""
         same = before.exit_code == now.exit_code
         before_that = ", as before" if same else f", {before.exit_code} before the edits"
@@ -366,7 +366,9 @@ class _Edits:
         return [] if red else [name for name in names if name not in again.failures]
 
     def _endless(self, before: CommandResult, now: CommandResult, limit: float) -> _Red | None:
-        """Return a command that did not end in time; nothing where it needed most of it before."""
+        """Return a command that did not end in time; nothing if it needed most of that time
+        before.
+        """
         if before.duration_ms / 1000 * _OF_THE_TIME > limit:
             self._untold(before)
             return None
@@ -394,7 +396,7 @@ class _Edits:
 
 
 def _told(found: Sequence[_Red]) -> TryOutcome:
-    """Return what goes back of the commands that are newly red."""
+    """Return the complaints about commands that are newly red."""
     reds = [red for red in found if red.failing]
     parts = [
         f"`{' '.join(red.now.argv)}` ended with exit code {red.now.exit_code}; newly red:"

@@ -47,7 +47,9 @@ class KeptRecord(Frozen):
 
 
 def record_tips(repository: Repository) -> BranchTips:
-    """Return the branches of records and those that stand in their way, here and at remotes."""
+    """Return the branches of records and the branches that block their names, here and at
+    remotes.
+    """
     return repository.tips(only=_FOLDERS)
 
 
@@ -102,10 +104,10 @@ def head_of_record(repository: Repository, run: str) -> str:
 def keep_record(
     repository: Repository, run: str, head: str, landed: str, *, push: bool
 ) -> KeptRecord:
-    """Keep the record of a run that ended at `head`, and push the branch of records if wanted.
+    """Store the record of a run that ended at `head`, and push the branch of records if wanted.
 
-    `landed` is the newest commit that the run offers for merge, or empty. Whatever stands in the
-    way is told; the record is on the run's branch anyway.
+    `landed` is the newest commit that the run offers for merge, or empty. A failure is reported and
+    does not stop anything: the record is on the run's branch anyway.
     """
     try:
         return _kept(repository, run, head, landed, push=push)
@@ -161,7 +163,7 @@ def _with_record(repository: Repository, tips: BranchTips, run: str, head: str, 
 
 
 def _is_ours(repository: Repository, tip: str) -> bool:
-    """Return whether a branch of records began as forge-bot begins it.
+    """Return whether forge-bot made a branch of records: its first commit says so.
 
     Its history is the record of each run, and by the second parents all that is in the repository.
     So only first parents are followed, and only once.
@@ -178,7 +180,7 @@ def _first(repository: Repository) -> str:
 
 
 def _joined(repository: Repository, commits: Iterable[str]) -> str:
-    """Return a commit that has the records of all, one of them where it does."""
+    """Return a commit with all records: one of these commits if it has them, else a merge."""
 
     def both(ours: str, theirs: str) -> str:
         if is_ancestor(repository.root, theirs, ours):
@@ -219,14 +221,14 @@ def _started(repository: Repository, folder: str) -> bytes:
 
 
 def _left_behind(here: Tree, name: str, commit: str) -> str:
-    """Say how the commit gets to the branch where somebody works on that."""
+    """Return how to add the commit to a branch that is checked out."""
     way = f"git -C {shlex.quote(str(here.path))} merge {commit[:12]}"
     return f"{name} is checked out and was not moved; this takes the record there: {way}"
 
 
 def _moved(repository: Repository, tips: BranchTips, commit: str) -> bool:
-    """Move the branch here forward to a commit that has all that it had; False where another
-    process was faster.
+    """Move the local branch forward to a commit that contains it. Return False if another process
+    was faster.
     """
     name = _name(tips)
     before = tips.local[name].commit if name in tips.local else ""

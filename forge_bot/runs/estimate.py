@@ -33,7 +33,7 @@ Number = TypeVar("Number", int, float, Decimal)
 
 
 class Spread(Recorded, Generic[Number]):
-    """The figure that half of such runs stay below, and the one that nine in ten do."""
+    """The values that half, and nine in ten, of such runs stay below."""
 
     p50: Number
     p90: Number
@@ -114,7 +114,7 @@ def estimate(
 
 
 def without_batches(models: Mapping[Tier, str]) -> str:
-    """Say which of the models are asked at once though batches are wished for; empty for none."""
+    """Return which models have no batches, though batches are wished for; empty for none."""
     from forge_bot.agent.prices import offers_batches
 
     live = [name for name in dict.fromkeys(models.values()) if not offers_batches(name)]
@@ -140,8 +140,8 @@ def percentile(values: list[Decimal], share: Decimal) -> Decimal:
 
 
 def keep_estimate(repository: Repository, run: str, found: Estimate) -> None:
-    """Remember what was said before a run, beside its journal: it is about this machine's models,
-    and no part of the record.
+    """Store the estimate of a run beside its journal. It is about this machine's models, so it is
+    not part of the record.
     """
     try:
         write_whole(run_paths(repository, run).home / _FILE, found.model_dump_json(indent=2) + "\n")
@@ -180,10 +180,10 @@ def in_words(found: Estimate) -> str:
 
 
 def still_to_come(found: Estimate, used: Usage, over: Collection[str] = ()) -> str:
-    """Return the rest of an estimate, `$0.40 to $0.90`: what the phases use that are not `over`.
+    """Return the rest of an estimate, such as `$0.40 to $0.90`: the phases that are not `over`.
 
-    Where the phases of earlier runs are not known it is what is left of the whole, and empty once
-    as much was used as nine of ten such runs use.
+    If the phases of earlier runs are unknown it is the unused part of the whole, and empty once
+    nine of ten such runs used less.
     """
     if found.shares:
         rest = sum(share for phase, share in found.shares.items() if phase not in over)
@@ -201,7 +201,7 @@ def still_to_come(found: Estimate, used: Usage, over: Collection[str] = ()) -> s
 
 
 def _shares(samples: Sequence["Sample"]) -> dict[str, float]:
-    """Return the part of the tokens that each phase used in the runs that tell it."""
+    """Return the share of the tokens that each phase used, over the runs that have it."""
     used: Counter[str] = Counter()
     for sample in samples:
         if all(phase for phase, _ in sample):

@@ -1,5 +1,5 @@
-"""The evidence of an estimate: what finished runs used, phase by phase, here and in the record that
-ships.
+"""The evidence for an estimate: the use of finished runs by phase, from here and from the record
+that ships.
 """
 
 from collections.abc import Iterable
@@ -76,12 +76,14 @@ def _in_batches(state: str) -> bool:
 
 
 def _unpaid(sample: Sample) -> Sample:
-    """Return what a run used without what it paid, so that its tokens are priced anew."""
+    """Return the use of a run without its cost, so that its tokens are priced with current
+    prices.
+    """
     return tuple((phase, used.model_copy(update={"cost": None})) for phase, used in sample)
 
 
 def _sample(run: PastRun) -> Sample:
-    """The run phase by phase, if its log tells all that the run used; else as a whole."""
+    """Return the use of a run by phase if its log has all of it; else as a whole."""
     told = total(used for _, used in run.phases)
     whole = (run.usage.input_tokens, run.usage.output_tokens)
     return run.phases if (told.input_tokens, told.output_tokens) == whole else (("", run.usage),)
@@ -106,5 +108,5 @@ def _mean(usages: list[Usage]) -> Usage:
 
 
 def total(usages: Iterable[Usage]) -> Usage:
-    """All of it together."""
+    """Return the sum over all phases."""
     return sum(usages, Usage())

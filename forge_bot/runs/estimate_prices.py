@@ -1,4 +1,4 @@
-"""Prices a run of known tokens with the models of today."""
+"""Price a run of known tokens with the current models."""
 
 import re
 from collections.abc import Mapping

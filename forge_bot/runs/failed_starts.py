@@ -1,5 +1,5 @@
-"""Remove what a process left that was killed before the request of its run was on disk: its branch,
-its work tree, its folder.
+"""Remove the branch, work tree and folder of a run whose process was killed before its request was
+on disk.
 """
 
 import shutil
@@ -24,8 +24,8 @@ from forge_bot.values import Frozen
 
 
 class FailedStart(Frozen):
-    """The record of a start, written before it makes anything, and deleted when
-    the run has its first commit.
+    """The note of a start, written before it creates anything, and deleted after the run's first
+    commit.
     """
 
     run: str
@@ -50,8 +50,8 @@ def noted(places: RunPaths, start: FailedStart) -> Generator[None]:
 
 
 def remove_failed_starts(repository: Repository) -> None:
-    """Remove what starts that never came to a first report have left in this repository, so that
-    their names are free again.
+    """Remove the leftovers of starts without a first report in this repository, so that their names
+    are free again.
 
     Only what the note of a start names is removed, and only while nobody has worked there: the
     branch is where it was made, no other work tree has it, and its own has no file that the run did

@@ -1,4 +1,4 @@
-"""The files of a run's folder as they are now, whatever the reports among them say."""
+"""The files of a run's folder, even if its reports cannot be read."""
 
 from forge_bot.git import Repository
 from forge_bot.runs.find_runs import RunInfo

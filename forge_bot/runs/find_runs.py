@@ -326,9 +326,7 @@ class _Branches:
         ]
 
     def _lost(self, branch: str, commit: str, tree: Path) -> RunInfo | None:
-        """The run whose reports are committed, but gone from the work tree or not readable
-        there.
-        """
+        """Return the run whose reports are committed but missing or unreadable in the work tree."""
         gone = [
             folder
             for folder in self._committed.folders(commit)
@@ -362,7 +360,7 @@ class _Branches:
         return None
 
     def _renamed(self, orphans: Sequence[_Orphan]) -> list[RunInfo]:
-        """Return the runs whose own branch is gone and whose record another branch has, as after
+        """Return the runs whose own branch is gone and whose record is on another branch, as after
         `git branch -m`.
 
         What the default branch has as well was merged there. Of several branches with one record,

@@ -1,5 +1,5 @@
-"""Commits on a run's branch that no process of this clone made: whose turn it was when they came
-decides whether they may stay.
+"""Commits on a run's branch that no process of this clone made. Whether they may stay depends on
+whose turn it was.
 """
 
 from forge_bot.engine import Action, Checkpoint, Done, HumanGate
@@ -47,7 +47,7 @@ def check_foreign_commits(
 
 
 def _went_on(repository: Repository, run: str, before: str, now: str) -> bool:
-    """Return whether the record has grown since."""
+    """Return whether the record has more reports now."""
     path = f"{SPECS}/{run}/{REPORTS}"
     # What was rewritten may be gone for good; a commit contains itself as long as it is there.
     old = repository.read(before, path) if repository.contains(before, before) else None

@@ -1,6 +1,4 @@
-"""Names for a run and its branch that nothing has: no folder, no branch, none that a run waits to
-make.
-"""
+"""Free names for a run and its branch: no folder, no branch, and no other run uses them."""
 
 from collections.abc import Collection, Iterator
 from contextlib import suppress
@@ -57,7 +55,7 @@ def check_free(repository: Repository, branch: str) -> None:
 
 
 def _in_the_way(name: str, branches: Collection[str]) -> str | None:
-    """The branch beside which this one cannot be: of `a` and `a/b` git keeps one only
+    """Return the branch that makes this name impossible: git keeps only one of `a` and `a/b`
     (git-check-ref-format(1), refs are paths).
     """
     return _above(name, branches) or next(

@@ -161,7 +161,7 @@ def test_commits_of_somebody_else_or_on_another_history_are_not_pushed(scene: Sc
     refused(scene, "is not a commit of this run")
     git(scene.tree.path, "reset", "-q", "--hard", scene.start)
     git(scene.tree.path, "commit", "-q", "--amend", "-m", f"x\n\nForge-Run: {scene.info.name}")
-    refused(scene, "do not follow what is on the branch")
+    refused(scene, "do not follow the newest commit of the branch")
 
 
 GATE = PhaseId("checkpoint-a")

@@ -1,6 +1,4 @@
-"""The checks of `doctor`, before a run begins, and before one goes on: one list of
-checks.
-"""
+"""The list of checks that `doctor` and a run's beginning and continuation share."""
 
 from forge_bot.runs.checks.check import CheckReport, CheckResult, CheckSubject, Occasion, RunIntent
 from forge_bot.runs.checks.check_list import run_checks

@@ -1,4 +1,4 @@
-"""One check of what a run needs: when it applies, what it looks at, and what it finds."""
+"""One check of what a run needs: when it applies, what it examines, and its results."""
 
 import os
 from collections.abc import Callable, Iterable, Mapping
@@ -37,8 +37,8 @@ class Occasion(Flag):
 
 
 class CheckResult(Frozen):
-    """One thing that a check found. `what` names the subject in a word or two; only `refuse` stops
-    a run. `code` is that of the error that a run would meet.
+    """One result of a check. `what` names its subject in a word or two. Only `refuse` stops a run.
+    `code` is that of the error that a run would meet.
     """
 
     what: str
@@ -76,9 +76,7 @@ class CheckReport(Frozen):
 
 
 class RunIntent(Frozen):
-    """The plan of a run, as far as it matters before it begins. Empty for a look at the
-    repository alone.
-
+    """The plan of a run that is about to begin. It is empty for a look at the repository alone.
     `base` is the commit that it begins at, if not the one that is checked out.
     """
 
@@ -92,7 +90,7 @@ class RunIntent(Frozen):
 
 @dataclass
 class CheckSubject:
-    """The repository, machine and run that checks look at. What several checks need is read
+    """The repository, machine and run that checks examine. Values that several checks need are read
     once.
     """
 
@@ -187,5 +185,5 @@ def warn(what: str, sentence: str, way_out: str = "", code: str = "") -> CheckRe
 
 
 def note(what: str, sentence: str, way_out: str = "") -> CheckResult:
-    """Return a result that is good, or only good to know."""
+    """Return a result for information."""
     return CheckResult(what=what, weight="note", sentence=sentence, way_out=way_out)
