@@ -77,8 +77,8 @@ class JobHandoff:
     def hand_over(
         self, repository: Repository, info: RunInfo, questions: Sequence[ThreadCommand]
     ) -> None:
-        """Everything lies on the remote; a worker may begin from there. Questions beyond the first
-        few wait for the next time.
+        """Write the request for the other machine. Everything is on the remote, so a worker can
+        start there. Questions beyond the first few are left for the next job.
         """
         asked = tuple(_question(spoken) for spoken in questions[:_MOST_QUESTIONS])
         commit = repository.commit_id(f"refs/heads/{info.branch}")

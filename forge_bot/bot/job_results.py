@@ -18,7 +18,7 @@ from forge_bot.sentences import say
 
 
 def run_of(supervisor: Supervisor, handed: JobRequest) -> RunInfo:
-    """The run that was handed over, with its work tree."""
+    """Open the run that was handed over, with its work tree."""
     supervisor.repository.take_over(handed.branch)
     with supervisor.opened(resolve_run(supervisor.repository, handed.run)):
         return resolve_run(supervisor.repository, handed.run)
@@ -27,9 +27,7 @@ def run_of(supervisor: Supervisor, handed: JobRequest) -> RunInfo:
 def received(
     supervisor: Supervisor, info: RunInfo, handed: JobRequest, folder: Path
 ) -> Ended | None:
-    """Take in what lies in the folder; how the run ended with it, None if it can go on. Raises
-    NothingDelivered, CommitsRefused.
-    """
+    """Apply the result in the folder; return how the run ended, None if it can continue."""
     told = delivered(folder)
     tree = supervisor.repository.tree_of(info.branch)
     # Somebody pushed in the meantime: what they did counts, and ours is done again from there.
@@ -67,8 +65,8 @@ def _pushed(
 def _answered(
     supervisor: Supervisor, info: RunInfo, handed: JobRequest, told: JobResult
 ) -> Ended | None:
-    """Say the answers to what was asked, and to nothing else; the end that it is if one could not
-    be given.
+    """Post the answers to these questions only; return the end of the job if one could not be
+    given.
     """
     given = {answer.key: answer for answer in told.answers}
     asked = {spoken.key: spoken for spoken in supervisor.thread.spoken(supervisor.thread.number)}

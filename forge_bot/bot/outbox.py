@@ -1,4 +1,4 @@
-"""The worker's side of the line to its supervisor: what it tells, and where it waits."""
+"""The worker's side of the connection to its supervisor: its messages, and its waits."""
 
 import os
 import sys
@@ -16,7 +16,7 @@ from forge_bot.runs.notifications import Notice, log_line
 
 
 class Cancelled(Exception):
-    """The supervisor does not want more."""
+    """The supervisor asked the worker to stop."""
 
 
 class Outbox:
@@ -32,7 +32,7 @@ class Outbox:
         self._to.flush()
 
     def commit(self, head: str) -> None:
-        """Report a commit and wait until it lies on the remote. Raises Cancelled."""
+        """Report a commit, and wait until it is on the remote. Raises Cancelled."""
         self.send(Committed(head=head))
         self._wait()
 

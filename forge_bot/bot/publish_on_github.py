@@ -44,8 +44,8 @@ class Publication:
         self.writer = writer
 
     def publish(self, run: Run, phase: PhaseId, operation: str) -> PublishResult:
-        """Do it, and say what was done and where it can be seen. Raises BranchMoved, GitFailed,
-        StepFailed.
+        """Publish, and return what was done and where it can be seen. Raises BranchMoved,
+        GitFailed, StepFailed.
         """
         match operation:
             case "open-issues":
@@ -62,7 +62,9 @@ class Publication:
                 return publish_result(run, offered, detail)
 
     def _issues(self, run: Run, phase: PhaseId) -> PublishResult:
-        """Open each issue that is not there yet: by its key, a repetition finds what it opened."""
+        """Open each issue that does not exist yet. A repetition finds the issues that it opened, by
+        their keys.
+        """
         wanted = approved_issues(run, phase)
         if not wanted:
             return PublishResult(detail=opened_sentence(()))
@@ -88,7 +90,7 @@ class Publication:
         return PublishResult(detail=detail)
 
     def _offered(self, run: Run) -> Offer:
-        """The branch for merge, brought up to date here and at GitHub."""
+        """Update the branch for merge here and at GitHub, and return it."""
         if not is_separate(run.state):
             return Offer(branch=run.state.branch)
         offered = offer(run)
@@ -102,8 +104,8 @@ class Publication:
         return offered
 
     def _wanted(self, run: Run, offered: Offer) -> bool:
-        """Return whether the pull request takes further commits; say what becomes of them if it
-        does not.
+        """Return whether the pull request can take further commits; if not, tell people where the
+        commits are.
         """
         name = run.state.pull_request_branch
         pull = self.github.pull_request_for(name) if name and run.state.pull_request else None
@@ -116,8 +118,8 @@ class Publication:
         return False
 
     def refresh(self, run: Run) -> None:
-        """Bring the text of an open pull request up to date, and take it out of draft once the
-        verification is green.
+        """Update the text of an open pull request, and mark it as ready once the verification is
+        green.
         """
         pull = self.github.pull_request_for(run.state.pull_request_branch or run.state.branch)
         if pull is None or pull.state is not PullState.OPEN:
@@ -132,9 +134,7 @@ class Publication:
         return pull_request(view, documents_of(run), customs=customs_of(run))
 
     def _hand_over(self, run: Run) -> None:
-        """Say what is left for people: files that only they can push, and checks that only they can
-        start.
-        """
+        """Tell people what only they can do: push some files, and start some checks."""
         view = self.writer.view(run)
         for name, files in view.patches.items():
             self.writer.say_once(
@@ -180,8 +180,8 @@ class Publication:
 
 
 def _stands_for(there: Issue, said: Marker | None, wanted: IssueToOpen) -> bool:
-    """Return whether an issue is the wanted one. One that people closed counts while the text is
-    the one it speaks of.
+    """Return whether an existing issue is the wanted one. A closed one counts only while its text
+    is the same.
     """
     return (
         said is not None

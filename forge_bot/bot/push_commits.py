@@ -1,4 +1,4 @@
-"""Push commits by their ids: those that were inspected, and nothing that came after them."""
+"""Push inspected commits by their ids, and nothing that came after them."""
 
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
@@ -11,8 +11,7 @@ from forge_bot.sentences import say
 
 
 def push(tree: Tree, commit: str) -> None:
-    """Push one commit and what it stands on to the branch, never by force; the branch here may have
-    moved on since it was looked at.
+    """Push one commit and its ancestors to the branch, never by force.
 
     Raises BranchMoved where somebody else was faster, GitFailed for all else.
     """

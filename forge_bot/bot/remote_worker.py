@@ -17,8 +17,8 @@ from forge_bot.settings import load_config
 
 
 class RemoteWorker:
-    """Does what was handed over. Commits are looked at here too, since only this machine knows the
-    model's key and would see it in them.
+    """Performs the work that was handed over. Commits are inspected here too, since only this
+    machine knows the model's key and would recognise it.
     """
 
     def __init__(
@@ -36,12 +36,12 @@ class RemoteWorker:
         self._cancelled = False
 
     def cancel(self) -> None:
-        """Stop soon; what was done until then is delivered."""
+        """Stop soon; the work so far is delivered."""
         self._cancelled = True
         self.shift.cancel()
 
     def deliver(self, handed: JobRequest, folder: Path) -> JobResult:
-        """Do it, and write the folder; what was written."""
+        """Work, write the folder, and return its content."""
         folder.mkdir(parents=True, exist_ok=True)
         told = self._done(handed)
         if told.head != handed.commit:
@@ -76,7 +76,9 @@ class RemoteWorker:
         return WorkerStopped() if self._cancelled else self.shift.work(info)
 
     def _found(self, handed: JobRequest) -> RunInfo:
-        """The run with its work tree, at the commit that was handed over. Raises BranchMoved."""
+        """Open the run with its work tree, at the commit that was handed over. Raises
+        BranchMoved.
+        """
         self.repository.take_over(handed.branch)
         info = resolve_run(self.repository, handed.run)
         if self.repository.commit_id(f"refs/heads/{handed.branch}") != handed.commit:

@@ -1,5 +1,5 @@
-"""The request as it stood when somebody started the run: title, text and the comments of people who
-count. Never read again by itself.
+"""The request at the time when somebody started the run: title, text, and the comments of people
+who may give commands.
 """
 
 from dataclasses import dataclass
@@ -47,7 +47,7 @@ class RequestSnapshot:
 
     @property
     def doubtful(self) -> bool:
-        """Return whether people should know that the thread shows something else now."""
+        """Return whether the thread shows a different text now, so that people should be told."""
         return self.edited or bool(self.left_out)
 
 
@@ -137,7 +137,7 @@ def counted_labels(
 
 
 def _last_added(events: tuple[IssueEvent, ...], label: str) -> IssueEvent | None:
-    """Return the event that added a label which is on the issue; None where GitHub shows none."""
+    """Return the event that added a label of the issue; None if GitHub shows none."""
     last: IssueEvent | None = None
     for event in events:
         if event.label.casefold() == label.casefold() and event.kind in {"labeled", "unlabeled"}:

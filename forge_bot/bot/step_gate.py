@@ -12,7 +12,7 @@ a worker, and one that says when a step may begin."""
 
 
 class StepGate:
-    """Waits before each step for whoever wants to count it as a piece of work of its own."""
+    """Waits before each step until the process that started the visit lets it begin."""
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         out, _, back = environ.get(STEPS, "").partition(",")
@@ -33,7 +33,7 @@ class StepGate:
             raise SystemExit(1)
 
     def ended(self, action: ActionEnded) -> None:
-        """Tell how the action ended that the last step was."""
+        """Report the outcome of the action of the last step."""
         # Who listens no more is noticed at the next step.
         with suppress(OSError):
             self._tell(action)

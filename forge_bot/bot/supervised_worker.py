@@ -48,13 +48,13 @@ class SupervisedWorker:
         self._done = False
 
     def cancel(self) -> None:
-        """End the worker soon; none is started any more."""
+        """End the worker soon, and start no further one."""
         self._cancelled = True
         if self._child is not None:
             self._child.cancel()
 
     def stop_after_this(self) -> None:
-        """End the worker at the commit that is being looked at: it is pushed, and nothing is begun
+        """End the worker at the commit that is being inspected: it is pushed, and nothing is begun
         after it.
         """
         self._done = True
@@ -73,7 +73,7 @@ class SupervisedWorker:
     def answered(
         self, info: RunInfo, question: str, by: str, via: str, key: str
     ) -> tuple[WorkerStopped, str]:
-        """The same, of a question that came another way."""
+        """Return a model's answer to a question that did not come from the thread."""
         asked = {"question": question, "by": by, "via": via, "key": key}
         return self._started(info, (info.name, json.dumps(asked)))
 

@@ -66,12 +66,14 @@ Ended = tuple[Outcome, CommentReply | None]
 
 
 def ended_by(reply: CommentReply) -> Ended:
-    """The end that a reply speaks of: what people read and the exit code are one thing."""
+    """The end of a job that a reply describes: the text for people and the exit code belong
+    together.
+    """
     return reply.outcome or Outcome.FAILED, reply
 
 
 class Supervisor:
-    """Carries one run on as far as it goes without a person."""
+    """Continues one run as far as possible without a person."""
 
     def __init__(
         self,
@@ -128,8 +130,8 @@ class Supervisor:
     # ----------------------------------------------------------------------------------------------
 
     def carry_on(self, info: RunInfo) -> Ended:
-        """Tell the run what people said, and perform until a person is needed, something is in the
-        way, or all is done.
+        """Report people's commands to the run, and perform until a person is needed, something
+        fails, or all is done.
         """
         self.writer.look_at_name(self.issue)
         for _ in range(MOST_TURNS):
@@ -192,8 +194,8 @@ class Supervisor:
         self.writer.removed = run_forecast.removed(run)
 
     def _look_at_checks(self, run: Run) -> None:
-        """Handle failed checks of the pull request. Nothing is said about those
-        that no change can mend.
+        """Handle failed checks of the pull request. Checks that no change can fix are not
+        mentioned.
         """
         if self.around.wake.way != "checks" or not (
             run.state.ended and failed_checks.pull_number(run)
@@ -209,7 +211,7 @@ class Supervisor:
             self.writer.say_once(reply)
 
     def given_way(self, info: RunInfo) -> RunInfo:
-        """The run as somebody else pushed it; our own commits are put aside."""
+        """Reopen the run as somebody else pushed it; our own commits are set aside."""
         self.repository.fetch()
         self.thread.look_again()
         tree = self.repository.tree_of(info.branch)
@@ -236,7 +238,9 @@ class Supervisor:
                 return Outcome.WAITING, None
 
     def _keep_record(self, run: Run) -> None:
-        """Put the record of a run that is over on the branch of records, or say why it is not."""
+        """Store the record of a run that is over on the branch of records, or tell people why that
+        failed.
+        """
         kept = keep_run(run, push=True)
         if kept.trouble:
             view = self.writer.view(run)
@@ -250,8 +254,8 @@ class Supervisor:
     # ----------------------------------------------------------------------------------------------
 
     def _worked(self, info: RunInfo, questions: tuple[ThreadCommand, ...]) -> Ended | None:
-        """Let a worker answer what was asked, or perform the run; None when the run can be looked
-        at again. Raises BadSigningKey before anything is paid for.
+        """Let a worker answer a question, or perform the run; None if the run can be opened
+        again.
         """
         key = find_key(self.repository.root, self.environ, wanted=self.config.sign)
         if key is not None:
@@ -278,8 +282,8 @@ class Supervisor:
     def answered(
         self, info: RunInfo, spoken: ThreadCommand, stopped: WorkerStopped, answer: str
     ) -> Ended | None:
-        """Answer a question; where the model could not be asked, say so there, and that is the end
-        of the job.
+        """Answer a question. If the model could not be asked, say so in the thread, and end the
+        job.
         """
         if answer:
             self.writer.say(self.writer.answered(answer), spoken)
@@ -295,7 +299,7 @@ class Supervisor:
     # ----------------------------------------------------------------------------------------------
 
     def _kept(self, run: Run, before: str) -> None:
-        """Everything that was told lies on the remote."""
+        """Push all recorded reports."""
         run.keep()
         head = run.tree.head().commit
         # A branch that people deleted comes back only with something new.
@@ -304,7 +308,7 @@ class Supervisor:
             push(run.tree, head)
 
     def _pushed(self, inspector: CommitInspector, after: str) -> None:
-        """A worker's commits were found good: push them, and show how far it has come."""
+        """Push a worker's inspected commits, and show the progress."""
         push(inspector.tree, after)
         self._changed = True
         state = inspector.state_at(after)

@@ -95,12 +95,12 @@ class Thread:
         return self._events
 
     def remember(self, number: int, comment: Comment) -> None:
-        """Something we have just said, so that it need not be read back."""
+        """Remember a comment of ours, so that it need not be read again."""
         if number in self._comments:
             self._comments[number] = (*self._comments[number], comment)
 
     def forget(self, comment_id: int) -> None:
-        """A comment that turned out to be gone."""
+        """Forget a comment that was deleted."""
         for number, comments in self._comments.items():
             self._comments[number] = tuple(
                 comment for comment in comments if comment.id != comment_id
@@ -127,7 +127,7 @@ class Thread:
                 yield from (ThreadCommand(comment, command, number) for command in commands)
 
     def said(self, comment: Comment) -> tuple[Command | Mistyped, ...]:
-        """Return the commands of a comment, with those that were meant as such and are none."""
+        """Return the commands of a comment, and the lines that look like mistyped ones."""
         return parse_comment(comment.body, self.inputs.prefix, bare=self.inputs.bare)
 
     def may(self, comment: Comment) -> bool:
@@ -215,7 +215,7 @@ class Thread:
         )
 
     def written(self, kind: str, **fields: str) -> Comment | None:
-        """Our own comment with this mark, the newest of several."""
+        """Return our own comment with this mark, the newest of several."""
         for comment in reversed(self.comments()):
             mark = read_marker(comment.body) if self.own(comment) else None
             if mark is not None and mark.kind == kind and fields.items() <= mark.fields.items():

@@ -1,5 +1,5 @@
-"""The thread's commands carried out on a run: each once, in the order they were written, each with
-an answer.
+"""Carry out the thread's commands on a run: each once, in the order in which they were written,
+each with an answer.
 """
 
 from collections.abc import Iterator
@@ -24,8 +24,8 @@ from forge_bot.store import render_request
 
 
 def unseen(run: Run, thread: Thread) -> Iterator[ThreadCommand]:
-    """Commands since the run began that it was not told of and that were not answered. A lost event
-    therefore loses none.
+    """Return the commands since the run began that are neither reported to it nor answered, so a
+    lost event loses none.
     """
     pull = failed_checks.pull_number(run)
     threads = (thread.number, pull) if pull else (thread.number,)
@@ -39,7 +39,7 @@ def unseen(run: Run, thread: Thread) -> Iterator[ThreadCommand]:
 def carry_out(
     run: Run, thread: Thread, writer: CommentWriter, strike: Redactor, around: JobContext
 ) -> tuple[ThreadCommand, ...]:
-    """Carry out everything unseen; the questions among it that need a model are given back."""
+    """Carry out all unseen commands, and return the questions that need a model."""
     questions: list[ThreadCommand] = []
     # All of them are read before any is answered: an answer to one line of a comment is no answer
     # to the others.
@@ -107,7 +107,7 @@ def _told(
 
 
 def _updated(run: Run, spoken: ThreadCommand, thread: Thread, writer: CommentWriter) -> None:
-    """Merge what came to the base branch, unless the pull request is over."""
+    """Merge the new commits of the base branch, unless the pull request is over."""
     branch = run.state.pull_request_branch or run.state.branch
     try:
         pull = thread.github.pull_request_for(branch) if run.state.pull_request else None

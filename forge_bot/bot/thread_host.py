@@ -15,11 +15,8 @@ from forge_bot.runs.run import Run
 
 
 class ThreadHost:
-    """Asks in the thread and publishes; agents and commands are left to a worker.
-
-    `push` puts what was recorded on the remote. After `stopped` nothing more is begun. With
-    `trust_local` an approval counts that was not given in the thread. `before` is called before
-    something is published.
+    """Asks in the thread and publishes; a worker runs agents and commands. `push` puts recorded
+    reports on the remote.
     """
 
     def __init__(
@@ -42,7 +39,7 @@ class ThreadHost:
         self.before = before
 
     def perform(self, state: State, action: WorkAction) -> AsyncGenerator[Report]:
-        """Leave it to a worker, which takes the run over once this process has let it go."""
+        """Leave the action to a worker, which opens the run once this process has closed it."""
         del state, action
         return no_reports()
 
@@ -57,9 +54,7 @@ class ThreadHost:
             yield shown
 
     async def publish(self, state: State, action: Exec) -> AsyncGenerator[Report]:
-        """Publish on GitHub; where an approval cannot be verified, have it asked for again
-        instead.
-        """
+        """Publish on GitHub. If an approval cannot be verified, ask for it again instead."""
         del state
         self.before()
         if self.stopped():
@@ -95,15 +90,13 @@ class ThreadHost:
         self.push()
 
     def _asks_whether_to_post(self, action: Checkpoint) -> bool:
-        """Return whether this is the question of another host whether the result is posted."""
+        """Return whether the open question is another host's: whether to post the result."""
         return action.name == action.resume_at and isinstance(
             self.run.pipeline.phase(action.name), PublishPhase
         )
 
     def _posted(self, action: Checkpoint) -> Answered:
-        """Close that question: the result is said in the thread anyway, and nothing more is
-        posted.
-        """
+        """Close that question: the result is in the thread anyway, and nothing more is posted."""
         detail = self.publication.publish(self.run, action.phase, "post-to-source").detail
         return Answered(
             key=f"{action.action_id}/posted",

@@ -24,8 +24,8 @@ from forge_bot.github_api import Comment, GitHub
 
 @dataclass(frozen=True)
 class ReadComment:
-    """The way the job goes on: `around` with what the gate would have handed on, or None where
-    it ends here with `result`.
+    """The continuation of the job: `around` with the values that the gate would have passed on, or
+    None if the job ends here with `result`.
     """
 
     result: Result
@@ -33,7 +33,7 @@ class ReadComment:
 
 
 def read_uncertain(github: GitHub, around: JobContext, inputs: Inputs) -> ReadComment:
-    """Read the comment as Markdown, and write what belongs to it."""
+    """Read the comment as Markdown, and write the first reply that belongs to it."""
     wake = around.wake
     thread = Thread(github, wake.issue, inputs)
     place = wake.thread or wake.issue
@@ -86,8 +86,8 @@ def _admit(
 
 
 def _refuse(writer: CommentWriter, comment: Comment, place: int, refused: Denied) -> None:
-    """Say once in a thread that somebody may not; the comment or the role changed after the gate
-    had asked.
+    """Tell somebody in a thread, once, that they may not give commands; the comment or the role
+    changed after the gate had asked.
     """
     if not refused.told:
         return

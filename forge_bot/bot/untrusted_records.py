@@ -1,4 +1,4 @@
-"""A run's record at a commit, read by somebody who does not trust who wrote it."""
+"""A run's record at a commit, read without trust in its writer."""
 
 from pydantic import ValidationError
 
@@ -99,8 +99,8 @@ def approved_patches(
 
 
 def check_reports(repository: Repository, before: str, after: str, record: str) -> list[str]:
-    """Return the problems of the reports that came between two commits: old ones changed, or such
-    that only others may give.
+    """Return the problems of the reports between two commits: changes of earlier ones, and reports
+    that a worker may not give.
     """
     old, new = reports_at(repository, before, record), reports_at(repository, after, record)
     if new[: len(old)] != old:

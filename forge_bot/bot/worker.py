@@ -71,7 +71,7 @@ class Worker:
         self._head = ""
 
     def work(self, folder: Path, name: str, asked: str = "") -> WorkerStopped:
-        """Go on with the run, or answer a question about it; how it stopped."""
+        """Continue the run, or answer a question about it; return how it stopped."""
         repository = Repository.find(folder)
         config = load_config(repository.root)
         try:
@@ -116,7 +116,7 @@ class Worker:
     async def _taken(
         self, run: Run, host_of: Callable[[StepChoice | None], LocalHost], before: TakenStep
     ) -> TakenStep:
-        """Take the step that follows on another; of actions, the first."""
+        """Take the step after another one; the first of an action."""
         acts = before.then == AgentStep.ACTIONS.value
         first = before.actions[0] if acts and before.actions else None
         await asyncio.to_thread(self.outbox.begin, name_of(before.then, first), first)
@@ -171,7 +171,7 @@ class Worker:
         self.outbox.send(InquiryAnswer(text=(inquiry.answer or inquiry.message)[:40_000]))
 
     def _commits(self, run: Run) -> None:
-        """Nothing goes on before what was done lies where a lost machine cannot take it along."""
+        """Wait until the finished work is where a lost machine cannot lose it."""
         head = run.tree.head().commit
         if head != self._head:
             self.outbox.commit(head)

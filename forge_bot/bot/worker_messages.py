@@ -1,5 +1,5 @@
-"""The messages of a worker to its supervisor: one JSON object a line, each of a closed union.
-Nothing else of it is believed.
+"""The messages of a worker to its supervisor: one JSON object in each line, each of a closed union.
+The supervisor believes nothing else of a worker.
 """
 
 from typing import Annotated, Literal
@@ -80,8 +80,8 @@ _MESSAGE: TypeAdapter[AnyMessage] = TypeAdapter(Message)
 
 
 def read_message(line: bytes) -> AnyMessage | None:
-    """The message in a line, None if there is none: then the worker is broken, or something else
-    speaks in its place.
+    """Return the message in a line. None means that the worker is broken, or that something else
+    writes in its place.
     """
     if len(line) > LONGEST_LINE:
         return None
@@ -97,7 +97,7 @@ def written(message: AnyMessage) -> str:
 
 
 def stopped_by(error: errors.ForgeError) -> WorkerStopped:
-    """The message that tells of an error."""
+    """Return the message for an error."""
     return WorkerStopped(
         code=error.code,
         message=error.message[:8_000],
@@ -110,7 +110,7 @@ def stopped_by(error: errors.ForgeError) -> WorkerStopped:
 
 
 def as_error(stopped: WorkerStopped) -> errors.ForgeError:
-    """The error that a worker told of, as the class it was."""
+    """Return a worker's error, as the class that it was."""
     kind = errors.registry().get(stopped.code, errors.ForgeError)
     message, hint = stopped.message or "The worker failed.", stopped.hint or None
     if issubclass(kind, errors.ModelUnavailable):

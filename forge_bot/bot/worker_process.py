@@ -97,7 +97,7 @@ class WorkerProcess:
                 self._process.stdin.flush()
 
     def hang_up(self) -> None:
-        """Nothing more is wanted; it stops where it stands."""
+        """Ask the worker to stop at its current place."""
         with suppress(BrokenPipeError, OSError):
             if self._process.stdin is not None:
                 self._process.stdin.close()
@@ -122,7 +122,7 @@ class WorkerProcess:
             self.kill()
 
     def kill(self) -> None:
-        """End it and all it started and left behind."""
+        """End the worker and all processes that it started."""
         with suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
 

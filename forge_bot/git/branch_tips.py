@@ -36,7 +36,7 @@ class LocalTip:
 
 
 class BranchNames:
-    """The names of all branches at one moment."""
+    """The names of all branches at the same time."""
 
     def __init__(self, refs: Iterable[str]) -> None:
         self._refs = tuple(refs)
@@ -69,7 +69,7 @@ class BranchTips:
 
     @cached_property
     def remote(self) -> dict[Tracking, str]:
-        """The branches of all remotes with their commits; the remotes' HEADs are none."""
+        """The branches of all remotes with their commits, without the remotes' HEADs."""
         remotes = {
             key.removeprefix("remote.").rpartition(".")[0]
             for key in (self._settings if self._followed else ())
@@ -80,8 +80,8 @@ class BranchTips:
 
     @cached_property
     def default(self) -> str | None:
-        """Origin's default branch; without that the first of init.defaultBranch, main and master
-        that exists here.
+        """Origin's default branch; else the first of init.defaultBranch, main and master that
+        exists here.
         """
         if self._origin.startswith(f"{REMOTES}origin/"):
             return self._origin.removeprefix(f"{REMOTES}origin/")
@@ -113,7 +113,7 @@ def branch_tips(root: Path, *, trees: bool = False, only: Sequence[str] = ()) ->
 
 
 def branch_names(root: Path) -> BranchNames:
-    """Return the names of all branches. Where they are kept in files, none of these is opened."""
+    """Return the names of all branches. If they are kept in files, none of these is opened."""
     try:
         common = own_folders(root)[1]
         if (common / HEADS).is_dir():
@@ -167,7 +167,7 @@ def _told_by_git(root: Path, wanted: Sequence[str], *, trees: bool) -> BranchTip
 
 
 class _NotPlain(Exception):
-    """A ref is not kept, or not called, as plain ones are: git has to say what it means."""
+    """A ref has an unusual name or storage, so git itself has to be asked."""
 
 
 def _in_files(root: Path, wanted: Sequence[str]) -> list[tuple[str, str, str]] | None:
@@ -226,7 +226,7 @@ def _loose_names(common: str, start: str) -> Iterator[str]:
 
 
 def _ref(common: str, name: str) -> Iterator[tuple[str, str]]:
-    """Yield what the file of a ref says; nothing where it went meanwhile."""
+    """Yield the content of a ref's file; nothing if it was deleted meanwhile."""
     try:
         opened = os.open(f"{common}/{name}", os.O_RDONLY)
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Lists the uncommitted changes of a work tree, file by file, and restores files from a commit."""
+"""List the uncommitted changes of a work tree by file, and restore files from a commit."""
 
 import os
 import shutil
@@ -47,8 +47,8 @@ def status(folder: Path) -> tuple[StatusEntry, ...]:
 
 
 def untracked(folder: Path) -> tuple[str, ...]:
-    """Return what is not tracked, ignored files included; a folder without tracked files is one
-    entry with a slash at its end.
+    """Return the untracked paths, ignored files included. A folder without tracked files is one
+    entry, with a slash at its end.
     """
     return git(folder, "ls-files", "--others", "--directory", "-z").names
 
@@ -64,8 +64,8 @@ def _kind(code: str) -> Kind:
 
 
 def restore(folder: Path, commit: str, paths: Sequence[str]) -> None:
-    """Make named files, in the index and the work tree, what they are at a commit; remove those
-    that it does not have.
+    """Restore named files, in the index and the work tree, from a commit; remove those that it does
+    not have.
 
     Each has to be there, in the index or at the commit. Raise GitFailed.
     """

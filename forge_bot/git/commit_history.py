@@ -1,4 +1,4 @@
-"""Commits as a history has them: who made them, their messages, and the files that each changed."""
+"""Commits with their authors, messages and changed files."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -94,8 +94,8 @@ class _RawCommit(NamedTuple):
 
 
 def _read_along(root: Path, base: str, tip: str) -> tuple[CommitInfo, ...] | None:
-    """Return the same without a process; None where `base` is no first parent on the way, or a
-    commit is not plain.
+    """Return the same without a process; None if `base` is not among the first parents, or a commit
+    is not plain.
     """
     try:
         common = own_folders(root)[1].resolve(strict=True)
@@ -208,7 +208,7 @@ def first_commit(root: Path, tip: str) -> str:
 
 
 def count_commits(root: Path, base: str, tip: str) -> int:
-    """Return how many commits lie between two."""
+    """Return the number of commits between two."""
     return _count(root, commit_id(root, base), commit_id(root, tip))
 
 

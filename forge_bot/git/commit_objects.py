@@ -1,4 +1,4 @@
-"""Commits that are made without a work tree: their trees, and the branches that lead to them."""
+"""Make commits without a work tree, and move branches to them."""
 
 import re
 import tempfile
@@ -70,7 +70,7 @@ def _is_plain(file: FileVersion) -> bool:
 
 
 def _changed_tree(root: Path, tree: str, changes: Mapping[str, FileVersion]) -> str:
-    """Return the id of a tree with changes in it; empty for one that has nothing left."""
+    """Return the id of a tree with changes applied; empty if the tree is then empty."""
     inside, below = dict(rows(root, tree)) if tree else {}, dict[str, dict[str, FileVersion]]()
     for path, version in changes.items():
         name, _, rest = path.partition("/")
@@ -98,8 +98,8 @@ def tree_without(root: Path, commit: str, under: str) -> str:
 
 
 def tree_with_folders(root: Path, tree: str, under: str, folders: Mapping[str, str]) -> str:
-    """Return the id of a tree in which one of its folders has these folders, by their names, and
-    what else it had.
+    """Return the id of a tree in which these folders are added to one of its folders, or replaced
+    there.
     """
     above = rows(root, tree)
     old = above.get(under)
@@ -128,7 +128,7 @@ def _tree_of(root: Path, inside: Mapping[str, ListedEntry]) -> str:
 
 @contextmanager
 def _index(root: Path, tree: str) -> Generator[Mapping[str, str]]:
-    """An index of its own that holds a tree, as the environment of git."""
+    """Make a separate index with a tree, and return git's environment for it."""
     with tempfile.TemporaryDirectory(prefix="forge-bot-") as folder:
         env = {"GIT_INDEX_FILE": str(Path(folder) / "index")}
         git(root, "read-tree", tree, env=env, seconds=LONG)
@@ -199,7 +199,7 @@ def commit_of_patch(root: Path, base: str, patch: bytes, without: Sequence[str] 
 
 
 def _kept(root: Path, base: str, files: Mapping[str, bytes]) -> dict[str, str]:
-    """Put files into git as `git add` would, with the attributes that the commit says; their object
+    """Store files in git as `git add` would, with the attributes of the commit; return their object
     ids.
     """
     if not files:
@@ -220,12 +220,12 @@ def _kept(root: Path, base: str, files: Mapping[str, bytes]) -> dict[str, str]:
 
 
 def _link(root: Path, target: bytes) -> str:
-    """Put a link into git; its object id. It holds its target as it is."""
+    """Store a link in git, with its target unchanged; return its object id."""
     return git(root, "hash-object", "-w", "--stdin", "--no-filters", stdin=target).line
 
 
 def point(root: Path, ref: str, commit: str) -> None:
-    """Make a ref of our own name a commit."""
+    """Set one of our own refs to a commit."""
     if ref_target(root, ref) != commit:
         unlock_ref(root, ref)
         git(root, "update-ref", ref, commit)
@@ -247,8 +247,8 @@ def advance_branch(root: Path, branch: str, commit: str) -> bool:
 
 
 def move_branch(root: Path, branch: str, commit: str, before: str) -> bool:
-    """Move a branch from where it was seen, or make it if that is empty; False if it is somewhere
-    else by now.
+    """Move a branch from the commit where it was seen, or create it if that is empty; return False
+    if it has moved since.
     """
     unlock_ref(root, f"{HEADS}{branch}")
     try:

@@ -1,4 +1,4 @@
-"""Commits: made with trailers that can be trusted when they are read back, and read back."""
+"""Make and read commits with trailers that can be trusted."""
 
 import os
 import posixpath
@@ -170,8 +170,8 @@ def last_author(folder: Path, path: str) -> str:
 
 
 def identity(folder: Path) -> dict[str, str]:
-    """Environment that names forge-bot as author or committer where the user has said no name and
-    address for it.
+    """Return an environment with forge-bot as author or committer, where the user has configured no
+    name and address.
     """
     extra: dict[str, str] = {}
     for role in ("AUTHOR", "COMMITTER"):
@@ -218,9 +218,7 @@ def _staged(folder: Path, before: str, paths: Sequence[str] | None) -> bytes:
 
 
 def _add(folder: Path, paths: list[str]) -> None:
-    """Put named paths into the index, also those that a sparse checkout leaves out: they lie here
-    all the same.
-    """
+    """Add named paths to the index, also those that a sparse checkout leaves out."""
     try:
         git(folder, "add", "--all", "--force", "--", *paths, seconds=LONG)
     except GitFailed as error:
@@ -231,7 +229,7 @@ def _add(folder: Path, paths: list[str]) -> None:
 
 
 def _addable(folder: Path, paths: list[str]) -> list[str]:
-    """Those of the paths that are there or in the index; `git add` dies over any other, such as a
+    """Return the paths that exist or are in the index; `git add` fails for any other, such as a
     deletion staged before.
     """
     gone = {path for path in paths if not _present(folder, path)}

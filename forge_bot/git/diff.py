@@ -1,6 +1,4 @@
-"""Differences between two commits, as text for people and models or as names; and two versions of a
-file merged.
-"""
+"""Differences between two commits, as text or as names, and merges of two versions of a file."""
 
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -50,7 +48,7 @@ def diff(
 
 
 def changed(folder: Path, base: str, other: str = "HEAD") -> tuple[str, ...]:
-    """Names of the files that differ; a renamed file stands there with both names."""
+    """Return the names of the files that differ; a renamed file has both names."""
     trees = (tree_id(folder, base), tree_id(folder, other))
     return tuple(path for path, _ in differences(folder, *trees))
 
@@ -134,8 +132,8 @@ class MergeConflict(Exception):
 def merge(
     folder: Path, base: bytes | None, ours: bytes | None, theirs: bytes | None
 ) -> bytes | None:
-    """The file with the changes of both sides, None when it is to go. Raises MergeConflict. None
-    stands for no file.
+    """Return the file with the changes of both sides; None, here and in the arguments, is no file.
+    Raises MergeConflict.
     """
     if theirs in {base, ours}:
         return ours
@@ -167,7 +165,7 @@ def merge_with_markers(
 
 
 def has_markers(data: bytes) -> bool:
-    """Return whether a file has lines that `merge_with_markers` writes around a conflict."""
+    """Return whether a file has the conflict markers of `merge_with_markers`."""
     return any(line.startswith(MARKERS) for line in data.splitlines())
 
 

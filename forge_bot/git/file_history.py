@@ -35,7 +35,7 @@ def changed_together(folder: Path, commit: str) -> Mapping[str, Mapping[str, int
 
 
 def holding(folder: Path, commit: str, words: Sequence[str]) -> Mapping[str, int]:
-    """Return for each file how many of the words it holds, whatever their case."""
+    """Return for each file how many of the words it contains; case does not matter."""
     found: Counter[str] = Counter()
     tree = tree_id(folder, commit)
     for word in words:

@@ -1,4 +1,4 @@
-"""Files as they stand in a commit: their names and bytes, whatever lies in the work tree."""
+"""The names and contents of files in a commit, independent of the work tree."""
 
 import hashlib
 import os
@@ -36,7 +36,7 @@ def read(folder: Path, ref: str, path: str) -> bytes | None:
 
 @lru_cache(maxsize=32)
 def _read(folder: Path, tree: str, path: str) -> bytes | None:
-    """Read a file. Trees never change, so git is asked once for the files that are in use."""
+    """Read a file. Trees never change, so the contents of files in use are cached."""
     return _many(folder, tree, (path,)).get(path)
 
 
@@ -141,8 +141,8 @@ _DIFFERENT = "RCK"
 
 
 def blobs_here(folder: Path) -> tuple[dict[str, tuple[str, str]], tuple[str, ...]]:
-    """Return mode and object id of every file in the index, and the paths that are different, new
-    or gone in the work tree.
+    """Return mode and object id of every file in the index, and the paths that are changed, new or
+    missing in the work tree.
     """
     options = ("--cached", "--modified", "--deleted", "--others", "--exclude-standard")
     known: dict[str, tuple[str, str]] = {}
@@ -212,7 +212,7 @@ def list_folders(folder: Path, ref: str, under: str) -> dict[str, str]:
 
 @lru_cache(maxsize=8)
 def _listed(folder: Path, tree: str, place: str) -> tuple[str, ...]:
-    """Keep the lists of the trees that are in use."""
+    """Cache the lists of the trees in use."""
     return tuple(path for path, entry in _below(folder, tree, place) if entry.mode != SUBMODULE)
 
 

@@ -79,7 +79,7 @@ class IndexFile:
         return None
 
     def _entry(self, at: int) -> _Entry | None:
-        """Return what stands there if it is an entry: its flags give the length of its name."""
+        """Return the entry at this offset, if it is one: its flags have the length of its name."""
         name_at = at + _STAT + self._oid + _FLAGS
         end = self._data.find(b"\0", name_at)
         if at < _HEADER.size or end < 0:

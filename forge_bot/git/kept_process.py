@@ -1,6 +1,4 @@
-"""Processes of git that stay open between questions: one for each kind of question about a
-repository.
-"""
+"""Long-running processes of git, one for each kind of question about a repository."""
 
 import atexit
 import os
@@ -60,13 +58,13 @@ class KeptProcess:
         return self._taken(end + 1)[:-1]
 
     def exactly(self, size: int) -> bytes:
-        """Return so many bytes of the answer. Raises as `line` does."""
+        """Return this number of bytes of the answer. Raises as `line` does."""
         while len(self._left) < size:
             self._more()
         return self._taken(size)
 
     def end(self) -> None:
-        """Stop git, and forget what it has not been asked for."""
+        """End git, and discard its open questions."""
         for stream in (self._process.stdin, self._process.stdout):
             with suppress(OSError):
                 if stream is not None:

@@ -36,7 +36,7 @@ def commit(
     *,
     when: str | None = None,
 ) -> str | None:
-    """Commit everything, or exactly the named files and folders: what `commits.commit` says."""
+    """Commit everything, or exactly the named files and folders, as `commits.commit` does."""
     if paths and is_large(folder):
         text = commits.message_text(message, trailers)
         try:
@@ -112,7 +112,7 @@ def _lying_at(folder: Path, path: str) -> Iterator[str]:
 
 
 def _committed(folder: Path, tree: str, path: str) -> Iterator[tuple[str, ListedEntry]]:
-    """Yield what a tree has at a path and below it."""
+    """Yield the entries of a tree at a path and below it."""
     found = find(folder, tree, path)
     if found is not None and found.kind == "tree":
         yield from files_below(folder, found.oid, f"{path}/")

@@ -1,5 +1,5 @@
-"""A person's question about a run, answered by a model that may look around. The run stands where
-it stood; only the cost is counted.
+"""A person's question about a run, answered by a model that may look things up. The run's state
+does not change, except for the cost.
 """
 
 import asyncio
@@ -68,7 +68,7 @@ class Inquiry(Frozen):
 
 
 class InquiryArguments(TypedDict):
-    """The surroundings of an inquiry: what it may read and ask, and who asks by which way."""
+    """The context of an inquiry: what it may read and ask, who asks, and where."""
 
     profile: Profile
     models: Mapping[Tier, Model]
@@ -134,7 +134,7 @@ async def look_into(
 
 
 def ended(run: Run, inquiry: Inquiry, tell: Notify) -> Inquiry:
-    """Tell how an inquiry ended. Raises ModelUnavailable."""
+    """Return the outcome of an inquiry. Raises ModelUnavailable."""
     if inquiry.stop is StopReason.MODEL_UNAVAILABLE:
         raise ModelUnavailable(inquiry.message, trouble=inquiry.trouble)
     said = "answered" if inquiry.answer else f"no answer: {inquiry.message}"

@@ -107,9 +107,7 @@ class Installation:
         self._known: dict[Path, tuple[int, ...]] = {}
 
     def mark(self, commands: Sequence[Sequence[str]]) -> str:
-        """Return what identifies an environment: where, from which commit and which approved bytes,
-        by which commands.
-        """
+        """Return the identity of an environment: its place, commit, approved bytes and commands."""
         patches = [hashlib.sha256(patch).hexdigest() for patch in self.foundation.approved()]
         return json.dumps(
             [str(self.path), self.foundation.commit, patches, list(map(list, commands))]
@@ -140,8 +138,8 @@ class Installation:
         return tree
 
     def keep(self, mark: str) -> None:
-        """Copy what setup left in the work tree into the environment, where later commands cannot
-        change it, and note it as ready.
+        """Copy the files that setup left in the work tree to the environment, where later commands
+        cannot change them, and mark it as ready.
         """
         names = [name.rstrip("/") for name in Tree(self.path).untracked()]
         for name in names:
@@ -156,20 +154,18 @@ class Installation:
         (self.environment / _READY).write_text(mark, encoding="utf-8")
 
     def show(self, commit: str) -> Tree:
-        """Return the work tree with the files of a commit and with what setup left, as setup left
-        it.
-        """
+        """Return the work tree with the files of a commit, and the files that setup left."""
         tree = self.repository.show_commit(self.path, commit)
         # A file of the commit wins over one that setup left at the same place.
         return self.repository.show_commit(self.path, commit) if self._restore() else tree
 
     def left(self, path: str) -> bool:
-        """Return whether setup left something at this path of the work tree."""
+        """Return whether setup left a file at this path of the work tree."""
         return os.path.lexists(self.environment / _LEFT / path)
 
     def _restore(self) -> bool:
-        """Put back what is missing or was changed, and remove what was added inside; return whether
-        anything was done.
+        """Restore missing and changed files, and remove added ones; return whether anything was
+        done.
         """
         pristine, names = self.environment / _LEFT, self.environment / _NAMES
         tops: list[str] = json.loads(names.read_bytes()) if names.is_file() else []
@@ -190,8 +186,8 @@ class Installation:
 
 
 def _below(root: Path, top: Path) -> Iterator[Path]:
-    """Yield a path and all paths below it, relative to `root`, folders before what is in them;
-    links are not followed.
+    """Yield a path and all paths below it, relative to `root`; folders come before their contents.
+    Links are not followed.
     """
     if not os.path.lexists(root / top):
         return
@@ -202,8 +198,8 @@ def _below(root: Path, top: Path) -> Iterator[Path]:
 
 
 def _entry(path: Path) -> tuple[int, ...]:
-    """Return what changes whenever a file changes. Nobody but the kernel sets the time of the last
-    change of an inode.
+    """Return a value that changes whenever a file changes. Only the kernel sets the time of the
+    last change of an inode.
     """
     seen = path.lstat()
     if stat.S_ISDIR(seen.st_mode):
@@ -212,7 +208,7 @@ def _entry(path: Path) -> tuple[int, ...]:
 
 
 def _put(source: Path, target: Path) -> None:
-    """Copy one file, link or folder without its content, in the place of whatever is there."""
+    """Copy one file, link or folder without its content, replacing whatever is there."""
     is_folder = source.is_dir() and not source.is_symlink()
     if os.path.lexists(target) and not (is_folder and target.is_dir() and not target.is_symlink()):
         _remove(target)

@@ -1,5 +1,5 @@
-"""The files with indexes of past runs. The name of each tells its runs and its bytes, so a torn one
-is none.
+"""The files with indexes of past runs. The name of each has a digest of its runs and its bytes, so
+a torn file is recognised.
 """
 
 import hashlib
@@ -24,9 +24,7 @@ _FEW = 100
 
 
 def kept_index(folder: Path, told: str) -> History | None:
-    """Return the index of just these past runs; None if there is none, or it is not as it was
-    written.
-    """
+    """Return the index of exactly these past runs; None if there is none, or the file is broken."""
     import sqlite3
 
     from forge_bot.knowledge.kept_history import KeptHistory, opened
@@ -43,8 +41,8 @@ def kept_index(folder: Path, told: str) -> History | None:
 
 
 def nearest_index(folder: Path, header: str, wanted: Sequence[tuple[str, str]]) -> "GrowingHistory":
-    """Return the kept index of this kind that has the most of these runs; without one, an empty
-    one.
+    """Return the stored index of this kind with the most of these runs; an empty one if there is
+    none.
     """
     import sqlite3
 
@@ -87,7 +85,7 @@ def keep_index(folder: Path, told: str, index: "GrowingHistory") -> History:
 
 
 def _name(told: str, path: Path) -> str:
-    """Return a file name with a digest of what an index was made from, and one of its bytes."""
+    """Return a file name with digests of an index's sources and of its bytes."""
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     return f"history-{told}-{digest[:20]}.sqlite"

@@ -1,5 +1,5 @@
-"""What a status shows of a run. The process that holds a run keeps it with each report, so that who
-only looks reads no pipeline and folds no reports.
+"""The status of a run. The process that holds a run stores it with each report, so that a command
+that only looks reads no pipeline and applies no reports.
 
 What is kept is named by the bytes that it was made from. It may be deleted at any time; where it
 is broken, behind, or of another version, it is made anew from the reports.
@@ -59,7 +59,7 @@ class OpenQuestion(Frozen):
 
 
 class RunStatusShown(Frozen):
-    """All that a status shows of the record of a run."""
+    """The status of a run, as shown."""
 
     pipeline: str
     title: str
@@ -75,7 +75,7 @@ class RunStatusShown(Frozen):
 
 
 class RunStatusRead(NamedTuple):
-    """What a status shows, and the state as JSON."""
+    """The status of a run, and its state as JSON."""
 
     shown: RunStatusShown
     state: bytes
@@ -100,7 +100,7 @@ def read_status(repository: Repository, info: RunInfo) -> RunStatusRead:
 
 
 def keep_status(repository: Repository, workspace: Workspace, state: "State") -> None:
-    """Keep the status of a run as it is now; where that cannot be, nothing is kept."""
+    """Store the current status of a run. A failure is ignored."""
     from forge_bot.settings.load_pipeline import load_pipeline
 
     with suppress(ForgeError, OSError):
@@ -121,7 +121,7 @@ def _kept(repository: Repository, run: str) -> _Kept | None:
 
 
 def _name(repository: Repository, shown: RunStatusShown, reports: bytes, state: bytes) -> str:
-    """Return a digest of all that a status is made from; empty where a part is not there."""
+    """Return a digest of all sources of a status; empty if one is missing."""
     try:
         pipeline, place = pipeline_source(shown.pipeline, repository.root)
     except ForgeError:

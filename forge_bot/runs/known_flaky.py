@@ -27,7 +27,7 @@ def known_flaky(repository: Repository) -> tuple[str, ...]:
 
 
 def remember_flaky(repository: Repository, names: Sequence[str]) -> None:
-    """Add flaky tests to those that are known; the oldest make room."""
+    """Add tests to the known flaky ones; the oldest are dropped."""
     known = known_flaky(repository)
     kept = tuple(dict.fromkeys((*(name for name in known if name not in names), *names)))
     if kept != known:

@@ -15,8 +15,8 @@ from forge_bot.values import Frozen
 
 
 class KnownState(Frozen):
-    """The last known state. While a process is at work, or if it was killed, there may be more
-    than that.
+    """The last known state. While a process works, or after it was killed, the run may have
+    more.
     """
 
     head: str
@@ -26,8 +26,8 @@ class KnownState(Frozen):
 
 
 class LastKnownHead:
-    """The note of one run, beside git's data, where all who work in the clone find it. Only who
-    holds the run touches it.
+    """The note of one run, in git's folder, where all processes of the clone find it. Only the
+    process that holds the run writes it.
     """
 
     def __init__(self, place: Path) -> None:
@@ -48,7 +48,9 @@ class LastKnownHead:
         return self._begun
 
     def begin(self) -> None:
-        """Say that there will be more than what was left; on disk before the first of it is."""
+        """Note that the run may get more than what was left; this is on disk before the first
+        addition.
+        """
         if not self._begun:
             known = self.left or KnownState(head="", size=0, digest="")
             self._write(known.model_copy(update={"at_work": True}))
@@ -69,8 +71,8 @@ class LastKnownHead:
 
 
 def own_record(left: KnownState, there: bytes, committed: bytes) -> bytes:
-    """As much of the record on disk as processes of ours wrote: what was left, or what is committed
-    by now, whichever is longer.
+    """Return the part of the record on disk that our processes wrote: the noted one or the
+    committed one, whichever is longer.
     """
     known = there[: left.size]
     own = [known] if Content.of(known) == (left.size, left.digest) else []

@@ -1,4 +1,6 @@
-"""Finds what runs leave on this machine outside of git: work trees, tool environments, journals."""
+"""Find the files that runs leave on this machine outside of git: work trees, tool environments,
+journals.
+"""
 
 import shutil
 import subprocess
@@ -22,7 +24,7 @@ REMOVED = "removed-"
 
 
 class Leftover(Frozen):
-    """The folder of one run, and what stands against removing it; empty if nothing does."""
+    """The folder of one run, and the reason why it cannot be removed; empty if it can."""
 
     run: str
     folder: Path
@@ -31,7 +33,7 @@ class Leftover(Frozen):
 
 
 def leftovers(repository: Repository) -> tuple[Leftover, ...]:
-    """Return what the runs of this repository have left, by name."""
+    """Return the folders that the runs of this repository have left, by name."""
     known = {info.name: info for info in runs(repository)}
     found: list[Leftover] = []
     for name, folder in _folders(repository):
@@ -42,7 +44,7 @@ def leftovers(repository: Repository) -> tuple[Leftover, ...]:
 
 
 def remove_leftover(repository: Repository, left: Leftover) -> bool:
-    """Remove all that a run has left, its journal included; False if a process works on it."""
+    """Remove all files of a run, its journal included; False if a process works on it."""
     places = run_paths(repository, left.run)
     try:
         with held(places.lock, f"the run {left.run}", this_process()):
@@ -87,8 +89,8 @@ def _remove_behind(repository: Repository, places: RunPaths, folders: tuple[Path
 
 
 def _remove_in_background(folder: Path) -> None:
-    """Have a process that outlives this one remove a folder; it is the shell's and not ours, so
-    that nobody has to wait for its end.
+    """Let a shell process that outlives this one remove a folder, so that nobody waits for
+    its end.
     """
     quiet = subprocess.DEVNULL
     words = ("sh", "-c", 'rm -rf -- "$1" &', "sh", str(folder))
@@ -138,9 +140,7 @@ def _in_use(tree: Path) -> str:
 
 
 def remove_task_tree(repository: Repository, path: Path) -> None:
-    """Remove a work tree that was made for a task. The last one takes along the folder above it,
-    which says that there are some.
-    """
+    """Remove a work tree that was made for a task, and with the last one the folder above it."""
     repository.remove_tree(path)
     with suppress(OSError):
         path.parent.rmdir()
@@ -155,7 +155,9 @@ def remove_trees(repository: Repository, home: Path) -> None:
 
 
 def _size(folder: Path) -> int:
-    """Return the bytes of all files below a folder; of those that go in this moment, none."""
+    """Return the size in bytes of all files below a folder, without files that disappear
+    meanwhile.
+    """
     total = 0
     for place in folder.rglob("*"):
         try:

@@ -92,7 +92,7 @@ class LocalHost:
         self._paths: tuple[str, ...] = ()
 
     async def record(self, report: Report, state: State) -> None:
-        """Make the report and its state the run's own, and commit the files that belong to it."""
+        """Record the report and its state, and commit the files that belong to it."""
         paths, self._paths = self._paths, ()
         known = len(self.run.state.decisions)
         await asyncio.to_thread(self.run.record, report, state, paths)
@@ -106,7 +106,7 @@ class LocalHost:
             await self.recorded(report)
 
     async def perform(self, state: State, action: WorkAction) -> AsyncGenerator[Report]:
-        """Let agents work, run the project's commands, write what the engine wrote."""
+        """Run agents and the project's commands, and write the engine's documents."""
         try:
             match action:
                 case SpawnAgent():

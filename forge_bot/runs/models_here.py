@@ -1,5 +1,5 @@
-"""The models that could be asked from this machine as it is: keys that are set, a local Ollama,
-installed coding agents.
+"""The models that this machine could ask: keys that are set, a local Ollama, installed coding
+agents.
 """
 
 import json
@@ -25,7 +25,7 @@ class ModelHere(Frozen):
 
 
 def models_here(environ: Mapping[str, str]) -> Iterator[ModelHere]:
-    """Yield what was found. Only this machine is asked, and nothing is spent."""
+    """Yield the models that were found. Only this machine is examined, and nothing is spent."""
     named: set[str] = set()
     for provider, variable in KEYS.items():
         if environ.get(variable) and variable not in named:

@@ -43,14 +43,14 @@ class PromptSent(Frozen):
 
 
 class PastRunsRead(Frozen):
-    """So many past runs of all are read, in a clone where nobody has read them before."""
+    """The number of past runs read so far, in a clone where they have not been read before."""
 
     read: int
     of: int
 
     @property
     def text(self) -> str:
-        """Return the words that every face shows."""
+        """Return the notice in words."""
         return say("words.past_runs_read", share=self.read / self.of, count=self.of)
 
 
@@ -89,7 +89,7 @@ def warn_of_price(model: str) -> Message:
 
 
 class StoppedBefore(Frozen):
-    """The invocation was to go on only so far, and is there. Nothing is asked of a person."""
+    """The invocation reached the phase that it was to stop after. Nothing is asked of a person."""
 
     last: str = Field(description="label of the phase to stop after")
     following: str = Field(description="label and id of what comes next")

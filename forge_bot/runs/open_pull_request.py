@@ -52,7 +52,9 @@ OpenPullRequest = Callable[[WantedPullRequest], str]
 
 
 def opener(root: Path) -> OpenPullRequest:
-    """Return how pull requests of a repository are opened. Raises GhFailed where gh is missing."""
+    """Return the function that opens pull requests of a repository. Raises GhFailed if gh is
+    missing.
+    """
     if shutil.which("gh") is None:
         raise GhFailed(
             say("runs.open_pull_request.gh_is_missing"),

@@ -81,8 +81,8 @@ def open_run(
 
 
 def look_at_run(repository: Repository, info: RunInfo, config: Config) -> Run:
-    """Return a run that another process holds, as it lies in its work tree. Nothing is settled, and
-    nothing can be recorded. Raises ReportsDamaged.
+    """Return a run that another process holds, as it is in its work tree. Nothing is settled or
+    recorded.
     """
     tree = Tree(info.tree or run_paths(repository, info.name).tree)
     workspace = ReadOnlyWorkspace(tree.path, info.name)
@@ -111,7 +111,7 @@ def held_tree(
 
 
 def refuse_renamed(info: RunInfo) -> None:
-    """Raise BranchRenamed where another branch has the run's record."""
+    """Raise BranchRenamed if another branch has the run's record."""
     if info.renamed:
         raise BranchRenamed(
             say(
@@ -176,7 +176,7 @@ def _without_strangers_lines(
 
 
 def _free(tree: Tree, ours: Path) -> tuple[str, ...]:
-    """Take away locks of dead git processes, in a tree that nobody but the run works in."""
+    """Remove locks of dead git processes, in a tree where only the run works."""
     # Where the user works too, a lock may be held by an editor that waits for them.
     gone = tree.unlock() if ours.exists() and tree.path.samefile(ours) else ()
     if INDEX_LOCK in gone:

@@ -32,7 +32,7 @@ _MOST_DESCRIBED = 30
 
 
 class _Kept(Frozen):
-    """The discoveries of an earlier process of this run, and the configuration that it had."""
+    """The capabilities that an earlier process of this run discovered, and its configuration."""
 
     configured: str
     catalogue: ToolCatalogue
@@ -62,18 +62,18 @@ class OutsideCapabilities:
 
     @cached_property
     def calls(self) -> ToolCalls:
-        """Return what makes the calls of this run."""
+        """Return the performer of this run's calls."""
         return ToolCalls(self.setup, self.catalogue)
 
     @property
     def looked_up(self) -> Mapping[str, CapabilityType]:
-        """Return the kinds of those that are called within a conversation, by name."""
+        """Return the kinds of capabilities that are called within a conversation, by name."""
         acts = Effect.ACTS
         return {spec.name: spec.kind for spec in self.catalogue.specs if spec.effect is not acts}
 
     @property
     def skill_seconds(self) -> float:
-        """Return how long a skill may take; nothing where there is none."""
+        """Return the time limit of a skill; None if there are no skills."""
         return self.setup.policy.skill_seconds if self.catalogue.skill_definitions else 0.0
 
     async def discover(self) -> None:
@@ -87,7 +87,9 @@ class OutsideCapabilities:
             self._ready = True
 
     def uses(self, found: Sequence[CapabilityResult]) -> tuple[CapabilityUse, ...]:
-        """Return the uses among results, and what was offered or missing and is not told yet."""
+        """Return the uses among results, and the offered or missing capabilities that are not
+        reported yet.
+        """
         told = {each.name for each in self.run.state.capabilities}
         names = {spec.name for spec in self.catalogue.specs}
         uses = [use_of(item) for item in found if item.capability in names and _is_use(item)]
@@ -108,7 +110,7 @@ class OutsideCapabilities:
             self.calls.call_off()
 
     def _kept(self) -> ToolCatalogue | None:
-        """Return what this run discovered before: the same prompts are then made again."""
+        """Return the earlier discoveries of this run, so that the same prompts are made again."""
         try:
             kept = _Kept.model_validate_json(self._place.read_bytes())
         except (OSError, ValidationError):
@@ -157,7 +159,9 @@ class OutsideCapabilities:
             )
 
     def _order(self) -> None:
-        """Describe what fits the request best; of the rest a long list has the names only."""
+        """Describe the capabilities that fit the request best. A long list has only names for the
+        others.
+        """
         if len(self.catalogue.specs) > _MOST_DESCRIBED:
             described = [describe_capability(spec) for spec in self.catalogue.specs]
             best = self._best(described)
@@ -189,7 +193,7 @@ def _is_use(item: CapabilityResult) -> bool:
 
 
 def use_of(item: CapabilityResult) -> CapabilityUse:
-    """Return the use that a result stands for."""
+    """Return the record of use for a result."""
     denied = item.status is ResultStatus.DENIED
     return CapabilityUse(
         name=item.capability,

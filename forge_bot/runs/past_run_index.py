@@ -38,7 +38,7 @@ _TOLD = 10
 
 
 class _Remembered(Frozen):
-    """A line of the memory; a folder that holds no run is remembered as such."""
+    """A line of the cache. A folder that holds no run is cached as such."""
 
     folder: str
     tree: str
@@ -54,7 +54,7 @@ class Listener:
     hear: Callable[[int, int], object] = field(default=lambda _read, _of: None, compare=False)
 
     def read(self, number: int, of: int) -> None:
-        """Tell it each tenth of many."""
+        """Report progress at each tenth of many runs."""
         if of >= MANY and number * _TOLD % of < _TOLD:
             self.hear(number, of)
 

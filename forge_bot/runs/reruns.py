@@ -44,7 +44,7 @@ def with_flaky_tests(
 
 
 class BaseTree:
-    """The project at a commit in a tree of its own, made when it is first needed."""
+    """The project at a commit in a separate tree, created at first use."""
 
     def __init__(self, run: Run, project: Project, commit: str = "") -> None:
         self.project = project

@@ -1,6 +1,4 @@
-"""The facts that a person should see first: signs of risk in a design, and in how a repository is
-set up.
-"""
+"""Signs of risk in a design, and in how a repository is set up; a person should see them first."""
 
 import re
 from collections.abc import Collection, Sequence

@@ -1,4 +1,4 @@
-"""A run that is open: its tree, its workspace, its state, and how reports become commits."""
+"""An open run: its tree, its workspace, its state, and how reports become commits."""
 
 from contextlib import suppress
 from datetime import datetime
@@ -103,7 +103,7 @@ class Run:
         return max(now(), self.state.updated_at)
 
     def tell(self, report: Report, paths: tuple[str, ...] = ()) -> State:
-        """Fold a report, record it, and commit it with the files it is about."""
+        """Apply a report to the state, record it, and commit it with the files that it is about."""
         state = advance(self.pipeline, self.state, report)
         if state is self.state:
             return state
@@ -111,8 +111,8 @@ class Run:
         return state
 
     def record(self, report: Report, state: State, paths: tuple[str, ...] = ()) -> None:
-        """Make an advanced state the run's own: on disk first, then in a commit of the workspace
-        and the given paths.
+        """Store a new state: first on disk, then in a commit with the workspace and the given
+        paths.
         """
         before = self.state
         self.known_head.begin()
@@ -128,23 +128,19 @@ class Run:
             self._commit(report, before, paths)
 
     def keep(self) -> None:
-        """Commit what was told and rides along with nothing yet: somebody may go on with the branch
-        elsewhere.
-        """
+        """Commit reports that wait for a commit: somebody may continue the branch elsewhere."""
         self.known_head.begin()
         self.tree.commit(
             "forge-bot: keep the record", [("Forge-Run", self.name)], (self.workspace.relative,)
         )
 
     def move_forward(self, commit: str) -> None:
-        """Let the run go on from a commit that has all of its commits. Raises GitFailed."""
+        """Continue the run from a commit that contains all of its commits. Raises GitFailed."""
         self.known_head.begin()
         self.tree.move_forward(commit)
 
     def keep_record(self) -> None:
-        """Commit reports that wait for the next commit to take them along: whoever works in the
-        tree should find it clean.
-        """
+        """Commit waiting reports, so that the tree is clean for whoever works in it."""
         if self._riding:
             self.known_head.begin()
             record = (f"{self.workspace.relative}/{REPORTS}", f"{self.workspace.relative}/{STATE}")
@@ -167,7 +163,9 @@ class Run:
         self.workspace.check_unchanged()
 
     def let_go(self, stands: str) -> None:
-        """Note how the run is left. `stands`: where its branch stood when the run was taken up."""
+        """Note the state in which the run is left. `stands` is the commit of its branch when the
+        run was opened.
+        """
         left = self.known_head.left
         if not self.known_head.begun and left is not None and left.head == stands:
             return
@@ -186,9 +184,7 @@ class Run:
         )
 
     def commit_pending(self, committed: bytes, *, external_worktree: bool) -> None:
-        """Make the commit that a killed process did not come to: the same one, with the same
-        files.
-        """
+        """Make the commit that a killed process did not make: the same one, with the same files."""
         reports = self.workspace.reports()
         pending = [
             number
@@ -220,7 +216,7 @@ class Run:
 
 
 def _rides_along(report: Report) -> bool:
-    """Return whether a report waits for the next one's commit.
+    """Return whether a report waits for the commit of the next one.
 
     A preparation that asks a person stands for itself: its document has to be committed.
     """

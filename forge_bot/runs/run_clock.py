@@ -59,7 +59,7 @@ class RunClock:
 
     @contextmanager
     def paused(self) -> Generator[None]:
-        """Do not count while a person is waited for."""
+        """Stop counting while a person is asked."""
         self._stop()
         try:
             yield

@@ -1,5 +1,5 @@
-"""The needs of a run that are told before it begins: a way to test, and consent to a setup that
-nothing holds to the proxy.
+"""The needs of a run that are checked before it begins: a way to test, and consent to a setup that
+is not held to the proxy.
 """
 
 from forge_bot.errors import NoTestCommand
@@ -15,11 +15,13 @@ SETUP_NOT_WALLED = (
 
 
 def waits_for_consent(backend: BackendName, config: Config) -> bool:
-    """Return whether setup could pass the proxy in this sandbox, and nobody allowed that."""
+    """Return whether setup could bypass the proxy in this sandbox, without anybody's consent."""
     return backend is BackendName.LANDLOCK and not config.setup_without_namespace
 
 
 def check_testable(profile: Profile, config: Config) -> None:
-    """Raise NoTestCommand if nothing could be verified and nobody said that this is wanted."""
+    """Raise NoTestCommand if nothing could be verified and the configuration does not say that this
+    is intended.
+    """
     if not profile.commands.test and config.commands.test is None:
         raise NoTestCommand(say("runs.run_needs.no_tests_found"), details=profile.notes)

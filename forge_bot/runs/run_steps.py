@@ -1,4 +1,4 @@
-"""The steps in which the actions of a run are taken by hosts for which each is a piece of work."""
+"""The steps of a run's actions, for hosts that perform each step separately."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
@@ -99,8 +99,8 @@ def _outcome(run: "Run", host: "LocalHost", action_id: str, key: str) -> str:
 
 
 def name_of(step: str, action: WantedAction | None) -> str:
-    """Return the name of a step by what it does; `action` is what an agent asked for, if it is
-    that.
+    """Return the display name of a step; `action` is the capability that an agent asked for, if the
+    step is that.
     """
     if step != AgentStep.ACTIONS.value:
         return step

@@ -1,4 +1,4 @@
-"""One invocation: a run is opened, goes on, asks, and ends with one outcome."""
+"""One invocation: open a run, continue it, ask, and end with one outcome."""
 
 import asyncio
 import os
@@ -67,7 +67,7 @@ with the same question."""
 
 @dataclass(eq=False, repr=False)
 class Session:
-    """Everything one invocation works with."""
+    """The settings and objects of one invocation."""
 
     repository: Repository
     config: Config
@@ -103,9 +103,7 @@ class Session:
             return self._performed(run, last), run
 
     def inquire(self, info: RunInfo, text: str) -> Outcome:
-        """Answer a question about the run; it stands where it stood, and only the cost is
-        counted.
-        """
+        """Answer a question about the run. Its state does not change, except for the cost."""
         with open_run(self.repository, info, self.config) as run:
             for notice in run.notices:
                 self.tell(Message(text=notice))
@@ -129,7 +127,7 @@ class Session:
         )
 
     def explained(self, found: Inquiry) -> Outcome:
-        """Tell what came of a question."""
+        """Show the result of a question."""
         if found.answer:
             self.tell(Explained(answer=found.answer))
             return Outcome.DONE
@@ -177,7 +175,7 @@ class Session:
         return outcome_of(action)
 
     def stopped(self, run: Run, last: PhaseId, action: Action) -> None:
-        """Tell that the run stands before `action`, which comes after the phase `last`."""
+        """Show that the run stopped before `action`, which comes after the phase `last`."""
         following = run.pipeline.phase(action.phase)
         label = run.pipeline.phase(last).label
         self.tell(StoppedBefore(last=label, following=f"{following.label} ({following.id})"))
@@ -293,7 +291,9 @@ class TerminalHost:
             yield answer(self.run, reply, VIA)
 
     async def _before_answering(self, reply: PersonQuestion | PersonEdit) -> AsyncGenerator[Report]:
-        """Explain or let a person edit; an edited document is shown and asked about anew."""
+        """Answer a question, or let a person edit; an edited document is shown and asked about
+        again.
+        """
         if isinstance(reply, PersonQuestion):
             async with aclosing(self._explain(reply.question)) as reports:
                 async for report in reports:
@@ -325,9 +325,7 @@ class TerminalHost:
                 return self.session.ask(asked)
 
     async def _explain(self, text: str) -> AsyncGenerator[Report]:
-        """Answer in the middle of a question; whatever stands in the way is told, and the question
-        stays open.
-        """
+        """Answer while a question is open. An error is shown, and the question stays open."""
         try:
             inquiry, report = await self.session.look_into(self.run, text)
             if report is not None:
@@ -340,7 +338,7 @@ class TerminalHost:
 
 
 def outcome_of(action: Action) -> Outcome:
-    """Return how an invocation ends that leaves this action outstanding."""
+    """Return the outcome of an invocation that leaves this action outstanding."""
     match action:
         case Done(outcome="abandoned"):
             return Outcome.ABANDONED

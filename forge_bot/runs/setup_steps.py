@@ -91,7 +91,7 @@ def _is_newer_yarn(argv: tuple[str, ...]) -> bool:
 
 
 def _scripts_apart(argv: Sequence[str]) -> int | None:
-    """Return the place of the verb in a command of a JavaScript package manager that has an option
+    """Return the index of the verb in a command of a JavaScript package manager that has an option
     to leave out scripts.
     """
     if argv[0] not in _REBUILDS:

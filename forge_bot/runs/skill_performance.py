@@ -56,7 +56,7 @@ class SkillSource(Protocol):
 
 
 class SkillBranch(NamedTuple):
-    """The branch that a skill is told of, what it came from, and the folder of its documents."""
+    """The branch that a skill is told about, its base, and the folder of its documents."""
 
     name: str
     base: str
@@ -143,7 +143,7 @@ class SkillPerformer:
         return _result(wanted, finished, place.result_chars)
 
     def _chosen(self, name: str) -> SkillDefinition:
-        """Return a skill with its instructions. Raises BadCapabilities if it is another one now."""
+        """Return a skill with its instructions. Raises BadCapabilities if it has changed."""
         known = self.outside.catalogue.skill_definitions[name]
         folder = Path(known.skill_path)
         if skill_digest(folder) != self.outside.catalogue.digests[name]:
@@ -205,7 +205,7 @@ def _request(wanted: CapabilityRequest) -> str:
 
 
 def _result(wanted: CapabilityRequest, finished: WorkResult, limit: int) -> CapabilityResult:
-    """Return the result with what our own process saw of the scripts, beside the agent's words."""
+    """Return the result with the exit codes of the scripts, beside the agent's words."""
     ran = {
         str(json.loads(item.params).get("path")): item
         for item in finished.observations

@@ -1,4 +1,4 @@
-"""One skill performed by hand, outside of a run: nothing is recorded, and what its scripts leave is
+"""One skill performed outside of a run: nothing is recorded, and files that its scripts leave are
 removed.
 """
 

@@ -1,4 +1,4 @@
-"""A run to look at, without its lock: what is on disk or on its branch, and nothing is changed."""
+"""A run as it is on disk or on its branch, read without its lock; nothing is changed."""
 
 from typing import NamedTuple
 

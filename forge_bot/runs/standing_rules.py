@@ -1,4 +1,4 @@
-"""The standing rules at a commit, and what a person is told of them."""
+"""The standing rules at a commit, and their texts for people."""
 
 from forge_bot.engine.state import State
 from forge_bot.git import Repository

@@ -157,7 +157,7 @@ def _ended(
 
 
 def settled_calls(state: State) -> Mapping[tuple[str, str], CapabilityResult]:
-    """Return the answers to calls that are over: none of them is made a second time."""
+    """Return the results of ended calls; no call is made a second time."""
     found: dict[tuple[str, str], CapabilityResult] = {}
     for call in state.calls:
         said = {

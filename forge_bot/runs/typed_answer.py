@@ -1,6 +1,4 @@
-"""What a person answers at a question, and how the grammar's answers become those that a run is
-told.
-"""
+"""A person's answers at a question, and their conversion to the answers of reports."""
 
 from forge_bot.engine.reports import Answer
 from forge_bot.gate.grammar import (
@@ -23,13 +21,13 @@ class PersonAnswer(Frozen):
 
 
 class PersonQuestion(Frozen):
-    """A person wants to know something before they answer."""
+    """A person's question before they answer."""
 
     question: str
 
 
 class PersonEdit(Frozen):
-    """A person's wish to edit a document that is shown, before answering."""
+    """A person's request to edit a document that is shown, before they answer."""
 
     document: str
 
@@ -45,7 +43,7 @@ ANSWER_OF: dict[type[object], Answer] = {
 
 
 def person_answer(said: AnswerCommand) -> PersonAnswer:
-    """Return what a person said, without the version that it names."""
+    """Return a person's words without the version that they name."""
     return PersonAnswer(
         answer=ANSWER_OF[type(said)], notes=said.notes if isinstance(said, Reject) else ""
     )

@@ -1,4 +1,4 @@
-"""Files and definitions that a design is about and that are not in the repository."""
+"""Files and definitions that a design names and that are not in the repository."""
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping

@@ -61,7 +61,7 @@ def key_name(model: str) -> str:
 
 
 def schema_address(name: str) -> str:
-    """Return where the JSON Schema of this version lies: `config` or `pipeline`."""
+    """Return the URL of this version's JSON Schema: `config` or `pipeline`."""
     files = f"https://raw.githubusercontent.com/{ACTION}/v{__version__}"
     return f"{files}/templates/schemas/{name}.json"
 

@@ -1,1 +1,1 @@
-"""Steps of pipelines: what they take, what they call, and what a person is asked before them."""
+"""Steps of pipelines: their inputs, their calls, and the questions before them."""

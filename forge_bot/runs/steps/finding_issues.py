@@ -125,7 +125,7 @@ def issues_text(issues: list[IssueToOpen]) -> str:
 
 
 def opened_sentence(results: Sequence[IssueResult]) -> str:
-    """Return what became of the issues, in words."""
+    """Return the outcome of opening the issues, in words."""
     opened = [f"#{each.number}" for each in results if each.opened]
     before = [f"#{each.number}" for each in results if not each.opened]
     said = [f"opened {', '.join(opened)}"] if opened else []

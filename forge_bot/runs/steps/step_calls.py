@@ -50,7 +50,7 @@ _FOUND = 500
 
 
 class StepCalls:
-    """Calls on behalf of one run. Nothing is changed by them."""
+    """The calls of one run's steps. They change nothing."""
 
     def __init__(self, run: Run) -> None:
         self._run = run
@@ -63,13 +63,15 @@ class StepCalls:
         return declared(self._read)[0]
 
     def project(self) -> dict[str, JsonValue]:
-        """Return what every step may take of the project. The path is the root, as steps see it."""
+        """Return the values of the project that every step may use. The path is the root, as steps
+        see it.
+        """
         stack = main_stack(self._graph)
         name = self._run.repository.common_dir.parent.name
         return {"id": name, "path": ".", "stack": stack.slug if stack is not None else ""}
 
     def output(self, step: Step, arguments: Mapping[str, JsonValue]) -> JsonValue:
-        """Return what a resource or a tool gives. Raises StepFailed, BadOption, BadManifest."""
+        """Return the result of a resource or a tool. Raises StepFailed, BadOption, BadManifest."""
         if step.kind == "resource":
             return self._resource(step, arguments)
         contract = TOOLS[step.tool or ""]

@@ -1,4 +1,4 @@
-"""The values that steps take: inputs from the request, outputs of earlier steps, the project."""
+"""The inputs of steps: inputs from the request, outputs of earlier steps, facts of the project."""
 
 import json
 import re
@@ -62,7 +62,7 @@ def _lacking(name: str, said: str, wanted: StepInput) -> str:
 
 
 class StepValues:
-    """Resolves what steps take. `ahead` computes the output of a step that has not run yet."""
+    """Resolves the inputs of steps. `ahead` computes the output of a step that has not run yet."""
 
     def __init__(
         self,
@@ -77,7 +77,7 @@ class StepValues:
         self._ahead = ahead
 
     def arguments(self, step: Step) -> dict[str, JsonValue]:
-        """Return the arguments of a step. Raises StepFailed for one that nothing gives."""
+        """Return the arguments of a step. Raises StepFailed for one without a value."""
         import jmespath
         from jmespath.exceptions import JMESPathError
 
