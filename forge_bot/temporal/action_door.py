@@ -74,7 +74,7 @@ _OF_WORKER = {
 
 
 def main(environ: Mapping[str, str] = os.environ) -> int:
-    """Hand the event over; 0 unless the server cannot be reached."""
+    """Hand the event to the server; return 0 unless the server cannot be reached."""
     try:
         inputs, around = read_inputs(environ), read_step_context(environ)
     except ForgeError as error:
@@ -151,7 +151,7 @@ class HandedEvent:
 
     @property
     def told(self) -> dict[str, Any]:
-        """Return what the workflow is told."""
+        """Return the message to the workflow."""
         variables = {each.env for each in INPUTS if each.env.startswith("FORGE_BOT_")}
         return {
             "key": self.key,
@@ -182,8 +182,8 @@ class HandedEvent:
 
 
 async def _handed_over(event: HandedEvent) -> tuple[str, Node]:
-    """Start the workflow or update it; one sentence about it, and why the last visit of a worker
-    failed. Raises TemporalUnavailable and TemporalRefused.
+    """Start or update the workflow; return a sentence about it, and the reason why the last visit
+    of a worker failed.
     """
     from temporalio.envconfig import ClientConfig
 

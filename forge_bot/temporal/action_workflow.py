@@ -54,7 +54,7 @@ async def step_done(order: StepOrder) -> StepDone:
 
 
 async def visit_step_done(step: VisitStep) -> VisitDone:
-    """Let the worker that has a visit take its next step. Raises ActivityError."""
+    """Let the worker of a visit take its next step. Raises ActivityError."""
     return await workflow.execute_activity(
         step.step,
         step.order,
@@ -96,7 +96,7 @@ class ForgeActionWorkflow:
 async def _taken(
     action: WantedAction, order: StepOrder | VisitStep
 ) -> tuple[str, StepDone | VisitDone]:
-    """Let a worker take the action; its outcome, and what the workflow above goes on with."""
+    """Let a worker perform the action; return its outcome, and the state for the workflow above."""
     if isinstance(order, VisitStep):
         visited = await visit_step_done(order)
         return visited.taken, visited
@@ -129,9 +129,7 @@ async def actions_done(order: StepOrder, actions: Sequence[WantedAction]) -> Ste
 
 
 async def action_done(order: StepOrder | VisitStep, action: WantedAction) -> StepDone | VisitDone:
-    """Let a workflow lead one action; its name in the server tells the run, or the thread, and the
-    action. Raises ChildWorkflowError.
-    """
+    """Run one action as a workflow, whose name has the run or the thread, and the action."""
     ended = await workflow.execute_child_workflow(
         ForgeActionWorkflow.run,
         ActionWorkflowInput(action=action, order=order),

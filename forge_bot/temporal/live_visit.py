@@ -1,4 +1,4 @@
-"""The process of a visit to a thread, which waits before each step of the work to be let go on."""
+"""The process of a visit to a thread, which waits before each step until it may begin."""
 
 import asyncio
 import os
@@ -99,11 +99,11 @@ class LiveVisit:
 
     @property
     def closed(self) -> bool:
-        """Return whether it begins no more steps."""
+        """Return whether the visit begins no further steps."""
         return self._back < 0
 
     def go_on(self) -> None:
-        """Let the process begin the step that it has told of."""
+        """Let the process begin the step that it has announced."""
         if self._idle is not None:
             self._idle.cancel()
         with suppress(OSError):
@@ -129,7 +129,7 @@ class LiveVisit:
         return None, outcome
 
     async def ended(self, alive: Callable[[], object] = lambda: None) -> int:
-        """Wait for the end of a process that begins no more steps; its exit code."""
+        """Wait for the end of a process that begins no further steps; return its exit code."""
         return 1 if self._ended is None else await watched(asyncio.shield(self._ended), alive)
 
     def _give_up(self) -> None:
@@ -152,7 +152,7 @@ class LiveVisit:
             os.killpg(self._process.pid, signal.SIGKILL)
 
     def _close(self) -> None:
-        """Let the process end where it next asks whether it may go on."""
+        """Let the process end where it next waits to begin a step."""
         if self._idle is not None:
             self._idle.cancel()
         back, self._back = self._back, -1

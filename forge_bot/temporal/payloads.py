@@ -83,8 +83,8 @@ class StepDone(Frozen):
 
 
 class ActionWorkflowInput(Frozen):
-    """The input of the workflow of an action. The worker reads arguments and configuration where
-    they lie.
+    """The input of the workflow of an action. The worker reads arguments and configuration from its
+    own machine.
     """
 
     action: WantedAction
@@ -108,7 +108,7 @@ class ActionWorkflowResult(Frozen):
 
 
 class RunStanding(Frozen):
-    """The standing of a run, for those that follow it."""
+    """The state of a run, for clients that follow it."""
 
     ready: bool = False
     known: int = 0
@@ -139,7 +139,9 @@ _SOON = 10
 
 
 def seconds_to_wait(stop: WorkerStopped) -> int:
-    """Return how long GitHub or a provider asks to be left alone; 0 where it does not matter."""
+    """Return the seconds for which GitHub or a provider asks to wait; 0 if there is no such
+    limit.
+    """
     if stop.code == RateLimited.code:
         return stop.seconds if stop.seconds is not None else _UNNAMED
     seconds = (stop.trouble.seconds if stop.trouble is not None else None) or 0

@@ -1,4 +1,4 @@
-"""What models say in a run that a server leads, for a command that wants it in a file."""
+"""The answers of models in a run that a server leads, for a command that writes them to a file."""
 
 import os
 from collections.abc import Generator
@@ -12,7 +12,9 @@ from forge_bot.sentences import say
 
 
 def answers_file(repository: Repository, run: str) -> Path | None:
-    """Return the file that workers append the run's answers to; None where nobody wants them."""
+    """Return the file to which workers append the run's answers; None if no command asked for
+    it.
+    """
     file = _file(repository, run)
     return file if file.is_file() else None
 

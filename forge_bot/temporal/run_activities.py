@@ -1,4 +1,6 @@
-"""The activities of a run: each opens the run, does one step with the local host, and lets go."""
+"""The activities of a run: each opens the run, performs one step with the local host, and closes
+it.
+"""
 
 import asyncio
 import os
@@ -72,7 +74,7 @@ TellOf = Callable[[str], Notify]
 def open_when_free(
     session: Session, info: RunInfo, seconds: float, meanwhile: Callable[[], None]
 ) -> Generator[Run]:
-    """Open a run, and wait for whoever holds it. Raises RunBusy when the time is over."""
+    """Open a run, and wait while another process holds it. Raises RunBusy when the time is over."""
     with ExitStack() as held:
         ends = time.monotonic() + seconds
         while True:
@@ -88,7 +90,7 @@ def open_when_free(
 
 
 def _sign_of_life() -> None:
-    """Tell the server that this worker lives. Raises where nobody waits for it any more."""
+    """Send the server a heartbeat. Raises if the activity is no longer wanted."""
     activity.heartbeat()
     if activity.is_cancelled():
         raise RunBusy(say("temporal.run_activities.run_is_locked"))
@@ -210,8 +212,8 @@ def _is_again(notice: Thinking) -> bool:
 
 
 def _taken_up(order: StepOrder, session: Session, run: Run) -> StepDone:
-    """Read the run for a workflow that knows nothing of it. Raises BadSigningKey before anything is
-    paid for.
+    """Read the run for a workflow without its state. Raises BadSigningKey before anything is paid
+    for.
     """
     root, wanted = run.repository.root, session.config.sign
     if not run.state.ended and (key := find_key(root, session.environ, wanted=wanted)) is not None:
@@ -221,7 +223,7 @@ def _taken_up(order: StepOrder, session: Session, run: Run) -> StepDone:
 
 
 def _news(order: StepOrder, _session: Session, run: Run) -> StepDone:
-    """Return what lies on the branch and the workflow does not know."""
+    """Return the reports on the branch that the workflow does not know."""
     return _told(order, run)
 
 
@@ -242,7 +244,9 @@ def _finished(_order: StepOrder, session: Session, run: Run) -> StepDone:
 
 
 def _performed(order: StepOrder, session: Session, run: Run) -> StepDone:
-    """Take one step of an action; what an earlier try or somebody else recorded comes first."""
+    """Perform one step of an action; first return what an earlier attempt or somebody else
+    recorded.
+    """
     if len(run.workspace.reports()) != order.known:
         return _told(order, run)
     action = run.action
@@ -278,7 +282,7 @@ def _told(order: StepOrder, run: Run) -> StepDone:
 
 
 def _delivered(order: StepOrder, run: Run) -> str:
-    """Commit what waits for a commit, and push the branch; its newest commit."""
+    """Commit waiting reports, and push the branch; return its newest commit."""
     run.keep_record()
     if order.begin.push and run.repository.remote_url() is not None and run.tree.unpushed():
         run.tree.push()
@@ -286,7 +290,7 @@ def _delivered(order: StepOrder, run: Run) -> str:
 
 
 def _check_place(order: StepOrder, run: Run) -> None:
-    """Raise RunMoved where the branch lacks what the workflow knows."""
+    """Raise RunMoved if the branch lacks commits or reports that the workflow knows."""
     lacks = len(run.workspace.reports()) < order.known
     head = run.tree.head().commit
     if lacks or (order.commit and not is_ancestor(run.repository.root, order.commit, head)):
@@ -294,7 +298,7 @@ def _check_place(order: StepOrder, run: Run) -> None:
 
 
 async def _alive(work: Coroutine[Any, Any, Taken]) -> Taken:
-    """Tell the server that this worker lives, and end the work when nobody wants it any more."""
+    """Send the server heartbeats, and end the work when it is no longer wanted."""
     timeout = activity.info().heartbeat_timeout
     pause = timeout.total_seconds() / 4 if timeout is not None else 5.0
     task = asyncio.ensure_future(work)

@@ -1,4 +1,4 @@
-"""The note on this machine that says which Temporal server leads a run."""
+"""The note on this machine with the Temporal server that leads a run."""
 
 import hashlib
 import platform
@@ -37,7 +37,7 @@ class TemporalPlace(Frozen):
 
 
 def place_of(repository: Repository, run: str) -> TemporalPlace | None:
-    """Return the server that leads the run; None for a run of this machine alone."""
+    """Return the server that leads the run; None for a local run."""
     with suppress(OSError, ValidationError):
         return TemporalPlace.model_validate_json(_note(repository, run).read_bytes())
     return None
@@ -49,7 +49,7 @@ def keep_place(repository: Repository, run: str, place: TemporalPlace) -> None:
 
 
 def forget_place(repository: Repository, run: str) -> None:
-    """Make the run one of this machine alone."""
+    """Make the run a local one."""
     _note(repository, run).unlink(missing_ok=True)
 
 

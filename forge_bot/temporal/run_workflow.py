@@ -77,7 +77,7 @@ class _Moved(Exception):
 
 
 class _Stopped(Exception):
-    """The work stands still. `passing`: the reason can go away by itself."""
+    """The work cannot continue. `passing`: the reason can go away by itself."""
 
     def __init__(self, stop: WorkerStopped, *, passing: bool) -> None:
         super().__init__(stop.message)
@@ -91,7 +91,7 @@ class ForgeRunWorkflow:
 
     @workflow.init
     def __init__(self, begin: RunBegin) -> None:
-        """Begin with nothing known; the branch is read first."""
+        """Begin without a state; the branch is read first."""
         self._begin = begin
         self._until = begin.until
         self._pipeline: Pipeline | None = None
@@ -112,7 +112,7 @@ class ForgeRunWorkflow:
 
     @workflow.run
     async def run(self, begin: RunBegin) -> str:
-        """Lead the run to its end; how it ended."""
+        """Lead the run to its end; return its outcome."""
         del begin
         while True:
             try:
@@ -129,7 +129,7 @@ class ForgeRunWorkflow:
                 workflow.continue_as_new(self._begin.model_copy(update={"until": self._until}))
 
     async def _taken_up(self) -> tuple[Pipeline, State]:
-        """Return the run as it is known; read from its branch if it is not."""
+        """Return the known state of the run; read it from its branch if there is none."""
         if self._pipeline is not None and self._state is not None:
             return self._pipeline, self._state
         self._known, self._commit = 0, ""
@@ -146,7 +146,7 @@ class ForgeRunWorkflow:
         return self._pipeline, self._state
 
     async def _heard_at_end(self) -> bool:
-        """Deliver what a run that is over leaves; return whether a person opened it again."""
+        """Deliver the record of a run that is over; return whether a person opened it again."""
         await self._done("finish")
         if await self._heard():
             return True
@@ -155,20 +155,22 @@ class ForgeRunWorkflow:
         return False
 
     async def _heard(self) -> bool:
-        """Have recorded what a person said meanwhile; return whether there was something."""
+        """Let a worker record the reports of people that arrived meanwhile; return whether there
+        were any.
+        """
         if (said := self._next_said()) is not None and self._pipeline and self._state:
             await self.record(said, advance(self._pipeline, self._state, said))
             return True
         return False
 
     def _lies_behind(self, state: State, action: Action) -> bool:
-        """Return whether an action comes after the phase that the workflow leads the run to."""
+        """Return whether an action comes after the last wanted phase."""
         if not self._until or self._pipeline is None:
             return False
         return stop_after(self._pipeline, PhaseId(self._until))(state, action)
 
     def _moved(self) -> None:
-        """Read the branch again, but not for ever."""
+        """Read the branch again, a limited number of times."""
         self._state = None
         self._moves += 1
         if self._moves > _MOVES:
@@ -182,7 +184,7 @@ class ForgeRunWorkflow:
     # ----------------------------------------------------------------------------------------------
 
     async def perform(self, state: State, action: WorkAction) -> AsyncGenerator[Report]:
-        """Let a worker do it, step by step."""
+        """Let a worker perform the action, step by step."""
         step, first = first_step(action), True
         actions = outstanding_action(state)
         while step and not self._leaves_off():
@@ -199,7 +201,7 @@ class ForgeRunWorkflow:
             self._commit, step, actions, first = done.commit, done.then, done.actions, False
 
     def publish(self, state: State, action: Exec) -> AsyncGenerator[Report]:
-        """Let a worker publish it."""
+        """Let a worker publish."""
         return self.perform(state, action)
 
     async def ask(self, state: State, action: PersonAction) -> AsyncGenerator[Report]:
@@ -218,7 +220,7 @@ class ForgeRunWorkflow:
             yield said
 
     async def record(self, report: Report, state: State) -> None:
-        """Have a person's report recorded; what a worker reports is recorded already."""
+        """Let a worker record a person's report; reports of workers are recorded already."""
         if report.key in self._told:
             try:
                 line = REPORT.dump_json(report).decode()
@@ -236,14 +238,14 @@ class ForgeRunWorkflow:
         self._show()
 
     def _show(self, waits_for: WaitsFor | None = None) -> None:
-        """Let the server find the run by how it stands, if it has the attributes for that."""
+        """Update the search attributes of the run, if the server has them."""
         if not self._begin.shown_as or self._state is None or self._pipeline is None:
             return
         stands = (self._state, next_action(self._pipeline, self._state))
         self._shown.show(self._begin.shown_as, self._state.source.id, stands, waits_for)
 
     def _next_said(self) -> Report | None:
-        """Return the next report of a person that fits; one that fits no more is refused."""
+        """Return the next report of a person that is valid now; others are refused."""
         while self._inbox and self._pipeline is not None and self._state is not None:
             said = self._inbox.popleft()
             try:
@@ -270,8 +272,8 @@ class ForgeRunWorkflow:
         action_id: str = "",
         first: bool = True,
     ) -> StepDone | None:
-        """Let a worker do it. What stands in the way is shown until it is gone; None where a person
-        said something meanwhile.
+        """Let a worker perform a step. A problem is shown until it is gone; return None if a person
+        reported something meanwhile.
         """
         tries = 0
         while True:
@@ -338,7 +340,7 @@ class ForgeRunWorkflow:
 
     @workflow.update
     async def tell(self, report: str) -> None:
-        """Take a person's report; it is recorded and pushed when this returns."""
+        """Accept a person's report. It is recorded and pushed when this returns."""
         said = REPORT.validate_json(report)
         self._told.add(said.key)
         self._inbox.append(said)
@@ -351,7 +353,7 @@ class ForgeRunWorkflow:
 
     @tell.validator
     def _fits(self, report: str) -> None:
-        """Refuse what the engine refuses; it then leaves no trace in the history."""
+        """Refuse a report that the engine refuses, so that it leaves no trace in the history."""
         try:
             said = REPORT.validate_json(report)
             if not isinstance(said, OF_PEOPLE):
@@ -369,18 +371,18 @@ class ForgeRunWorkflow:
 
     @workflow.signal
     def wake(self) -> None:
-        """Try again what stood still, and look at the branch while a person is asked."""
+        """Retry a failed step, and read the branch while a person is asked."""
         self._wakes += 1
         self._look_again = True
 
     @workflow.signal
     def lead_until(self, phase: str) -> None:
-        """Take the phase after which the workflow ends; empty for the end of the run."""
+        """Set the phase after which the workflow ends; empty for the end of the run."""
         self._until = phase
 
     @workflow.query
     def standing(self) -> RunStanding:
-        """Say how the run stands."""
+        """Return the state of the run."""
         if self._state is None or self._pipeline is None:
             return RunStanding(trouble=self._trouble, again=self._again, step=self._step)
         action = next_action(self._pipeline, self._state)

@@ -39,7 +39,7 @@ class WaitsFor(StrEnum):
 
 
 class ShownRun:
-    """What the server was told of a run last."""
+    """The attributes of a run that the server was given last."""
 
     def __init__(self) -> None:
         self._shown: list[SearchAttributeUpdate[Any]] = []
@@ -51,7 +51,7 @@ class ShownRun:
         stands: tuple[State, Action] | None,
         waits_for: WaitsFor | None = None,
     ) -> None:
-        """Let the server find a run by how it stands, if that is known; called in a workflow."""
+        """Update the search attributes of a run, if they are known; called in a workflow."""
         asks = stands is not None and isinstance(stands[1], Checkpoint | HumanGate)
         usual = WaitsFor.PERSON if asks else WaitsFor.NOBODY
         shown: list[SearchAttributeUpdate[Any]] = [
@@ -77,7 +77,7 @@ async def has_attributes(client: "Client") -> bool:
 
 
 async def add_attributes(client: "Client") -> str:
-    """Add those that the namespace lacks; the reason in a sentence where it does not let us."""
+    """Add the attributes that the namespace lacks; return the reason if it does not allow that."""
     from temporalio.api.enums.v1 import IndexedValueType
     from temporalio.api.operatorservice.v1 import AddSearchAttributesRequest
     from temporalio.service import RPCError
@@ -105,7 +105,7 @@ async def add_attributes(client: "Client") -> str:
 
 
 async def _missing(client: "Client") -> list[SearchAttributeKey[Any]]:
-    """Return the attributes that the namespace lacks; all, where it does not tell."""
+    """Return the attributes that the namespace lacks; all of them if it does not say."""
     from temporalio.api.operatorservice.v1 import ListSearchAttributesRequest
     from temporalio.service import RPCError
 

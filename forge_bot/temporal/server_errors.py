@@ -1,4 +1,4 @@
-"""The words of a Temporal server's protocol as errors of forge-bot."""
+"""Turn errors of a Temporal server's protocol into errors of forge-bot."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ UNREAD = (
 
 
 async def unread_by_worker(handle: WorkflowHandle[Any, Any]) -> str:
-    """Return why a worker could not make sense of a workflow's history; empty if none failed."""
+    """Return why a worker could not replay a workflow's history; empty if none failed."""
     failed = ""
     async for event in handle.fetch_history_events():
         if event.HasField("workflow_task_failed_event_attributes"):
@@ -28,7 +28,7 @@ async def unread_by_worker(handle: WorkflowHandle[Any, Any]) -> str:
 def as_forge_error(
     error: RPCError, address: str, namespace: str
 ) -> TemporalUnavailable | TemporalRefused:
-    """Return the error for what the server's protocol says."""
+    """Return the error for an error of the server's protocol."""
     if error.status in {RPCStatusCode.NOT_FOUND, RPCStatusCode.INVALID_ARGUMENT}:
         return TemporalRefused(
             say("temporal.server_errors.no_namespace", address=address, namespace=namespace)

@@ -1,4 +1,4 @@
-"""The connection to a Temporal server, or a development server that lives as long as a command."""
+"""The connection to a Temporal server, or a development server that runs as long as a command."""
 
 import asyncio
 import shutil
@@ -114,7 +114,7 @@ async def _connected_to_new(place: TemporalPlace) -> "Client":
 
 
 async def connect(place: TemporalPlace, metrics: str = "") -> "Client":
-    """Connect to a server that is there. Raises TemporalUnavailable and TemporalRefused."""
+    """Connect to a running server. Raises TemporalUnavailable and TemporalRefused."""
     from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
     from temporalio.client import Client
     from temporalio.contrib.pydantic import pydantic_data_converter
@@ -142,8 +142,8 @@ async def connect(place: TemporalPlace, metrics: str = "") -> "Client":
 
 
 def _measured(metrics: str) -> "Runtime | None":
-    """Return what sends metrics to a collector: over HTTP to an address of it that ends as such do,
-    else over gRPC.
+    """Return the exporter of metrics to a collector: over HTTP if its address ends like one for
+    HTTP, else over gRPC.
     """
     from temporalio.runtime import OpenTelemetryConfig, Runtime, TelemetryConfig
 

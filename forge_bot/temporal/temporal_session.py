@@ -1,4 +1,6 @@
-"""One invocation at a terminal for a run that a Temporal server leads: begin, tell, follow, ask."""
+"""One invocation at a terminal for a run that a Temporal server leads: begin, report, follow,
+ask.
+"""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable
@@ -92,7 +94,7 @@ _LOST = frozenset(
 
 
 class TemporalSession:
-    """Does for a run on a server what a Session does for a run of this machine."""
+    """Leads an invocation for a run on a server, as a Session does for a local run."""
 
     def __init__(
         self,
@@ -116,7 +118,8 @@ class TemporalSession:
     def go_on(
         self, info: RunInfo, first: Callable[[Run], Report | None] | None = None
     ) -> tuple[Outcome, Run]:
-        """Tell the run something first if wanted, and follow it until nobody can do what is asked.
+        """Report something to the run first if wanted, and follow it until nobody can perform the
+        next action.
 
         Raises what stands in the way of the run, as the worker told it.
         """
@@ -135,7 +138,7 @@ class TemporalSession:
             raise as_forge_error(error, self.place.address, self.place.namespace) from error
 
     def _last_phase(self, info: RunInfo) -> PhaseId | None:
-        """Return the phase after which nothing is wanted. Raises BadOption."""
+        """Return the last wanted phase. Raises BadOption."""
         if self.session.until is None:
             return None
         with self._held(info) as run:
@@ -198,7 +201,9 @@ class TemporalSession:
         first: Callable[[Run], Report | None],
         standing: RunStanding,
     ) -> None:
-        """Tell a run something while a worker holds it; the workflow takes it after the step."""
+        """Report something to a run while a worker performs a step; the workflow takes it after the
+        step.
+        """
         run = look_at_run(self.session.repository, info, self.session.config)
         if (report := first(run)) is not None:
             text = say("temporal.temporal_session.worker_at_work", label=standing.label)
@@ -243,7 +248,7 @@ class TemporalSession:
             raise RunBusy(say("temporal.temporal_session.workflow_is_reading"))
 
     async def _tell(self, handle: RunHandle, run: Run, report: Report) -> None:
-        """Deliver a person's report; a refusal is raised as the engine worded it."""
+        """Deliver a person's report. A refusal is raised with the engine's words."""
         try:
             await self._taken(handle, report)
         except WorkflowUpdateFailedError as failed:
@@ -296,7 +301,7 @@ class TemporalSession:
         )
 
     async def _show_again(self, handle: RunHandle, run: Run) -> None:
-        """Show the version that waits: the next bare approval then means what is seen here."""
+        """Show the version of the open question; a bare approval then means it."""
         action, asked = run.action, open_question(run)
         if asked is not None and isinstance(action, Checkpoint | HumanGate):
             if (shown := gate_shown(run, action, VIA)) is not None:
@@ -330,7 +335,7 @@ class TemporalSession:
                     return outcome_of(asked), run
 
     async def _settled(self, client: Client, handle: RunHandle) -> RunStanding:
-        """Return how the run stands once it works no more here; raise what stands in its way."""
+        """Return the state of the run when it stops; raise its problem."""
         pause, before, quiet = _SHORTEST, RunStanding(), 0.0
         while True:
             standing = await self._standing(client, handle)
@@ -349,7 +354,7 @@ class TemporalSession:
             await asyncio.sleep(pause)
 
     def _tell_again(self, standing: RunStanding) -> None:
-        """Tell what becomes of a run in trouble once this command has ended."""
+        """Show how a run with a problem continues after this command has ended."""
         if standing.again and not self.place.dev:
             when = in_time(standing.again)
             text = f"The run goes on by itself {when}; forge-bot resume tries at once."
@@ -374,7 +379,7 @@ class TemporalSession:
             return RunStanding()
 
     async def _require_workers(self, client: Client) -> None:
-        """Raise NoTemporalWorker where nobody takes workflows, or work of this clone."""
+        """Raise NoTemporalWorker if no worker takes workflows, or steps of this clone."""
         kinds = (
             (ORCHESTRATION, TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW),
             (self._queue, TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY),
@@ -390,7 +395,7 @@ class TemporalSession:
                 raise NoTemporalWorker(say("temporal.temporal_session.no_worker", queue=queue))
 
     def _progress(self, standing: RunStanding) -> None:
-        """Tell what a worker elsewhere does; one in this process tells it itself."""
+        """Show the progress of a worker elsewhere; one in this process shows its own."""
         if self.place.dev or not standing.ready:
             return
         if standing.action_id != self._action and standing.step:
@@ -398,7 +403,7 @@ class TemporalSession:
             self.session.tell(PhaseBegan(phase=standing.phase, label=standing.label))
 
     def _held(self, info: RunInfo) -> AbstractContextManager[Run]:
-        """Open the run, which a worker may hold for another moment."""
+        """Open the run, waiting a moment for a worker that holds it."""
         return open_when_free(self.session, info, _PATIENCE, lambda: None)
 
 

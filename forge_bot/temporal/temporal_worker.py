@@ -55,7 +55,9 @@ _READERS = ("markdown_it", "mdurl")
 
 
 def workflow_runner() -> SandboxedWorkflowRunner:
-    """Return what runs workflows: in Temporal's sandbox, which holds them to be deterministic."""
+    """Return the runner of workflows: Temporal's sandbox, which checks that they are
+    deterministic.
+    """
     return SandboxedWorkflowRunner(
         SandboxRestrictions.default.with_passthrough_modules(*_PURE, *_READERS)
     )
