@@ -23,6 +23,7 @@ from forge_bot.engine.reports import RunFlags
 from forge_bot.errors import BadOption
 from forge_bot.gate.arguments import Amount
 from forge_bot.git import Repository
+from forge_bot.git.large_trees import is_large
 from forge_bot.runs.capability_setup import capability_setup, keep_options
 from forge_bot.runs.checks import CheckSubject, Occasion, RunIntent, run_checks
 from forge_bot.runs.create_run import NewRun, RunPlan, create_run, plan_for
@@ -84,6 +85,12 @@ class _Start:
         intent = RunIntent(text=text, branch=plan.branch, here=plan.here, scope=scope)
         signs_here = self.place is None or self.place.dev
         return CheckSubject(self.repository, self.config, intent, signs_here=signs_here)
+
+    def sets_up(self, plan: RunPlan) -> bool:
+        """Return whether the run begins with setup in a second tree that takes long to make."""
+        own = not plan.here and self.place is None and self.pipeline.steps is None
+        large = own and is_large(self.repository.root)
+        return large and bool(self.subject(plan).profile.commands.setup)
 
 
 def start_run(task: str, options: RunOptions) -> int:
@@ -173,7 +180,8 @@ def _begun(
 ) -> int:
     """Make the run and go on with it until a person is needed."""
     options = start.options
-    info = create_run(going.repository, beginning, start.pipeline)
+    sets_up = start.sets_up(beginning.plan)
+    info = create_run(going.repository, beginning, start.pipeline, sets_up=sets_up)
     if estimate is not None:
         keep_estimate(going.repository, info.name, estimate)
     keep_model(going.repository, info.name, options.model)

@@ -82,6 +82,10 @@ class Tree:
         """Return whether `status` is empty."""
         return not self.status()
 
+    def fill(self) -> None:
+        """Check out the files of a tree that was made without them."""
+        fill(self.path)
+
     def move_forward(self, commit: str) -> None:
         """Move the branch and the files to a commit that came after. Raise GitFailed, and leave all
         as it was, where uncommitted work or an untracked file is in the way.
@@ -235,9 +239,9 @@ def add(root: Path, path: Path, branch: str, base: str | None) -> Tree:
     return Tree(path.resolve())
 
 
-def detached(root: Path, path: Path, commit: str) -> Tree:
+def detached(root: Path, path: Path, commit: str, *, filled: bool = True) -> Tree:
     """A work tree at `path` that stands at a commit and on no branch. One that was left there is
-    made anew: it holds nobody's work.
+    made anew: it holds nobody's work. Where it is not `filled`, `fill` checks its files out.
 
     Raises GitFailed, also when something that is no work tree of this repository stands in the way.
     """
@@ -250,6 +254,7 @@ def detached(root: Path, path: Path, commit: str) -> Tree:
         "add",
         "--quiet",
         "--detach",
+        *(() if filled else ("--no-checkout",)),
         "--",
         str(path),
         commit_id(root, commit),
@@ -258,15 +263,26 @@ def detached(root: Path, path: Path, commit: str) -> Tree:
     return Tree(path.resolve())
 
 
+def fill(folder: Path) -> None:
+    """Check out the files of a work tree that was made without them, as `git worktree add` does.
+
+    Another work tree may be made meanwhile, while two calls of `git worktree add` at once may fail:
+    each reads what the other has registered in part.
+    """
+    git(folder, "reset", "--quiet", "--hard", "--no-recurse-submodules", seconds=LONG)
+
+
 def show(root: Path, path: Path, commit: str) -> Tree:
     """Return the detached work tree at `path` with the files of a commit; it is added when it is
     missing.
 
-    Untracked files stay. An untracked file that the commit has is replaced.
+    Untracked files stay. An untracked file that the commit has is replaced. Locks that a killed git
+    left there are taken away: nobody else works in such a tree.
     """
     known = any(_same(info.path, path) and info.path.is_dir() for info in listed(root))
     if not known:
         return detached(root, path, commit)
+    _let_finish(path)
     git(path, "checkout", "--quiet", "--force", "--detach", commit_id(root, commit), seconds=LONG)
     return Tree(path.resolve())
 
@@ -274,6 +290,7 @@ def show(root: Path, path: Path, commit: str) -> Tree:
 def remove(root: Path, path: Path) -> None:
     """Take away the work tree at `path` with all that is in it, if there is one."""
     if any(_same(info.path, path) for info in listed(root)):
+        _let_finish(path)
         words = ("worktree", "remove", "--force", "--force", "--", str(path.absolute()))
         try:
             git(root, *words, seconds=LONG)
@@ -298,6 +315,8 @@ def remove_unused(root: Path, path: Path, branch: str, start: str, written: str)
         return False
     if own is None and path.exists() and any(path.iterdir()):
         return False
+    if own is not None:
+        _let_finish(path)
     if (
         own is not None
         and own.lock_reason != _INITIALIZING
@@ -373,12 +392,21 @@ def _clear_leftovers(root: Path, path: Path, branch: str, start: str | None) -> 
     for info in listed(root):
         here = _same(info.path, path)
         if here and info.lock_reason == _INITIALIZING and info.branch in {None, branch}:
+            _let_finish(path)
             _undo(root, path, HEADS + branch, start)
         elif info.prunable and (here or info.branch == branch):
             git(root, "worktree", "remove", "--force", "--", str(info.path))
         else:
             left.append(info)
     return left
+
+
+def _let_finish(left: Path) -> None:
+    """Wait for a git that fills a work tree and has outlived the process which had started it: it
+    would put files back.
+    """
+    if own_files.has_locks(left):
+        own_files.unlock(left, seconds=_PATIENCE)
 
 
 def _undo(root: Path, path: Path, ref: str, start: str | None) -> None:

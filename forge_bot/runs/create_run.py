@@ -2,7 +2,7 @@
 
 import shutil
 from collections.abc import Callable, Collection, Generator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from datetime import datetime
 from pathlib import Path
 from uuid import uuid4
@@ -148,6 +148,7 @@ def create_run(
     *,
     external_worktree: bool = False,
     note: Callable[[RunPaths], None] | None = None,
+    sets_up: bool = False,
 ) -> RunInfo:
     """Make the work tree, write the frozen request and the first report, and commit them on the
     run's branch.
@@ -155,6 +156,7 @@ def create_run(
     With `external_worktree` the run lives in the tree that somebody else works in, who may have to
     make the branch first: nothing is committed here, the first opening of the run does it, and if
     anything fails nothing is left. `note` writes, before the run is there, what lies beside it.
+    With `sets_up` the work tree for setup is made beside the run's own.
     """
     draft, plan = beginning.draft, beginning.plan
     stamp = now()
@@ -174,6 +176,7 @@ def create_run(
         held(places.lock, f"the run {name}", this_process()),
         _left_whole(made),
         noted(places, begun),
+        _beside(repository, places, head.commit) if sets_up else nullcontext(),
     ):
         if note is not None:
             note(places)
@@ -210,6 +213,13 @@ def _left_whole(made: Collection[Path]) -> Generator[None]:
             with suppress(OSError):
                 folder.parent.rmdir()
         raise
+
+
+def _beside(repository: Repository, places: RunPaths, commit: str) -> AbstractContextManager[None]:
+    # Only a terminal asks for it, and a supervisor reads few modules.
+    from forge_bot.runs.judged_tree import made_beside
+
+    return made_beside(repository, places, commit)
 
 
 def _write_first(

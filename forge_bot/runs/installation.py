@@ -101,6 +101,7 @@ class Installation:
 
     def __init__(self, repository: Repository, places: RunPaths, foundation: Foundation) -> None:
         self.repository = repository
+        self.places = places
         self.environment = places.environment
         self.path = places.judged
         self.foundation = foundation
@@ -126,10 +127,15 @@ class Installation:
 
         Raises GitFailed when an approved patch does not fit the base commit.
         """
+        # Only what sets up needs it, and a supervisor reads few modules.
+        from forge_bot.runs.judged_tree import taken
+
         self._known.clear()
+        commit = self.foundation.commit
+        made = taken(self.places, commit)
         shutil.rmtree(self.environment, ignore_errors=True)
         self.environment.mkdir(parents=True)
-        tree = self.repository.detached_tree(self.path, self.foundation.commit)
+        tree = made or self.repository.detached_tree(self.path, commit)
         for patch in self.foundation.approved():
             # A pattern without a slash names a file in any folder (git-apply(1) matches with `*`
             # across slashes).

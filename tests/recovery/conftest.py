@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from forge_bot.git.large_trees import is_large
+from forge_bot.settings.config import CONFIG
 from tests.recovery.nursery import Nursery
 from tests.recovery.play import Play
 from tests.recovery.scripts import LONG, SHORT
@@ -16,7 +18,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Keep tests that stand on one performance of a script in one process: it takes a while."""
     for item in (each for each in items if Path(__file__).parent in each.path.parents):
         names = getattr(item, "fixturenames", ())
-        script = next((name for name in ("long", "red", "steps") if name in names), "short")
+        script = next(
+            (name for name in ("long", "red", "steps", "large") if name in names), "short"
+        )
         item.add_marker(pytest.mark.xdist_group(f"recovery-{script}"))
 
 
@@ -70,3 +74,20 @@ def long(nursery: Nursery, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         made = World(tmp_path_factory.mktemp("long"), nursery, play)
         made.build()
         yield made, undisturbed(made, LONG)
+
+
+_DEEP = "/".join("d" * 240 for _ in range(10))
+
+
+@pytest.fixture(scope="session")
+def large(nursery: Nursery, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Told]:
+    """The short script in a repository whose index is as large as that of thousands of files, with
+    setup before the first step.
+    """
+    names = (f"{_DEEP}/{number}.txt" for number in range(120))
+    setup = 'commands: {setup: [["true"]]}\n'
+    with Play() as play:
+        made = World(tmp_path_factory.mktemp("large"), nursery, play)
+        made.build({CONFIG: setup, **dict.fromkeys(names, "x\n")})
+        assert is_large(made.path)
+        yield made, undisturbed(made, SHORT)

@@ -63,12 +63,16 @@ class World:
         """The state folder."""
         return self.root / "state"
 
-    def build(self) -> None:
-        """Make the sample repository."""
+    def build(self, more: Mapping[str, str] | None = None) -> None:
+        """Make the sample repository, with some more files if wanted."""
         sample = templates() / "demo" / "repository"
         shutil.copytree(
             sample, self.path, ignore=shutil.ignore_patterns("__pycache__"), dirs_exist_ok=True
         )
+        for name, content in (more or {}).items():
+            place = self.path / name
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_text(content, encoding="utf-8")
         self.state.mkdir(exist_ok=True)
         for words in (["init", "-q", "-b", "main"], ["add", "-A"], ["commit", "-qm", "start"]):
             self.git(*words)

@@ -1,0 +1,57 @@
+"""The work tree in which the commands of a run judge, made while the run's own is: in a large
+repository each keeps one processor busy for a second.
+"""
+
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from threading import Thread
+
+from forge_bot.errors import ForgeError
+from forge_bot.git import Repository, Tree
+from forge_bot.runs.run_paths import RunPaths
+
+_made: dict[Path, tuple[Tree, str]] = {}
+"""What this process has made and nobody has taken, by its folder, with its commit. Another process
+makes the tree anew: it cannot know what has happened there.
+"""
+
+
+@contextmanager
+def made_beside(repository: Repository, places: RunPaths, commit: str) -> Generator[None]:
+    """Fill the tree in a thread of its own, which has ended when the block has. If the block fails
+    the tree is removed; if the tree cannot be made, setup tries once more and says why.
+    """
+    filling: Thread | None = None
+    with suppress(ForgeError):
+        tree = repository.detached_tree(places.judged, commit, filled=False)
+        filling = Thread(target=_filled, args=(tree, places.judged, commit))
+        filling.start()
+    try:
+        yield
+    except BaseException:
+        _ended(filling)
+        _made.pop(places.judged, None)
+        with suppress(ForgeError):
+            repository.remove_tree(places.judged)
+        raise
+    _ended(filling)
+
+
+def taken(places: RunPaths, commit: str) -> Tree | None:
+    """Return the tree if this process made it at the commit and no setup has begun there; it is
+    given out once.
+    """
+    tree, made_at = _made.pop(places.judged, (None, ""))
+    return tree if made_at == commit and not places.environment.exists() else None
+
+
+def _filled(tree: Tree, path: Path, commit: str) -> None:
+    with suppress(ForgeError):
+        tree.fill()
+        _made[path] = (tree, commit)
+
+
+def _ended(filling: Thread | None) -> None:
+    if filling is not None:
+        filling.join()

@@ -1,0 +1,40 @@
+"""In a repository of many files, where commits are made of entries of the index and two work trees
+at once, a run that is killed ends as if nothing had happened.
+"""
+
+import pytest
+
+from tests.recovery.conftest import Told
+from tests.recovery.trials import KINDS, Boundary, Kind, spread, survives
+
+pytestmark = pytest.mark.journey
+
+
+@pytest.mark.first_line
+@pytest.mark.parametrize(
+    ("part", "boundary"), [(0, Boundary("power", 20)), (1, Boundary("git before", 9))]
+)
+def test_a_run_in_a_large_tree_that_is_killed_ends_the_same(
+    large: Told, part: int, boundary: Boundary
+) -> None:
+    world, parts = large
+    assert survives(world, parts[part], (boundary,)) == 1
+
+
+@pytest.mark.parametrize("part", range(2))
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_run_in_a_large_tree_that_is_killed_at_one_of_many_steps_ends_the_same(
+    large: Told, kind: Kind, part: int
+) -> None:
+    world, parts = large
+    for boundary in spread(parts[part], (kind,), 5):
+        survives(world, parts[part], (boundary,))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["git before", "git after", "file", "power"])
+@pytest.mark.parametrize("share", range(4))
+def test_it_is_so_at_every_step_of_the_beginning(large: Told, kind: Kind, share: int) -> None:
+    world, parts = large
+    for number in range(1 + share, 160, 4):
+        survives(world, parts[0], (Boundary(kind, number),))
