@@ -30,11 +30,11 @@ from forge_bot.agent.tools.tool_catalogue import ToolCatalogue, discover_capabil
 from forge_bot.cli.amounts import amount_of, limits, paid
 from forge_bot.cli.console import Console
 from forge_bot.cli.options import CapabilityChoice, SkillOptions
-from forge_bot.cli.session_setup import capability_options, load_setup
 from forge_bot.errors import BadArgument, UnknownCapability
 from forge_bot.git import Repository
-from forge_bot.runs.capability_setup import capability_setup
+from forge_bot.runs.capability_setup import CapabilityOptions, capability_setup
 from forge_bot.sentences import say
+from forge_bot.settings import load_config
 from forge_bot.settings.capability_file import MCPServerConfig
 
 _BROKEN = 5
@@ -139,7 +139,7 @@ def _performed(
         ):
             console.print(warn_of_price(notice.model).text, highlight=False)
 
-    config = load_setup(repository)
+    config = load_config(repository.root)
     models = models_for(config, performing.model)()
     trial = SkillTrial(repository, config, setup, catalogue, models, budget)
     found = trial.perform(wanted, tell)
@@ -152,8 +152,9 @@ def _performed(
 
 def _discovered(folder: Path, source: CapabilityChoice) -> tuple[CapabilitySetup, ToolCatalogue]:
     repository = Repository.find(folder)
-    config = load_setup(repository)
-    setup = capability_setup(repository.root, config, capability_options(source))
+    config = load_config(repository.root)
+    named = CapabilityOptions.named(source.mcp_config, source.skills_dir)
+    setup = capability_setup(repository.root, config, named)
     return setup, asyncio.run(discover_capabilities(setup))
 
 

@@ -6,12 +6,11 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from forge_bot.cli.coding_agents import agent_above, at_terminal, person_types
-from forge_bot.cli.options import CapabilityChoice, Ending
+from forge_bot.cli.options import Ending
 from forge_bot.cli.progress import Progress
 from forge_bot.cli.terminal_question import ask_at_terminal, open_editor, say_how_to_answer, show
 from forge_bot.errors import NeedsTerminal
 from forge_bot.git import Repository
-from forge_bot.runs.capability_setup import CapabilityOptions
 from forge_bot.runs.open_pull_request import opener
 from forge_bot.runs.question import Question
 from forge_bot.runs.request_draft import poster
@@ -27,14 +26,6 @@ if TYPE_CHECKING:
 def load_setup(repository: Repository) -> Config:
     """The configuration in the work tree the user is in."""
     return load_config(repository.root)
-
-
-def capability_options(choice: CapabilityChoice) -> CapabilityOptions:
-    """Return the files and folders of the command line by their whole paths."""
-    return CapabilityOptions(
-        mcp_config=choice.mcp_config and choice.mcp_config.absolute(),
-        skills_dirs=tuple(each.absolute() for each in choice.skills_dir or ()),
-    )
 
 
 def way_of_answer(*, by_script: bool) -> str:

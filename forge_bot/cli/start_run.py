@@ -13,10 +13,10 @@ from forge_bot.cli.closing_lines import print_result
 from forge_bot.cli.coding_agents import at_terminal
 from forge_bot.cli.console import Console
 from forge_bot.cli.discussion import discussed
-from forge_bot.cli.options import ResumeOptions, RunOptions
+from forge_bot.cli.options import CapabilityChoice, ResumeOptions, RunOptions
 from forge_bot.cli.progress import Progress, expected
 from forge_bot.cli.resume import resume
-from forge_bot.cli.session_setup import capability_options, load_setup, session
+from forge_bot.cli.session_setup import load_setup, session
 from forge_bot.cli.temporal_commands import new_place, on_server
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.reports import RunFlags
@@ -24,7 +24,7 @@ from forge_bot.errors import BadOption
 from forge_bot.gate.arguments import Amount
 from forge_bot.git import Repository
 from forge_bot.git.large_trees import is_large
-from forge_bot.runs.capability_setup import capability_setup, keep_options
+from forge_bot.runs.capability_setup import CapabilityOptions, capability_setup, keep_options
 from forge_bot.runs.checks import CheckSubject, Occasion, RunIntent, run_checks
 from forge_bot.runs.create_run import NewRun, RunPlan, create_run, plan_for
 from forge_bot.runs.ended_records import newest_records
@@ -140,7 +140,7 @@ def _prepared(task: str, options: RunOptions) -> _Start:
     if options.pipeline is not None:
         config = config.model_copy(update={"pipeline": options.pipeline})
     pipeline = load_pipeline(config.pipeline, repository.root)
-    capability_setup(repository.root, config, capability_options(options.capabilities))
+    capability_setup(repository.root, config, _named(options.capabilities))
     given = options.budget
     budget = config.amount if given is None else amount_of(given, "--budget 5")
     draft = draft_from_words(
@@ -149,6 +149,10 @@ def _prepared(task: str, options: RunOptions) -> _Start:
     if pipeline.steps is not None:
         inputs_of(pipeline.steps, f"{draft.title}\n{draft.text}")
     return _Start(options, repository, place, config, pipeline, draft, budget, Progress(Console()))
+
+
+def _named(choice: CapabilityChoice) -> CapabilityOptions:
+    return CapabilityOptions.named(choice.mcp_config, choice.skills_dir)
 
 
 def _check(start: _Start, plan: RunPlan) -> None:
@@ -185,7 +189,7 @@ def _begun(
     if estimate is not None:
         keep_estimate(going.repository, info.name, estimate)
     keep_model(going.repository, info.name, options.model)
-    keep_options(going.repository, info.name, capability_options(options.capabilities))
+    keep_options(going.repository, info.name, _named(options.capabilities))
     start.progress.began(info, beginning.plan, estimate)
     leader = going if start.place is None else on_server(going, start.place, options.record)
     try:

@@ -1,9 +1,9 @@
 """The capabilities configured for a repository, from the files and options that say so."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from forge_bot.agent.tools.placeholders import SERVER_VARIABLES
 from forge_bot.agent.tools.setup import CapabilitySetup
@@ -29,6 +29,14 @@ class CapabilityOptions(Frozen):
 
     mcp_config: Path | None = None
     skills_dirs: tuple[Path, ...] = ()
+
+    @classmethod
+    def named(cls, mcp_config: Path | None, skills_dirs: Sequence[Path] | None) -> Self:
+        """Return the options for names that count from the folder the process is in."""
+        return cls(
+            mcp_config=mcp_config and mcp_config.absolute(),
+            skills_dirs=tuple(each.absolute() for each in skills_dirs or ()),
+        )
 
 
 NOTHING_NAMED = CapabilityOptions()

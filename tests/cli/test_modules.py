@@ -74,7 +74,7 @@ _ALL: dict[tuple[str, ...], int] = {
     ("init",): 670,
     ("doctor",): 580,
     ("graph", "show"): 410,
-    ("capabilities",): 910,
+    ("capabilities",): 490,
     ("mcp",): 730,
     ("hook", "post-tool"): 335,
     ("worker",): 1260,
