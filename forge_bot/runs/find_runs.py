@@ -35,6 +35,9 @@ _NAMES = re.compile(r"(?<![\w-])\d{8}-[\w-]*\w")
 """The names of runs begin with a day."""
 
 
+_OVER = frozenset({"completed", "abandoned"})
+
+
 class RunInfo(Frozen):
     """A run as a list shows it."""
 
@@ -85,7 +88,7 @@ class RunInfo(Frozen):
     @property
     def ended(self) -> bool:
         """Return whether nothing is left to do."""
-        return self.status in {"completed", "abandoned"}
+        return self.status in _OVER
 
 
 def runs(repository: Repository, *, unborn: bool = False) -> tuple[RunInfo, ...]:
@@ -105,9 +108,8 @@ def runs(repository: Repository, *, unborn: bool = False) -> tuple[RunInfo, ...]
     names = {info.name for info in (*here, *away.values())}
     kept = [info for info in known.kept() if info.name not in names]
     names |= {info.name for info in kept}
-    lying = _runs_in(repository.root, names) if unborn else ()
     return (
-        *(info for info in lying if info.branch not in tips.local),
+        *(known.lying(repository.root, names) if unborn else ()),
         *_newest_first(here),
         *_newest_first(
             info for info in away.values() if info.name not in {mine.name for mine in here}
@@ -197,14 +199,6 @@ def run_in(tree: Path, name: str) -> RunInfo | None:
     return _info(started, tree, standing_on_disk(tree, name)) if started is not None else None
 
 
-def _runs_in(tree: Path, without: Collection[str]) -> Iterator[RunInfo]:
-    """Yield the runs whose folders lie in a work tree, the newest of them by name."""
-    for name in names_on_disk(tree):
-        info = run_in(tree, name) if name not in without else None
-        if info is not None:
-            yield info
-
-
 def checked_out(repository: Repository) -> str:
     """Return the branch that is checked out; empty where none is."""
     try:
@@ -229,6 +223,8 @@ class _Branches:
         self._tips = tips
         self._committed = committed
         self._own: dict[str, frozenset[str] | None] = {}
+        self._names: dict[str, list[str]] = {}
+        self._started: dict[str, FirstReport | None] = {}
 
     def here(self) -> list[RunInfo]:
         """Return the runs of local branches."""
@@ -285,6 +281,29 @@ class _Branches:
                     if info.ended or ref not in merged:
                         yield info.model_copy(update={"kept": ref})
 
+    def lying(self, tree: Path, without: Collection[str]) -> Iterator[RunInfo]:
+        """Yield the runs that lie in a work tree and whose branch is not made yet, the newest of
+        them by name.
+        """
+        for name in self._names_in(tree):
+            started = self._started_in(tree, name) if name not in without else None
+            if started is not None and started.branch not in self._tips.local:
+                yield _info(started, tree, standing_on_disk(tree, name))
+
+    def _names_in(self, tree: Path) -> list[str]:
+        """Return the names of the newest folders of runs in a work tree, looked at once."""
+        key = str(tree)
+        if key not in self._names:
+            self._names[key] = names_on_disk(tree)
+        return self._names[key]
+
+    def _started_in(self, tree: Path, name: str) -> FirstReport | None:
+        """Return the first report of a run in a work tree, looked at once."""
+        key = f"{tree}/{name}"
+        if key not in self._started:
+            self._started[key] = started_on_disk(tree, name)
+        return self._started[key]
+
     def _merged_into(self) -> dict[str, str]:
         """Return the newest commit of the default branch, by its full ref."""
         name = self._tips.default or ""
@@ -298,8 +317,8 @@ class _Branches:
         there.
         """
         others: list[_Orphan] = []
-        for name in names_on_disk(tree):
-            started = started_on_disk(tree, name)
+        for name in self._names_in(tree):
+            started = self._started_in(tree, name)
             if started is not None and started.branch == branch:
                 return _info(started, tree, standing_on_disk(tree, name)), []
             others += [_Orphan(branch, started, None)] if started is not None else []
@@ -330,7 +349,7 @@ class _Branches:
         gone = [
             folder
             for folder in self._committed.folders(commit)
-            if started_on_disk(tree, folder.name) is None
+            if self._started_in(tree, folder.name) is None
         ]
         return self._named(gone, branch, commit, tree)
 
@@ -377,10 +396,12 @@ class _Branches:
                 standing = self._committed.standing(folder)
             else:
                 standing = standing_on_disk(tree, started.run) if tree is not None else None
-            info = _info(started, tree, standing, renamed=branch)
             own = self._is_own(tree, started.run)
             # A run that is over may lie on any branch that began at its commits.
-            if (own or not (info.ended or info.name in found)) and not self._merged(info):
+            if not own and (_is_over(standing) or started.run in found):
+                continue
+            info = _info(started, tree, standing, renamed=branch)
+            if not self._merged(info):
                 found[info.name] = info
         return list(found.values())
 
@@ -397,6 +418,10 @@ class _Branches:
         """Return whether the default branch has the record of a run too."""
         tip = self._tips.local.get(self._tips.default or "")
         return tip is not None and info.name in self._committed.names(tip.commit)
+
+
+def _is_over(standing: Standing | None) -> bool:
+    return standing is not None and standing.status in _OVER
 
 
 def _alike(name: str, branch: str) -> bool:
