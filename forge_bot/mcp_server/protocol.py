@@ -28,6 +28,7 @@ from pydantic import JsonValue, ValidationError
 from forge_bot.errors import BadArguments, ForgeError
 from forge_bot.mcp_server.change_notifications import Listeners
 from forge_bot.mcp_server.error_place import AtNode
+from forge_bot.mcp_server.loading_ahead import steps
 from forge_bot.mcp_server.service_calls import LazyService, in_thread
 from forge_bot.mcp_server.session_policy import SessionPolicies
 from forge_bot.mcp_server.stdio import StdioTransport
@@ -177,7 +178,8 @@ class ForgeServer(MCPServer[Any]):
 
     async def run_stdio_async(self) -> None:
         """Serve one client over stdin and stdout."""
-        await StdioTransport(self._lowlevel_server, self.service.close).serve()
+        ahead = steps(self.service)
+        await StdioTransport(self._lowlevel_server, self.service.close, ahead).serve()
 
 
 def _incomplete(roots: Resource, why: str) -> Resource:

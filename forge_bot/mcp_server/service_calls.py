@@ -47,6 +47,14 @@ class LazyService:
                 self._service = Service(self.folders, named=self.named)
             return self._service
 
+    def before_calls(self, build: Callable[[], object]) -> None:
+        """Build something that calls would build at their first need; a call that comes meanwhile
+        waits for it.
+        """
+        self()
+        with self._making:
+            build()
+
     def asked_again(self, workspace: str, given: Mapping[str, Any]) -> "ClientAction | None":
         """Return the outstanding action of a workspace if nothing was reported and nothing has
         changed; None before the service exists.
@@ -69,6 +77,12 @@ async def in_thread(call: Callable[[], Answer]) -> Answer:
     if limit is None:
         _LIMIT.set(limit := anyio.CapacityLimiter(_AT_ONCE))
     return await anyio.to_thread.run_sync(call, limiter=limit)
+
+
+def calls_at_work() -> int:
+    """Return how many calls of the service are at work, of the event loop that asks."""
+    limit = _LIMIT.get(None)
+    return limit.borrowed_tokens if limit is not None else 0
 
 
 def client_name(ctx: Context[Any, Any]) -> str:

@@ -5,7 +5,7 @@ client that has left.
 import os
 import signal
 import sys
-from collections.abc import AsyncIterable, Awaitable, Callable
+from collections.abc import AsyncIterable, Awaitable, Callable, Sequence
 from contextlib import suppress
 from io import TextIOWrapper
 from typing import Any, BinaryIO, cast
@@ -18,17 +18,29 @@ from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
 
 from forge_bot.mcp_server.repair_messages import answer_to, mended
+from forge_bot.mcp_server.service_calls import calls_at_work
 
 _Message = SessionMessage | Exception
+_QUIET = 0.1
+"""Seconds without a message after which a client is taken to ask for nothing just now."""
 
 
 class StdioTransport:
-    """The two pipes of a server. `close` ends the work of the server's process for its client."""
+    """The two pipes of a server. `close` ends the work of the server's process for its client. The
+    steps `ahead` are taken while the client asks for nothing.
+    """
 
-    def __init__(self, server: Server[Any], close: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        server: Server[Any],
+        close: Callable[[], None],
+        ahead: Sequence[Callable[[], object]] = (),
+    ) -> None:
         self._server = server
         self._close = close
+        self._ahead = ahead
         self._signal = 0
+        self._message = anyio.Event()
 
     async def serve(self) -> None:
         """Serve until the client disconnects. On SIGINT or SIGTERM finish recording, then end the
@@ -43,6 +55,7 @@ class StdioTransport:
             send, receive = anyio.create_memory_object_stream[_Message]()
             group.start_soon(self._passed_on, read, send, write.send)
             group.start_soon(self._told_to_stop, send)
+            group.start_soon(self._load_ahead)
             try:
                 await self._server.run(receive, write, options)
             finally:
@@ -65,6 +78,7 @@ class StdioTransport:
         with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
             async with send:
                 async for message in read:
+                    self._message.set()
                     told = mended(message) if isinstance(message, Exception) else message
                     if told is not None:
                         await send.send(told)
@@ -74,6 +88,26 @@ class StdioTransport:
                         # The SDK drops what it cannot read, and its client would wait for ever.
                         await write(said)
         self._close()
+
+    async def _load_ahead(self) -> None:
+        """Take the steps one by one, each when the client asks for nothing: the first answer comes
+        first.
+        """
+        await self._message.wait()
+        for step in self._ahead:
+            await self._quiet()
+            # Who needs what cannot be loaded is told so when they ask for it.
+            with suppress(Exception):
+                await anyio.to_thread.run_sync(step)
+
+    async def _quiet(self) -> None:
+        """Wait until no message has come for a moment and no call is at work."""
+        busy = True
+        while busy:
+            self._message = anyio.Event()
+            with anyio.move_on_after(_QUIET) as silence:
+                await self._message.wait()
+            busy = not silence.cancelled_caught or calls_at_work() > 0
 
     async def _told_to_stop(self, send: ObjectSendStream[_Message]) -> None:
         with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:

@@ -1,0 +1,94 @@
+"""While a client asks for nothing, the server loads what the first call of each tool needs; the
+first answer does not wait for it, and neither does the end.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from tests.fakes.sample import Sample
+
+HELLO = {
+    "protocolVersion": "2025-11-25",
+    "capabilities": {},
+    "clientInfo": {"name": "t", "version": "1"},
+}
+FIRST, LAST = "forge_bot.engine.actions", "forge_bot.knowledge.kept_themes"
+"""Of what is loaded ahead, a module of the first part and one of the last."""
+
+CALLED = """
+import asyncio, sys
+from pathlib import Path
+from forge_bot.mcp_server.loading_ahead import steps
+from forge_bot.mcp_server.service_calls import LazyService
+lazy = LazyService([Path(sys.argv[1])])
+for step in steps(lazy):
+    step()
+service, before = lazy(), {*sys.modules}
+assert service.managing.orient("L1", "").runs == 0
+service.managing.run_list(ended=True)
+service.managing.history("title", "runs", 5, "")
+print(*sorted({*sys.modules} - before))
+"""
+
+
+def test_the_first_call_of_a_tool_that_looks_imports_nothing_more(sample: Sample) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", CALLED, str(sample.path)], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == []
+
+
+@pytest.fixture
+def server(sample: Sample) -> Iterator["subprocess.Popen[str]"]:
+    """A server that has been greeted, and whose answers stand between the lines that tell what it
+    imports.
+    """
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        [sys.executable, "-m", "forge_bot", "mcp"],
+        cwd=sample.path,
+        env={**os.environ, "PYTHONPROFILEIMPORTTIME": "1"},
+        stdin=pipe,
+        stdout=pipe,
+        stderr=subprocess.STDOUT,
+        text=True,
+    ) as process:
+        assert process.stdin is not None
+        asked = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": HELLO}
+        process.stdin.write(json.dumps(asked) + "\n")
+        process.stdin.flush()
+        yield process
+
+
+def lines_until(process: "subprocess.Popen[str]", module: str) -> Iterator[str]:
+    """What the server writes until it has imported a module; of imports, the names alone."""
+    assert process.stdout is not None
+    for line in process.stdout:
+        name = line.rpartition("|")[2].strip()
+        yield name
+        if name == module:
+            return
+
+
+def test_a_server_loads_while_its_client_asks_for_nothing_and_only_after_the_first_answer(
+    server: "subprocess.Popen[str]",
+) -> None:
+    said = [*lines_until(server, LAST)]
+    answer = next(place for place, line in enumerate(said) if line.startswith("{"))
+    assert json.loads(said[answer])["id"] == 1
+    assert answer < said.index(FIRST)
+    assert said[-1] == LAST
+
+
+def test_a_client_that_leaves_meanwhile_is_not_waited_for(
+    server: "subprocess.Popen[str]",
+) -> None:
+    assert FIRST in lines_until(server, FIRST)
+    rest, _ = server.communicate()
+    assert server.returncode == 0
+    assert LAST not in {line.rpartition("|")[2].strip() for line in rest.splitlines()}
