@@ -1,17 +1,15 @@
 """How quickly a command answers, beside an interpreter that does nothing."""
 
-import os
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from benchmarks.measuring import CHILDREN, Row, summed_up, timed
+from benchmarks.measuring import CHILDREN, Row, as_a_user, summed_up, timed
 from tests.fakes.finished import demo
 
 TIMES = 11
-_UNCOMPILED = "PYTHONDONTWRITEBYTECODE"
 _NOTHING = ("-c", "pass")
 _COMMANDS = {
     "forge-bot --help": ("--help",),
@@ -28,12 +26,10 @@ def rows() -> Iterator[Row]:
     """
     with tempfile.TemporaryDirectory(prefix="forge-bot-benchmarks-") as name:
         folder = demo(Path(name)).root
-        # As on a user's machine, what is imported is compiled once.
-        environment = {
-            **{key: value for key, value in os.environ.items() if key != _UNCOMPILED},
-            "PYTHONPYCACHEPREFIX": str(Path(name) / "compiled"),
-            "XDG_STATE_HOME": str(Path(name) / "state"),
-        }
+        environment = as_a_user(
+            PYTHONPYCACHEPREFIX=str(Path(name) / "compiled"),
+            XDG_STATE_HOME=str(Path(name) / "state"),
+        )
 
         def start(*words: str) -> None:
             subprocess.run(

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks import action_start, command_line, many_runs, mcp_serving
-from benchmarks.measuring import Figure, Row, measured, summed_up, timed
+from benchmarks.measuring import Figure, Row, as_a_user, measured, summed_up, timed
 from forge_bot.git import Repository
 from forge_bot.knowledge import DocumentNames
 from forge_bot.runs.past_run_index import history_at
@@ -51,6 +51,14 @@ _GOALS = (
     *(
         Goal(f"`{command}`", (f"forge-bot {command}, one run", ""), "300 ms", "120 ms")
         for command in ("status", "list", "show")
+    ),
+    *(
+        Goal(
+            f"{tool}, with the greeting, 1,000 past runs",
+            (f"{tool}, with the greeting", _AMONG),
+            "",
+        )
+        for tool in ("orient", "history_search")
     ),
     Goal("`mcp`, to its first answer", ("MCP first answer", "forge-bot mcp"), "450 ms"),
     Goal("the bare SDK, to its first answer", ("MCP first answer", "the bare SDK"), ""),
@@ -121,7 +129,7 @@ def _in_a_process(root: Path, base: str) -> tuple[float, ...]:
     done = subprocess.run(
         [sys.executable, "-c", _SEARCH, base],
         cwd=root,
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])},
+        env=as_a_user(PYTHONPATH=str(Path(__file__).parents[1])),
         capture_output=True,
         text=True,
         check=True,

@@ -7,9 +7,12 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from benchmarks.measuring import CHILDREN, WALL, Figure, Row, measured, summed_up, timed
+from benchmarks.mcp_client import connected
+from benchmarks.measuring import CHILDREN, WALL, Figure, Row, as_a_user, measured, summed_up, timed
 from forge_bot.git import Repository
+from forge_bot.mcp_server.loading_ahead import steps
 from forge_bot.mcp_server.service import Service
+from forge_bot.mcp_server.service_calls import LazyService
 from forge_bot.resources import templates
 from forge_bot.runs.find_runs import runs
 from forge_bot.runs.kept_profiles import profile_at
@@ -61,6 +64,12 @@ def _listed(root: Path, merged: int, branches: int) -> Iterator[Row]:
         first = summed_up([_cold(root, _TOOL, what, place) for _ in range(3)])
         yield Row(f"{what}, first of a process", said, 3, first)
         yield Row(f"{what}, asked again", said, TIMES, measured(ask, TIMES, clock=WALL))
+    for what, tool, arguments in (
+        ("orient", "forge_orient", {}),
+        ("history_search", "history_search", {"query": "title"}),
+    ):
+        took = [_with_the_greeting(root, tool, **arguments) for _ in range(3)]
+        yield Row(f"{what}, with the greeting", said, 3, summed_up(took))
     listed = [timed(lambda: _forge(root, "list")) for _ in range(3)]
     yield Row("forge-bot list", said, 3, summed_up(listed))
 
@@ -75,8 +84,19 @@ def _tools(desk: Service, place: str) -> dict[str, Callable[[], object]]:
 
 
 def tool_seconds(what: str, place: str) -> float:
-    """Seconds that the first call of a tool takes in this process, its imports included."""
-    return timed(_tools(Service([Path.cwd()]), place)[what])
+    """Seconds that the first call of a tool takes in this process, after what a server loads while
+    its client asks for nothing.
+    """
+    lazy = LazyService([Path.cwd()])
+    for step in steps(lazy):
+        step()
+    return timed(_tools(lazy(), place)[what])
+
+
+def _with_the_greeting(root: Path, tool: str, **arguments: object) -> float:
+    """Seconds that a tool takes which a client calls as soon as it is greeted."""
+    with connected("-m", "forge_bot", "mcp", folder=root) as client:
+        return timed(lambda: client.use(tool, **arguments))
 
 
 def _large(root: Path) -> Iterator[Row]:
@@ -125,7 +145,7 @@ def _cold(root: Path, *words: str) -> float:
     done = subprocess.run(
         [sys.executable, "-c", *words],
         cwd=root,
-        env={**os.environ, "PYTHONPATH": str(_OURS)},
+        env=as_a_user(PYTHONPATH=str(_OURS)),
         capture_output=True,
         text=True,
         check=True,
@@ -137,6 +157,7 @@ def _forge(root: Path, *words: str) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "forge_bot", *words],
         cwd=root,
+        env=as_a_user(),
         check=False,
         stdout=subprocess.DEVNULL,
     ).returncode

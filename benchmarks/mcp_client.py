@@ -3,7 +3,6 @@ time until its answer.
 """
 
 import json
-import os
 import subprocess
 import sys
 import time
@@ -12,27 +11,28 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from benchmarks.measuring import as_a_user
+
 ROOT = Path(__file__).parents[1]
 HELLO = {
     "protocolVersion": "2025-11-25",
     "capabilities": {},
     "clientInfo": {"name": "benchmark", "version": "1"},
 }
-# These two make Python slow in a way that no user has.
-_LEFT_OUT = {"PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED"}
 
 
 class Client:
     """The client of one server process."""
 
     def __init__(self, *words: str, folder: Path) -> None:
-        environ = {name: value for name, value in os.environ.items() if name not in _LEFT_OUT} | {
-            "PYTHONPATH": str(ROOT)
-        }
         self.began = time.perf_counter()
         pipe = subprocess.PIPE
         self._process = subprocess.Popen(
-            [sys.executable, *words], stdin=pipe, stdout=pipe, env=environ, cwd=folder
+            [sys.executable, *words],
+            stdin=pipe,
+            stdout=pipe,
+            env=as_a_user(PYTHONPATH=str(ROOT)),
+            cwd=folder,
         )
         self._number = 0
 
@@ -55,8 +55,12 @@ class Client:
         return took
 
     def call(self, tool: str, workspace: str) -> dict[str, Any]:
+        """The result of a tool that is given a workspace."""
+        return self.use(tool, workspace=workspace)
+
+    def use(self, tool: str, **arguments: object) -> dict[str, Any]:
         """The result of a tool."""
-        return self.ask("tools/call", {"name": tool, "arguments": {"workspace": workspace}})
+        return self.ask("tools/call", {"name": tool, "arguments": arguments})
 
     def close(self) -> None:
         """Go away, and wait for the process to do the same."""
