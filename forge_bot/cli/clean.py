@@ -30,7 +30,7 @@ def clean(folder: Path, *, remove: bool) -> int:
         console.print(say("cli.clean.nothing_can_be_removed"))
         return 0
     total = size(sum(left.size for left in removable))
-    if not _agreed(f"Remove {total} of {len(removable)} of these runs?", agreed=remove):
+    if not _agreed(say("cli.clean.remove_them", size=total, runs=len(removable)), agreed=remove):
         console.print(say("cli.clean.nothing_was_removed"), highlight=False)
         return 0
     _remove(repository, removable, console)

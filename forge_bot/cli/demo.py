@@ -141,11 +141,11 @@ def _recorded(ask: Asker, console: Console) -> Asker:
             reply is not None and reply.answer is Answer.REJECT
         ):
             live = (
-                "a model would now look it up for you."
+                say("cli.demo.model_would_look")
                 if isinstance(reply, PersonQuestion)
-                else "your version would now be the one that is asked about."
+                else say("cli.demo.your_version_would_count")
                 if isinstance(reply, PersonEdit)
-                else "your notes would now go to the architect."
+                else say("cli.demo.notes_would_be_sent")
             )
             console.print(f"\n{say('cli.demo.no_other_answer', live=live)}")
         return reply

@@ -131,18 +131,26 @@ def _numbers(graph: ProjectGraph) -> dict[str, object]:
 def _in_words(graph: ProjectGraph, numbers: Mapping[str, object]) -> str:
     kinds = Counter(str(node.kind) for node in graph.files.values())
     lines = [
-        f"{numbers['files']} files, {numbers['imports']} imports, {numbers['tests']} from tests",
+        say(
+            "cli.graph_output.in_numbers",
+            files=numbers["files"],
+            imports=numbers["imports"],
+            tests=numbers["tests"],
+        ),
         ", ".join(f"{count} {kind}" for kind, count in kinds.most_common()),
         *graph.notes,
         *(command.id for command in graph.commands),
     ]
     problems = [f"{path}: {node.problem}" for path, node in graph.files.items() if node.problem]
     problems += [
-        f"{each.path}:{each.line}: nothing is called {each.module}" for each in graph.missing
+        say(
+            "cli.graph_output.import_of_nothing", path=each.path, line=each.line, module=each.module
+        )
+        for each in graph.missing
     ]
     lines += problems[:_PROBLEMS_SHOWN]
     if len(problems) > _PROBLEMS_SHOWN:
-        lines.append(f"… {len(problems) - _PROBLEMS_SHOWN} more; --json lists them")
+        lines.append(say("cli.graph_output.more_problems", more=len(problems) - _PROBLEMS_SHOWN))
     return "\n".join(lines)
 
 

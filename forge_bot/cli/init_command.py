@@ -152,10 +152,12 @@ def _workflow(repository: Repository, target: Path, console: Console) -> None:
 def _make_labels(place: RepositoryAddress | None, console: Console) -> None:
     token = os.environ.get("GITHUB_TOKEN") or os.environ.get("GH_TOKEN")
     if place is None or not token:
-        lacking = "origin is not on GitHub" if place is None else "there is no token"
-        hint = (
-            "Set GITHUB_TOKEN, for example GITHUB_TOKEN=$(gh auth token), in a clone from GitHub."
+        lacking = (
+            say("cli.init_command.origin_is_elsewhere")
+            if place is None
+            else say("cli.init_command.token_is_missing")
         )
+        hint = say("cli.init_command.set_a_token")
         raise BadOption(say("cli.init_command.labels_not_made", lacking=lacking), hint=hint)
     with PyGitHub(place.name, token, place.api, patience=0) as github:
         for label in LABELS:

@@ -67,7 +67,9 @@ def retry(
     def asked(run: Run) -> Report:
         if run.state.gate is not None:
             passed = run.state.gate.name
-            check_person(f"retry past the open question {passed}", by_script=options.by_script)
+            check_person(
+                say("cli.resume.retry_past_question", gate=passed), by_script=options.by_script
+            )
         target = phase_named(run.pipeline, phase) if phase is not None else run.state.current_phase
         check_documents(run, target)
         return RetryAsked(
@@ -187,7 +189,7 @@ def _short_enough(notes: str) -> str:
 def _nothing_to_say(run: Run) -> None:
     if run.state.ended:
         again = (
-            "Go back with forge-bot retry PHASE, or start a new run."
+            say("cli.resume.go_back_or_start_anew")
             if run.state.current_phase_status is RunStatus.COMPLETED
             else None
         )

@@ -42,9 +42,9 @@ def check_person(what: str, *, by_script: bool) -> None:
     if by_script or person_types():
         return
     where = (
-        f"this terminal belongs to {agent_above()}, which is an agent."
+        say("cli.session_setup.terminal_of_an_agent", agent=agent_above())
         if sys.stdin.isatty()
-        else "stdin is not a terminal."
+        else say("cli.session_setup.no_terminal")
     )
     raise NeedsTerminal(say("cli.session_setup.needs_a_person", what=what, where=where))
 

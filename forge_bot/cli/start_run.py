@@ -249,7 +249,7 @@ def _confirmed(start: _Start, plan: RunPlan, estimate: Estimate) -> RunPlan:
     console.print(f"  {chosen}")
     console.print(f"  {escape(expected(estimate))}", highlight=False)
     said = Prompt.ask(
-        "  Enter to begin, or S, M, L for another effort, or a word for another slug",
+        "  " + say("cli.start_run.enter_to_begin"),
         default="",
         show_default=False,
         console=console,
@@ -286,10 +286,10 @@ class _Outlook:
             records=newest_records(repository),
         )
         if budget is not None and found.cost is not None and found.exceeds(budget):
-            short = f"The budget of {money(budget)} is below the {money(found.cost.p50)} to expect"
-            self.start.progress(
-                Message(
-                    text=f"{short}: the run will probably stop and ask for more.", kind="warning"
-                )
+            short = say(
+                "cli.start_run.budget_is_short",
+                budget=money(budget),
+                expected=money(found.cost.p50),
             )
+            self.start.progress(Message(text=short, kind="warning"))
         return found

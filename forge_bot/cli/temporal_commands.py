@@ -158,10 +158,7 @@ def _take_back(going: Session, run: str, known: TemporalPlace) -> None:
         try:
             asyncio.run(_ended(going.repository, run, known))
         except TemporalUnavailable as error:
-            text = (
-                f"{error.message} If it comes back, its workflow reads the branch and goes on from"
-                " there as well."
-            )
+            text = say("cli.temporal_commands.workflow_may_continue", error=error.message)
             going.tell(Message(text=text, kind="warning"))
     forget_place(going.repository, run)
 
@@ -331,5 +328,10 @@ def _tell_queues(
         )
         console.print(f"  {issues}")
     for root, trouble in locked_out.items():
-        said = f"No steps of {root} are taken here: {trouble.message} {hint_of(trouble)}"
+        said = say(
+            "cli.temporal_commands.no_steps_of",
+            folder=root,
+            error=trouble.message,
+            hint=hint_of(trouble),
+        )
         console.print(f"[yellow]{escape(said)}[/]", highlight=False)

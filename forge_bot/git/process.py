@@ -70,7 +70,7 @@ _CREDENTIALS = re.compile(r"\b(https?://)[^/\s']+@", re.IGNORECASE)
 _WORDS_SHOWN = 4_000
 _GRACE = 3.0
 
-_NO_ROOM = "Make room on the disk."
+_NO_ROOM = "git.process.make_room"
 # What git says, and what a person can do about it. The first that is found counts.
 _ADVICE = (
     # The second are git's words when a file it checks as it writes, such as the index, finds no
@@ -79,32 +79,23 @@ _ADVICE = (
     ("Out of diskspace", _NO_ROOM),
     (
         "index.lock",
-        (
-            "Another git process is at work there, or one has died: wait, or remove the lock file"
-            " named above."
-        ),
+        "git.process.index_is_locked",
     ),
     (
         "dubious ownership",
-        (
-            "The folder belongs to somebody else; if you trust it: git config --global --add"
-            " safe.directory PATH."
-        ),
+        "git.process.folder_of_somebody_else",
     ),
     (
         "could not create leading directories",
-        (
-            "Work trees are kept in $XDG_STATE_HOME, else ~/.local/state: make that folder"
-            " writable, or set the variable to one that is."
-        ),
+        "git.process.state_home_not_writable",
     ),
     (
         "Argument list too long",
-        "Too many files changed at once; commit or ignore some of them first.",
+        "git.process.too_many_files",
     ),
     (
         "not a git repository",
-        "The work tree has lost its link: run `git worktree repair` in the main repository.",
+        "git.process.link_is_lost",
     ),
 )
 
@@ -256,10 +247,15 @@ def _failure(args: tuple[str, ...], code: int, words: bytes) -> ForgeError:
         line.rstrip() for line in without_credentials(words.decode(errors="replace")).splitlines()
     ]
     text = "\n".join(line for line in said if line and not line.startswith("hint:"))[-_WORDS_SHOWN:]
-    advice = next((way for sign, way in _ADVICE if sign in text), None)
-    remedy = Resume() if advice == _NO_ROOM else None
+    way = next((way for sign, way in _ADVICE if sign in text), None)
+    advice = say(way) if way is not None else None
+    remedy = Resume() if way == _NO_ROOM else None
     return GitFailed(
-        f"{_shown(args)} failed: {text or f'exit code {code}, without a word'}",
+        say(
+            "git.process.failed",
+            command=_shown(args),
+            words=text or say("words.exit_code", code=code),
+        ),
         output=text,
         hint=advice,
         remedy=remedy,

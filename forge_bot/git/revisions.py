@@ -192,8 +192,8 @@ class Operation:
     def way_out(self) -> str:
         """Return the commands that end the operation."""
         if self.name == "bisect":
-            return "End it with `git bisect reset`."
-        return f"Finish it (git {self.name} --continue) or give it up (git {self.name} --abort)."
+            return say("git.revisions.end_the_bisect")
+        return say("git.revisions.finish_or_abort", name=self.name)
 
 
 def under_way(folder: Path) -> Operation | None:

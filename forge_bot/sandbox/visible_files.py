@@ -18,11 +18,6 @@ from forge_bot.sentences import say
 
 _USUAL_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-_NOT_AT_HOME = (
-    "Keep the project in a folder of its own, or leave --here away: a run then uses a work tree"
-    " elsewhere."
-)
-
 
 @dataclass(frozen=True)
 class VisibleFiles:
@@ -61,7 +56,7 @@ def visible_files(box: Box, temporary_seen: str | None = None) -> Generator[Visi
     if worktree == Path.home() or worktree in Path.home().parents:
         raise SandboxFailed(
             say("sandbox.visible_files.holds_a_home_folder", worktree=worktree),
-            hint=_NOT_AT_HOME,
+            hint=say("sandbox.visible_files.use_another_folder"),
         )
     host = Path(tempfile.mkdtemp(prefix="forge-box-"))
     try:

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import yaml
 
+from forge_bot.sentences import say
+
 _MOST_VALUES = 50_000
 _DEEPEST = 50
 
@@ -62,11 +64,9 @@ def check_bounds(text: str, kind: Loader) -> None:
             case _:
                 pass
         if len(open_) + open_[-1].height > _DEEPEST:
-            raise Unbounded(line, f"nested more than {_DEEPEST} deep")
+            raise Unbounded(line, say("settings.yaml_bounds.too_deep", most=_DEEPEST))
         if sum(each.values for each in open_) > _MOST_VALUES:
-            raise Unbounded(
-                line, f"more than {_MOST_VALUES:,} values, with every alias (*name) written out"
-            )
+            raise Unbounded(line, say("settings.yaml_bounds.too_many_values", most=_MOST_VALUES))
 
 
 def _grow(around: _Open, values: int, height: int) -> None:

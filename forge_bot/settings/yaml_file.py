@@ -11,6 +11,7 @@ import yaml
 from pydantic import TypeAdapter, ValidationError
 
 from forge_bot.errors import SetupError
+from forge_bot.sentences import say
 from forge_bot.settings.yaml_bounds import Loader, Unbounded, check_bounds
 
 if TYPE_CHECKING:
@@ -36,20 +37,24 @@ def read_yaml(
     key is suggested. `check` finds what is wrong with a value of the right form.
     """
     if len(text) > _MOST_CHARACTERS:
-        raise error(f"{name} has {len(text):,} characters; {_MOST_CHARACTERS:,} are the most.")
+        raise error(_too_long(name, text))
     try:
         value, lines, twice = _read_fast(text) or read_contents(text, yaml.SafeLoader)
     except yaml.MarkedYAMLError as problem:
         line = (problem.problem_mark.line + 1) if problem.problem_mark is not None else 1
         raise error(
-            f"{name} is not YAML.", details=(f"{name}:{line}: {problem.problem}",)
+            say("settings.yaml_file.not_yaml", name=name),
+            details=(f"{name}:{line}: {problem.problem}",),
         ) from problem
     except Unbounded as problem:
         raise error(
-            f"{name} cannot be read.", details=(f"{name}:{problem.line}: {problem}",)
+            say("settings.yaml_file.unreadable", name=name),
+            details=(f"{name}:{problem.line}: {problem}",),
         ) from problem
     except (yaml.YAMLError, ValueError) as problem:
-        raise error(f"{name} is not YAML.", details=(f"{name}: {problem}",)) from problem
+        raise error(
+            say("settings.yaml_file.not_yaml", name=name), details=(f"{name}: {problem}",)
+        ) from problem
     contents = YamlContents(value if value is not None else {}, lines, twice)
     parsed = _validated(contents, name, adapter, error, keys)
     if check is not None and (wrong := check(parsed)):
@@ -63,20 +68,30 @@ def read_json(
 ) -> T:
     """The value of a JSON text, with the same problems as `read_yaml`."""
     if len(text) > _MOST_CHARACTERS:
-        raise error(f"{name} has {len(text):,} characters; {_MOST_CHARACTERS:,} are the most.")
+        raise error(_too_long(name, text))
     try:
         value: object = json.loads(text)
     except json.JSONDecodeError as problem:
-        place = f"{name}:{problem.lineno}: {problem.msg}, at column {problem.colno}"
-        raise error(f"{name} is not JSON.", details=(place,)) from problem
+        place = say(
+            "settings.yaml_file.json_error",
+            name=name,
+            line=problem.lineno,
+            error=problem.msg,
+            column=problem.colno,
+        )
+        raise error(say("settings.yaml_file.not_json", name=name), details=(place,)) from problem
     except RecursionError as problem:
-        raise error(f"{name} is nested too deep.") from problem
+        raise error(say("settings.yaml_file.nested_too_deep", name=name)) from problem
     lines: dict[Place, int] = {}
     twice: list[tuple[str, int]] = []
     # JSON is YAML too, but for tabs at the beginning of lines; YAML's reader knows the places.
     with suppress(yaml.YAMLError, ValueError):
         _, lines, twice = read_contents(_TABS.sub("", text), yaml.SafeLoader)
     return _validated(YamlContents(value, lines, twice), name, adapter, error, keys)
+
+
+def _too_long(name: str, text: str) -> str:
+    return say("settings.yaml_file.too_long", name=name, count=len(text), most=_MOST_CHARACTERS)
 
 
 _TABS = re.compile(r"^\t+", re.MULTILINE)
@@ -90,7 +105,9 @@ def _validated(
     keys: Sequence[str],
 ) -> T:
     value, lines, twice = contents
-    details = [f"{name}:{line}: the key {key!r} stands twice" for key, line in twice]
+    details = [
+        say("settings.yaml_file.key_twice", name=name, line=line, key=key) for key, line in twice
+    ]
     try:
         parsed = adapter.validate_python(value)
     except ValidationError as problem:
@@ -107,9 +124,11 @@ def _plainly(entry: "ErrorDetails", keys: Sequence[str]) -> str:
     """Pydantic's message, or a better one where it speaks of Python."""
     if entry["type"] == "extra_forbidden":
         near = get_close_matches(".".join(str(step) for step in entry["loc"]), keys, n=1)
-        return f"there is no such key; did you mean {near[0]}?" if near else "there is no such key"
+        if near:
+            return say("settings.yaml_file.did_you_mean", key=near[0])
+        return say("settings.yaml_file.no_such_key")
     if not entry["loc"] and entry["type"] in {"model_type", "dict_type", "model_attributes_type"}:
-        return "this is no mapping of keys to values, such as `budget: 4`"
+        return say("settings.yaml_file.no_mapping")
     return entry["msg"]
 
 

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from forge_bot.errors import DiskFull, GitFailed
+from forge_bot.sentences import say
 
 LEAST = 1 << 20
 """Bytes; a disk with less room than this counts as full: git, a report or an answer may no longer
@@ -47,9 +48,9 @@ def full(folders: Sequence[Path], words: str) -> DiskFull:
         str(folder) for folder in (*folders, Path(tempfile.gettempdir())) if without_room(folder)
     )
     where = (
-        f"No room is left on the disk of {', '.join(known)}"
+        say("store.disk_space.no_room_on", folders=", ".join(known))
         if known
-        else "No room is left on a disk"
+        else say("store.disk_space.no_room")
     )
     return DiskFull(f"{where}. {words}")
 

@@ -9,7 +9,6 @@ from forge_bot.errors import ReportsDamaged
 from forge_bot.sentences import say
 from forge_bot.values import Effort, Frozen, Source
 
-_RESTORE = "Restore the file from the run's branch: git checkout BRANCH -- .specs/…/request.md."
 _FENCE = "---"
 _ORIGIN = "source_"
 """How the keys of the source begin; older files have them under `source`."""
@@ -78,10 +77,13 @@ def read_request(text: str) -> Request:
         request, stated = _parsed(text)
     except (ValueError, ValidationError, yaml.YAMLError) as error:
         raise ReportsDamaged(
-            say("store.request.request_is_unreadable", error=error), hint=_RESTORE
+            say("store.request.request_is_unreadable", error=error),
+            hint=say("store.request.restore_it"),
         ) from error
     if stated != request.hash:
-        raise ReportsDamaged(say("store.request.request_was_changed"), hint=_RESTORE)
+        raise ReportsDamaged(
+            say("store.request.request_was_changed"), hint=say("store.request.restore_it")
+        )
     return request
 
 

@@ -25,13 +25,13 @@ from forge_bot.wording import several
 
 _SKILLS, _OLD_PIPELINES = ".forge/skills/*/SKILL.md", ".forge/pipelines/*.yml"
 _IGNORED = {
-    ".forge/config.yaml": ("the configuration is read from .forge/config.yml.", "Rename it."),
-    _OLD_PIPELINES: ("pipelines are read from files that end in .yaml.", "Rename it."),
+    ".forge/config.yaml": ("preflight.ignored.other_name", "preflight.ignored.rename_it"),
+    _OLD_PIPELINES: ("preflight.ignored.other_ending", "preflight.ignored.rename_it"),
 }
-_CLIENTS_OWN = "a client's agents have tools and skills of their own."
+_CLIENTS_OWN = "preflight.ignored.clients_own"
 _IGNORED_OVER_MCP = _IGNORED | {
-    CAPABILITY_FILE: (_CLIENTS_OWN, "Configure its servers in the client."),
-    _SKILLS: (_CLIENTS_OWN, "Give the skill to the client."),
+    CAPABILITY_FILE: (_CLIENTS_OWN, "preflight.ignored.configure_the_client"),
+    _SKILLS: (_CLIENTS_OWN, "preflight.ignored.give_it_to_the_client"),
 }
 
 
@@ -161,8 +161,9 @@ def _ignored(
     for name in sorted({*(str(path.relative_to(repository.root)) for path in here), *files}):
         why = next((why for pattern, why in reasons.items() if fnmatchcase(name, pattern)), None)
         if why is not None:
+            reason, way_out = map(say, why)
             yield warn(
-                "ignored", say("preflight.ignored.is_ignored", name=name, why=why[0]), why[1]
+                "ignored", say("preflight.ignored.is_ignored", name=name, why=reason), way_out
             )
 
 

@@ -24,13 +24,6 @@ _FAR = timedelta(days=1)
 _MEGABYTE = 1_000_000
 _ANSWER_SECONDS = 2.0
 _FEW_TOKENS = 16
-_SWITCHED_OFF = "remove `sandbox: off` from .forge/config.yml"
-_NAMED_LANDLOCK = "remove `sandbox: landlock` from .forge/config.yml: bubblewrap works here"
-_CONSENT = (
-    "make bubblewrap work, or set setup_without_namespace: true in .forge/config.yml if setup may"
-    " reach any address at the proxy's port"
-)
-_NO_BACKEND = "see docs/sandbox.md; unprivileged user namespaces are the usual cause"
 
 
 def disk_space(subject: CheckSubject) -> Iterator[CheckResult]:
@@ -87,16 +80,27 @@ def sandbox(subject: CheckSubject) -> Iterator[CheckResult]:
     """Yield the sandbox that commands will run in, or why there is none."""
     chosen = subject.config.sandbox
     if chosen == "off":
-        yield warn("sandbox", say("preflight.sandbox.switched_off"), _SWITCHED_OFF)
+        yield warn(
+            "sandbox", say("preflight.sandbox.switched_off"), say("preflight.sandbox.remove_off")
+        )
         return
     try:
         working = choose(chosen)
     except NoSandbox as error:
-        yield refuse("sandbox", "; ".join(error.details), _NO_BACKEND, NoSandbox.code)
+        yield refuse(
+            "sandbox",
+            "; ".join(error.details),
+            say("preflight.sandbox.usual_cause"),
+            NoSandbox.code,
+        )
         return
     if lacking := cannot_judge(working):
         why = failure_reason(BackendName.BUBBLEWRAP)
-        way_out = say("preflight.sandbox.make_bubblewrap_work", why=why) if why else _NAMED_LANDLOCK
+        way_out = (
+            say("preflight.sandbox.make_bubblewrap_work", why=why)
+            if why
+            else say("preflight.sandbox.remove_landlock")
+        )
         said = say("preflight.sandbox.cannot_judge", backend=working.value, lacking=lacking)
         yield warn("sandbox", said, way_out, CannotJudge.code)
     else:
@@ -111,7 +115,7 @@ def setup_network(subject: CheckSubject) -> Iterator[CheckResult]:
         return
     if subject.config.sandbox == "off":
         said = say("preflight.setup.has_the_network")
-        yield warn("setup", said, _SWITCHED_OFF)
+        yield warn("setup", said, say("preflight.sandbox.remove_off"))
         return
     try:
         chosen = choose(subject.config.sandbox)
@@ -119,7 +123,12 @@ def setup_network(subject: CheckSubject) -> Iterator[CheckResult]:
         # A run says it where its first command is to run; doctor has a line of its own for it.
         return
     if waits_for_consent(chosen, subject.config):
-        yield refuse("setup", SETUP_NOT_WALLED, _CONSENT, SetupNotWalled.code)
+        yield refuse(
+            "setup",
+            SETUP_NOT_WALLED,
+            say("preflight.sandbox.make_it_work_or_consent"),
+            SetupNotWalled.code,
+        )
 
 
 def gh(subject: CheckSubject) -> Iterator[CheckResult]:
