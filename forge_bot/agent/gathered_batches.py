@@ -28,7 +28,7 @@ class _Gathering:
         self.joined: list[Future[BatchTicket]] = []
 
     def tell(self, outcome: BatchTicket | Exception) -> None:
-        """Tell all that joined, but for those that were stopped meanwhile."""
+        """Pass the result to all that joined, except those that were stopped meanwhile."""
         for each in self.joined:
             if not each.set_running_or_notify_cancel():
                 continue
@@ -39,11 +39,8 @@ class _Gathering:
 
 
 class GatheredBatches:
-    """Gathers the questions of runs that come within so many seconds into one batch a group.
-
-    The run whose question came first hands them in; where it is stopped before, another one does.
-    Each run has noted the ids of its questions before. So after a crash, or an answer that was
-    lost, each finds the batch by itself.
+    """Gathers the questions that runs ask within this number of seconds into one batch for each
+    group.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -80,7 +77,7 @@ class GatheredBatches:
         return len(gathering.questions) + len(more) > api.most
 
     async def _led(self, gathering: _Gathering, group: str, api: BatchApi) -> BatchTicket:
-        """Wait for other runs, and hand in what has come."""
+        """Wait for other runs, and submit the gathered questions."""
         try:
             await asyncio.sleep(self._seconds)
         except asyncio.CancelledError:
@@ -101,7 +98,7 @@ class GatheredBatches:
         return ticket
 
     def _close(self, gathering: _Gathering, group: str) -> None:
-        """Let nobody join any more, nor leave."""
+        """Close the batch: no run can join or leave it."""
         with self._lock:
             if self._open.get(group) is gathering:
                 del self._open[group]

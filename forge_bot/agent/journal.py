@@ -161,7 +161,7 @@ class Journal:
         self._noted(Submitted(key=key, prompt=prompt, question=question, ticket=ticket))
 
     def withdrawn(self, key: str, prompt: str, question: str, why: str) -> None:
-        """Record that the question lies in no batch any more."""
+        """Record that the question is in no batch now."""
         self._noted(Withdrawn(key=key, prompt=prompt, question=question, why=self.strike(why)))
 
     def _noted(self, entry: AnyEntry) -> None:

@@ -76,7 +76,7 @@ class Submitted(Frozen):
 
 
 class Withdrawn(Frozen):
-    """A question lies in no batch any more, and was not answered."""
+    """A question was removed from its batch without an answer."""
 
     entry: Literal["withdrawn"] = "withdrawn"
     key: str

@@ -190,7 +190,7 @@ class _AssignmentRun:
         return self.now() - self._began
 
     def charge_unsettled(self) -> Decimal:
-        """Count what a process that died may have spent."""
+        """Count the possible spending of a process that died."""
         lost = self.journal.take_lost(self.assignment.prefix)
         self.ledger.settle(f"{self.assignment.prefix}lost", lost)
         return lost

@@ -25,7 +25,7 @@ def main() -> None:
 
 
 def _job() -> int | None:
-    """Do what a workflow asks for; None if only the option parser knows what that is."""
+    """Run the command of a workflow; None if only the option parser can read it."""
     from forge_bot.cli.exit_code import exit_code_of
     from forge_bot.cli.job_commands import job_command
 

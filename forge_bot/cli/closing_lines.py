@@ -27,7 +27,7 @@ _MOST_FILES = 60
 
 
 def print_result(outcome: Outcome, run: Run, progress: Progress, ending: Ending) -> int:
-    """Say how it ended, and take the work tree of a run that is done away; the exit code."""
+    """Show the outcome, and remove the work tree of a run that is done; return the exit code."""
     progress.stop()
     match outcome:
         case Outcome.DONE:

@@ -15,9 +15,7 @@ _REFUSED = 5
 
 
 def doctor(folder: Path, model: str | None, *, ask: bool) -> int:
-    """Print the results of all checks; return 0 if a run could start, 5 if something stands in its
-    way.
-    """
+    """Print the results of all checks; return 0 if a run could start, otherwise 5."""
     repository = Repository.find(folder)
     config = load_config(repository.root)
     subject = CheckSubject(

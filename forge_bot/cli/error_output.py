@@ -62,9 +62,7 @@ def interrupted() -> int:
 
 
 def unread() -> int:
-    """Tell that nobody reads the output any more; a command that only looks says nothing, as others
-    do.
-    """
+    """Report that the reader of the output is gone; a command that only looks says nothing."""
     if _WORKING & set(sys.argv[1:2]):
         Console(stderr=True, soft_wrap=True).print(say("cli.errors.nobody_reads"))
     return FAILED

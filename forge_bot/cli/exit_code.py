@@ -1,4 +1,4 @@
-"""The exit code of a command: the one door at which every error is told."""
+"""The exit code of a command: the one place where every error is shown."""
 
 import os
 from collections.abc import Callable

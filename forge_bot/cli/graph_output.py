@@ -79,7 +79,7 @@ def print_node(folder: Path, name: str, *, mermaid: bool, as_json: bool) -> int:
 
 
 def print_violations(folder: Path, base: str | None, *, as_json: bool, as_sarif: bool) -> int:
-    """Print what is broken; return 2 if anything is, else 0."""
+    """Print the violations; return 2 if there are any, else 0."""
     reader = GraphReader(Repository.find(folder))
     now = reader.here()
     found = verify(now) if base is None else newly_broken(now, reader.at(base))

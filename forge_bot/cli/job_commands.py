@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def job_command(words: Sequence[str]) -> Callable[[], int] | None:
-    """Return what the words ask for; None if they are no words of a workflow, or not just so."""
+    """Return the job for a command line; None if it is not one of a workflow."""
     match words:
         case ["work"]:
             return work

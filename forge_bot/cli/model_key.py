@@ -1,5 +1,5 @@
-"""Look for the model's key before anything else of a run is read, so that its absence is told at
-once.
+"""Look for the model's key before anything else of a run is imported, so that its absence is
+reported at once.
 """
 
 from forge_bot.agent.models.provider_keys import missing_key

@@ -171,7 +171,7 @@ class SkillOptions:
 
 @dataclass(frozen=True)
 class ResumeOptions:
-    """The options of every command that goes on with a run."""
+    """The options of every command that continues a run."""
 
     repo: Repo = HERE
     run: RunName = None
@@ -295,7 +295,7 @@ def _options(group: Any) -> Iterator[Parameter]:
 
 
 def _filled(group: Any, given: dict[str, Any]) -> Any:
-    """Take the values of a group out of what the command line gave."""
+    """Take the values of a group from the parsed options."""
     hints = get_type_hints(group)
     return group(
         **{

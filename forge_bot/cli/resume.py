@@ -1,4 +1,4 @@
-"""Commands that go on with a run: answers, resume, retry, more money."""
+"""Commands that continue a run: answers, resume, retry, more money."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -39,8 +39,8 @@ WHERE_IT_IS = HostChoice()
 def give_answer(
     options: ResumeOptions, answer: str, *, notes: str = "", digest: str | None = None
 ) -> int:
-    """Answer the open question, and go on. Raises NeedsTerminal where no person and no script of
-    theirs answers.
+    """Answer the open question, and continue. Raises NeedsTerminal without a terminal and without
+    --by-script.
     """
     check_person(answer, by_script=options.by_script)
     via = way_of_answer(by_script=options.by_script)
@@ -50,7 +50,7 @@ def give_answer(
 
 
 def resume(options: ResumeOptions, phase: str | None = None, host: HostChoice = WHERE_IT_IS) -> int:
-    """Go on where the run stands, or from a phase it has reached."""
+    """Continue the run where it stopped, or from a phase that it has reached."""
     if phase is not None:
         return retry(options, phase, host=host)
     return _go(options, _nothing_to_say, host=host, follows=True)
@@ -59,8 +59,8 @@ def resume(options: ResumeOptions, phase: str | None = None, host: HostChoice = 
 def retry(
     options: ResumeOptions, phase: str | None, *, notes: str = "", host: HostChoice = WHERE_IT_IS
 ) -> int:
-    """Send the run back to a phase, and go on from there. Raises NeedsTerminal if that passes over
-    an open question.
+    """Send the run back to a phase, and continue there. Raises NeedsTerminal if that skips an open
+    question.
     """
     via = way_of_answer(by_script=options.by_script)
 

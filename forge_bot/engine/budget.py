@@ -72,7 +72,7 @@ class Budget(Recorded):
         return self.model_copy(update={"spent": self.spent + cost, "tokens": self.tokens + tokens})
 
     def with_higher_cap(self, amount: Decimal | None, tokens: int | None) -> "Budget":
-        """Return the budget with its caps raised. What has no limit gets none."""
+        """Return the budget with its limits raised. A limit that is not set stays unset."""
         cap = self.cap if self.cap is None else self.cap + (amount or 0)
         token_cap = self.token_cap if self.token_cap is None else self.token_cap + (tokens or 0)
         return self.model_copy(update={"cap": cap, "token_cap": token_cap})

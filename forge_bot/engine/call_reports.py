@@ -37,7 +37,7 @@ def handle_calls_requested(pipeline: Pipeline, state: State, report: CallsReques
 
 
 def handle_call_ended(pipeline: Pipeline, state: State, report: CallEnded) -> State:
-    """Return the state after a call; when the last is over, the agent that asked goes on."""
+    """Return the state after a call. After the last one, the agent that asked continues."""
     state = call_records.ended(state, report)
     if report.outcome is CallOutcome.UNKNOWN:
         call = call_records.of(state, report)
@@ -57,7 +57,7 @@ def handle_call_ended(pipeline: Pipeline, state: State, report: CallEnded) -> St
 
 
 def after_calls(pipeline: Pipeline, state: State, at: datetime) -> State:
-    """Return the run where its agents go on, if no call is left to be made."""
+    """Return the state in which the agents continue, if no call is left to be made."""
     waiting_tasks = isinstance(pipeline.phase(state.current_phase), TasksPhase | TaskReviewPhase)
     if call_records.outstanding_call(state) is not None or not waiting_tasks:
         return state

@@ -11,8 +11,8 @@ _MOST_UNUSED = 12
 
 
 class UseLine(Frozen):
-    """One tool or skill, what came of it, and the cost of models that performed it. All that were
-    not used share a line.
+    """One tool or skill, its results, and the cost of models that performed it. All unused ones
+    share a line.
     """
 
     name: str

@@ -1,5 +1,5 @@
-"""The loop of every host: ask the pipeline what is next, let the host do it, record, until nothing
-here can go on.
+"""The loop of every host: get the next action, let the host perform it, record the report, until
+the host leaves an action undone.
 """
 
 from collections.abc import AsyncGenerator
@@ -26,7 +26,7 @@ from forge_bot.errors import WrongReport
 
 
 class Host(Protocol):
-    """Does in the world what a run asks for. What a host does not do it leaves without a report."""
+    """Performs the actions of a run. An action that a host does not perform has no report."""
 
     def perform(self, state: State, action: WorkAction) -> AsyncGenerator[Report]:
         """Do the work of this process: agents, the project's commands, ready-made documents."""
@@ -78,7 +78,7 @@ class _Closing(aclosing[AsyncGenerator[Report]]):
 async def carry_out(
     pipeline: Pipeline, state: State, host: Host, action: WorkAction | PersonAction
 ) -> State:
-    """Let the host do one action; the state after what it reported."""
+    """Let the host perform one action, and return the state after its report."""
     async with _Closing(_reports(host, state, action)) as reports:
         async for report in reports:
             after = advance(pipeline, state, report)

@@ -19,7 +19,7 @@ _FUNCTIONS = {
 
 
 class UnknownPath(ValueError):
-    """An expression that cannot be read, or names what is not there."""
+    """An expression that cannot be parsed, or that names a missing field."""
 
 
 def names_in(expression: str) -> tuple[str, ...]:
@@ -28,7 +28,7 @@ def names_in(expression: str) -> tuple[str, ...]:
 
 
 def type_at(schema: Schema, expression: str) -> Schema:
-    """Return the schema of what an expression gives. Raises UnknownPath."""
+    """Return the schema of an expression's result. Raises UnknownPath."""
     definitions: Schema = schema.get("$defs", {})
     return _Types(definitions).of(_parsed(expression), schema)
 

@@ -165,7 +165,7 @@ def is_approved_by_auto(state: State, gate: GatePhase) -> bool:
 
 
 def is_approved(state: State, gate: GatePhase) -> bool:
-    """Return whether a person approved what the gate shows, as it is now."""
+    """Return whether a person approved the current version that the gate shows."""
     shown = shown_versions(state, gate)
     round_ = state.rounds.get(gate.id, 0)
     bound = digest(gate.id, round_, state.request_hash, state.base_commit, shown, "")
@@ -176,7 +176,7 @@ def is_approved(state: State, gate: GatePhase) -> bool:
 
 
 def shown_versions(state: State, gate: GatePhase) -> tuple[ShownVersion, ...]:
-    """Return what the gate shows, as it is now."""
+    """Return the current version of what the gate shows."""
     return tuple(
         ShownVersion(name=name, blob=state.artifacts[name].blob)
         for name in gate.shows

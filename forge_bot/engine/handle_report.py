@@ -167,10 +167,7 @@ def _prepared(pipeline: Pipeline, state: State, report: Prepared) -> State:
 
 
 def _ask_about_baseline(pipeline: Pipeline, state: State, report: Prepared) -> State:
-    """Return the state with the question about the commands that tell nothing.
-
-    An approval goes on and judges without them. A rejection runs setup and baseline once more.
-    """
+    """Return the state with the question about commands without a usable result."""
     record = ArtifactRecord(
         blob=report.blob,
         phase=state.current_phase,

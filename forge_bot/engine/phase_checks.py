@@ -21,7 +21,7 @@ Phases = tuple[AnyPhase, ...]
 
 
 def structure_problems(phases: Phases, flows: Collection[Effort]) -> list[str]:
-    """Return what is wrong with the kinds of the phases, their order and their ids."""
+    """Return the problems of the kinds of the phases, their order and their ids."""
     kinds = [phase.kind for phase in phases]
     ids = [phase.id for phase in phases]
     problems = [
@@ -53,7 +53,9 @@ def structure_problems(phases: Phases, flows: Collection[Effort]) -> list[str]:
 
 
 def reference_problems(phases: Phases) -> list[str]:
-    """Return what is wrong with what phases read, where they send back, and their verdicts."""
+    """Return the problems of the inputs of phases, of the phases that they send back to, and of
+    their verdicts.
+    """
     problems: list[str] = []
     written: set[str] = set()
     agents: set[str] = set()
@@ -90,7 +92,7 @@ def reference_problems(phases: Phases) -> list[str]:
 
 
 def _also_written(phases: Phases, phase: AnyPhase) -> list[str]:
-    """Return what is wrong with the documents that an agent may write beside its own."""
+    """Return the problems of the documents that an agent may write besides its own."""
     behind = phases[phases.index(phase) + 1 :]
     taken = {
         each.id
@@ -107,7 +109,7 @@ def _also_written(phases: Phases, phase: AnyPhase) -> list[str]:
 
 
 def _misplaced(phase: AnyPhase) -> str | None:
-    """Return what is wrong with the condition under which our process writes the document."""
+    """Return the problems of the condition under which forge-bot writes the document."""
     if not isinstance(phase, AnsweringPhase):
         return None
     match phase.by_process_when:

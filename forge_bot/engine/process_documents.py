@@ -1,9 +1,4 @@
-"""Write the documents that need no model, from what the state already holds.
-
-A phase names its condition in the pipeline (`by_process_when`). The same state gives the same
-document on every host: a host writes it as the action `write_file`, and its phase counts as
-completed.
-"""
+"""Write the documents that need no model, from the state."""
 
 from collections.abc import Mapping
 from typing import assert_never
@@ -156,7 +151,7 @@ def _tasks(pipeline: Pipeline, state: State, phase: AgentPhase) -> str:
 
 
 def _plan(pipeline: Pipeline, state: State) -> ArtifactRecord | None:
-    """Return what is known of the document that a person approves first."""
+    """Return the facts about the document that a person approves first."""
     plan = pipeline.approved_first
     return state.artifacts.get(plan.writes) if plan is not None else None
 
@@ -177,11 +172,7 @@ def _only_review(pipeline: Pipeline, state: State) -> tuple[TaskState, ArtifactR
 
 
 def _review(pipeline: Pipeline, state: State, phase: ReviewPhase) -> str:
-    """Return the second review of the only task: its review stands.
-
-    The verdict is that of the first review where this phase knows it. A table that a reader would
-    take for another verdict is named and not repeated.
-    """
+    """Return the second review of the only task: its first review counts."""
     found = _only_review(pipeline, state)
     task, record = found if found is not None else (None, None)
     name = _review_name(pipeline, task)

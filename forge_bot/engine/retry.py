@@ -1,4 +1,6 @@
-"""Send a run back to a phase it has reached: what is kept, what is dropped, what prevents it."""
+"""Send a run back to a phase that it has reached: the parts that are kept or dropped, and the
+reasons against it.
+"""
 
 from forge_bot.engine.handle_report import reenter_phase
 from forge_bot.engine.phases import (

@@ -179,7 +179,7 @@ def placeholders(address: str) -> tuple[str, ...]:
 
 
 def _output(step: Step) -> Schema | None:
-    """Return the schema of what a step gives; None if it gives nothing."""
+    """Return the schema of a step's output; None if it has none."""
     model: type[BaseModel] | None = None
     if step.kind == "resource":
         found = resource_at(step.resource or "")
@@ -197,7 +197,7 @@ def _output(step: Step) -> Schema | None:
 
 
 def _unshown(pipeline: StepPipeline, step: Step) -> Iterator[str]:
-    """Yield a problem for each step behind the question whose output nobody can be shown before."""
+    """Yield a problem for each step after the question whose output cannot be shown before."""
     gates = [each for each in pipeline.steps if each.asks]
     gate = next((each for each in reversed(gates) if step in pipeline.behind(each)), None)
     if gate is None:

@@ -39,8 +39,8 @@ def section(
     *,
     accepted: bool = False,
 ) -> str:
-    """Return a table of commands and exit codes, what is newly red, and from the output of each
-    failed command what failed and its end.
+    """Return a table of commands and exit codes, the new failures, and from the output of each
+    failed command the failures and the end.
     """
     verdict = "red" if judgement.red else "green"
     if judgement.red and accepted:
@@ -83,9 +83,7 @@ def _count(result: CommandResult) -> str:
 
 
 def without_section(markdown: str, heading: str) -> str:
-    """The document without what stands under a heading of that name, at whatever level a writer
-    chose.
-    """
+    """Return the document without the section under a heading of that name, at any level."""
     lines = markdown.splitlines(keepends=True)
     tokens = MarkdownIt("commonmark").parse(markdown)
     headings = [

@@ -155,8 +155,8 @@ class Admission:
             self._say(messages.reply_mark(comment), text, first=first)
 
     def _tracking(self, issue: int) -> int | None:
-        """The comment that tells how the run is doing: written now if one is to begin, otherwise
-        the one that is there.
+        """Return the comment that shows the progress of the run: a new one if a run is to begin,
+        otherwise the existing one.
         """
         thread = (
             self._thread

@@ -101,8 +101,8 @@ class Denied:
 
     @property
     def told(self) -> bool:
-        """Return whether the thread is told. Nobody else is answered: a bot might answer back, and
-        the others are not there to read it.
+        """Return whether the refusal is posted in the thread. Bots and absent people get no answer:
+        a bot might answer back.
         """
         return self.ground in _TOLD
 

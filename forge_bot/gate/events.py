@@ -192,9 +192,7 @@ def _checks(payload: Node, check: Node, branch: str) -> Event:
 
 
 def _own_pulls(check: Node, repository: int | None) -> tuple[int, ...]:
-    """The pull requests whose branch lies in this repository; branches of forks may have any
-    name.
-    """
+    """The pull requests whose branch is in this repository; branches of forks may have any name."""
     pulls = (
         pull
         for pull in check.items("pull_requests")

@@ -41,7 +41,7 @@ class ApiAnswer:
 
     @property
     def good(self) -> bool:
-        """Return whether GitHub did what was asked."""
+        """Return whether the request succeeded."""
         return self.status // 100 == _SUCCESS
 
     @property

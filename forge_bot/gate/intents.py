@@ -144,7 +144,7 @@ def dispatched_command(command: str, inputs: Inputs) -> tuple[Command | Mistyped
 
 
 def deed_of(said: Sequence[Command | Mistyped]) -> RequestedOperation:
-    """Return what the commands of a comment ask for together."""
+    """Return the combined intent of a comment's commands."""
     return (
         RequestedOperation.START
         if any(isinstance(part, Start) for part in said)

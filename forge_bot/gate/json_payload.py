@@ -1,5 +1,5 @@
-"""JSON from outside, read without trust: what is missing or of another type is empty, and nothing
-raises.
+"""JSON from outside, read without trust: a missing value, or one of another type, is empty, and
+nothing raises.
 """
 
 import json
@@ -48,7 +48,7 @@ class Node:
         )
 
     def true(self, *keys: str) -> bool:
-        """Return whether `true` stands there, and nothing that is like it."""
+        """Return whether the value is exactly `true`."""
         return self.at(*keys).value is True
 
     def items(self, *keys: str) -> "Iterator[Node]":

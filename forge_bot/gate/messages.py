@@ -13,7 +13,7 @@ OWN_MARK = "<!-- forge-bot:"
 
 
 def tracking_mark(issue: int) -> str:
-    """The last line of the one comment that tells how the run of an issue is doing."""
+    """The last line of the comment that shows the progress of an issue's run."""
     return f"{OWN_MARK}tracking issue={issue} -->"
 
 

@@ -176,8 +176,8 @@ class _Lines:
 
 
 def _meant(name: str, *, alone: bool) -> str | None:
-    """The command that the first word behind the prefix stands for; None when it is simply the
-    first word of a text.
+    """Return the command for the first word after the prefix; None if that word is ordinary
+    text.
     """
     plain = _NOT_OF_A_NAME.sub("", name)
     meant = plain if plain in NAMED else nearest(plain, NAMED) or _CLEARLY.get(plain)

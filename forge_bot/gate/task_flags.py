@@ -169,7 +169,7 @@ def _read(text: str, flags: list[_Flag], switches: Sequence[str]) -> TaskFlags:
 
 
 def _problem(flag: _Flag, switches: Sequence[str]) -> str:
-    """Return one sentence about what is wrong with a flag; empty if nothing is."""
+    """Return one sentence about the problem of a flag; empty if there is none."""
     value = flag.value or ""
     known = (*switches, *VALUES)
     dashes = flag.written.startswith(_END) and not flag.written.startswith("---")

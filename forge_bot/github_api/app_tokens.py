@@ -71,7 +71,7 @@ class AppTokens:
             return kept.token
 
     def forget(self, repository: str) -> None:
-        """Fetch the next token anew: this one may have been taken back."""
+        """Fetch a new token next time: this one may have been revoked."""
         with self._lock:
             self._kept.pop(repository, None)
 

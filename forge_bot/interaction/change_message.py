@@ -58,7 +58,7 @@ def task_message(
 
 
 def approvals(state: State) -> tuple[str, ...]:
-    """Return who approved what the change was made from, and how, each once."""
+    """Return who approved the documents of the change, and how, each once."""
     return tuple(
         dict.fromkeys(
             f"{each.by} via {each.via}"

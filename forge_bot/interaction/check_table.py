@@ -1,5 +1,5 @@
-"""The commands that checked a run: a table of them, the reasons of the verdict, and the ends of
-what they printed.
+"""The commands that checked a run: their table, the reasons of the verdict, and the ends of their
+output.
 """
 
 from collections.abc import Sequence

@@ -138,9 +138,7 @@ def _more(part: LinesPart, count: int) -> str:
 
 
 def shares(sizes: Sequence[int], room: int) -> tuple[int, ...]:
-    """The room divided so that the small get all they need and the large the same of what is
-    left.
-    """
+    """Divide the room: small parts get all they need, and large ones equal shares of the rest."""
     given = [0] * len(sizes)
     left, waiting = max(room, 0), len(sizes)
     for place in sorted(range(len(sizes)), key=lambda place: sizes[place]):

@@ -11,7 +11,7 @@ Tone = Literal["note", "tip", "important", "warning", "caution"]
 
 
 def alert(tone: Tone, text: str) -> str:
-    """A coloured box. Where nobody draws it, it is a quotation that begins with the tone."""
+    """A coloured box. Without GitHub's rendering it is a quotation that begins with the tone."""
     lines = [f"> {line}".rstrip() for line in text.strip("\n").split("\n")]
     return "\n".join([f"> [!{tone.upper()}]", *lines])
 

@@ -61,8 +61,8 @@ def reply(occasion: str, to: str) -> str:
 
 
 def read_marker(body: str) -> Marker | None:
-    """The marker on the last line of a comment; None if there is none. What stands above,
-    quotations of markers too, does not count.
+    """Return the marker on the last line of a comment; None if there is none. Text above it, such
+    as quoted markers, does not count.
     """
     lines = body.rstrip().splitlines()
     found = _MARKER.fullmatch(lines[-1]) if lines else None

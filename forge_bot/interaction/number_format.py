@@ -71,7 +71,7 @@ def _bar(used: Decimal, cap: Decimal) -> str:
 
 
 def in_time(seconds: int | None) -> str:
-    """Return the time until a limit ends, in words. Where nobody tells, it is GitHub's hour."""
+    """Return the time until a limit ends, in words. If it is unknown, it is GitHub's hour."""
     if seconds is None:
         return say("words.within_the_hour")
     minutes = max(1, math.ceil(seconds / _MINUTE))

@@ -145,7 +145,7 @@ def _warnings(view: RunFacts) -> LinesPart:
 
 
 def _judged(state: State) -> list[CommandResult]:
-    """Return the results that count; those that tell nothing were left out by a person."""
+    """Return the results that count, without commands that a person left out."""
     results = state.verification.results if state.verification is not None else ()
     return [result for result in results if not any(each.covers(result) for each in state.unusable)]
 
@@ -239,7 +239,7 @@ def _names(names: tuple[str, ...], check: RequirementCheck | None) -> str:
 
 
 def _marked(name: str, check: RequirementCheck | None) -> str:
-    """Return what is wrong with a name, where our process looked for it."""
+    """Return the problem of a name, if forge-bot looked for it."""
     if check is None:
         return ""
     marks = (

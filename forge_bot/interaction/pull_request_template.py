@@ -1,7 +1,4 @@
-"""A repository's own template for pull requests: where it lies, and its sections filled.
-
-Source: https://docs.github.com/en/communities/using-templates-to-encourage-useful-issues-and-pull-requests
-"""
+"""A repository's own template for pull requests: find it, and fill its sections."""
 
 import re
 from collections.abc import Iterable, Mapping

@@ -107,7 +107,7 @@ def _pytest(words: Sequence[str]) -> int | None:
 
 
 def _without_paths(words: Sequence[str], files: Collection[str]) -> Iterator[str]:
-    """Yield the words of a command but for the files and folders that it runs."""
+    """Yield the words of a command without the files and folders that it runs."""
     folders = {path[: place.start()] for path in files for place in re.finditer("/", path)}
     before = ""
     for word in words:

@@ -107,14 +107,14 @@ class GrowingHistory:
         self._database.change("INSERT INTO others VALUES (?, ?)", sorted(others))
 
     def save(self) -> None:
-        """Put what was changed into the database."""
+        """Write the changes to the database."""
         self._words.save()
         self._database.put_column(LENGTHS, self._lengths)
         for themes in self._themes.values():
             themes.save()
 
     def pack(self, path: Path) -> None:
-        """Write what is in the database into an empty file, which is the one to keep."""
+        """Write the database to an empty file, which is the one to keep."""
         self._database.pack(path)
 
     def history(self) -> KeptHistory:

@@ -36,7 +36,7 @@ class RunKey(NamedTuple):
 
 
 class _Dated(Protocol):
-    """What has a name and the day of a run."""
+    """Anything with the name and the day of a run."""
 
     @property
     def name(self) -> str: ...

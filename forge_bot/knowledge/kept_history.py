@@ -40,7 +40,7 @@ def shown_of(run: PastRun) -> str:
 
 
 def opened(path: Path) -> Database:
-    """Open a file that is never changed. Raises sqlite3.Error if it is none of ours."""
+    """Open a file that is never changed. Raises sqlite3.Error if it has another format."""
     return Database(sqlite3.connect(address_of(path), uri=True, check_same_thread=False))
 
 

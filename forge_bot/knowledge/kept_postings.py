@@ -74,7 +74,7 @@ class Postings:
         self._changed: set[str] = set()
 
     def held(self, key: str) -> Held:
-        """Return what is under a key, which may be nothing."""
+        """Return the value of a key, which may be empty."""
         if key not in self._known:
             query = "SELECT numbers, counts FROM postings WHERE part = ? AND key = ?"
             numbers, counts = self._database.row(query, self._part, key) or (b"", b"")
@@ -117,7 +117,7 @@ class Postings:
         self._changed.add(key)
 
     def save(self) -> None:
-        """Keep what was changed."""
+        """Store the changes."""
         changed = sorted(self._changed)
         self._changed.clear()
         held = [(key, *self._known[key]) for key in changed]

@@ -66,7 +66,7 @@ class KeptThemes:
         self._size, self._before = len(self.weights.seen), {}
 
     def found(self) -> list[object]:
-        """Return what the run found: how many themes there were, and those that it changed."""
+        """Return the state before the run: the number of themes, and those that it changed."""
         return [self._size, self._before]
 
     def take_back(self, found: Sequence[Any]) -> None:
@@ -87,7 +87,7 @@ class KeptThemes:
             self._put(int(number), then)
 
     def save(self) -> None:
-        """Keep what was changed."""
+        """Store the changes."""
         size = len(self.weights.seen)
         query = "DELETE FROM themes WHERE part = ? AND number >= ?"
         self._database.rows(query, self._part, size)

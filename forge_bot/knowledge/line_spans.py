@@ -52,7 +52,7 @@ def size_of(lines: Sequence[str], spans: Sequence[Span]) -> int:
 
 
 def written(lines: Sequence[str], spans: Sequence[Span], blocks: Sequence[CodeBlock]) -> str:
-    """Return ranges of lines as a text that says what is left out, and what is defined there."""
+    """Return ranges of lines as a text that names the omitted lines and their definitions."""
     parts: list[str] = []
     reached = 0
     for first, last in spans:
@@ -65,7 +65,7 @@ def written(lines: Sequence[str], spans: Sequence[Span], blocks: Sequence[CodeBl
 
 
 def _gap(first: int, last: int, blocks: Sequence[CodeBlock]) -> list[str]:
-    """Return the line in place of what is not shown, with what is defined there."""
+    """Return the line that stands for omitted lines, with their definitions."""
     if first > last:
         return []
     inside = [block.name for block in blocks if first <= block.first <= last]

@@ -29,7 +29,7 @@ class LinterSettings(NamedTuple):
 
 
 def linter_settings(listing: Listing) -> Iterator[LinterSettings]:
-    """Yield what linters and formatters are told, and which Python a project needs."""
+    """Yield the settings of linters and formatters, and the Python that a project needs."""
     room = _MOST
     for path in (*_SECTIONS, *_FILES):
         lines = [line for line in listing.text(path)[:_MOST_READ].split("\n") if line.strip()]

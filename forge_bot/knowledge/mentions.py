@@ -78,7 +78,7 @@ class Mentions(NamedTuple):
 
 
 def mentions(text: str) -> Mentions:
-    """Return what a Markdown text names.
+    """Return the files and names in a Markdown text.
 
     Files and names count in backticks, paths with a folder and places of tracebacks anywhere.
     A section does not count that says that nothing need change there; neither does a file of which

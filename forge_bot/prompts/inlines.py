@@ -108,10 +108,7 @@ class _Scan:
         return self._read
 
     def _dollar(self, start: int) -> bool:
-        """Note what a formula hides.
-
-        Its text is still read as Markdown: GitHub may not take it for a formula.
-        """
+        """Record the hidden parts of a formula."""
         if start >= self._formula_end and (found := self._formulas.at(start)):
             unseen = hidden_in_formula(self._source, found.start, found.end)
             # Two dollars without anything between them would be the beginning of another formula.

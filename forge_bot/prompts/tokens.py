@@ -8,10 +8,10 @@ CHARACTERS_PER_TOKEN = 4
 
 
 def estimate(characters: int) -> int:
-    """Return the likely tokens of so many characters, rounded up."""
+    """Return the estimated tokens of this number of characters, rounded up."""
     return -(-characters // CHARACTERS_PER_TOKEN)
 
 
 def characters(tokens: int) -> int:
-    """Return the maximum characters that are estimated as so many tokens."""
+    """Return the maximum number of characters that are estimated as this number of tokens."""
     return tokens * CHARACTERS_PER_TOKEN

@@ -52,7 +52,7 @@ class KeptFile(Generic[_Value]):
 
 
 def leave_newest(folder: Path, pattern: str, path: Path, most: int) -> None:
-    """Take away the files of a pattern but for `path` and those that were asked for last."""
+    """Remove the files of a pattern, except `path` and those that were used last."""
     for other in [each for each in newest(folder, pattern) if each != path][most - 1 :]:
         other.unlink(missing_ok=True)
 

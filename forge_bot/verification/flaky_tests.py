@@ -140,7 +140,7 @@ class _Reruns:
         return True in self._seen.get((moment, name), ())
 
     def _outcomes(self, moment: Moment, names: Sequence[str]) -> Collection[str]:
-        """Run tests, in one command if it tells about each; return those it told about."""
+        """Run tests, in one command if it reports each of them; return the reported ones."""
         told = dict(self._told(moment, names)) if names else {}
         if len(names) > 1:
             for name in names:

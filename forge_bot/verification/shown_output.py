@@ -60,7 +60,7 @@ class FailureBlock(Frozen):
 
 
 def failure_blocks(lines: Lines) -> tuple[FailureBlock, ...]:
-    """Return what the runner says about each failing test, in the order of the output."""
+    """Return the runner's output about each failing test, in the order of the output."""
     found: list[FailureBlock] = []
     title, block, below = "", list[str](), False
     for number, line in enumerate(lines):

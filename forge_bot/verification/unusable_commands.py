@@ -1,4 +1,4 @@
-"""Find the commands whose result before the change tells nothing about the project."""
+"""Find the commands without a usable result before the change."""
 
 import re
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ _UNSTEADY = re.compile(
 
 
 class Cause(StrEnum):
-    """The reason why the result of a command tells nothing."""
+    """The reason why the result of a command is unusable."""
 
     SETUP_FAILED = "setup_failed"
     MISSING_TOOL = "missing_tool"
@@ -43,7 +43,7 @@ class Cause(StrEnum):
 
 
 class UnusableCommand(Recorded):
-    """A command whose result before the change tells nothing."""
+    """A command without a usable result before the change."""
 
     name: CommandName
     argv: tuple[str, ...]
@@ -61,7 +61,7 @@ class UnusableCommand(Recorded):
 
 
 def unusable(results: Sequence[CommandResult]) -> tuple[UnusableCommand, ...]:
-    """Return the commands that tell nothing, in the order of their results."""
+    """Return the commands without a usable result, in the order of their results."""
     return tuple(
         UnusableCommand(name=result.name, argv=result.argv, cause=cause)
         for result in results
@@ -70,7 +70,7 @@ def unusable(results: Sequence[CommandResult]) -> tuple[UnusableCommand, ...]:
 
 
 def cause_of(result: CommandResult) -> Cause | None:
-    """Return the reason why a result tells nothing; None if a change can be compared with it."""
+    """Return the reason why a result is unusable; None if a change can be compared with it."""
     if result.timed_out:
         return Cause.TIMED_OUT
     if result.name is CommandName.SETUP:

@@ -42,7 +42,9 @@ class ServerConnection:
         self._complaints = complaints
 
     def why(self) -> str:
-        """Return what is known of a failure: what the protocol met, and the server's last words."""
+        """Return the known facts about a failure: the error of the protocol, and the server's last
+        output.
+        """
         return "; ".join(filter(None, (self.trouble, self._complaint())))
 
     def _complaint(self) -> str:

@@ -85,7 +85,7 @@ def innermost(error: BaseException) -> BaseException:
 
 
 def sentence_of(error: BaseException) -> str:
-    """Return what an error says, in one line."""
+    """Return the message of an error in one line."""
     if isinstance(error, ValidationError):
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])

@@ -67,7 +67,7 @@ class ToolCalls:
         return await execute_mcp_tool(self.setup, tool, json.loads(wanted.params), limit)
 
     def call_off(self) -> None:
-        """End what is under way, with its servers; nothing starts any more."""
+        """End the running calls with their servers, and start no further ones."""
         with self._lock:
             self._called_off = True
             for loop, task in self._under_way:
