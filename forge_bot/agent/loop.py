@@ -8,7 +8,7 @@ from typing import Protocol
 
 from forge_bot.agent.agent_steps import AgentStep, OneStep, PausedBefore, WantedAction
 from forge_bot.agent.assignment import Assignment, StopReason, WorkResult
-from forge_bot.agent.batch_lane import BatchedCall, BatchLane
+from forge_bot.agent.batched_questions import BatchedCall, BatchLane
 from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult, ResultStatus
 from forge_bot.agent.conversation import (
     AskModel,

@@ -13,7 +13,7 @@ from typing import Any, cast
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from forge_bot.bot.copied_mail import mail_begins
+from forge_bot.bot.quoted_email import mail_begins
 from forge_bot.gate.grammar import Command
 from forge_bot.gate.parse_comment import (
     PREFIX,

@@ -13,8 +13,8 @@ from forge_bot.engine.reports import ChecksFailed
 from forge_bot.git import blob_id
 from forge_bot.github_api import FailedCheck, GitHub
 from forge_bot.prompts.untrusted import clean_plain
-from forge_bot.runs.clock import now
 from forge_bot.runs.run import Run
+from forge_bot.runs.wall_clock import now
 from forge_bot.wording import code_block
 
 # ECMA-48: control sequences, operating system commands, and single escapes.

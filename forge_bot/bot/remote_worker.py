@@ -5,7 +5,7 @@ from pathlib import Path
 
 from forge_bot.bot.job_context import JobContext
 from forge_bot.bot.job_handoff import COMMITS, TOLD, JobRequest, JobResult, QuestionAnswered
-from forge_bot.bot.step_gate import StepGate
+from forge_bot.bot.step_permission import StepGate
 from forge_bot.bot.supervised_worker import SupervisedWorker
 from forge_bot.bot.worker_messages import WorkerStopped, stopped_by
 from forge_bot.errors import BranchMoved, ForgeError

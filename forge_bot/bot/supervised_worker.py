@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from forge_bot.agent.redaction import secrets_of
 from forge_bot.bot.inspect_commits import CommitInspector
 from forge_bot.bot.job_context import JobContext
-from forge_bot.bot.step_gate import StepGate
+from forge_bot.bot.step_permission import StepGate
 from forge_bot.bot.thread import ThreadCommand
 from forge_bot.bot.worker_messages import (
     ActionEnded,

@@ -23,7 +23,7 @@ from forge_bot.bot.job_context import JobContext
 from forge_bot.bot.job_handoff import JobHandoff
 from forge_bot.bot.publish_on_github import Publication
 from forge_bot.bot.push_commits import known_tip, push, refuse_unseen
-from forge_bot.bot.step_gate import StepGate
+from forge_bot.bot.step_permission import StepGate
 from forge_bot.bot.supervised_worker import SupervisedWorker
 from forge_bot.bot.thread import Thread, ThreadCommand
 from forge_bot.bot.thread_host import ThreadHost

@@ -10,8 +10,8 @@ from forge_bot.engine.phases import PublishPhase
 from forge_bot.engine.reports import Answer, Answered, ApprovalDoubted, Published, Report
 from forge_bot.errors import StepFailed
 from forge_bot.github_api import GitHub
-from forge_bot.runs.clock import now
 from forge_bot.runs.run import Run
+from forge_bot.runs.wall_clock import now
 
 
 class ThreadHost:

@@ -16,7 +16,7 @@ from forge_bot.agent.models.base import Model
 from forge_bot.agent.tools.placeholders import SERVER_VARIABLES
 from forge_bot.bot.job_context import may_push_workflows
 from forge_bot.bot.outbox import Cancelled, Outbox
-from forge_bot.bot.step_gate import STEPS
+from forge_bot.bot.step_permission import STEPS
 from forge_bot.bot.worker_messages import (
     ActionEnded,
     InquiryAnswer,

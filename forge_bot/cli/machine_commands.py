@@ -94,7 +94,7 @@ def mcp(
     ] = False,
     port: Annotated[int, typer.Option(help=say("help.mcp.port"), min=1, max=65535)] = 8765,
 ) -> int:
-    from forge_bot.mcp_server.serve import serve_http, serve_stdio
+    from forge_bot.mcp_server.run_server import serve_http, serve_stdio
 
     return (
         serve_http(tuple(repo or (HERE,)), port)

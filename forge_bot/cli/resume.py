@@ -18,7 +18,6 @@ from forge_bot.errors import RunEnded, TaskTooLarge
 from forge_bot.git import Repository
 from forge_bot.runs.base_update import fetch_for_update, update
 from forge_bot.runs.checks import CheckSubject, Occasion, run_checks
-from forge_bot.runs.clock import now
 from forge_bot.runs.find_runs import resolve_run
 from forge_bot.runs.local_user import local_user
 from forge_bot.runs.phase_names import check_documents, phase_named
@@ -29,6 +28,7 @@ from forge_bot.runs.run import Run
 from forge_bot.runs.session import answer as given
 from forge_bot.runs.tier_models import models_for
 from forge_bot.runs.typed_answer import PersonAnswer
+from forge_bot.runs.wall_clock import now
 from forge_bot.sentences import say
 from forge_bot.values import RunStatus
 

@@ -38,7 +38,7 @@ from forge_bot.runs.remembered_model import keep_model
 from forge_bot.runs.request_draft import RequestDraft, draft_from_words
 from forge_bot.runs.run_needs import check_testable
 from forge_bot.runs.run_prompts import prompts_for
-from forge_bot.runs.scope import scope_folder
+from forge_bot.runs.scope_folder import scope_folder
 from forge_bot.runs.session import Session
 from forge_bot.runs.steps.step_values import inputs_of
 from forge_bot.runs.tier_models import models_for

@@ -16,11 +16,11 @@ from forge_bot.cli.options import Ending, HostChoice, ResumeOptions, ServerChoic
 from forge_bot.errors import BadOption, NoSandbox, TemporalUnavailable, TokenRefused
 from forge_bot.git import Repository
 from forge_bot.github_api.app_tokens import AppTokens, app_in
-from forge_bot.runs.clock import now
 from forge_bot.runs.notifications import Message, Notice, Notify, log_line
 from forge_bot.runs.process_signals import stop_on_signals, until_stopped
 from forge_bot.runs.remembered_model import kept_model
 from forge_bot.runs.session import Session
+from forge_bot.runs.wall_clock import now
 from forge_bot.sandbox import choose
 from forge_bot.sentences import hint_of, say
 from forge_bot.settings import load_config

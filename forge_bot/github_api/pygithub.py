@@ -8,7 +8,6 @@ from urllib.parse import quote
 
 from forge_bot.errors import GitHubRefused, NotOnGitHub, PermissionMissing, TextTooLong
 from forge_bot.github_api.check_runs import failed_checks
-from forge_bot.github_api.facts import facts
 from forge_bot.github_api.json_models import (
     CommentWire,
     CreatedWire,
@@ -20,6 +19,7 @@ from forge_bot.github_api.json_models import (
     RoleWire,
 )
 from forge_bot.github_api.json_models_code import PullWire
+from forge_bot.github_api.repository_facts import facts
 from forge_bot.github_api.repository_requests import PAGE, RepositoryRequests
 from forge_bot.github_api.request_runner import ApiRequest, ApiResponse, RequestRunner
 from forge_bot.github_api.types import (

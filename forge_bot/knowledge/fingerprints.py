@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import NamedTuple
 
-from forge_bot.project.words import words
+from forge_bot.project.search_words import words
 
 ALIKE = 0.75
 """The share of the longer remark that the shorter one must repeat if neither adds anything."""

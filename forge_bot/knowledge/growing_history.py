@@ -20,7 +20,7 @@ from forge_bot.knowledge.kept_history import (
 from forge_bot.knowledge.kept_postings import Database, Postings
 from forge_bot.knowledge.kept_themes import FINDINGS, STUCK, KeptThemes
 from forge_bot.knowledge.past_runs import PastRun
-from forge_bot.knowledge.remarks import Themes
+from forge_bot.knowledge.repeated_remarks import Themes
 
 _AT_ONCE = 500
 """Runs whose themes are held in memory at the same time."""

@@ -7,9 +7,9 @@ from functools import cached_property, lru_cache
 from typing import NamedTuple, Protocol, TypeVar
 
 from forge_bot.knowledge.past_runs import PastRun
-from forge_bot.knowledge.remarks import Remark, Theme, Themes
+from forge_bot.knowledge.repeated_remarks import Remark, Theme, Themes
 from forge_bot.knowledge.search_index import Ranking
-from forge_bot.project.words import one_line, words
+from forge_bot.project.search_words import one_line, words
 from forge_bot.values import Frozen, Severity
 
 _MOST_PLACES = 5

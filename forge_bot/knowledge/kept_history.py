@@ -13,7 +13,7 @@ from forge_bot.knowledge.history import CHARACTERS_READ, History
 from forge_bot.knowledge.kept_postings import Database, Postings
 from forge_bot.knowledge.kept_themes import FINDINGS, STUCK, KeptThemes
 from forge_bot.knowledge.past_runs import PastRun
-from forge_bot.knowledge.remarks import Themes
+from forge_bot.knowledge.repeated_remarks import Themes
 from forge_bot.knowledge.search_index import Ranking, WordValue
 from forge_bot.values import Usage
 

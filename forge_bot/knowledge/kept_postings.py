@@ -10,7 +10,7 @@ from threading import Lock
 from typing import Any, NamedTuple
 from weakref import finalize
 
-from forge_bot.knowledge.remarks import insert_once
+from forge_bot.knowledge.repeated_remarks import insert_once
 
 _NUMBERS, _COUNTS = "i", "H"
 _MOST_COUNTED = 65_535

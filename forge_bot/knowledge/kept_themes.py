@@ -9,7 +9,7 @@ from typing import Any
 
 from forge_bot.knowledge.fingerprints import Fingerprint
 from forge_bot.knowledge.kept_postings import Database, Postings
-from forge_bot.knowledge.remarks import FILE, SAME, WORD, Theme, ThemeWeights, theme_keys
+from forge_bot.knowledge.repeated_remarks import FILE, SAME, WORD, Theme, ThemeWeights, theme_keys
 from forge_bot.values import Severity
 
 FINDINGS, STUCK = "findings", "stuck"

@@ -14,7 +14,7 @@ from forge_bot.knowledge.code_blocks import (
 )
 from forge_bot.knowledge.mentions import as_searched
 from forge_bot.knowledge.search_index import Ranking
-from forge_bot.project.words import words
+from forge_bot.project.search_words import words
 
 _PATH_WEIGHT = 4
 _SYMBOL_WEIGHT = 2

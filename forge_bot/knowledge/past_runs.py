@@ -10,9 +10,9 @@ from pydantic.alias_generators import to_camel
 from forge_bot.artifacts.findings import read_findings
 from forge_bot.artifacts.markdown import BlockKind, read_blocks
 from forge_bot.engine.pipeline import Pipeline
-from forge_bot.knowledge.friction import read_friction
+from forge_bot.knowledge.improvement_reports import read_friction
 from forge_bot.project.lenient_config import items, json_object, string, strings, table
-from forge_bot.project.words import one_line
+from forge_bot.project.search_words import one_line
 from forge_bot.values import Finding, Frozen, Severity, Usage
 
 REQUEST, STATE, REPORTS = "request.md", "state.json", "reports.jsonl"

@@ -8,7 +8,7 @@ from forge_bot.project.detected_commands import ProjectCommands
 from forge_bot.project.file_list import Listing
 from forge_bot.project.languages import Language, read_languages
 from forge_bot.project.scoped_commands import Overrides, scoped_commands
-from forge_bot.project.words import one_line
+from forge_bot.project.search_words import one_line
 from forge_bot.settings.config import CONFIG
 from forge_bot.values import Frozen
 

@@ -16,7 +16,7 @@ from forge_bot.knowledge.line_spans import LONGEST_LINE, Span, clipped
 from forge_bot.knowledge.mentions import as_searched, last_part
 from forge_bot.knowledge.name_uses import telling_uses
 from forge_bot.knowledge.search_index import Ranking
-from forge_bot.project.words import words
+from forge_bot.project.search_words import words
 
 _AROUND = 12
 _AROUND_USE = 3

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from forge_bot.mcp_server.client_actions import ClientAction
-from forge_bot.runs.clock import now
 from forge_bot.runs.run import Run
+from forge_bot.runs.wall_clock import now
 from forge_bot.store import SPECS
 
 MOMENT = 2.0

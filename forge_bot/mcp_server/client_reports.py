@@ -24,10 +24,10 @@ from forge_bot.mcp_server.tool_schemas import Hint, Previous, ReportedFinding
 from forge_bot.runs.apply_output import OutputApplier, said_left
 from forge_bot.runs.artifact_contract import artifact_contract
 from forge_bot.runs.builtin_actions import written
-from forge_bot.runs.clock import now
 from forge_bot.runs.publish_result import PULL_REQUEST
 from forge_bot.runs.pull_request_branch import is_separate
 from forge_bot.runs.run import Run
+from forge_bot.runs.wall_clock import now
 from forge_bot.sentences import say
 from forge_bot.values import Severity, TaskId, Usage, Verdict
 

@@ -26,7 +26,7 @@ from forge_bot.mcp_server.tool_results import answered
 
 if TYPE_CHECKING:
     from forge_bot.mcp_server.client_actions import ClientAction
-    from forge_bot.mcp_server.control_past_question import Operation, PastQuestion
+    from forge_bot.mcp_server.control_confirmation import Operation, PastQuestion
     from forge_bot.mcp_server.side_tool_results import Controlled
     from forge_bot.mcp_server.tool_schemas import ReportResult
 
@@ -86,7 +86,7 @@ async def controlled(
     """End a run, or send it back. While a question is open only the client's person may do so.
     Raises PersonDecides.
     """
-    from forge_bot.mcp_server.control_past_question import (
+    from forge_bot.mcp_server.control_confirmation import (
         PastQuestion,
         Wanted,
     )  # the engine stands behind it

@@ -51,7 +51,7 @@ from forge_bot.runs.kept_profiles import profile_at
 from forge_bot.runs.local_user import local_user
 from forge_bot.runs.run_needs import check_testable
 from forge_bot.runs.run_paths import RunPaths
-from forge_bot.runs.scope import scope_folder
+from forge_bot.runs.scope_folder import scope_folder
 from forge_bot.runs.standing_rules import rules_at
 from forge_bot.runs.steps.step_values import inputs_of
 from forge_bot.sentences import say

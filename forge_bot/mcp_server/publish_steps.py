@@ -7,7 +7,6 @@ from typing import NamedTuple
 from forge_bot.engine import Exec
 from forge_bot.engine.post_to_source import can_be_posted, may_post
 from forge_bot.engine.reports import PublicationAsked, Published
-from forge_bot.runs.clock import now
 from forge_bot.runs.open_pull_request import offered_head
 from forge_bot.runs.publish_result import (
     PULL_REQUEST,
@@ -17,6 +16,7 @@ from forge_bot.runs.publish_result import (
 )
 from forge_bot.runs.pull_request_branch import Offer, is_separate, offer
 from forge_bot.runs.run import Run
+from forge_bot.runs.wall_clock import now
 
 
 class PublishStep(NamedTuple):

@@ -14,7 +14,7 @@ from forge_bot.engine.state import State
 from forge_bot.errors import CannotUpdate, UnknownArtifact
 from forge_bot.mcp_server.check_worktree import CheckWorktree
 from forge_bot.mcp_server.client_run import Turns, client_run
-from forge_bot.mcp_server.control_past_question import PastQuestion, Wanted, past_question
+from forge_bot.mcp_server.control_confirmation import PastQuestion, Wanted, past_question
 from forge_bot.mcp_server.person_answers import VIA, VIA_CLIENT
 from forge_bot.mcp_server.preferences import Preferences, preferences, set_preferences
 from forge_bot.mcp_server.queries import Queries
@@ -38,7 +38,6 @@ from forge_bot.mcp_server.side_tool_results import (
 )
 from forge_bot.runs.artifact_contract import ArtifactContract
 from forge_bot.runs.base_update import fetch_for_update, update
-from forge_bot.runs.clock import now
 from forge_bot.runs.find_runs import run_in
 from forge_bot.runs.local_user import local_user
 from forge_bot.runs.phase_names import check_documents, phase_named
@@ -46,6 +45,7 @@ from forge_bot.runs.run import Run
 from forge_bot.runs.session import answer
 from forge_bot.runs.snapshot_of_run import RunSnapshot, run_snapshot
 from forge_bot.runs.typed_answer import PersonAnswer
+from forge_bot.runs.wall_clock import now
 from forge_bot.sentences import say
 from forge_bot.store import SPECS
 from forge_bot.values import PhaseId

@@ -12,12 +12,12 @@ from forge_bot.engine import Checkpoint, HumanGate
 from forge_bot.engine.reports import Answer
 from forge_bot.errors import AskedElsewhere, NotServed, UnknownRun, WrongAction
 from forge_bot.mcp_server.action_cache import MOMENT, ActionCache
+from forge_bot.mcp_server.actions_in_folder import placed
 from forge_bot.mcp_server.check_worktree import CheckWorktree
 from forge_bot.mcp_server.client_actions import ClientAction, next_for_client
 from forge_bot.mcp_server.client_reports import ReportOutcome, report
 from forge_bot.mcp_server.client_run import Turns, client_run
 from forge_bot.mcp_server.client_tries import ClientTries
-from forge_bot.mcp_server.folder_prefix import placed
 from forge_bot.mcp_server.person_answers import given_to_client, is_answered, passed_on
 from forge_bot.mcp_server.pipeline_init import handle_init
 from forge_bot.mcp_server.pipeline_init_with_context import Call, Confirmations

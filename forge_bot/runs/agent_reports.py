@@ -15,11 +15,11 @@ from forge_bot.engine.reports import AgentFailed, ArtifactWritten, CallsRequeste
 from forge_bot.git import MergeConflict
 from forge_bot.runs.agent_worktree import AgentWorktree
 from forge_bot.runs.apply_output import OutputApplier
-from forge_bot.runs.clock import now
 from forge_bot.runs.edit_tries import EditTries
 from forge_bot.runs.outside_capabilities import OutsideCapabilities
 from forge_bot.runs.run import Run
 from forge_bot.runs.tool_effects import calls_requested
+from forge_bot.runs.wall_clock import now
 from forge_bot.values import TaskId
 
 Landed = tuple[ArtifactWritten | AgentFailed | CallsRequested, tuple[str, ...]]

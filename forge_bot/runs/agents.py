@@ -9,10 +9,9 @@ from contextlib import AsyncExitStack
 
 from forge_bot.agent.agent_steps import AgentStep, OneStep, PausedBefore, StepChoice, next_of_all
 from forge_bot.agent.assignment import Assignment, StopReason, WorkResult, prefix_of
-from forge_bot.agent.batch_lane import BatchLane
+from forge_bot.agent.batched_questions import BatchLane
 from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult, Effect, ResultStatus
 from forge_bot.agent.conversation import Try
-from forge_bot.agent.gathered_batches import HandIn, hand_in_alone
 from forge_bot.agent.journal import Journal
 from forge_bot.agent.ledger import Ledger
 from forge_bot.agent.limits import WorkLimits
@@ -22,6 +21,7 @@ from forge_bot.agent.models.base import Model
 from forge_bot.agent.progress_events import ModelAsked
 from forge_bot.agent.progress_events import Notice as ModelNotice
 from forge_bot.agent.providers.provider_catalogue import CapabilitySpec
+from forge_bot.agent.shared_batches import HandIn, hand_in_alone
 from forge_bot.agent.tools.tool_catalogue import get_capability_specs
 from forge_bot.agent.tools.tool_context import ToolContext
 from forge_bot.agent.tries import TryOutcome
@@ -35,7 +35,6 @@ from forge_bot.runs.agent_worktree import AgentWorktree, AgentWorktrees
 from forge_bot.runs.apply_output import OutputApplier
 from forge_bot.runs.artifact_contract import answer_contract
 from forge_bot.runs.capability_descriptions import describe_capability
-from forge_bot.runs.clock import now
 from forge_bot.runs.edit_tries import EditTries
 from forge_bot.runs.notifications import (
     Message,
@@ -51,6 +50,7 @@ from forge_bot.runs.prompt_context import PromptContext, names
 from forge_bot.runs.run import Run
 from forge_bot.runs.skill_performance import SkillBranch, SkillPerformer, SkillPlace
 from forge_bot.runs.tool_effects import Act, settled_calls
+from forge_bot.runs.wall_clock import now
 from forge_bot.store.run_folder import CARRIED
 from forge_bot.values import TaskId, Tier
 

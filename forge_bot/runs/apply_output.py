@@ -22,10 +22,10 @@ from forge_bot.git.diff import has_markers
 from forge_bot.project.scoped_commands import is_inside
 from forge_bot.runs.artifact_contract import ArtifactContract, answer_contract, artifact_contract
 from forge_bot.runs.base_graph import with_graph
-from forge_bot.runs.clock import now
 from forge_bot.runs.risk_signs import design_risks
 from forge_bot.runs.run import Run
 from forge_bot.runs.unknown_names import said_unknown, unknown_names
+from forge_bot.runs.wall_clock import now
 from forge_bot.store import inside, write_whole
 from forge_bot.values import Inspection, Problem, TaskId, Usage
 

@@ -1,8 +1,8 @@
 """The requirements of an artifact, and the problems of a text that has to meet them."""
 
-from forge_bot.artifacts.inspection import inspect
 from forge_bot.artifacts.nothing_to_do import read_nothing_to_do
 from forge_bot.artifacts.plans import document_facts
+from forge_bot.artifacts.read_artifact import inspect
 from forge_bot.artifacts.sections import split_documents
 from forge_bot.engine import SpawnAgent
 from forge_bot.engine.phases import (

@@ -8,9 +8,9 @@ from pydantic import AwareDatetime, ValidationError
 
 from forge_bot.git import Repository
 from forge_bot.interaction.number_format import duration
-from forge_bot.runs.clock import now
 from forge_bot.runs.files_of_run import raw_file
 from forge_bot.runs.find_runs import RunInfo
+from forge_bot.runs.wall_clock import now
 from forge_bot.store import SPECS
 from forge_bot.store.run_folder import CARRIED
 from forge_bot.values import Recorded

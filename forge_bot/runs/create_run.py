@@ -15,15 +15,15 @@ from forge_bot.engine.reports import RunFlags, RunStarted
 from forge_bot.errors import BadOption, DirtyTree
 from forge_bot.gate.arguments import NO_LIMIT, Amount
 from forge_bot.git import Head, Repository, Tree, blob_id
-from forge_bot.runs.clock import now
 from forge_bot.runs.commit_message import start_subject
 from forge_bot.runs.ended_records import newest_records, record_tips
 from forge_bot.runs.failed_starts import FailedStart, noted, remove_failed_starts
 from forge_bot.runs.find_runs import RunInfo
-from forge_bot.runs.free_names import check_free, free_branch, free_run
 from forge_bot.runs.process_signals import this_process
 from forge_bot.runs.request_draft import RequestDraft
 from forge_bot.runs.run_paths import RunPaths, run_paths
+from forge_bot.runs.unused_names import check_free, free_branch, free_run
+from forge_bot.runs.wall_clock import now
 from forge_bot.sentences import say
 from forge_bot.store import (
     SPECS,

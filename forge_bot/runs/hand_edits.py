@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from forge_bot.artifacts.inspection import inspect
 from forge_bot.artifacts.plans import document_facts
+from forge_bot.artifacts.read_artifact import inspect
 from forge_bot.engine import Exec, SpawnAgent, WriteFile
 from forge_bot.engine.phases import AgentPhase, AnsweringPhase
 from forge_bot.engine.reports import ArtifactChanged

@@ -29,7 +29,6 @@ from forge_bot.prompts.material import InputFile, Material
 from forge_bot.remedies import ModelTrouble
 from forge_bot.runs.base_graph import graph_reader
 from forge_bot.runs.capability_descriptions import describe_capability
-from forge_bot.runs.clock import now
 from forge_bot.runs.notifications import (
     Notify,
     PhaseBegan,
@@ -43,6 +42,7 @@ from forge_bot.runs.prompt_context import PromptContext, layer_three
 from forge_bot.runs.question import open_question
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_prompts import INQUIRY
+from forge_bot.runs.wall_clock import now
 from forge_bot.sentences import say
 from forge_bot.values import Frozen, PhaseId, Tier, Usage
 from forge_bot.wording import cut

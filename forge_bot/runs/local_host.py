@@ -8,8 +8,8 @@ from contextlib import aclosing
 from functools import partial
 
 from forge_bot.agent.agent_steps import StepChoice
-from forge_bot.agent.gathered_batches import HandIn, hand_in_alone
 from forge_bot.agent.models.base import Model
+from forge_bot.agent.shared_batches import HandIn, hand_in_alone
 from forge_bot.engine import (
     Exec,
     PersonAction,
@@ -26,13 +26,13 @@ from forge_bot.errors import ForgeError, GitFailed, GitHubError, PushRefused, St
 from forge_bot.prompts.environment import Environment
 from forge_bot.runs.agents import Agents
 from forge_bot.runs.builtin_actions import applied, not_done, prepared, verified, written
-from forge_bot.runs.clock import now
 from forge_bot.runs.notifications import Message, Notify, PhaseBegan, PhaseEnded
 from forge_bot.runs.open_pull_request import OpenPullRequest
 from forge_bot.runs.project import Project
 from forge_bot.runs.publish_result import Post, Publisher
 from forge_bot.runs.run import Run
 from forge_bot.runs.tool_effects import next_call
+from forge_bot.runs.wall_clock import now
 from forge_bot.values import TaskId, Tier
 
 Recorded = Callable[[Report], Awaitable[None]]

@@ -14,7 +14,7 @@ from forge_bot.errors import GhFailed, GitHubError, GitHubUnavailable, RateLimit
 from forge_bot.git import Repository
 from forge_bot.github_api import parse_remote
 from forge_bot.interaction.pull_request import PullRequestText
-from forge_bot.runs.clock import now
+from forge_bot.runs.wall_clock import now
 from forge_bot.sentences import say
 
 _SECONDS = 120

@@ -175,7 +175,7 @@ class OutsideCapabilities:
     def _best(self, described: Sequence[Capability]) -> set[str]:
         """Return the names of those that share most words with the request, filled up in order."""
         from forge_bot.knowledge.search_index import Ranking
-        from forge_bot.project.words import words
+        from forge_bot.project.search_words import words
 
         request = self.run.request
         ranking = Ranking([words(f"{each.name} {each.description}") for each in described])

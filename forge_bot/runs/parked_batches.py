@@ -28,7 +28,7 @@ def end_batches(
     """Cancel the batches of an abandoned run, but for those that other runs wait for as well."""
     import asyncio
 
-    from forge_bot.agent.batch_lane import cancel_batches
+    from forge_bot.agent.batched_questions import cancel_batches
     from forge_bot.agent.journal import Journal
     from forge_bot.agent.models.batch_api import BatchingModel
 

@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager, contextmanager
 from types import FrameType
 from typing import Any, TypeVar
 
-from forge_bot.runs.clock import now
+from forge_bot.runs.wall_clock import now
 
 Done = TypeVar("Done")
 

@@ -21,7 +21,7 @@ from forge_bot.knowledge.mentions import Mentions, leading_paths, mentions, reso
 from forge_bot.knowledge.special_methods import special_methods
 from forge_bot.knowledge.wanted_places import WantedPlaces
 from forge_bot.project.file_list import Listing
-from forge_bot.project.words import words
+from forge_bot.project.search_words import words
 from forge_bot.prompts.material import InputFile
 from forge_bot.runs.request_lookup import likely_files, listed, looked_up, places_defined
 

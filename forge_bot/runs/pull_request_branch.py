@@ -19,9 +19,9 @@ from forge_bot.git.signed_commits import find_key
 from forge_bot.interaction.change_message import change_of
 from forge_bot.runs.code_commits import CodeCommits, CodeSoFar
 from forge_bot.runs.ended_records import KeptRecord, keep_record
-from forge_bot.runs.free_names import free_branch
 from forge_bot.runs.merge_into_run import merge_into_run
 from forge_bot.runs.run import Run
+from forge_bot.runs.unused_names import free_branch
 from forge_bot.values import Frozen, RecordsPolicy
 from forge_bot.wording import several
 

@@ -9,7 +9,7 @@ from uuid import uuid4
 
 from pydantic import ValidationError
 
-from forge_bot.artifacts.inspection import MOST_CHARACTERS
+from forge_bot.artifacts.read_artifact import MOST_CHARACTERS
 from forge_bot.engine import Checkpoint, HumanGate, PersonAction
 from forge_bot.engine.phases import AgentPhase
 from forge_bot.engine.reports import GateShown

@@ -17,7 +17,7 @@ from forge_bot.knowledge.house_rules import tells_of_changes
 from forge_bot.knowledge.likely_files import LikelyFiles, is_prose
 from forge_bot.knowledge.mentions import as_searched, mentions, request_names, resolve
 from forge_bot.knowledge.name_uses import lines_meaning, only_hands_on
-from forge_bot.project.words import words
+from forge_bot.project.search_words import words
 from forge_bot.store import SPECS
 from forge_bot.store.kept_files import KeptFile
 from forge_bot.wording import several

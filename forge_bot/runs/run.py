@@ -16,12 +16,12 @@ from forge_bot.engine.reports import (
 )
 from forge_bot.errors import ForgeError
 from forge_bot.git import Repository, Tree
-from forge_bot.runs.clock import now
 from forge_bot.runs.commit_message import ACTION, subject, trailers
 from forge_bot.runs.kept_status import keep_status
 from forge_bot.runs.last_known_head import LastKnownHead
 from forge_bot.runs.run_paths import RunPaths, run_paths
 from forge_bot.runs.standing_rules import rules_at
+from forge_bot.runs.wall_clock import now
 from forge_bot.settings import Config
 from forge_bot.settings.instructions import Rules
 from forge_bot.settings.load_pipeline import load_pipeline

@@ -10,8 +10,8 @@ from uuid import uuid4
 
 from forge_bot.agent.agent_steps import StepChoice
 from forge_bot.agent.assignment import StopReason
-from forge_bot.agent.gathered_batches import HandIn, hand_in_alone
 from forge_bot.agent.models.base import Model
+from forge_bot.agent.shared_batches import HandIn, hand_in_alone
 from forge_bot.engine import (
     Action,
     Checkpoint,

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from forge_bot.agent.assignment import Assignment, StopReason, WorkResult
-from forge_bot.agent.batch_lane import BatchLane
+from forge_bot.agent.batched_questions import BatchLane
 from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult, Effect, ResultStatus
 from forge_bot.agent.journal import Journal
 from forge_bot.agent.ledger import Ledger

@@ -12,7 +12,7 @@ from typing import Literal, assert_never
 from forge_bot.errors import NoSandbox, SandboxFailed
 from forge_bot.sandbox import bubblewrap, unprivileged
 from forge_bot.sandbox.box import BackendName, Box, CommandOutcome, ResourceLimits
-from forge_bot.sandbox.programs import CannotStart, checked_words
+from forge_bot.sandbox.find_program import CannotStart, checked_words
 from forge_bot.sandbox.watch_process import ExceededLimit, ProcessReport
 from forge_bot.sentences import say
 

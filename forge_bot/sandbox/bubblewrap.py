@@ -23,11 +23,11 @@ from forge_bot.errors import SandboxFailed
 from forge_bot.sandbox import seccomp, setup_network
 from forge_bot.sandbox.box import Box, ResourceLimits
 from forge_bot.sandbox.connections import ServicePort, listen_inside
+from forge_bot.sandbox.find_program import CannotStart, cannot_start, program
+from forge_bot.sandbox.keeper_command import KeeperHandle, under_keeper
 from forge_bot.sandbox.keeper_process import KILLED
-from forge_bot.sandbox.lifeline import KeeperHandle, under_keeper
 from forge_bot.sandbox.mounts import TEMPORARY, environment, mounts
 from forge_bot.sandbox.output import BoundedOutput
-from forge_bot.sandbox.programs import CannotStart, cannot_start, program
 from forge_bot.sandbox.read_only_places import protected_mounts, remove_new_files
 from forge_bot.sandbox.visible_files import visible_files
 from forge_bot.sandbox.watch_process import ProcessReport, WatchLimits, watch

@@ -15,8 +15,8 @@ from forge_bot.sandbox import seccomp
 from forge_bot.sandbox.backends import bubblewrap_here
 from forge_bot.sandbox.box import Box
 from forge_bot.sandbox.bubblewrap import ALONE, ENDS_WITH_US
+from forge_bot.sandbox.find_program import CannotStart, program
 from forge_bot.sandbox.mounts import TEMPORARY, environment, mounts
-from forge_bot.sandbox.programs import CannotStart, program
 from forge_bot.sandbox.read_only_places import Protected
 from forge_bot.sandbox.visible_files import visible_files
 

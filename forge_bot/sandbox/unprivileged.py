@@ -22,8 +22,8 @@ from forge_bot.errors import SandboxFailed
 from forge_bot.sandbox import keeper_process, seccomp, setup_network
 from forge_bot.sandbox.box import Box, ResourceLimits
 from forge_bot.sandbox.bubblewrap import THREADS_EACH
-from forge_bot.sandbox.lifeline import KeeperHandle, under_keeper
-from forge_bot.sandbox.programs import CannotStart, cannot_start, program
+from forge_bot.sandbox.find_program import CannotStart, cannot_start, program
+from forge_bot.sandbox.keeper_command import KeeperHandle, under_keeper
 from forge_bot.sandbox.read_only_places import remove_new_files, split_around, with_targets
 from forge_bot.sandbox.toolchains import ROOTS
 from forge_bot.sandbox.visible_files import VisibleFiles, visible_files

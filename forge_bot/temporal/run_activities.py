@@ -15,8 +15,8 @@ from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
 from forge_bot.agent.agent_steps import StepChoice
-from forge_bot.agent.gathered_batches import HandIn, hand_in_alone
 from forge_bot.agent.progress_events import ModelAnswered
+from forge_bot.agent.shared_batches import HandIn, hand_in_alone
 from forge_bot.bot.worker_messages import WorkerStopped, stopped_by
 from forge_bot.engine import REPORT, Exec, SpawnAgent, WriteFile
 from forge_bot.errors import (

@@ -35,7 +35,6 @@ from forge_bot.errors import (
     TemporalWorkerDiffers,
 )
 from forge_bot.interaction.number_format import in_time
-from forge_bot.runs.clock import now
 from forge_bot.runs.find_runs import RunInfo
 from forge_bot.runs.notifications import Message, PhaseBegan
 from forge_bot.runs.open_run import look_at_run
@@ -45,6 +44,7 @@ from forge_bot.runs.process_signals import until_stopped
 from forge_bot.runs.question import gate_shown, open_question
 from forge_bot.runs.run import Run
 from forge_bot.runs.session import VIA, Session, TerminalHost, outcome_of
+from forge_bot.runs.wall_clock import now
 from forge_bot.sentences import say
 from forge_bot.temporal.payloads import RunBegin, RunStanding, publishing_queue, stop_in
 from forge_bot.temporal.recorded_answers import recorded

@@ -10,7 +10,7 @@ from temporalio.client import Client
 from temporalio.worker import Worker
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
-from forge_bot.agent.gathered_batches import GatheredBatches
+from forge_bot.agent.shared_batches import GatheredBatches
 from forge_bot.git import Repository
 from forge_bot.temporal.action_workflow import ForgeActionWorkflow
 from forge_bot.temporal.payloads import StepDone, StepOrder, publishing_queue

@@ -38,11 +38,11 @@ from forge_bot.runs.open_run import open_run
 from forge_bot.sentences import hint_of, say
 from forge_bot.settings import load_config, state_home
 from forge_bot.store.run_folder import CARRIED
-from forge_bot.temporal.live_visit import LiveVisit, new_folder, watched
 from forge_bot.temporal.payloads import STEPS, as_failure
 from forge_bot.temporal.thread_address import LIMITED, machine_queue, thread_queue
 from forge_bot.temporal.thread_payloads import ThreadWake, VisitDone, VisitOrder
 from forge_bot.temporal.thread_workflow import VISIT
+from forge_bot.temporal.visit_process import LiveVisit, new_folder, watched
 
 _HANDED_ON = (
     *(each.env for each in AT_THE_GATE),

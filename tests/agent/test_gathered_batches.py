@@ -7,7 +7,6 @@ from datetime import timedelta
 
 import pytest
 
-from forge_bot.agent.gathered_batches import GatheredBatches
 from forge_bot.agent.model_answers import AnswerKind
 from forge_bot.agent.models.base import ChatMessage, MessageRole, ModelCall, ReplayKey
 from forge_bot.agent.models.batch_api import (
@@ -18,8 +17,9 @@ from forge_bot.agent.models.batch_api import (
     BatchUnclear,
 )
 from forge_bot.agent.models.open_model import open_model
+from forge_bot.agent.shared_batches import GatheredBatches
 from forge_bot.errors import ForgeError
-from forge_bot.runs.clock import now
+from forge_bot.runs.wall_clock import now
 from forge_bot.values import Tier
 from tests.fakes.batches import BatchServer
 

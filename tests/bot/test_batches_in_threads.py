@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from forge_bot.agent.batch_lane import MOST_ATTEMPTS
+from forge_bot.agent.batched_questions import MOST_ATTEMPTS
 from tests.bot.stage import Job, Stage, heard
 from tests.fakes.batches import BatchServer
 

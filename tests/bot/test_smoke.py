@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from forge_bot.runs.clock import now
+from forge_bot.runs.wall_clock import now
 from tests.actions.runner import ROOT
 from tests.bot.stage import Stage
 from tests.fakes.github import FakeGitHub

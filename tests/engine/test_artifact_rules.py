@@ -2,7 +2,7 @@
 
 import pytest
 
-from forge_bot.artifacts.inspection import inspect
+from forge_bot.artifacts.read_artifact import inspect
 from forge_bot.engine.phases import AgentPhase, AnsweringPhase, ReviewPhase, TaskReviewPhase
 from forge_bot.values import Verdict
 from tests.fakes.bench import SHIPPED

@@ -2,7 +2,7 @@
 
 import pytest
 
-from forge_bot.artifacts.inspection import MOST_CHARACTERS, check_headings, inspect
+from forge_bot.artifacts.read_artifact import MOST_CHARACTERS, check_headings, inspect
 from forge_bot.values import Finding, Problem, Severity, TaskId, TaskSpec, Verdict
 
 FILLED = {

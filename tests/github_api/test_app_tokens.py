@@ -13,7 +13,7 @@ from forge_bot.errors import ForgeError, GitHubError, NotOnGitHub, RateLimited, 
 from forge_bot.github_api import PyGitHub
 from forge_bot.github_api.app_tokens import APP_ID, APP_KEY, AppTokens, app_in
 from forge_bot.github_api.request_runner import AppIdentity
-from forge_bot.runs.clock import now
+from forge_bot.runs.wall_clock import now
 from forge_bot.sentences import hint_of
 from tests.fakes.github import FakeGitHub
 from tests.fakes.github.people import App

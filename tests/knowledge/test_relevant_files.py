@@ -8,7 +8,7 @@ from forge_bot.knowledge.likely_files import LikelyFiles
 from forge_bot.knowledge.mentions import Mentions, Place, mentions, resolve
 from forge_bot.knowledge.special_methods import special_methods
 from forge_bot.knowledge.wanted_places import WantedPlaces
-from forge_bot.project.words import words
+from forge_bot.project.search_words import words
 
 FILES = ("src/app/core.py", "src/app/errors.py", "tests/test_core.py", "Makefile")
 

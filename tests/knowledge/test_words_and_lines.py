@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forge_bot.project.words import one_line, words
+from forge_bot.project.search_words import one_line, words
 
 
 @pytest.mark.parametrize(

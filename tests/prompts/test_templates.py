@@ -18,7 +18,7 @@ from forge_bot.agent.model_answers import (
     parse_answer,
 )
 from forge_bot.agent.providers.context import ProviderContext
-from forge_bot.artifacts.inspection import inspect
+from forge_bot.artifacts.read_artifact import inspect
 from forge_bot.artifacts.tasks import read_tasks
 from forge_bot.engine.step_phases import AGENT as STEP_WRITER
 from forge_bot.prompts.assemble import COMMON, MESSAGE, NEXT_DOCUMENT, assemble

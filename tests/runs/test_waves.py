@@ -15,8 +15,8 @@ from forge_bot.agent.models.base import ModelCall
 from forge_bot.artifacts.waves import clash
 from forge_bot.engine.reports import BudgetRaised
 from forge_bot.errors import ModelUnavailable
-from forge_bot.runs.clock import now
 from forge_bot.runs.outcome import Outcome
+from forge_bot.runs.wall_clock import now
 from forge_bot.values import TaskId, TaskMode, TaskSpec
 from tests.runs.wave_scene import Answer, Planned, Stage, Talker, done, replaced, task_of, wrote
 

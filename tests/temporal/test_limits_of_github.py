@@ -12,7 +12,7 @@ from temporalio.client import Client
 from temporalio.contrib.pydantic import pydantic_data_converter
 
 from forge_bot.git import Repository
-from forge_bot.runs.clock import now
+from forge_bot.runs.wall_clock import now
 from forge_bot.temporal.run_place import workflow_id
 from tests.fakes.sample import Said
 from tests.temporal.conftest import TASK

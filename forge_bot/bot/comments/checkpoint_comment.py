@@ -4,9 +4,9 @@ and each answer with what it does; below it is all of the rest, then the documen
 
 from collections.abc import Sequence
 
-from forge_bot.bot.comments.evidence import evidence
 from forge_bot.bot.comments.next_step import asked_for
 from forge_bot.bot.comments.plan_overview import plan
+from forge_bot.bot.comments.question_facts import evidence
 from forge_bot.bot.comments.run_view import RunView
 from forge_bot.engine.state import OpenGate, Reason
 from forge_bot.interaction import markers

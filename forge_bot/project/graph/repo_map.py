@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator
 from forge_bot.project.graph.file_facts import SymbolFact
 from forge_bot.project.graph.page_rank import page_ranks
 from forge_bot.project.graph.project_graph import ProjectGraph
-from forge_bot.project.words import words
+from forge_bot.project.search_words import words
 
 _CHARACTERS = 4
 """Characters of a token, as models count source text, on the careful side."""

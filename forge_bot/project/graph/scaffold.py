@@ -12,8 +12,8 @@ from forge_bot.project.graph.classify import kind_of
 from forge_bot.project.graph.node_types import NodeKind
 from forge_bot.project.graph.project_graph import ProjectGraph
 from forge_bot.project.graph.stacks.all_stacks import BUILT_IN, STACKS
-from forge_bot.project.graph.stacks.new_file_words import parts_of
 from forge_bot.project.graph.stacks.stack import NewFile, Stack
+from forge_bot.project.graph.stacks.template_words import parts_of
 from forge_bot.sentences import say
 
 _FOLDERS = {

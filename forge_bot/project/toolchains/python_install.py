@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 
 from forge_bot.project.detected_commands import ENV, Command, command
 from forge_bot.project.file_list import Listing, join
+from forge_bot.project.search_words import one_line
 from forge_bot.project.toolchains.python_needs import DeclaredDependencies, DependencySource
 from forge_bot.project.toolchains.python_requirements import includes
-from forge_bot.project.words import one_line
 from forge_bot.values import Frozen
 
 PYTHON = f"{ENV}/bin/python"

@@ -10,8 +10,8 @@ from posixpath import basename, dirname
 
 from forge_bot.project.file_list import Listing, join
 from forge_bot.project.graph.file_facts import FileFacts, ImportLine
-from forge_bot.project.graph.stacks.new_file_words import camel, parts_of, sentence
 from forge_bot.project.graph.stacks.stack import NewFile, Resolution, Resolve, Stack
+from forge_bot.project.graph.stacks.template_words import camel, parts_of, sentence
 from forge_bot.project.graph.syntax import Grammar, quoted_import, read_source
 
 _GRAMMAR = Grammar(

@@ -24,13 +24,13 @@ def checked_words(argv: Sequence[str]) -> tuple[str, ...]:
     """Return the words of a command if a program can receive them."""
     if not argv or not argv[0]:
         raise SandboxFailed(
-            say("sandbox.programs.empty_command"),
-            hint=say("sandbox.programs.name_program"),
+            say("sandbox.find_program.empty_command"),
+            hint=say("sandbox.find_program.name_program"),
         )
     if any("\0" in word for word in argv):
         raise SandboxFailed(
-            say("sandbox.programs.null_byte"),
-            hint=say("sandbox.programs.remove_the_null_byte"),
+            say("sandbox.find_program.null_byte"),
+            hint=say("sandbox.find_program.remove_the_null_byte"),
         )
     return tuple(argv)
 

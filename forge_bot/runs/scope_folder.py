@@ -15,8 +15,8 @@ def scope_folder(repository: Repository, wanted: str, commit: str = "HEAD") -> s
         folder = folder_of(wanted)
     except ValueError as error:
         raise BadOption(
-            say("runs.scope.bad_folder", wanted=wanted, error=error), hint=way_out
+            say("runs.scope_folder.bad_folder", wanted=wanted, error=error), hint=way_out
         ) from None
     if not repository.list_files(repository.commit_id(commit), folder):
-        raise BadOption(say("runs.scope.no_tracked_file", wanted=wanted), hint=way_out)
+        raise BadOption(say("runs.scope_folder.no_tracked_file", wanted=wanted), hint=way_out)
     return folder

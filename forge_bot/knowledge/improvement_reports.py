@@ -4,7 +4,7 @@ import re
 
 from forge_bot.artifacts.markdown import BlockKind
 from forge_bot.artifacts.sections import blocks_within
-from forge_bot.project.words import one_line
+from forge_bot.project.search_words import one_line
 
 _HEADING = "improvement report"
 _NOTHING = re.compile(

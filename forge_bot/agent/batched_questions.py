@@ -11,7 +11,6 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 from uuid import uuid4
 
-from forge_bot.agent.gathered_batches import HandIn
 from forge_bot.agent.journal import Journal
 from forge_bot.agent.journal_entries import Parked
 from forge_bot.agent.models.base import ChatMessage, ModelCall, ModelReply, PossiblyCharged
@@ -23,6 +22,7 @@ from forge_bot.agent.models.batch_api import (
     BatchUnclear,
     Unanswered,
 )
+from forge_bot.agent.shared_batches import HandIn
 from forge_bot.errors import BatchUnderWay, ForgeError, ModelUnavailable
 from forge_bot.sentences import say
 
@@ -231,7 +231,7 @@ def _under_way(parked: Sequence[Parked], ticket: BatchTicket | None) -> BatchUnd
     if ticket is None:
         return BatchUnderWay(
             say(
-                "agent.batch_lane.whether_took_in_batch_of_is_not_known",
+                "agent.batched_questions.whether_took_in_batch_of_is_not_known",
                 model=first.model,
                 since=since,
             )
@@ -239,7 +239,7 @@ def _under_way(parked: Sequence[Parked], ticket: BatchTicket | None) -> BatchUnd
     many = f"{len(parked)} questions wait" if len(parked) > 1 else "A question waits"
     return BatchUnderWay(
         say(
-            "agent.batch_lane.in_batch_of_since",
+            "agent.batched_questions.in_batch_of_since",
             many=many,
             id=ticket.id,
             model=first.model,

@@ -49,9 +49,9 @@ def free_branch(repository: Repository, wanted: str, branches: BranchNames) -> s
 def check_free(repository: Repository, branch: str) -> None:
     """Raise BranchExists for a name that a new branch cannot have."""
     if repository.branch_exists(branch):
-        raise BranchExists(say("runs.free_names.branch_exists", branch=branch))
+        raise BranchExists(say("runs.unused_names.branch_exists", branch=branch))
     if (other := _in_the_way(branch, repository.branches())) is not None:
-        raise BranchExists(say("runs.free_names.branch_in_the_way", branch=branch, other=other))
+        raise BranchExists(say("runs.unused_names.branch_in_the_way", branch=branch, other=other))
 
 
 def _in_the_way(name: str, branches: Collection[str]) -> str | None:

@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
-from forge_bot.bot.step_gate import STEPS
+from forge_bot.bot.step_permission import STEPS
 from forge_bot.bot.worker_messages import LONGEST_LINE, ActionEnded, StepBegins, read_message
 
 _PULSE = 5.0
