@@ -74,11 +74,11 @@ def past_question(run: Run, wanted: Wanted, target: PhaseId, folder: str) -> Pas
         options=(wanted.operation,),
         refusal=PersonDecides(
             say(
-                "client.control_past_question.question_is_open",
+                "client.control_confirmation.question_is_open",
                 name=run.name,
                 gate=name,
                 does=does,
             ),
-            hint=say("client.control_past_question.show_the_question", typed=typed),
+            hint=say("client.control_confirmation.show_the_question", typed=typed),
         ),
     )
