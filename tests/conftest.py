@@ -3,7 +3,7 @@
 import argparse
 import gc
 import zlib
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,8 +12,17 @@ import pytest
 from forge_bot.cli.app import run
 from tests.fakes.kept_samples import KeptSamples, made
 from tests.fakes.sample import Said, Sample, by_script
+from tests.scheduling import (
+    GroupScheduling,
+    alone_when_first,
+    group_of,
+    groups_first,
+    write_groups,
+)
 
 if TYPE_CHECKING:
+    from xdist.remote import Producer
+
     from tests.bot.kept import Kept
     from tests.bot.stage import Stage
     from tests.fakes.github import FakeGitHub
@@ -48,29 +57,40 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.no_cover)
     shard: tuple[int, int] = config.option.shard
     number, of = shard
-    kept = [item for item in items if zlib.crc32(_group(item).encode()) % of == number - 1]
+    kept = [
+        item
+        for item in items
+        if zlib.crc32((group_of(item) or item.nodeid).encode()) % of == number - 1
+    ]
     chosen = set(kept)
     config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
     items[:] = kept
+    groups_first(config, items)
 
 
-def pytest_collection() -> None:
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
     """Collect tests without looking for garbage: nearly all that is made stays to the end, and was
     looked through again and again.
     """
     gc.disable()
+    with alone_when_first(session.config):
+        return (yield)
 
 
-def pytest_collection_finish() -> None:
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_finish(session: pytest.Session) -> None:
     """Look for garbage as seldom as the command line does (`forge_bot.quick_start`)."""
+    write_groups(session)
     gc.freeze()
     gc.set_threshold(100_000)
     gc.enable()
 
 
-def _group(item: pytest.Item) -> str:
-    mark = item.get_closest_marker("xdist_group")
-    return item.nodeid if mark is None else str(mark.args[0])
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: "Producer") -> GroupScheduling:
+    """Let tests of a group run in one worker."""
+    return GroupScheduling(config, log)
 
 
 @pytest.fixture

@@ -9,6 +9,8 @@ from benchmarks.shared_prompts import alike
 from forge_bot.prompts.material import Prompt
 from tests.fakes.finished import Finished, demo, finished
 
+pytestmark = pytest.mark.xdist_group("shared-beginning")  # one run for all of them
+
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Finished:

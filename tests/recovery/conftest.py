@@ -16,7 +16,7 @@ from tests.recovery.world import World
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Keep tests that stand on one performance of a script in one process: it takes a while."""
-    for item in (each for each in items if Path(__file__).parent in each.path.parents):
+    for item in (each for each in items if each.nodeid.startswith("tests/recovery/")):
         names = getattr(item, "fixturenames", ())
         script = next(
             (name for name in ("long", "red", "steps", "large") if name in names), "short"
