@@ -1,5 +1,6 @@
 """The catalogue of capabilities: one entry each, rendered from its parameter model."""
 
+from functools import cache
 from typing import Any, cast
 
 from pydantic import BaseModel, Field
@@ -40,6 +41,7 @@ class CapabilitySpec(Frozen):
         return f"- {self.name}({given}): {self.description}{told}"
 
 
+@cache
 def spec(name: str, params: type[BaseModel], effect: Effect = Effect.READS) -> CapabilitySpec:
     """Return the entry for a capability with the parameters `params`.
 
