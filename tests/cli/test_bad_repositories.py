@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.sandbox import BackendName, available
+from forge_bot.sandbox import BackendName, failure_reason
 from forge_bot.sandbox.bubblewrap import binaries
 from tests.fakes import script
 from tests.fakes.agents import AgentServer
@@ -379,7 +379,7 @@ def test_a_repository_of_somebody_else_is_refused_with_the_command_that_trusts_i
 
 
 _can_be_read_only = pytest.mark.skipif(
-    dict(available()).get(BackendName.BUBBLEWRAP) != "",
+    failure_reason(BackendName.BUBBLEWRAP) != "",
     reason="bubblewrap makes the folder read-only here",
 )
 

@@ -160,6 +160,7 @@ class _Child:
 def main() -> None:
     """Fork for everybody who asks, until the tests that started this server are over."""
     leave_without_cleaning()
+    gc.disable()
     listener = socket.socket(fileno=int(sys.argv[1]))
     for name in _LOADED:
         importlib.import_module(name)
@@ -168,6 +169,7 @@ def main() -> None:
     load_library()
     build_models()
     gc.freeze()
+    gc.enable()
     ended, told = socket.socketpair()
     told.setblocking(False)
     signal.set_wakeup_fd(told.fileno())

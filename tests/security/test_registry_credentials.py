@@ -21,7 +21,7 @@ from forge_bot.runs.notifications import Message, Notice
 from forge_bot.runs.project import Project
 from forge_bot.runs.registry_credentials import only_fetches
 from forge_bot.runs.run_paths import run_paths
-from forge_bot.sandbox import BackendName, available
+from forge_bot.sandbox import BackendName, failure_reason
 from forge_bot.settings import load_config
 from tests.fakes.sample import Sample
 from tests.security.scene import git
@@ -144,7 +144,7 @@ def committed(folder: Path, files: dict[str, str]) -> Repository:
     return Repository.find(folder)
 
 
-TROUBLES = dict(available())
+TROUBLES = {name: failure_reason(name) for name in BackendName}
 WORKING = next(name for name in BackendName if not TROUBLES[name])
 WALLS = [
     pytest.param(str(name), marks=() if name == WORKING else pytest.mark.slow)
