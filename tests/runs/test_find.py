@@ -143,7 +143,7 @@ def test_a_run_whose_branch_was_renamed_is_listed_and_shown(renamed: tuple[Sampl
     for command in ("list", "status"):
         shown = sample.forge(command)
         assert shown.code == 0, shown.err
-        assert f"{branch}, which is called other now" in shown.out
+        assert f"{branch}, now called other" in shown.out
     assert sample.forge("status", "--run", "other").code == 0
     assert sample.forge("show", "design.md").out.startswith("# Document")
 
