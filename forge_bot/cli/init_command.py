@@ -26,7 +26,7 @@ from forge_bot.runs.workflow_file import (
     schema_address,
     workflow_text,
 )
-from forge_bot.sentences import say
+from forge_bot.sentences import listed, say
 from forge_bot.settings import Config, load_config
 from forge_bot.settings.config import CONFIG, DEFAULT_MODEL
 from forge_bot.store import write_whole
@@ -60,13 +60,8 @@ def init(folder: Path, *, workflow: bool | None, labels: bool, baseline: bool) -
         name: write for name, write in wanted.items() if not (repository.root / name).exists()
     }
     if not missing and not labels:
-        there = " and ".join(wanted)
         raise BadOption(
-            say(
-                "cli.init_command.files_exist",
-                files=there,
-                verb="are" if len(wanted) > 1 else "is",
-            ),
+            say("cli.init_command.files_exist", files=listed([*wanted]), count=len(wanted)),
             hint=say("cli.init_command.edit_or_move_away"),
         )
     for name, write in missing.items():
