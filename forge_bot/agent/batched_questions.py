@@ -199,7 +199,7 @@ class BatchLane:
                 asked, words = each.asked, str(refused)
                 self._journal.withdrawn(asked.key, asked.prompt, each.parked.question, words)
             error = refused
-        # Whatever else goes wrong is told where the answer is awaited.
+        # Any other error is raised where the answer is awaited.
         except Exception as unexpected:  # noqa: BLE001 - see above
             error = unexpected
         for each in group:

@@ -212,7 +212,7 @@ class Journal:
     def _append(self, entry: AnyEntry) -> None:
         self._written(self.path, entry)
         if self.carried is not None and any(map(entry.key.startswith, self._travels)):
-            # A machine that goes on makes the prompts anew; the branch need not repeat them.
+            # Another machine makes the prompts again, so the branch does not need them.
             bare = entry.model_copy(
                 update={"messages": ()} if isinstance(entry, Submitting) else {}
             )

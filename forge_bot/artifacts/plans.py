@@ -73,7 +73,7 @@ def planned_tasks(design: str) -> tuple[TaskSpec, ...]:
     )
     homes = {path for task in found for path in task.files}
     whole = all(task.files for task in found) and homes.issuperset(_codes(design))
-    # The list is what counts, so it is what is looked at.
+    # Only the list counts.
     _, faults = read_tasks(task_list(found, "The plan"))
     return found if whole and not faults else ()
 

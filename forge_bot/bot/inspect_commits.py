@@ -87,7 +87,7 @@ class CommitInspector:
                 *self._traces(steps, commits),
             ]
         if found:
-            # A path may hold a secret, and what is wrong is shown to everybody.
+            # A path may contain a secret, and the reasons are shown to everybody.
             details = tuple(dict.fromkeys(map(self._strike, found)))
             raise CommitsRefused(say("bot.inspect_commits.not_pushed"), details=details)
 

@@ -30,7 +30,7 @@ def received(
     """Apply the result in the folder; return how the run ended, None if it can continue."""
     told = delivered(folder)
     tree = supervisor.repository.tree_of(info.branch)
-    # Somebody pushed in the meantime: what they did counts, and ours is done again from there.
+    # Somebody pushed in the meantime: their commits count, and our work is done again from there.
     if tree is not None and tree.head().commit == handed.commit and told.head != handed.commit:
         try:
             _pushed(supervisor, tree, handed, told, folder)

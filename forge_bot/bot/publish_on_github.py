@@ -170,7 +170,7 @@ class Publication:
             if pull is None or pull.state is not PullState.OPEN:
                 pull = self.github.open_pull_request(new)
         except (PermissionMissing, GitHubRefused) as error:
-            # The work is done and lies on the branch; a person can open it with one click.
+            # The work is done and on the branch; a person can open the pull request with one click.
             url = view.links.compare(state.base_branch, offered.branch)
             self.writer.say(command_replies.pull_request_by_hand(view, url=url, said=error.message))
             detail = f"the pull request has to be opened by hand: {error.message}"

@@ -97,7 +97,7 @@ class SupervisedWorker:
             self.repository.root, arguments, without_token(self.environ, self.around.token)
         )
         if self._cancelled:
-            # A signal that came while it was being started found nobody to stop.
+            # A signal may have arrived while the worker was being started.
             child.cancel()
         try:
             for message in child.messages():

@@ -70,7 +70,7 @@ class ThreadHost:
         try:
             done = self.publication.publish(self.run, action.phase, action.operation)
         except StepFailed as error:
-            # It stands beside all that a worker does.
+            # It runs at the same time as the worker.
             from forge_bot.runs.builtin_actions import not_done
 
             yield not_done(action, self.run, error)

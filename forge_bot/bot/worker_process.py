@@ -55,7 +55,7 @@ class WorkerProcess:
     def __init__(
         self, folder: Path, arguments: tuple[str, ...], environ: Mapping[str, str]
     ) -> None:
-        # -P: what lies in the folder is the repository's, and may be called like a library of ours.
+        # -P: the folder is the repository's, and its files may have the names of our libraries.
         command = [sys.executable, *_kept_code(), "-P", "-m", "forge_bot.bot.worker", *arguments]
         # Unbuffered and in a session of its own: a signal for us is passed on by us, and what it
         # started ends with it.

@@ -17,8 +17,7 @@ def main() -> None:
         from forge_bot.cli.app import run
 
         code = run()
-    # Nothing is left that could be stopped: who presses Ctrl-C twice is told the same as who
-    # presses it once.
+    # Nothing is left to stop, so a second Ctrl-C has the same effect as one.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     end_quickly()
     sys.exit(code)

@@ -31,7 +31,7 @@ def _quietly(
     def quiet(context: typer.Context, incomplete: str) -> Offers:
         try:
             return offer(context, incomplete)
-        # A traceback in the middle of a line that somebody types helps nobody.
+        # A traceback in the middle of a typed line would not help.
         except Exception:  # noqa: BLE001
             return []
 

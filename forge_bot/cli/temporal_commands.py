@@ -68,7 +68,7 @@ def new_place(
     else:
         place = named_place(choice.server.address, choice.server.namespace)
         asyncio.run(_reached(place))
-        # A worker's machine may be lost with all that lies on it alone.
+        # A worker's machine may be lost with all its files.
         pushes = pushes or repository.remote_url() is not None
     return place.model_copy(
         update={
@@ -215,7 +215,7 @@ def work_for_server(
             say("cli.temporal_commands.bad_metrics", metrics=metrics),
             hint=say("cli.temporal_commands.write_an_address"),
         )
-    # Workflows touch no clone, so whoever leads them alone needs none.
+    # Workflows use no clone, so a worker for workflows alone needs none.
     leads = duty.parts == frozenset({WorkerPart.ORCHESTRATION})
     repositories = () if leads else tuple(Repository.find(folder) for folder in folders)
     place = named_place(server.address, server.namespace)

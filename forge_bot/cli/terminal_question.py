@@ -259,8 +259,8 @@ def _document(document: ShownDocument, console: Console) -> None:
     console.print()
     console.print(Rule(escape(document.name), align="left", style="dim"))
     if not console.is_terminal:
-        # A log or a pipe gets the text itself: what is rendered for a width would be cut or broken
-        # elsewhere.
+        # A log or a pipe gets the text itself: text rendered for one width is cut or broken at
+        # another.
         console.print(
             reveal_invisible(document.text).rstrip(), markup=False, highlight=False, soft_wrap=True
         )

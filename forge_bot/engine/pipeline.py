@@ -191,7 +191,7 @@ def _descriptor_kind(value: object) -> str:
 
 
 Descriptor = Annotated[
-    # The tags are no keys of a file: problems are told without them.
+    # The tags are no keys of a file, so problems are reported without them.
     Annotated[Pipeline, Tag("of phases")] | Annotated[StepPipeline, Tag("of steps")],
     Discriminator(
         _descriptor_kind,

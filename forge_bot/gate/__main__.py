@@ -35,7 +35,7 @@ def main() -> int:
 
     try:
         return step(os.environ)
-    # Whatever it is, the step says so in one line and lets nobody in.
+    # For any error, the step prints one line and admits nobody.
     except Exception as error:  # noqa: BLE001
         place = error.__traceback__
         while place is not None and place.tb_next is not None:

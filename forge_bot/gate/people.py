@@ -35,7 +35,7 @@ class Account:
         return self.login.casefold() == login.casefold()
 
 
-# Names of people are narrower than this; what is not a name at all ends here.
+# The rule for names of people is narrower; text that cannot be a name is refused here.
 _LOGIN = re.compile(r"[A-Za-z0-9_.-]{1,100}(?:\[bot\])?")
 _KINDS = {
     "User": AccountKind.PERSON,

@@ -58,7 +58,7 @@ class IndexFile:
         if (one := self._first(path + b"\0")) is not None:
             yield one
         entry = self._first(path + b"/")
-        # Entries stand in the order of their names, so those of a folder stand together.
+        # Entries are sorted by name, so those of a folder are adjacent.
         while entry is not None and entry.name.startswith(path + b"/"):
             if entry.flags & ~_LENGTH:
                 raise NotPlain

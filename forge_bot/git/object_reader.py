@@ -103,7 +103,7 @@ def answers(
     """
     common = _whole_repository(folder) if 0 < len(names) <= _AT_ONCE else None
     if common is not None:
-        # Git ends at an object that is broken. Asked anew it says why.
+        # Git ends at a broken object. A new process says why.
         with suppress(OSError, EOFError), asked(common, *_BATCH, seconds=seconds) as process:
             return list(_answers(process, names))
     return _at_once(folder, names) if names else []

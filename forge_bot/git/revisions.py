@@ -273,7 +273,7 @@ def _ref_in_files(common: Path, ref: str) -> str:
     try:
         commit = os.fsdecode((common / ref).read_bytes()).rstrip("\n")
     except FileNotFoundError:
-        # Git looks in the same order: what is packed is older.
+        # Git uses the same order: packed refs are older.
         commit = _packed(common, ref)
     return commit if is_full_id(commit) else ""
 

@@ -69,8 +69,8 @@ def work_tree(copy: Scratch) -> str:
         "--",
         env=env,
     ).names
-    # Taken out of the index and ignored, a file still lies there, and a hard reset would write over
-    # it.
+    # A file that was removed from the index and ignored still exists, and a hard reset would
+    # overwrite it.
     hidden = [
         name for name in gone if os.path.lexists(folder / name) and not (folder / name).is_dir()
     ]

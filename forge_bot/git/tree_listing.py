@@ -124,7 +124,7 @@ def _walked(folder: Path, tree: str, start: str) -> _Files:
             found += _walked(folder, entry.oid, f"{start}{name}/")
         else:
             found.append((f"{start}{name}", entry))
-    # Of what stands deeper, the list of its folder has the names already.
+    # Deeper entries are named in the list of their folder already.
     _known.entries += len(inside) + len(found) // _OF_A_NAME
     _known.files[tree, start] = found
     return found

@@ -102,7 +102,7 @@ def _on_branch(location: RunLocation) -> None:
             said, hint=say("client.client_run.switch_and_call_again", branch=info.branch)
         )
     for known in runs(repository):
-        # A record that no commit has belongs to a branch that nobody has made yet.
+        # A record without a commit belongs to a branch that does not exist yet.
         record = f"{Workspace(location.root.path, info.name).relative}/{REPORTS}"
         if known.name == info.name and known.renamed and repository.read(known.renamed, record):
             refuse_renamed(known)

@@ -95,7 +95,7 @@ class RunManagement:
         location = self.looking.run(workspace)
         root, info = location.root, location.info
         found = run_snapshot(root.repository, info, root.config)
-        # Before its first commit a run lies in the work tree, and its branch may be nowhere.
+        # Before its first commit a run is only in the work tree, and its branch may not exist.
         unborn = run_in(root.path, info.name) is not None and not root.repository.branch_exists(
             info.branch
         )

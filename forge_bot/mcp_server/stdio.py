@@ -85,7 +85,8 @@ class StdioTransport:
                     elif (
                         isinstance(message, Exception) and (said := answer_to(message)) is not None
                     ):
-                        # The SDK drops what it cannot read, and its client would wait for ever.
+                        # The SDK drops lines that it cannot read, and its client would wait for
+                        # ever.
                         await write(said)
         self._close()
 
@@ -96,7 +97,7 @@ class StdioTransport:
         await self._message.wait()
         for step in self._ahead:
             await self._quiet()
-            # Who needs what cannot be loaded is told so when they ask for it.
+            # An import error is reported by the call that needs the import.
             with suppress(Exception):
                 await anyio.to_thread.run_sync(step)
 

@@ -32,7 +32,7 @@ def scoped_commands(
     folders = [*_folders(projects, scope)]
     found = combined(_of_folder(listing, name, projects.get(name, {}), whole) for name in folders)
     if not found.commands.test and not any("test" in projects.get(name, {}) for name in folders):
-        # Its tests lie elsewhere: only all of them surely have those that matter.
+        # Its tests are elsewhere, so only all tests together surely include the relevant ones.
         commands = with_overrides(whole.commands, overrides)
         return whole.model_copy(update={"commands": commands})
     missing = {

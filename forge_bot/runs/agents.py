@@ -270,8 +270,8 @@ class Agents:
         if lane is not None:
             lane.leave(assignment.prefix)
         if finished.stop is StopReason.MODEL_UNAVAILABLE:
-            # Nothing is wrong with the run: it stands where it stood, and goes on when the model is
-            # there again.
+            # The run has no error: its state is unchanged, and it continues when the model is
+            # available again.
             raise ModelUnavailable(finished.message, trouble=finished.trouble)
         return finished
 

@@ -397,7 +397,7 @@ class _Branches:
             else:
                 standing = standing_on_disk(tree, started.run) if tree is not None else None
             own = self._is_own(tree, started.run)
-            # A run that is over may lie on any branch that began at its commits.
+            # A run that is over may be on any branch that began at its commits.
             if not own and (_is_over(standing) or started.run in found):
                 continue
             info = _info(started, tree, standing, renamed=branch)

@@ -74,7 +74,7 @@ def _changed_by_hand(run: Run, name: str, raw: bytes) -> ArtifactChanged:
         inspection = inspect(text, headings=(), tasks=True)
         inspection = inspection.model_copy(update={"tasks": run.rules.applied(inspection.tasks)})
     if writer is not None:
-        # Reads Markdown, which most of what is done with a run needs not.
+        # It imports the Markdown parser, which most commands on a run do not need.
         from forge_bot.runs.base_graph import with_graph
 
         plan = run.pipeline.approved_first

@@ -33,7 +33,7 @@ def settle(run: Run, committed: bytes, *, external_worktree: bool = False) -> No
     """
     run.commit_pending(committed, external_worktree=external_worktree)
     if not external_worktree and run.places.tasks.exists():
-        # Of a process that was killed. Whoever goes on with a task makes its tree anew.
+        # It is left by a killed process. Continuing a task makes its tree again.
         remove_trees(run.repository, run.places.tasks)
     for report in hand_edits(run):
         run.tell(report)

@@ -93,7 +93,7 @@ class OutsideCapabilities:
         told = {each.name for each in self.run.state.capabilities}
         names = {spec.name for spec in self.catalogue.specs}
         uses = [use_of(item) for item in found if item.capability in names and _is_use(item)]
-        # What the configuration denies is not offered, so its name is unknown to whoever asks.
+        # A denied capability is not offered, so an agent does not know its name.
         denied = [item.capability for item in found if item.capability in self.catalogue.denied]
         uses += [CapabilityUse(name=name, calls=1, denied=1) for name in denied]
         missing = [

@@ -143,7 +143,7 @@ def past_runs(
 
 def _wanted(repository: Repository, commit: str, records: str) -> list[Key]:
     folders = past_folders(repository, commit, records)
-    # A name that cannot be shown cannot be told to anybody either.
+    # A name that cannot be decoded cannot be shown.
     keys = [(name, tree) for name, tree in sorted(folders.items()) if name.isprintable()]
     given_up = max(len(keys) - RUNS_READ, 0) // _GIVEN_UP_AT_ONCE * _GIVEN_UP_AT_ONCE
     return keys[given_up:]

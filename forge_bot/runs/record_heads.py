@@ -155,7 +155,7 @@ class CommittedRuns:
         if known is None:
             found = set(self._listed(specs)) - (set(self._listed(other)) if other else set())
             newest = sorted(found, key=lambda entry: entry.name, reverse=True)[:LOOKED_AT]
-            # The same folders lie on many branches, and are held once.
+            # Many branches have the same folders, which are stored once.
             folders = tuple(_once(os.fsdecode(each.name), each.oid.hex()) for each in newest)
             known = _keep(_newest, (specs, other), folders)
         return known
@@ -282,7 +282,7 @@ def started_on_disk(tree: Path, name: str) -> FirstReport | None:
 @lru_cache(maxsize=_MOST_KNOWN)
 def _started_in(file: str, *_seen: int) -> FirstReport | None:
     try:
-        # A path object for each of many files costs more than what is read.
+        # A path object for each of many files costs more than reading them.
         with open(file, "rb") as opened:  # noqa: PTH123 - see above
             return first_report(opened.readline(_LONGEST_LINE))
     except OSError:

@@ -169,7 +169,7 @@ class Run:
         left = self.known_head.left
         if not self.known_head.begun and left is not None and left.head == stands:
             return
-        # What cannot be noted counts as unfinished, so that nobody is accused of it.
+        # A failed note counts as unfinished work, so no foreign commits are reported.
         with suppress(ForgeError, OSError):
             head = self.repository.commit_id(self.ref)
             self.known_head.leave(head, self.workspace.content)

@@ -148,7 +148,8 @@ class Session:
         try:
             run.tell(report)
         except StaleApproval:
-            # Refused, and shown again: the next bare approval then means what is seen here.
+            # The answer was refused, and the question is shown again: the next bare approval means
+            # this version.
             asked = open_question(run)
             if asked is not None and isinstance(run.action, Checkpoint):
                 if (shown := gate_shown(run, run.action, VIA)) is not None:

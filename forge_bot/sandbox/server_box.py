@@ -44,7 +44,7 @@ def boxed_program(
 
     With `network` it has this machine's. Raises SandboxFailed where no box can be made.
     """
-    # The names of machines are found by a file that may lie outside of what a box sees.
+    # The file for resolving host names may be outside of the folders that a box sees.
     names = (Path("/etc/resolv.conf").resolve(),) if network else ()
     box = Box(worktree=scratch, readable=(folder, *readable, *names), env=dict(env))
     with visible_files(box, TEMPORARY) as seen:

@@ -154,7 +154,7 @@ def _parsed(text: str) -> Rules:
             say("settings.instructions.endless_front_matter", instructions=INSTRUCTIONS),
             details=(say("settings.instructions.end_with_dashes", instructions=INSTRUCTIONS),),
         )
-    # Blank lines in place of what stands before, so that each problem has its own line.
+    # Blank lines replace the text above, so that problems have the right line numbers.
     return read_yaml(
         "\n" * (start + 1) + "\n".join(lines[start + 1 : end]), INSTRUCTIONS, _RULES, BadConfig
     )

@@ -183,7 +183,8 @@ class TemporalSession:
                 self.session.tell(Message(text=notice))
             report = first(run)
             if report is not None and not leads:
-                # Nobody leads the run, so what is said is recorded here; the workflow begins there.
+                # No workflow leads the run, so the report is recorded here, and the workflow begins
+                # from it.
                 run.tell(report)
         if not leads:
             return await self._started(client, info)

@@ -141,7 +141,7 @@ class ThreadActivities:
         try:
             environ = await asyncio.to_thread(self._environ_for, order.repository)
         except GitHubError as error:
-            # Nobody in the thread can be told without a token: the next job does.
+            # Without a token nothing can be posted in the thread: the next job does that.
             told = {
                 "outcome": "failed",
                 "occasion": error.code.lower(),

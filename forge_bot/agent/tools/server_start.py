@@ -63,7 +63,7 @@ async def started(
         try:
             async with Client(connection.streams(), cache=None) as client:
                 yield client
-        # What went wrong is told with the server's own last words.
+        # The error is reported with the last output of the server.
         except Exception as error:
             cause = innermost(error)
             if why := connection.why():

@@ -164,7 +164,8 @@ class GraphReader:
             found = cast("dict[str, list[list[object]]]", from_json(kept))
             rows = zip(paths, cast("list[str]", found["blobs"]), found["files"], strict=True)
             for path, blob, row in rows:
-                # Problems go away by what lies elsewhere, such as contents that come into a clone.
+                # Problems may disappear by changes elsewhere, such as contents that are fetched
+                # into a clone.
                 if blob == files.entries[path].blob and not row[PROBLEM]:
                     row[TESTS] = None
                     self._nodes[path] = blob, node_from(row, paths)

@@ -63,7 +63,7 @@ def operation(subject: CheckSubject) -> Iterator[CheckResult]:
 def operation_in_run(subject: CheckSubject) -> Iterator[CheckResult]:
     """Yield a refusal for a merge, rebase or the like that is under way in the run's work tree."""
     tree = subject.run_tree
-    # A tree that has lost its repository is made anew; nothing can be under way in it.
+    # A tree that has lost its repository is made again, so no operation can be in progress in it.
     if tree is None or not (tree / ".git").exists() or lost(tree):
         return
     found = under_way(tree)

@@ -123,7 +123,7 @@ def _grammar(said: OwnStack, path: str) -> Grammar:
         said.grammar, (f"tree_sitter_{said.grammar}", Grammar._field_defaults["function"])
     )
     spec = find_spec(package)
-    # Never a folder of the project that happens to lie where Python looks.
+    # Never a folder of the project that happens to be on Python's path.
     if spec is None or spec.origin is None or _INSTALLED.isdisjoint(Path(spec.origin).parts):
         wanted = package.replace("_", "-")
         raise BadStack(
