@@ -1,4 +1,4 @@
-"""From what somebody said in a thread to what the run is told. Pure: a workflow asks it as well."""
+"""Turn commands in a thread into reports for the run. Pure: a workflow uses it as well."""
 
 from datetime import datetime
 from typing import assert_never
@@ -54,8 +54,8 @@ def command_key(comment: int, line: int) -> str:
 def report_of(
     command: Telling, spoken: Utterance, pipeline: Pipeline, state: State
 ) -> Report | None:
-    """The report for the run; None where there is nothing to tell and the run simply goes on.
-    Raises BadOption for an unknown phase.
+    """Return the report for the run; None if there is nothing to report and the run simply
+    continues. Raises BadOption for an unknown phase.
     """
     key, at, by, via = spoken.key, spoken.at, spoken.by, spoken.via
     match command:

@@ -110,8 +110,8 @@ class CommentWriter:
         return f"{self.address}/issues/{self.thread.number}"
 
     def trouble(self, info: RunInfo, stopped: WorkerStopped, *, repeat: str = "") -> CommentReply:
-        """The words for how a worker ended; `repeat` is what has to be said once more, if that is
-        no retry of the run.
+        """Return the reply about the end of a worker; `repeat` is the command to give again, if
+        that is not a retry of the run.
         """
         commands = self.commands.model_copy(update={"repeat": repeat})
         return reply_to_error(as_error(stopped), self.links(info), commands, info.branch)
@@ -266,7 +266,7 @@ class CommentWriter:
         return comment
 
     def react(self, comment: Comment, reaction: str) -> None:
-        """A sign on a comment; none on one that was deleted after it was read: what it said was
+        """React to a comment, unless it was deleted after it was read: its command was
         carried out.
         """
         with suppress(NotOnGitHub):

@@ -30,10 +30,8 @@ _TOLD_IN_THREAD = frozenset({"workflow files", "run"})
 
 
 def find_or_create_run(supervisor: "Supervisor") -> RunInfo | CommentReply | None:
-    """The run to carry on; None where there is none and nobody asked for one, which the thread is
-    told.
-
-    A reply, which was said in the thread, where one was asked for and a person has to ask again.
+    """Return the run to continue; None if there is none and nobody asked for one, which the thread
+    is told.
     """
     around, thread = supervisor.around, supervisor.thread
     known = of_issue(supervisor.repository, around.wake.issue)
@@ -194,10 +192,8 @@ def _new_run(
 def _given(
     supervisor: "Supervisor", asked: ThreadCommand | None, wish: said.Start
 ) -> request_snapshot.Given:
-    """Return what the run is begun for: the comment that asks for it, or the label that woke this
+    """Return the reason for the run: the comment that asks for it, or the label that started this
     job.
-
-    The event's own text counts where the event is one of them.
     """
     around = supervisor.around
     woken = asked is None or asked.comment.id == around.wake.comment or _by_label(supervisor)
@@ -229,6 +225,6 @@ def _looked_around(supervisor: "Supervisor", beginning: NewRun, pipeline: str) -
 
 
 def _base(repository: Repository) -> Head:
-    """The default branch as fetched; the tree that is looked at stands on no branch."""
+    """Return the default branch as fetched; the tree that is examined is on no branch."""
     default = repository.default_branch() or "main"
     return Head(default, repository.commit_id(f"refs/remotes/origin/{default}"))

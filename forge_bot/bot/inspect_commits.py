@@ -69,8 +69,8 @@ class CommitInspector:
         return state_at(self.repository, self.pipeline, commit, self.record)
 
     def check(self, before: str, after: str) -> None:
-        """Raise CommitsRefused with every reason why what lies between two commits is not
-        pushed.
+        """Raise CommitsRefused with every reason against pushing the commits between two
+        commits.
         """
         commits = self.tree.commits(before)
         found = self._commits(before, after, commits) or check_reports(
@@ -180,7 +180,7 @@ class CommitInspector:
     def _made_by(
         self, approved: Sequence[bytes], before: str, after: str, paths: Sequence[str]
     ) -> set[str]:
-        """Return those of the paths that are at `after` what one of the patches makes of them at
+        """Return the paths whose content at `after` is the result of one of the patches on
         `before`.
         """
         if not approved or not paths:
@@ -208,8 +208,8 @@ class CommitInspector:
         return [say("bot.inspect_commits.files_hold_a_secret", name=name) for name in found]
 
     def _traces(self, steps: Steps, commits: Sequence[Commit]) -> list[str]:
-        """Return where a secret stands outside of files: in messages, in the other lines of a
-        commit, and in new file names.
+        """Return the places of secrets outside of files: messages, header lines of commits, and new
+        file names.
         """
         found = [
             say("bot.inspect_commits.message_holds_a_secret", name=name)

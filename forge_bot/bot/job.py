@@ -47,7 +47,7 @@ them."""
 
 
 def work(begun: JobBeginning, environ: Mapping[str, str] = os.environ) -> int:
-    """Wake up, carry the run on, and say how it ended; the exit code."""
+    """Start, continue the run, and report the outcome; return the exit code."""
     return _supervised(begun, environ, None, None)
 
 
@@ -65,8 +65,8 @@ def publish(
 
 
 def deliver(folder: Path, environ: Mapping[str, str] = os.environ) -> int:
-    """The worker's part on a machine of its own: what was handed over is done and lies in the
-    folder. Who publishes says how it ended.
+    """Run the worker's part on a separate machine: perform the handed work, and leave it in the
+    folder. The publishing job reports the outcome.
     """
     around, _ = read_job_context(environ)
     wanted = handed(environ)
@@ -90,7 +90,7 @@ def _supervised(
 
 
 class _Visit:
-    """One wake: the supervisor at work, and whatever comes of it put into words."""
+    """One start of the bot: the supervisor's work, and its result in words."""
 
     def __init__(
         self,
@@ -146,7 +146,7 @@ class _Visit:
             return ended_by(failure_replies.unexpected(self._links(), self._words()))
 
     def _reason(self, error: ForgeError) -> ForgeError:
-        """Return what is behind an error: the issue may be gone because the repository is."""
+        """Return the cause of an error: the issue may be gone because the repository is."""
         if isinstance(error, NotOnGitHub) and self.supervisor is not None:
             try:
                 self.supervisor.repository.fetch()

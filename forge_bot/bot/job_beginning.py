@@ -18,7 +18,7 @@ from forge_bot.store.lock import waited_for
 
 
 class JobBeginning(NamedTuple):
-    """What a job begins with. `cloned` is None where it is not certain that there is anything to
+    """The initial state of a job. `cloned` is None if it is not certain that there is anything to
     do.
     """
 

@@ -49,10 +49,8 @@ def known_tip(repository: Repository, branch: str) -> str:
 
 
 def refuse_unseen(repository: Repository, branch: str) -> None:
-    """Raise BranchMoved if commits lie here that the remote does not have: whoever made them died
-    before anybody looked at them.
-
-    A branch that the remote does not know at all has only been begun, and no worker has seen it.
+    """Raise BranchMoved if there are local commits that the remote does not have: their process
+    died before they were inspected.
     """
     tree = repository.tree_of(branch)
     if tree is not None and branch in repository.remote_branches() and tree.unpushed():

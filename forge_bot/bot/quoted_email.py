@@ -61,7 +61,7 @@ def mail_begins(lines: Sequence[str], prose: Callable[[int], bool]) -> int | Non
 
 
 def _headers(lines: Sequence[str], number: int) -> bool:
-    """Return whether `From:` and at least two more headings of a mail stand here."""
+    """Return whether this line begins a mail's header: `From:` and at least two more headings."""
     if not _FROM.fullmatch(lines[number].strip()[:_LONGEST]):
         return False
     return (

@@ -62,11 +62,8 @@ class IgnoredLabel:
 
 
 def snapshot_request(issue: Issue, thread: Thread, given: Given) -> RequestSnapshot | None:
-    """Return the request as it stood when the command was given; None where it was edited since and
-    nobody knows what stood there.
-
-    The text of the command's own event counts. Without that event the text counts that stands there
-    now, unless it was edited after the command. Raises TaskTooLarge.
+    """Return the request at the time of the command; None if it was edited since and that text is
+    unknown.
     """
     told = _told(given.payload, issue.number)
     if told is None and _edited_since(_time_of(given, thread), thread):
@@ -100,7 +97,7 @@ def _told(payload: Path | None, number: int) -> tuple[str, str] | None:
 
 
 def _time_of(given: Given, thread: Thread) -> datetime | None:
-    """Return when the command was given; None where GitHub does not tell."""
+    """Return the time of the command; None if GitHub does not say."""
     if given.comment is not None:
         return given.comment.created_at
     added = _last_added(thread.events(), thread.inputs.label)

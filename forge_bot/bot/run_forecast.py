@@ -10,9 +10,7 @@ from forge_bot.values import Tier
 
 
 def expected_cost(run: Run) -> str:
-    """The estimate in plain words; nothing where there is no evidence for one, since nobody's work
-    depends on it.
-    """
+    """Return the estimate in plain words; empty without evidence for one."""
     state = run.state
     models = {tier: run.config.model_for(tier) for tier in Tier}
     try:

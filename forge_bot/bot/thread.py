@@ -159,7 +159,7 @@ class Thread:
         )
 
     def may_label(self, event: IssueEvent) -> bool:
-        """Return whether whoever added a label could also have started the run."""
+        """Return whether the person who added a label could also have started the run."""
         people = {ActorPart.SENDER: _account(event.actor)}
         return self._allowed(Attempt(RequestedOperation.START, people, via_app=event.via_app))
 

@@ -130,8 +130,8 @@ def _updated(run: Run, spoken: ThreadCommand, thread: Thread, writer: CommentWri
 def _refreshed(
     run: Run, spoken: ThreadCommand, thread: Thread, writer: CommentWriter, around: JobContext
 ) -> None:
-    """Freeze the issue as it was when this was said; the run's first commits stay what they
-    were.
+    """Freeze the issue as it was at the time of the command; the run's first commits do not
+    change.
     """
     woken = spoken.comment.id == around.wake.comment
     try:
@@ -161,8 +161,8 @@ def _refreshed(
 
 
 def _told_anew(run: Run, draft: RequestDraft, spoken: ThreadCommand) -> None:
-    """Write the request anew and tell the run; the old one stays where the run does not take it.
-    Raises ForgeError.
+    """Write a new request and report it to the run; keep the old one if the run refuses it. Raises
+    ForgeError.
     """
     request = run.request.model_copy(
         update={

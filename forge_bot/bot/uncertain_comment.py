@@ -1,4 +1,4 @@
-"""Read the comment of which the gate could not tell whether it holds a command.
+"""Read a comment if the gate could not tell whether it has a command.
 
 The gate wrote nothing. Here the comment is read as Markdown, and what the gate does for a certain
 command is done now: the reaction, a correction, help, a refusal, the first line of the tracking

@@ -1,4 +1,4 @@
-"""Git: the repository, its work trees, and what stands in its commits.
+"""Git: the repository, its work trees, and the contents of its commits.
 
 Calls of git are argument lists, never a shell; hooks do not run, and nothing is ever forced or
 amended.

@@ -109,8 +109,8 @@ def discard(folder: Path, paths: Sequence[str]) -> None:
 
 
 def nested(folder: Path) -> frozenset[str]:
-    """Return the folders below the top that hold files of the last commit and are repositories of
-    their own all the same.
+    """Return the folders below the top that have files of the last commit and are nevertheless
+    repositories of their own.
 
     Git would take such a folder for a submodule, and would hide new files in it.
     """
@@ -119,8 +119,7 @@ def nested(folder: Path) -> frozenset[str]:
 
 
 def remove_nested(folder: Path, keep: Collection[str] = (), *, untracked: bool = False) -> None:
-    """Take git's own folder out of those folders, but for some that are to be kept; their files
-    stay.
+    """Remove git's own folder from those folders, except from some; their files stay.
 
     With `untracked`, do the same to repositories in folders that git does not know.
     """

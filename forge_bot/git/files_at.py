@@ -83,8 +83,8 @@ def _by_name(folder: Path, tree: str, names: Sequence[str]) -> dict[str, bytes]:
 
 
 def _listed_first(folder: Path, tree: str, wanted: Mapping[str, str]) -> dict[str, bytes]:
-    """The same for any names, with a look at what is there at all, so that a missing object is told
-    from a missing file.
+    """Return the same for any names, and check which exist, so that a missing object differs from a
+    missing file.
     """
     if not wanted:
         return {}

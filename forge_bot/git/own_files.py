@@ -139,7 +139,7 @@ _entries: dict[str, tuple[_Mark, tuple[FolderEntry, ...]]] = {}
 
 
 def content(file: str) -> bytes | None:
-    """Return what a small file holds; None where there is none."""
+    """Return the content of a small file; None if there is none."""
     try:
         if (known := _contents.get(file)) is not None and known[0] == _mark(_seen(file)):
             return known[1]
@@ -158,7 +158,7 @@ def content(file: str) -> bytes | None:
 
 
 def entries(folder: str) -> tuple[FolderEntry, ...]:
-    """Return what a folder holds. Raises FileNotFoundError, NotADirectoryError."""
+    """Return the content of a folder. Raises FileNotFoundError, NotADirectoryError."""
     seen = _seen(folder)
     if (known := _entries.get(folder)) is not None and known[0] == _mark(seen):
         return known[1]
@@ -182,7 +182,7 @@ def _mark(seen: os.stat_result) -> _Mark:
 
 
 def _keep(kept: dict[str, tuple[_Mark, Kept]], path: str, seen: os.stat_result, it: Kept) -> None:
-    """Keep what was read, unless the next change could bear the same mark."""
+    """Cache what was read, unless the next change could have the same timestamp."""
     if time.time_ns() - seen.st_ctime_ns <= _SETTLED:
         return
     if len(kept) >= _MOST:

@@ -116,7 +116,7 @@ def _push(folder: Path, branch: str, sources: Sequence[str], more: Sequence[str]
 
 
 def _refused(error: GitFailed, branch: str) -> GitFailed:
-    """The refusal of a push, told by what git printed; the error itself where it is none."""
+    """Return the refusal of a push, read from git's output; the error itself if it is none."""
     said = _words_of_remote(error.output)
     why = next((why for why, signs in _SIGNS if any(sign in error.output for sign in signs)), None)
     if why is not PushRefusal.BEHIND and "workflow" in said:

@@ -171,7 +171,7 @@ class Repository:
         return revisions.is_ancestor(self.root, other, commit)
 
     def fetch(self) -> None:
-        """Learn what the remote's branches are now. Raises GitFailed."""
+        """Fetch the remote's branches. Raises GitFailed."""
         refs = f"+{revisions.HEADS}*:{remotes.REMOTES}{remotes.ORIGIN}/*"
         options = ("--quiet", "--prune", "--no-tags", "--no-recurse-submodules")
         git(self.root, "fetch", *options, "--", remotes.ORIGIN, refs, seconds=LONG)
@@ -307,10 +307,8 @@ def make_repository(folder: Path, message: str) -> Repository:
 
 
 def clone_repository(address: str, folder: Path) -> Repository:
-    """A copy with all branches and their history, and no files checked out. One that lies there
-    already is only brought up to date.
-
-    Credentials are git's matter, and are not written into it.
+    """Make a copy with all branches and their history, and no files checked out. An existing one is
+    updated.
     """
     if not folder.is_dir():
         folder.parent.mkdir(parents=True, exist_ok=True)

@@ -76,7 +76,7 @@ def ref_target(folder: Path, ref: str) -> str | None:
 
 
 def symbolic_target(folder: Path, ref: str) -> str:
-    """Full ref that a symbolic one stands for; empty when there is none, or it is none."""
+    """Return the target of a symbolic ref; empty if there is none, or the ref is not symbolic."""
     with suppress(OSError):
         common = own_folders(folder)[1]
         if not os.path.lexists(common / ref) and (common / HEADS).is_dir():
@@ -143,7 +143,7 @@ def _behind(folder: Path, revision: str) -> tuple[str, str] | None:
 
 
 def _remember(folder: Path, revision: str, found: tuple[str, str]) -> None:
-    """Keep what a full id names; what any other name stands for may change."""
+    """Cache the objects of full ids; the targets of other names may change."""
     if is_full_id(revision):
         if len(_known) >= _MOST_KNOWN:
             _known.clear()
@@ -287,7 +287,7 @@ def _is_in_no_file(common: Path, ref: str) -> bool:
 
 
 def _packed(common: Path, ref: str) -> str:
-    """Return what the file of packed refs has for one; empty where it has nothing."""
+    """Return the entry of a ref in the packed refs; empty if there is none."""
     try:
         packed = (common / "packed-refs").read_bytes()
     except FileNotFoundError:

@@ -1,5 +1,5 @@
-"""The work tree as it lies there, untracked files included, as a git tree; uncommitted work put
-aside under a ref of its own.
+"""The current work tree, untracked files included, as a git tree; uncommitted work is saved under a
+separate ref.
 """
 
 import contextlib

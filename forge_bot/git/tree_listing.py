@@ -48,7 +48,7 @@ _Files = list[tuple[str, ListedEntry]]
 
 
 class _KnownTrees(dict[str, _Rows]):
-    """The trees that were read, by their ids, and the files below them by where they stand."""
+    """The trees that were read, by id, and the files below them by path."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -71,7 +71,7 @@ _known = _KnownTrees()
 
 
 def rows(folder: Path, tree: str) -> _Rows:
-    """Return what lies directly in a tree, by name. Raises GitFailed where it is not there."""
+    """Return the direct entries of a tree, by name. Raises GitFailed if the tree is missing."""
     if tree not in _known:
         _known.make_room()
         _read(folder, [tree])
@@ -79,7 +79,7 @@ def rows(folder: Path, tree: str) -> _Rows:
 
 
 def find(folder: Path, tree: str, path: str) -> ListedEntry | None:
-    """Return what lies at a path in a tree. The path has no empty parts."""
+    """Return the entry at a path in a tree. The path has no empty parts."""
     found: ListedEntry | None = ListedEntry(_FOLDER, tree)
     for name in path.split("/"):
         if found is None or found.mode != _FOLDER:
@@ -114,7 +114,7 @@ def differences(folder: Path, base: str, other: str) -> Iterator[tuple[str, List
 
 
 def _walked(folder: Path, tree: str, start: str) -> _Files:
-    """Walk a tree, but not the trees in it that stood at the same place in another one."""
+    """Walk a tree, without the subtrees that another tree has at the same path."""
     if (tree, start) in _known.files:
         return _known.files[tree, start]
     found: _Files = []

@@ -410,8 +410,8 @@ def _let_finish(left: Path) -> None:
 
 
 def _undo(root: Path, path: Path, ref: str, start: str | None) -> None:
-    """Take away what a broken `worktree add` left. The branch goes only if it still stands where it
-    would have been made.
+    """Remove the leftovers of a failed `worktree add`. The branch is removed only if it has not
+    moved.
     """
     # The folder by hand: git refuses one whose link file is not there yet. A registration without
     # folder it does remove.
@@ -426,10 +426,7 @@ def _undo(root: Path, path: Path, ref: str, start: str | None) -> None:
 
 
 def _require_room(path: Path) -> None:
-    """Raise GitFailed where something stands at the path.
-
-    A `worktree add` that was killed leaves an empty folder, which git takes.
-    """
+    """Raise GitFailed if the path exists."""
     if path.is_symlink() or (path.exists() and (not path.is_dir() or any(path.iterdir()))):
         raise GitFailed(
             say("git.worktree.folder_is_not_empty", path=path),

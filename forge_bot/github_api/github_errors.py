@@ -101,10 +101,7 @@ def _empty(headers: Headers) -> bool:
 
 
 def _seconds_until(until: datetime, headers: Headers) -> int | None:
-    """Return the seconds by GitHub's own clock, which the same response holds.
-
-    The clock of this machine may be wrong.
-    """
+    """Return the seconds by GitHub's own clock, from the same response."""
     try:
         now = parsedate_to_datetime(headers["date"])
     except (KeyError, ValueError):

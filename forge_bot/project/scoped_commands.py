@@ -57,7 +57,7 @@ def _folders(projects: Mapping[str, Overrides], scope: str) -> Iterator[str]:
 def _of_folder(
     listing: Listing, folder: str, own: Overrides, whole: DetectedCommands
 ) -> DetectedCommands:
-    """Return the commands of one folder. Where only the root has a lock, it is what is
+    """Return the commands of one folder. If only the root has a lock file, the root is
     installed.
     """
     inner = Listing([path for path in listing.files if is_inside(path, folder)], listing.text)

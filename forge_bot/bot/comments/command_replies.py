@@ -145,7 +145,7 @@ def notes_missing(commands: CommandNames) -> CommentReply:
 
 
 def asked_for_help(view: RunView | None, commands: CommandNames) -> CommentReply:
-    """Everything that can be said, in the words of the grammar; before it, where the run stands."""
+    """All commands, in the words of the grammar, after the state of the run."""
     now = f"{_now(view)}\n\n" if view is not None else ""
     table = help_text(commands.prefix, bare=commands.short)
     return reply("help", say("replies.asked_for_help.headline"), f"{now}{table}")
@@ -166,7 +166,7 @@ def asked_for_cost(view: RunView) -> CommentReply:
 
 
 def resumed(view: RunView, *, by: str) -> CommentReply:
-    """A run goes on after it had stopped."""
+    """A stopped run continues."""
     detail = say("replies.resumed.detail", now=_now(view))
     return reply(
         "resumed", say("replies.resumed.headline", by=escape.code(by)), detail, reaction="rocket"
@@ -256,7 +256,7 @@ def _example(view: RunView) -> str:
 
 
 def used_up(commands: CommandNames) -> CommentReply:
-    """There is more to do, and no worker comes any more in this run of the workflow."""
+    """There is more to do, and this run of the workflow starts no further worker."""
     return reply(
         "used-up",
         say("replies.used_up.headline"),

@@ -131,7 +131,7 @@ def model_down(commands: CommandNames, *, provider: str, said: str) -> CommentRe
 
 
 def not_taken(links: Links, commands: CommandNames, *, what: str, said: str) -> CommentReply:
-    """GitHub answered 422: it does not take what was to be written."""
+    """GitHub answered 422: it does not accept the text or the object."""
     detail = say(
         "failures.not_taken.detail",
         said=escape.code(said, 300),
@@ -293,7 +293,7 @@ def failed(error: ForgeError, links: Links, commands: CommandNames) -> CommentRe
 
 
 def unexpected(links: Links, commands: CommandNames) -> CommentReply:
-    """Something nobody thought of."""
+    """An unexpected error."""
     log = (
         say("failures.unexpected.log", job=links.job)
         if links.job

@@ -1,5 +1,5 @@
-"""The summary on the page of a workflow run: the same truth as in the thread, with the outcome and
-its exit code.
+"""The summary on the page of a workflow run: the content of the thread's comment, with the outcome
+and its exit code.
 """
 
 from forge_bot.bot.comments.next_step import next_move

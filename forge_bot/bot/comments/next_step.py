@@ -1,4 +1,4 @@
-"""The first thing in every comment: what is going on, and whether somebody has to do something."""
+"""The first part of every comment: the state of the run, and whether somebody has to act."""
 
 from forge_bot.bot.comments.reply import CommentReply, reply
 from forge_bot.bot.comments.run_view import RunView

@@ -1,4 +1,4 @@
-"""The table of phases: how each stands, what came of it, what it cost."""
+"""The table of phases: their states, results and costs."""
 
 from forge_bot.bot.comments.next_step import pull_request_link
 from forge_bot.bot.comments.run_view import RunView
@@ -26,8 +26,8 @@ _MOST_DOCUMENTS = 3
 
 
 def phases(view: RunView) -> LinesPart:
-    """The phases that were begun, in their order, with what came of them; below, what is still to
-    come, and what is left out.
+    """The started phases in their order, with their results; below them the phases still to come,
+    and those left out.
     """
     known = [each for each in rows(view.pipeline, view.state) if not _is_bookkeeping(view, each)]
     shown = [each for each in known if each.standing in _BEGUN or each.usage.calls]

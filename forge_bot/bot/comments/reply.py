@@ -1,4 +1,4 @@
-"""One thing the bot says: its words, how it looks, and what the invocation comes to."""
+"""One message of the bot: its text, its form, and the outcome of the invocation."""
 
 from typing import Literal
 

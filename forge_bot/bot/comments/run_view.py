@@ -9,7 +9,7 @@ from forge_bot.runs.question import Question
 
 
 class RunView(RunFacts):
-    """The facts of a run, with the open question and what stands in the way."""
+    """The facts of a run, with the open question and the current problem."""
 
     question: Question | None = Field(
         default=None, description="what is open, as every face gets it"

@@ -42,7 +42,7 @@ def issue_transferred(links: Links, *, to: str) -> CommentReply:
 
 
 def issue_gone(links: Links) -> CommentReply:
-    """The issue was deleted, or cannot be seen any more."""
+    """The issue was deleted, or can no longer be seen."""
     detail = say("thread.issue_gone.detail", folder=links.folder)
     return failure_reply(
         "issue-gone", say("thread.issue_gone.headline"), detail, outcome=Outcome.REFUSED

@@ -70,7 +70,7 @@ def facts(view: RunView) -> str:
 
 
 def capabilities(view: RunView) -> str:
-    """The tools and skills that were used, folded, each with what came of it."""
+    """The used tools and skills, folded, each with its results."""
     lines = use_lines(view.state)[:_MOST_CAPABILITIES]
     rows = [
         row(

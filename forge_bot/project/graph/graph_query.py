@@ -1,4 +1,4 @@
-"""Questions to the graph: nodes, their neighbours, the way between two, what a change reaches."""
+"""Questions to the graph: nodes, their neighbours, the chain between two, the reach of a change."""
 
 import re
 from collections import Counter
@@ -257,7 +257,7 @@ class Reach(Frozen):
 
 
 def reach_of(graph: ProjectGraph, changed: Sequence[str]) -> Reach:
-    """Return what a change of files reaches."""
+    """Return the reach of a change of files."""
     distance = graph.dependents(changed)
     tests = [path for path in distance if graph.files[path].kind is NodeKind.TEST]
     tests += [test for path in (*changed, *distance) for test in graph.testers.get(path, ())]

@@ -91,7 +91,7 @@ class Manifest(Frozen):
 
 
 def read_manifest(text: str) -> Manifest:
-    """Return what a manifest says. Raises BadManifest with each problem and its line."""
+    """Return the parsed manifest. Raises BadManifest with each problem and its line."""
     if not text.strip():
         return Manifest()
     from forge_bot.settings.yaml_file import read_yaml
@@ -105,7 +105,7 @@ def manifest_schema() -> dict[str, Any]:
 
 
 def declared(graph: ProjectGraph) -> tuple[ProjectGraph, Manifest]:
-    """Return the graph with what its manifest says, and the manifest. Raises BadManifest."""
+    """Return the graph with the facts of its manifest, and the manifest. Raises BadManifest."""
     manifest = read_manifest(graph.text(MANIFEST))
     said: dict[str, Overrides] = {}
     for name, node in sorted(manifest.nodes.items(), key=lambda each: _exactness(each[0])):

@@ -66,7 +66,7 @@ class ProjectFiles:
 
     @staticmethod
     def here(repository: Repository) -> "ProjectFiles":
-        """Return the tracked and new files of the work tree as they lie there."""
+        """Return the tracked and new files of the work tree."""
         known, changed = repository.blobs_here()
         with collecting_paused():
             entries = {path: FileEntry(*each) for path, each in known.items()}

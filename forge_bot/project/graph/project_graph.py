@@ -159,7 +159,7 @@ class ProjectGraph:
         )
 
     def contained(self, path: str) -> tuple[GraphNode, ...]:
-        """Return what a file contains: definitions, or the phases of a pipeline."""
+        """Return the contents of a file: definitions, or the phases of a pipeline."""
         facts = self.facts((path,)).get(path, FileFacts())
         return tuple(_inside(self.file_node(path), facts, _any_name))
 

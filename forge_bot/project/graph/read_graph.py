@@ -69,7 +69,7 @@ class GraphReader:
         self._found = ((), {}, ())
 
     def here(self) -> ProjectGraph:
-        """Return the graph of the work tree as it lies there."""
+        """Return the graph of the current work tree."""
         return self._graph(ProjectFiles.here(self._repository))
 
     def if_quick(self, ref: str = "", most: int = _QUICK) -> ProjectGraph | None:
@@ -248,7 +248,7 @@ class GraphReader:
         return facts
 
     def _facts_of(self, files: ProjectFiles, paths: list[str]) -> dict[str, FileFacts]:
-        """Return the facts of files: known ones, those in the cache, and the rest read anew."""
+        """Return the facts of files: known ones, those in the cache, and newly read ones."""
         keys = {path: self._key(path, files.entries[path].blob) for path in paths}
         unknown = [key for key in dict.fromkeys(keys.values()) if key not in self._facts]
         for key, data in self._cache.facts(unknown).items():

@@ -27,7 +27,7 @@ class GraphFinding(Frozen):
 
 
 def scan(graph: ProjectGraph) -> list[GraphFinding]:
-    """Return what is found, sorted by its place."""
+    """Return the findings, sorted by their places."""
     found = [*_unread(graph), *_missing(graph), *_circles(graph), *_untested(graph)]
     return sorted(found, key=lambda each: (each.path, each.line, each.code))
 

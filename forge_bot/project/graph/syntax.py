@@ -70,7 +70,7 @@ def read_source(grammar: Grammar, data: bytes, imports: ImportReader) -> FileFac
 
 
 def check_query(grammar: Grammar) -> str:
-    """Return what is wrong with a query; empty if nothing is."""
+    """Return the problem of a query; empty if there is none."""
     from tree_sitter import QueryError
 
     try:

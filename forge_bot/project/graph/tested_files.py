@@ -1,4 +1,4 @@
-"""The edges from tests to what they test."""
+"""The edges from tests to the files that they test."""
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping
@@ -12,11 +12,7 @@ from forge_bot.project.graph.project_graph import FileNode
 def with_tests(
     nodes: Mapping[str, FileNode], facts_of: Callable[[list[str]], Mapping[str, FileFacts]]
 ) -> dict[str, FileNode]:
-    """Return the nodes with the edges from tests to what they test.
-
-    A test tests what it imports, also through a package that only passes it on, and in Go the files
-    of its folder.
-    """
+    """Return the nodes with the edges from tests to the files that they test."""
     by_folder: dict[str, list[str]] = defaultdict(list)
     for path in nodes:
         if path.endswith(".go"):

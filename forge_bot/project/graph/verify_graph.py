@@ -85,7 +85,7 @@ def _there(graph: ProjectGraph, name: str) -> bool:
 
 
 def _line(graph: ProjectGraph, word: str) -> tuple[str, int]:
-    """Return the place in the manifest where a word stands."""
+    """Return the line of a word in the manifest."""
     lines = graph.text(MANIFEST).splitlines()
     return MANIFEST, next((at for at, line in enumerate(lines, 1) if word in line), 1)
 

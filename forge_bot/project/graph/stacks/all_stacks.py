@@ -30,7 +30,7 @@ class StackTable:
         return self._known[path]
 
     def resolves(self, path: str) -> bool:
-        """Return whether what a file imports is resolved to files."""
+        """Return whether the imports of a file are resolved to files."""
         stack = self.stack_for(path)
         return stack is not None and stack is not PIPELINES and stack.resolver is not None
 

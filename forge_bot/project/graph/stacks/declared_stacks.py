@@ -79,7 +79,7 @@ def declared_stacks(texts: Mapping[str, str]) -> tuple[StackTable, Mapping[str, 
 
 
 def read_stack(text: str, path: str) -> OwnStack:
-    """Return what a file declares. Raises BadStack with each problem and its line."""
+    """Return the stack that a file declares. Raises BadStack with each problem and its line."""
     from forge_bot.settings.yaml_file import read_yaml
 
     return read_yaml(text, path, _adapter(), BadStack, tuple(OwnStack.model_fields))

@@ -40,7 +40,7 @@ class _JavaScriptFiles:
         self._known: dict[tuple[str, str], Resolution] = {}
 
     def resolve(self, importer: str, line: ImportLine) -> tuple[Resolution, ...]:
-        """Return what one import means."""
+        """Return the target of one import."""
         key = (dirname(importer), line.module)
         if key not in self._known:
             self._known[key] = self._resolved(*key)

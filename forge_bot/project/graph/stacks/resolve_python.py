@@ -52,7 +52,7 @@ class _PythonRoots:
         self._known: dict[tuple[str, str], str | None] = {}
 
     def resolve(self, importer: str, line: ImportLine) -> tuple[Resolution, ...]:
-        """Return what one import means; an import of several names can mean several files."""
+        """Return the targets of one import; an import of several names can have several files."""
         if line.module.startswith("."):
             return self._relative(importer, line)
         if not line.names:

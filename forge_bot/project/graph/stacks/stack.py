@@ -1,4 +1,4 @@
-"""A stack: what its files say, and which files its imports name."""
+"""A stack: the facts in its files, and the targets of its imports."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
