@@ -1,57 +1,30 @@
 """Checks a client's reports against the tree, and passes them to the engine."""
 
 import re
-from collections.abc import Sequence
-from typing import NamedTuple
 
-from forge_bot.agent.tries import with_tries
-from forge_bot.artifacts.waves import normal_path, shared_file
 from forge_bot.engine import Exec, SpawnAgent, WriteFile
-from forge_bot.engine.reports import ActionFailed, AgentFailed, ArtifactWritten, FailureReason
-from forge_bot.errors import ActionUnnamed, ArtifactUnfit, NothingVisible, WrongAction
-from forge_bot.mcp_server.client_tree import (
-    Dispatch,
-    check_bounds,
-    dispatched,
-    is_visible,
-    note,
-    outputs_of,
-    touched,
+from forge_bot.engine.reports import ActionFailed
+from forge_bot.errors import ActionUnnamed, NothingVisible, WrongAction
+from forge_bot.mcp_server.client_agent_reports import (
+    LONGEST_WORDS,
+    ReportOutcome,
+    agent_failed,
+    agent_worked,
 )
-from forge_bot.mcp_server.client_tries import ClientTries, sent_back
+from forge_bot.mcp_server.client_tries import ClientTries
 from forge_bot.mcp_server.publish_steps import done_by_client, is_pushed
-from forge_bot.mcp_server.tool_schemas import Hint, Previous, ReportedFinding
-from forge_bot.runs.apply_output import OutputApplier, said_left
-from forge_bot.runs.artifact_contract import artifact_contract
+from forge_bot.mcp_server.tool_schemas import Previous
 from forge_bot.runs.builtin_actions import written
 from forge_bot.runs.publish_result import PULL_REQUEST
 from forge_bot.runs.pull_request_branch import is_separate
 from forge_bot.runs.run import Run
 from forge_bot.runs.wall_clock import now
 from forge_bot.sentences import say
-from forge_bot.values import Severity, TaskId, Usage, Verdict
 
 PUSH = ".push"
 """What is added to an action's id for the step that only prepares the publication."""
 
-_COMPLAINTS = 2
-"""Unfit artifacts that go straight back for the same action; the next one is recorded, and the
-pipeline decides."""
-
 _URL = re.compile(r"https?://[^\s\"'<>]+/(?:pull|pulls|merge_requests)/\d+", re.IGNORECASE)
-_LONGEST_WORDS = 4_000
-
-
-class ReportOutcome(NamedTuple):
-    """The effect of a report."""
-
-    updated: bool
-    artifacts: tuple[str, ...] = ()
-    verdict: Verdict | None = None
-    findings: tuple[ReportedFinding, ...] = ()
-    hint: Hint = "proceed"
-    warning: str = ""
-    message: str = ""
 
 
 def report(run: Run, said: Previous, tries: ClientTries) -> ReportOutcome | None:
@@ -75,9 +48,9 @@ def report(run: Run, said: Previous, tries: ClientTries) -> ReportOutcome | None
     match action:
         case SpawnAgent():
             return (
-                _agent_failed(run, action, said)
+                agent_failed(run, action, said)
                 if said.error
-                else _agent_worked(run, action, said, tries)
+                else agent_worked(run, action, said, tries)
             )
         case WriteFile():
             return _file_written(run, action, said)
@@ -90,270 +63,6 @@ def report(run: Run, said: Previous, tries: ClientTries) -> ReportOutcome | None
 def _is_known(run: Run, name: str) -> bool:
     plain = name.removesuffix(PUSH)
     return any(key == plain or key.startswith(f"{plain}/") for key in run.state.seen)
-
-
-def _usages(said: Previous, count: int, before: Usage | None = None) -> tuple[Usage, ...]:
-    """Return the usage of each of several reports: the client counts for all of them together, so
-    the first has it all, with what was used `before` for the same action.
-    """
-    # The price is the client's own affair; zero would claim that it cost nothing.
-    other = Usage(calls=1, cost=None, model=said.model)
-    first = other.model_copy(update={"input_tokens": said.tokens, "duration_ms": said.duration_ms})
-    whole = before + first if before is not None and before.calls else first
-    return (whole, *(other,) * (count - 1))
-
-
-# -- agents
-# --------------------------------------------------------------------------------------------------
-
-
-def _agent_failed(run: Run, action: SpawnAgent, said: Previous) -> ReportOutcome:
-    if not said.action_id:
-        raise ActionUnnamed(say("client.client_reports.failure_leaves_no_trace"))
-    words = said.error[:_LONGEST_WORDS]
-    tasks = action.parallel_task_ids or (None,)
-    for task, usage in zip(tasks, _usages(said, len(tasks)), strict=True):
-        run.tell(
-            AgentFailed(
-                key=f"{action.action_id}/{task}" if task is not None else action.action_id,
-                at=now(),
-                action_id=action.action_id,
-                phase=action.phase,
-                task=task,
-                reason=FailureReason.LIMIT,
-                message=f"The client's agent failed: {words}",
-                usage=usage,
-            )
-        )
-    return ReportOutcome(
-        updated=True,
-        hint="revision_required",
-        message=f"{run.pipeline.phase(action.phase).label}: no answer",
-    )
-
-
-def _agent_worked(
-    run: Run, action: SpawnAgent, said: Previous, tries: ClientTries
-) -> ReportOutcome | None:
-    dispatch = dispatched(run, action)
-    tasks: tuple[TaskId | None, ...] = action.parallel_task_ids or (None,)
-    names = dict(zip(tasks, outputs_of(action), strict=True))
-    named = bool(said.action_id)
-    changed = touched(run, dispatch)
-    implementing = run.pipeline.implements(action.phase)
-    in_code = changed if implementing and (named or len(tasks) == 1) else None
-    there = _worked_on(run, dispatch, names, in_code, named=named)
-    if not there:
-        missing = ", ".join(f"{run.workspace.relative}/{name}" for name in names.values())
-        if not said.action_id and said.complete:
-            return None
-        raise NothingVisible(
-            say(
-                "client.client_reports.document_is_unchanged",
-                action_id=action.action_id,
-                missing=missing,
-            )
-        )
-    check_bounds(run, changed, implementing=implementing)
-    texts = {task: _fit(run, action, dispatch, names[task]) for task in there}
-    shares = _shared_out(run, there, changed, texts) if implementing else {}
-    if implementing:
-        dispatch, back = _tried(run, action, said, tries, dispatch, shares)
-        if back is not None:
-            return back
-        outcomes = [each.outcome for each in dispatch.tries]
-        texts = {task: with_tries(text, outcomes) for task, text in texts.items()}
-    usages = dict(zip(there, _usages(said, len(there), dispatch.spent), strict=True))
-    reports = [
-        _land(run, action, task, texts[task], usages[task], shares.get(task, ())) for task in there
-    ]
-    left = [f"task {task} has no {names[task]} yet" for task in tasks if task not in there]
-    stray = [] if implementing else list(changed)
-    return _told(
-        run,
-        action,
-        reports,
-        (*left, *(f"{path} is new and belongs to no commit of the run" for path in stray[:5])),
-    )
-
-
-def _worked_on(
-    run: Run,
-    dispatch: Dispatch,
-    names: dict[TaskId | None, str],
-    in_code: tuple[str, ...] | None,
-    *,
-    named: bool,
-) -> list[TaskId | None]:
-    """Return the tasks that were worked on: their document exists, or their code changed if that
-    counts too.
-    """
-    return [
-        task
-        for task, name in names.items()
-        if _counts(run, dispatch, name, named=named)
-        or (in_code is not None and _shows_in_code(run, task, tuple(names), name, in_code))
-    ]
-
-
-def _tried(
-    run: Run,
-    action: SpawnAgent,
-    said: Previous,
-    tries: ClientTries,
-    dispatch: Dispatch,
-    shares: dict[TaskId | None, tuple[str, ...]],
-) -> tuple[Dispatch, ReportOutcome | None]:
-    """Run the project's commands on the changes. Return the outcome of the report if it is red and
-    may go back.
-    """
-    tasks = tuple(task for task in shares if task is not None)
-    paths = tuple(sorted({path for own in shares.values() for path in own}))
-    before = sent_back(dispatch)
-    dispatch = tries.tried(run, action, dispatch, tasks, paths)
-    if sent_back(dispatch) == before or before >= run.config.tries.most:
-        return dispatch, None
-    outcome = dispatch.tries[-1].outcome
-    spent = dispatch.spent + _usages(said, 1)[0]
-    note(run, dispatch.model_copy(update={"spent": spent}))
-    label = run.pipeline.phase(action.phase).label
-    return dispatch, ReportOutcome(
-        updated=False,
-        findings=tuple(
-            ReportedFinding(severity=Severity.CRITICAL, description=f"newly red: {item}")
-            for item in outcome.red
-        ),
-        hint="revision_required",
-        warning=(
-            "nothing is recorded yet: the project's commands ran on the edits, which stay in the"
-            f" tree; mend what is newly red and report {action.action_id} again:"
-            f"\n\n{outcome.words}"
-        ),
-        message=f"{label}: {outcome.summary}",
-    )
-
-
-def _counts(run: Run, dispatch: Dispatch, name: str, *, named: bool) -> bool:
-    return is_visible(run, dispatch, name) or (
-        named and len(dispatch.outputs) == 1 and run.workspace.read_bytes(name) is not None
-    )
-
-
-def _shows_in_code(
-    run: Run, task: TaskId | None, tasks: Sequence[TaskId | None], name: str, changed: Sequence[str]
-) -> bool:
-    """Return whether code of the task has changed and its document exists, even if that is
-    unchanged.
-    """
-    if run.workspace.read_bytes(name) is None:
-        return False
-    return any(len(tasks) == 1 or _owner(run, path, tasks) == task for path in changed)
-
-
-def _fit(run: Run, action: SpawnAgent, dispatch: Dispatch, name: str) -> str:
-    """Return the artifact's text. Raises ArtifactUnfit for problems that its author can fix."""
-    raw = run.workspace.read_bytes(name) or b""
-    where = f"{run.workspace.relative}/{name}"
-    try:
-        text = raw.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise ArtifactUnfit(
-            say(
-                "client.client_reports.not_utf8",
-                where=where,
-                reason=error.reason,
-                position=error.start,
-            )
-        ) from error
-    applier = OutputApplier(run)
-    tasks = action.parallel_task_ids or ()
-    named = [task for task in tasks if action.output_file.replace("{task}", task) == name]
-    left = said_left(applier.left_in_conflict(named, {}, run.tree))
-    complaints = (*artifact_contract(run, action).complaints(text), *left)
-    if not dispatch.refused:
-        complaints = (*complaints, *applier.doubts(action, text))
-    if complaints and dispatch.refused < _COMPLAINTS:
-        note(run, dispatch.model_copy(update={"refused": dispatch.refused + 1}))
-        raise ArtifactUnfit(
-            say("client.client_reports.document_is_unfit", where=where), details=complaints
-        )
-    return text
-
-
-def _shared_out(
-    run: Run,
-    tasks: Sequence[TaskId | None],
-    changed: tuple[str, ...],
-    texts: dict[TaskId | None, str],
-) -> dict[TaskId | None, tuple[str, ...]]:
-    """Return the task of each changed file: the one that declares it, else the one whose report
-    names it, else the first.
-    """
-    shares: dict[TaskId | None, list[str]] = {task: [] for task in tasks}
-    waiting = set(run.state.wave.remaining if run.state.wave is not None else ()) - set(tasks)
-    for path in changed:
-        owner = _owner(run, path, tasks)
-        if owner is None and _owner(run, path, tuple(waiting)) is not None:
-            continue
-        named = next((task for task in tasks if path in texts[task]), tasks[0])
-        shares[owner if owner is not None else named].append(path)
-    return {task: tuple(paths) for task, paths in shares.items()}
-
-
-def _owner(run: Run, path: str, tasks: Sequence[TaskId | None]) -> TaskId | None:
-    for task in tasks:
-        state = run.state.task(task) if task is not None else None
-        if state is not None and shared_file((normal_path(path),), state.spec.files) is not None:
-            return task
-    return None
-
-
-def _land(
-    run: Run,
-    action: SpawnAgent,
-    task: TaskId | None,
-    text: str,
-    usage: Usage,
-    paths: tuple[str, ...],
-) -> ArtifactWritten:
-    report, committed = OutputApplier(run).land_files(action, task, text, usage, paths)
-    run.tell(report, committed)
-    return report
-
-
-def _told(
-    run: Run, action: SpawnAgent, reports: Sequence[ArtifactWritten], warnings: tuple[str, ...]
-) -> ReportOutcome:
-    verdicts = [
-        report.inspection.verdict for report in reports if report.inspection.verdict is not None
-    ]
-    worst = next(
-        (verdict for verdict in verdicts if not verdict.positive), verdicts[0] if verdicts else None
-    )
-    findings = tuple(
-        ReportedFinding(severity=finding.severity, description=finding.description)
-        for report in reports
-        for finding in report.inspection.findings
-    )
-    names = tuple(report.artifact for report in reports)
-    negative = worst is not None and not worst.positive
-    unfit = any(report.inspection.problems for report in reports)
-    held = [
-        f"{report.held} waits for a person: it changes {', '.join(report.held_paths)}"
-        for report in reports
-        if report.held
-    ]
-    label = run.pipeline.phase(action.phase).label
-    said = f": {worst.value}" if worst is not None else ""
-    return ReportOutcome(
-        updated=True,
-        artifacts=names,
-        verdict=worst,
-        findings=findings,
-        hint="revision_required" if negative or unfit else "proceed",
-        warning="; ".join((*warnings, *held)),
-        message=f"{label}{said}",
-    )
 
 
 # -- files and commands
@@ -396,7 +105,7 @@ def _not_done(run: Run, action: WriteFile | Exec, error: str) -> ReportOutcome:
             key=action.action_id,
             at=now(),
             action_id=action.action_id,
-            message=error[:_LONGEST_WORDS],
+            message=error[:LONGEST_WORDS],
         )
     )
     return ReportOutcome(

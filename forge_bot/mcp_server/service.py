@@ -15,7 +15,8 @@ from forge_bot.mcp_server.action_cache import MOMENT, ActionCache
 from forge_bot.mcp_server.actions_in_folder import placed
 from forge_bot.mcp_server.check_worktree import CheckWorktree
 from forge_bot.mcp_server.client_actions import ClientAction, next_for_client
-from forge_bot.mcp_server.client_reports import ReportOutcome, report
+from forge_bot.mcp_server.client_agent_reports import ReportOutcome
+from forge_bot.mcp_server.client_reports import report
 from forge_bot.mcp_server.client_run import Turns, client_run
 from forge_bot.mcp_server.client_tries import ClientTries
 from forge_bot.mcp_server.person_answers import given_to_client, is_answered, passed_on
