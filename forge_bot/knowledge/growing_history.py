@@ -21,6 +21,7 @@ from forge_bot.knowledge.kept_postings import Database, Postings
 from forge_bot.knowledge.kept_themes import FINDINGS, STUCK, KeptThemes
 from forge_bot.knowledge.past_runs import PastRun
 from forge_bot.knowledge.repeated_remarks import Themes
+from forge_bot.knowledge.run_prints import RunPrints, run_prints
 
 _AT_ONCE = 500
 """Runs whose themes are held in memory at the same time."""
@@ -82,9 +83,10 @@ class GrowingHistory:
         self._database.rows("DELETE FROM runs WHERE place >= ?", size)
         del self.runs[size:]
 
-    def append(self, kept: RunKey, run: PastRun) -> None:
-        """Add the newest run."""
+    def append(self, kept: RunKey, run: PastRun, prints: RunPrints | None = None) -> None:
+        """Add the newest run, with the fingerprints of its remarks if they are known."""
         place = len(self.runs)
+        prints = run_prints(run) if prints is None else prints
         counted = Counter(words_of(run))
         self._words.append(place, counted)
         self._lengths.append(counted.total())
@@ -92,7 +94,7 @@ class GrowingHistory:
             themes.begin()
             merged = Themes(themes, place)
             for remark in said(place, run):
-                merged.add(remark)
+                merged.add(remark, prints[remark.text])
         found = {part: themes.found() for part, themes in self._themes.items()}
         row = (place, *kept, shown_of(run), json.dumps(found))
         self._database.change("INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?)", [row])

@@ -72,14 +72,23 @@ class Postings:
         self._database, self._part = database, part
         self._known: dict[str, Held] = {}
         self._changed: set[str] = set()
+        found = database.row("SELECT 1 FROM postings WHERE part = ? LIMIT 1", part)
+        self._began_empty = not found
 
     def held(self, key: str) -> Held:
         """Return the value of a key, which may be empty."""
         if key not in self._known:
-            query = "SELECT numbers, counts FROM postings WHERE part = ? AND key = ?"
-            numbers, counts = self._database.row(query, self._part, key) or (b"", b"")
+            numbers, counts = self._kept(key)
             self._known[key] = Held(array(_NUMBERS, numbers), array(_COUNTS, counts))
         return self._known[key]
+
+    def _kept(self, key: str) -> tuple[bytes, bytes]:
+        # What was put into an empty database since is known, and most keys of a new index are new.
+        if self._began_empty:
+            return b"", b""
+        query = "SELECT numbers, counts FROM postings WHERE part = ? AND key = ?"
+        numbers, counts = self._database.row(query, self._part, key) or (b"", b"")
+        return numbers, counts
 
     def numbers(self, key: str) -> "array[int]":
         """Return the numbers under a key, ascending."""

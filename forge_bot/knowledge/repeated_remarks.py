@@ -173,9 +173,11 @@ class Themes:
             themes.add(remark)
         return themes
 
-    def add(self, remark: Remark) -> int | None:
-        """Add a remark, and return the number of its theme; None if it says nothing."""
-        print_ = fingerprint(remark.text)
+    def add(self, remark: Remark, print_: Fingerprint | None = None) -> int | None:
+        """Add a remark, with its fingerprint if that is known, and return the number of its theme;
+        None if it says nothing.
+        """
+        print_ = print_ or fingerprint(remark.text)
         if not print_.words and not print_.files:
             return None
         number = self._same(print_)

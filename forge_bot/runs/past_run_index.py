@@ -114,7 +114,7 @@ def _grown(
                 # What a partial clone has not fetched yet is not what there is.
                 return History(_read_runs(repository, wanted, documents))
             listener.read(number, len(added))
-            index.append(key, found.run)
+            index.append(key, found.run, found.prints)
     index.pass_over(others)
     return keep_index(folder, told, index)
 

@@ -10,20 +10,22 @@ import sys
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
+from typing import Self
 
 from pydantic import ValidationError
 
 from forge_bot.git import GitObject, ObjectReader, tree_entries
 from forge_bot.knowledge import DocumentNames, PastRun, read_past_run
 from forge_bot.knowledge.past_runs import REQUEST, STATE, day_of
+from forge_bot.knowledge.run_prints import NO_PRINTS, RunPrints, run_prints
 from forge_bot.values import Frozen
 
 Key = tuple[str, str]
 """Name of a workspace and the id of its tree: while the id is the same, so is everything in it."""
 
 MANY = 1_000
-"""So many runs are read by another process while this one makes an index of them: to read them
-takes half as long as that, and more than such a process takes to start."""
+"""So many runs are read by another process, fingerprints included, while this one makes an index of
+them: to read them takes about as long as that, and more than such a process takes to start."""
 
 _AT_ONCE = 250
 """Workspaces whose files are held in memory at the same time."""
@@ -38,6 +40,18 @@ class RunRead(Frozen):
 
     run: PastRun | None
     whole: bool
+
+
+class RunReadBeside(RunRead):
+    """The same, and the fingerprints of the run's remarks."""
+
+    prints: RunPrints
+
+    @classmethod
+    def of(cls, read: RunRead) -> Self:
+        """Return what was read, with the fingerprints."""
+        run = read.run
+        return cls(run=run, whole=read.whole, prints=NO_PRINTS if run is None else run_prints(run))
 
 
 class _Order(Frozen):
@@ -80,19 +94,24 @@ def read_runs(
             yield RunRead(run=_run_in(name, texts, documents), whole=whole)
 
 
-def read_beside(common: Path, keys: Sequence[Key], documents: DocumentNames) -> Generator[RunRead]:
-    """Yield the same, of many workspaces read by a process beside this one. What that leaves is
-    read here.
+def read_beside(
+    common: Path, keys: Sequence[Key], documents: DocumentNames
+) -> Generator[RunReadBeside]:
+    """Yield the same with fingerprints, of many workspaces read by a process beside this one. What
+    that leaves is read here.
     """
     left = iter(keys)
     if len(keys) >= MANY:
         for found in _from_process(common, keys, documents):
             next(left)
             yield found
-    yield from read_runs(ObjectReader(common), tuple(left), documents)
+    rest = read_runs(ObjectReader(common), tuple(left), documents)
+    yield from map(RunReadBeside.of, rest)
 
 
-def _from_process(common: Path, keys: Sequence[Key], documents: DocumentNames) -> Iterator[RunRead]:
+def _from_process(
+    common: Path, keys: Sequence[Key], documents: DocumentNames
+) -> Iterator[RunReadBeside]:
     order = _Order(common=os.fspath(common), documents=documents, keys=tuple(keys))
     try:
         process = subprocess.Popen(
@@ -109,7 +128,7 @@ def _from_process(common: Path, keys: Sequence[Key], documents: DocumentNames) -
                 process.stdin.write(order.model_dump_json().encode() + b"\n")
                 process.stdin.flush()
                 for line in islice(process.stdout, len(keys)):
-                    yield RunRead.model_validate_json(line)
+                    yield RunReadBeside.model_validate_json(line)
         except (OSError, ValidationError):
             return
         finally:
@@ -120,7 +139,7 @@ def main() -> None:
     """Read what the first line of the input says."""
     order = _Order.model_validate_json(sys.stdin.buffer.readline())
     for each in read_runs(ObjectReader(Path(order.common)), order.keys, order.documents):
-        sys.stdout.buffer.write(each.model_dump_json().encode() + b"\n")
+        sys.stdout.buffer.write(RunReadBeside.of(each).model_dump_json().encode() + b"\n")
 
 
 def _parts(keys: Sequence[Key]) -> Iterator[Sequence[Key]]:

@@ -19,7 +19,7 @@ from forge_bot.runs.past_run_index import (
     past_folders,
     past_runs,
 )
-from forge_bot.runs.past_run_reader import MANY, RunRead, read_beside, read_runs
+from forge_bot.runs.past_run_reader import MANY, RunReadBeside, read_beside, read_runs
 from tests.fakes.bench import DEVELOP
 from tests.fakes.made_up import MadeUp, workspace
 from tests.fakes.many_branches import imported
@@ -291,10 +291,11 @@ def test_runs_that_the_other_process_does_not_read_are_read_here(
     folders = past_folders(many, many.commit_id("main"), "")
     keys = [*folders.items()] * (MANY // INDEXED)
     assert len(keys) == MANY
-    beside: list[RunRead] = []
+    beside: list[RunReadBeside] = []
     calls = started_by(lambda: beside.extend(read_beside(many.common_dir, keys, DOCUMENTS)))
     assert any("past_run_reader" in call for call in calls)
     # A Python that cannot start.
     monkeypatch.setenv("PYTHONHOME", "/nowhere")
     assert [*read_beside(many.common_dir, keys, DOCUMENTS)] == beside
-    assert beside == [*read_runs(many.objects_by_id(), keys, DOCUMENTS)]
+    read = read_runs(many.objects_by_id(), keys, DOCUMENTS)
+    assert beside == [*map(RunReadBeside.of, read)]
