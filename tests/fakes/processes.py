@@ -6,34 +6,47 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import cast
 
-_counting: list[list[str]] = []
+_counting: list[tuple[list[str], Path | None]] = []
 _opened: list[list[str]] = []
 _SETTING = re.compile(r"-c \S+ ")
 
 
 def _heard(event: str, arguments: tuple[object, ...]) -> None:
     if event == "subprocess.Popen" and _counting:
-        _counting[-1].append(str(arguments[1]))
+        found, within = _counting[-1]
+        folder, env = arguments[2:]
+        if within is None or _is_about(within, folder, cast("Mapping[str, str] | None", env)):
+            found.append(str(arguments[1]))
     if event == "open" and _opened and isinstance(arguments[0], str):
         _opened[-1].append(arguments[0])
+
+
+def _is_about(within: Path, folder: object, env: Mapping[str, str] | None) -> bool:
+    """Return whether a process is started in a folder or for the repository there."""
+    places = (folder, env.get("GIT_DIR") if env is not None else None)
+    return any(Path(str(place)).is_relative_to(within) for place in places if place is not None)
 
 
 sys.addaudithook(_heard)
 
 
 @contextmanager
-def counted() -> Generator[list[str]]:
-    """The command lines of all processes that are started meanwhile, by any thread."""
+def counted(within: Path | None = None) -> Generator[list[str]]:
+    """The command lines of all processes that are started meanwhile, by any thread; of those in a
+    folder or for the repository there alone, if one is given.
+    """
     found: list[str] = []
-    _counting.append(found)
+    counting = (found, within)
+    _counting.append(counting)
     try:
         yield found
     finally:
-        _counting.remove(found)
+        _counting.remove(counting)
 
 
 def started_by(once: Callable[[], object]) -> list[str]:
