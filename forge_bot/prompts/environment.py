@@ -6,8 +6,16 @@ BadTemplate names the line of an error.
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from traceback import walk_tb
+from types import CodeType
 
-from jinja2 import FunctionLoader, TemplateError, TemplateNotFound, TemplateSyntaxError
+from jinja2 import (
+    BytecodeCache,
+    FunctionLoader,
+    TemplateError,
+    TemplateNotFound,
+    TemplateSyntaxError,
+)
+from jinja2.bccache import Bucket
 
 from forge_bot import resources
 from forge_bot.errors import BadTemplate
@@ -35,6 +43,28 @@ _KEPT = 32
 """The number of cached texts: more than the agents of a pipeline."""
 
 
+_COMPILED = 128
+"""The number of cached templates: more than are shipped, with those of a few repositories."""
+
+
+class _CompiledTemplates(BytecodeCache):
+    """Caches the code of templates by name and text, for all environments of a process."""
+
+    def __init__(self) -> None:
+        self._codes: dict[tuple[str, str], CodeType | None] = {}
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        bucket.code = self._codes.get((bucket.key, bucket.checksum))
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        self._codes[bucket.key, bucket.checksum] = bucket.code
+        for oldest in list(self._codes)[:-_COMPILED]:
+            self._codes.pop(oldest, None)
+
+
+_CODES = _CompiledTemplates()
+
+
 class Environment:
     """The templates of prompts, rendered with plain data in a sandbox.
 
@@ -47,7 +77,7 @@ class Environment:
         self._overrides = dict(overrides or {})
         self._made: dict[tuple[str, Frozen], str] = {}
         self._jinja = BoundedEnvironment(
-            loader=FunctionLoader(self._find), keep_trailing_newline=True
+            loader=FunctionLoader(self._find), keep_trailing_newline=True, bytecode_cache=_CODES
         )
 
     @property
