@@ -3,7 +3,6 @@ nothing lost.
 """
 
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ import pytest
 from forge_bot.errors import registry
 from forge_bot.store import held
 from tests.fakes.sample import Said, Sample
+from tests.fakes.warm_python import warm_python
 
 TASK = "Fix the rota before its start"
 
@@ -226,7 +226,7 @@ def test_two_processes_on_one_run(asked_sample: Sample) -> None:
     lock = asked_sample.path / ".git" / "forge-bot" / f"{asked_sample.workspace.name}.lock"
     with held(lock, "the test"):
         said = subprocess.run(
-            [sys.executable, "-m", "forge_bot", "approve", "--by-script", "--model", model],
+            [warm_python(), "-m", "forge_bot", "approve", "--by-script", "--model", model],
             capture_output=True,
             text=True,
             check=False,

@@ -2,10 +2,13 @@
 every test that begins there.
 """
 
+import atexit
 import os
 import shutil
 import subprocess
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from forge_bot.resources import templates
 from tests.fakes import script
@@ -16,6 +19,16 @@ TASK = "Nobody is on call before the rota starts"
 
 def made(path: Path) -> None:
     """Make the sample repository, with its first commit."""
+    shutil.copytree(_first(), path, symlinks=True)
+    _refresh(path)
+
+
+@cache
+def _first() -> Path:
+    """The sample repository that all others of this process are copies of."""
+    folder = TemporaryDirectory()
+    atexit.register(folder.cleanup)
+    path = Path(folder.name, "rota")
     shutil.copytree(
         templates() / "demo" / "repository", path, ignore=shutil.ignore_patterns("__pycache__")
     )
@@ -25,6 +38,12 @@ def made(path: Path) -> None:
         ["-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qm", "start"],
     ):
         subprocess.run(["git", "-C", str(path), *words], check=True)
+    return path
+
+
+def _refresh(tree: Path) -> None:
+    """Let git note the files of a copy, which are newer than it has noted."""
+    subprocess.run(["git", "-C", str(tree), "update-index", "-q", "--refresh"], check=True)
 
 
 class KeptSamples:
@@ -46,8 +65,7 @@ class KeptSamples:
             place.rename(kept)
         shutil.copytree(kept, place, symlinks=True)
         for tree in (place / "rota", *(file.parent for file in place.glob("state/**/.git"))):
-            # The copies are newer than git has noted.
-            subprocess.run(["git", "-C", str(tree), "update-index", "-q", "--refresh"], check=True)
+            _refresh(tree)
         return place
 
 

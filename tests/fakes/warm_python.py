@@ -224,7 +224,14 @@ def _began(listener: socket.socket, children: dict[int, _Child]) -> bool:
 
 
 def build_models() -> None:
-    """Build what pydantic builds when it is used first, which each process would do anew."""
+    """Build what is built when it is used first, which each process would do anew: models, templates
+    of prompts, and the catalogue of capabilities.
+    """
+    from forge_bot.agent.providers.context import ProviderContext
+    from forge_bot.errors import BadTemplate
+    from forge_bot.prompts.environment import Environment
+    from forge_bot.values import Frozen
+
     todo: list[type[BaseModel]] = [BaseModel]
     while todo:
         model = todo.pop()
@@ -234,6 +241,12 @@ def build_models() -> None:
     for each in gc.get_objects():
         if isinstance(each, TypeAdapter):
             each.rebuild(raise_errors=False)
+    # A template is compiled before it turns out that there are no facts for it.
+    prompts = Environment()
+    for name in prompts.names:
+        with suppress(BadTemplate):
+            prompts.render(name, Frozen())
+    ProviderContext(ROOT, past_runs=str, run_tests=str, lint_check=str)
 
 
 def _exactly(connection: socket.socket, size: int) -> bytes:
