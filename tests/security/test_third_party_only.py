@@ -132,12 +132,19 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Generator[list[str]]:
     server.server_close()
 
 
+WITHOUT_UV = pytest.mark.skipif(not shutil.which("uv"), reason="no uv here")
+
+
 @pytest.mark.parametrize(
-    "installer",
-    [PIP, pytest.param(UV, marks=pytest.mark.skipif(not shutil.which("uv"), reason="no uv here"))],
-    ids=["pip", "uv"],
+    ("backend", "installer"),
+    [
+        pytest.param("bubblewrap", PIP, id="bubblewrap-pip"),
+        pytest.param("landlock", UV, id="landlock-uv", marks=WITHOUT_UV),
+        # Each wall and each installer is tried above; these are the other pairs.
+        pytest.param("bubblewrap", UV, id="bubblewrap-uv", marks=[WITHOUT_UV, pytest.mark.journey]),
+        pytest.param("landlock", PIP, id="landlock-pip", marks=pytest.mark.journey),
+    ],
 )
-@pytest.mark.parametrize("backend", ["bubblewrap", "landlock"])
 def test_an_approved_dependency_is_fetched_and_the_project_is_built_without_network(
     backend: str, installer: str, asked: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
