@@ -16,7 +16,7 @@ from tests.scheduling import (
     GroupScheduling,
     alone_when_first,
     group_of,
-    groups_first,
+    long_first,
     write_groups,
 )
 
@@ -65,7 +65,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     chosen = set(kept)
     config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
     items[:] = kept
-    groups_first(config, items)
+    long_first(config, items)
 
 
 @pytest.hookimpl(wrapper=True)

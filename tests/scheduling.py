@@ -18,6 +18,8 @@ import pytest
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
+_WHOLE = Path(__file__).parent
+
 
 @contextmanager
 def alone_when_first(config: pytest.Config) -> Generator[None]:
@@ -46,10 +48,12 @@ def group_of(item: pytest.Item) -> str | None:
     return "over" if "kept" in getattr(item, "fixturenames", ()) else None
 
 
-def groups_first(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Order what a worker has collected: a group takes long, and is begun before the others."""
+def long_first(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Order what a worker has collected: a group takes long, and so do files about the whole of
+    forge-bot; what is begun last keeps the others waiting.
+    """
     if _worker(config) is not None:
-        items.sort(key=lambda item: group_of(item) is None)
+        items.sort(key=lambda item: (group_of(item) is None, item.path.parent != _WHOLE))
 
 
 def write_groups(session: pytest.Session) -> None:
