@@ -86,7 +86,7 @@ def test_a_key_in_the_author_or_committer_of_a_commit_is_found(scene: Scene, rol
     )
     subprocess.run(words, cwd=scene.tree.path, env=env, check=True)
     assert (
-        "a commit's author, committer or another line of it holds the value of OPENAI_API_KEY"
+        "a commit's author, committer or another header line holds the value of OPENAI_API_KEY"
         in refused(scene)
     )
 
@@ -107,7 +107,7 @@ def test_a_key_in_a_line_of_a_commit_that_no_log_shows_is_found(scene: Scene) ->
         text=False,
     ).stdout.decode()
     git(scene.tree.path, "reset", "-q", "--soft", made.strip())
-    assert "another line of it holds the value" in refused(scene)
+    assert "another header line holds the value" in refused(scene)
 
 
 URL_KEY = "pa+ss/w=rd&with signs?1234"
