@@ -273,7 +273,7 @@ class _Inquirer:
             if told
             else ()
         )
-        return (*(self.prompts.artifact(name) for name in documents), stands, *before)
+        return (*(self.prompts.inputs.artifact(name) for name in documents), stands, *before)
 
     def _documents(self) -> tuple[str, ...]:
         """The request and what the open gate shows; without a gate, or where it shows nothing,

@@ -1,0 +1,183 @@
+"""The inputs of a prompt: documents of the run, and the files and changes that an agent needs."""
+
+from collections.abc import Sequence
+
+from forge_bot.engine import SpawnAgent
+from forge_bot.engine.external_events import CHECKS, CONFLICTS
+from forge_bot.engine.phases import AgentPhase, AnsweringPhase, VerifyPhase
+from forge_bot.engine.process_documents import process_document
+from forge_bot.engine.state import TaskState
+from forge_bot.engine.verification_report import commands_section
+from forge_bot.knowledge.past_runs import REQUEST
+from forge_bot.prompts.material import Delivery, InputFile
+from forge_bot.runs.change_inputs import ChangeInputs
+from forge_bot.runs.prompt_files import PromptFiles
+from forge_bot.runs.run import Run
+from forge_bot.runs.tool_effects import CALLS
+
+
+class PromptInputs:
+    """Chooses the inputs of the prompts of one run."""
+
+    def __init__(self, run: Run, changes: ChangeInputs, delivery: Delivery) -> None:
+        self.run = run
+        self.changes = changes
+        self.delivery: Delivery = delivery
+        self.phases = run.pipeline.phases
+
+    def of(
+        self, action: SpawnAgent, task: TaskState | None, phase: AnsweringPhase, at: str
+    ) -> tuple[InputFile, ...]:
+        """Return the inputs, in the order in which consecutive prompts of a run begin alike.
+
+        The documents come in the order of their phases. Behind those that name files stand these
+        files as they were at the base commit, for every agent the same. What was changed since, and
+        what one agent alone needs, comes after all documents.
+        """
+        names = action.input_files
+        if action.parallel_task_ids is not None and task is not None:
+            names = self._task_inputs(action, task)
+        names = self._in_order_of_phases(self._telling(names))
+        naming = self._naming_files(names)
+        looks_at_code = task is not None or bool(naming) or phase.changes != "none"
+        now = self.run.repository.commit_id(at) if looks_at_code else at
+        spoken = self.run.state.visits.get(phase.id, 0) > 0
+        verifying = isinstance(phase, VerifyPhase) and self.run.state.verification is not None
+        request = f"{self.run.request.title}\n\n{self.run.request.text}"
+        files = PromptFiles(self.run.repository, self.run.state.base_commit, request)
+        shown: list[InputFile] = []
+        for name in names:
+            # Until the verifier has spoken, the document of that name holds our process's table
+            # only, which stands below in full.
+            if not (verifying and name == phase.writes and not spoken):
+                shown.append(self.artifact(name))
+            if name == REQUEST and self._shows_files:
+                shown += (*files.looked_up(), *files.house_rules())
+            if name in naming:
+                shown += files.named_in(self.run.workspace.read(name))
+        if task is not None and self.run.pipeline.implements(action.phase):
+            shown += self._own_files(now, task, files, names)
+        shown += self.changes.inputs(now, phase, task)
+        if verifying:
+            shown.append(
+                InputFile(
+                    name="output of the project commands", text=self._outputs(), kind="output"
+                )
+            )
+        return tuple(shown)
+
+    def _telling(self, names: Sequence[str]) -> Sequence[str]:
+        """Return documents without the list of a lone task that our own process made of the design:
+        each agent has the design, and the implementer the task. A client's agent reads files.
+        """
+        state, pipeline = self.run.state, self.run.pipeline
+        if self.delivery == "files" or len(state.tasks) != 1:
+            return names
+        listing = {each.writes: each for each in self.phases if isinstance(each, AgentPhase)}
+        return [
+            name
+            for name in names
+            if not (name in listing and listing[name].tasks)
+            or self.run.workspace.read(name) != process_document(pipeline, state, listing[name])
+        ]
+
+    def _in_order_of_phases(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Return documents in the order of the phases that wrote them, the request first."""
+        order = {phase.id: place for place, phase in enumerate(self.run.pipeline.phases)}
+        written = {
+            name: order.get(artifact.phase, len(order))
+            for name, artifact in self.run.state.artifacts.items()
+        }
+        return tuple(sorted(names, key=lambda name: written.get(name, -1)))
+
+    @property
+    def _shows_files(self) -> bool:
+        """Return whether the pipeline shows files to agents: some document of it names them."""
+        return any(isinstance(each, AgentPhase) and each.names_files for each in self.phases)
+
+    def _own_files(
+        self, now: str, task: TaskState, files: PromptFiles, names: Sequence[str]
+    ) -> list[InputFile]:
+        """Return what an implementer needs beyond the files that every agent is shown.
+
+        A task that mends what a review or the commands found gets the change so far, and the files
+        that it and the words of what found it name. Those words stand in a document of the run.
+        """
+        own = [f"{task.spec.title}\n" + "\n".join(task.spec.acceptance)]
+        own += [self.run.workspace.read(name) for name in names if name in self._deciding]
+        if not task.origin:
+            return files.for_task(now, task.spec.files, own)
+        told = [self.run.workspace.read(name) for name in names if name == task.origin]
+        also = self.changes.paths(now)
+        shown = files.for_task(now, task.spec.files, [*told, *own], also)
+        return [*shown, self.changes.whole(now)]
+
+    @property
+    def _deciding(self) -> set[str]:
+        """Return the names of the documents that say what changes in which file."""
+        return {
+            phase.writes
+            for phase in self.phases
+            if isinstance(phase, AgentPhase) and phase.pull_request == "approach"
+        }
+
+    def _outputs(self) -> str:
+        verification = self.run.state.verification
+        results = verification.results if verification is not None else ()
+        tails = (
+            f"$ {' '.join(result.argv)}\nexit code {result.exit_code}\n{result.tail}"
+            for result in results
+        )
+        return "\n\n".join((commands_section(self.run.state), *tails))
+
+    def _task_inputs(self, action: SpawnAgent, task: TaskState) -> tuple[str, ...]:
+        from forge_bot.engine.next_action import inputs
+
+        phase = self.run.pipeline.phase(action.phase)
+        return (
+            inputs(self.run.pipeline, self.run.state, phase, task)
+            if isinstance(phase, AnsweringPhase)
+            else ()
+        )
+
+    def artifact(self, name: str) -> InputFile:
+        """A document of the run as an agent reads it."""
+        if name == REQUEST:
+            request = self.run.request
+            labels = f"\n\nLabels: {', '.join(request.labels)}" if request.labels else ""
+            text = (
+                request.text
+                if request.text.startswith(request.title)
+                else f"{request.title}\n\n{request.text}"
+            )
+            # What the person at the terminal typed is their own: `Vec<String>` there is no tag that
+            # somebody hides behind.
+            return self._quoted(
+                InputFile(
+                    name=name, text=f"# {text}{labels}", untrusted=request.source.type != "text"
+                )
+            )
+        # Logs of checks and results of calls quote whatever ran there.
+        return self._quoted(
+            InputFile(
+                name=name,
+                text=self.run.workspace.read(name),
+                untrusted=name.startswith((CHECKS, CONFLICTS, CALLS)),
+            )
+        )
+
+    def _quoted(self, document: InputFile) -> InputFile:
+        """Quote a file: an agent that reads files itself would see hidden text there, so it gets
+        the cleaned text and not the path.
+        """
+        hides = self.delivery == "files" and document.untrusted
+        return document.model_copy(update={"kind": "output"}) if hides else document
+
+    def _naming_files(self, names: Sequence[str]) -> tuple[str, ...]:
+        """The documents among an agent's inputs whose files it is shown."""
+        naming = {
+            phase.writes
+            for phase in self.run.pipeline.phases
+            if isinstance(phase, AgentPhase) and phase.names_files
+        }
+        return tuple(name for name in names if name in naming)
