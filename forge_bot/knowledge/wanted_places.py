@@ -40,6 +40,9 @@ _MOST_RANKED_BESIDE = 1
 _MOST_RANKED_ELSEWHERE = 1
 """Parts of a file that holds none of the names that a request has."""
 
+_HEAD_OF_LONG = 20
+"""Lines of the beginning of a definition that is too long to be shown whole."""
+
 _PIECES_OF_BLOCK = 40
 
 
@@ -156,21 +159,23 @@ def _searched(
         for span in _ranked(lines, parts, wanted.about)
     ]
     yield from inside
-    yield from _special(blocks, (*found, *alike, *_bases(lines, blocks, found)), wanted)
+    special = [*_special(blocks, (*found, *alike, *_bases(lines, blocks, found)), wanted)]
+    yield from special
+    near = [(block.first, block.last) for block in found if not _is_long(block)]
+    yield from _called(lines, blocks, (*special, *near))
     used = [*_uses(lines, blocks, wanted.names, _MOST_USES_SEARCHED)]
     yield from used
     for owner in _long_around(blocks, used):
         yield from _ranked(lines, _parts_of(blocks, owner), wanted.about, _MOST_RANKED_BESIDE)
-    near = [(block.first, block.last) for block in found if not _is_long(block)]
-    yield from _called(lines, blocks, (*near, *inside, *used))
+    yield from _called(lines, blocks, (*inside, *used))
     if wanted.first:
         yield from _callers(lines, blocks, (*near, *used))
     if wanted.first or not (found or alike or used):
         for block in (*found, *alike):
             yield from _pieces(block, first_only=False)
         most = _MOST_RANKED if wanted.first or not wanted.names else _MOST_RANKED_ELSEWHERE
-        most = _MOST_RANKED_BESIDE if near or used else most
-        yield from _ranked(lines, blocks, wanted.about, most)
+        if not (near or used):
+            yield from _ranked(lines, blocks, wanted.about, most)
 
 
 def _special(
@@ -222,19 +227,29 @@ def _called(
     """Yield the short definitions of the same file that some lines call."""
     text = "\n".join(line[:LONGEST_LINE] for a, b in spans for line in lines[a - 1 : b])
     calls = dict.fromkeys(
-        name
+        (name, bool(owner))
         for owner, name in _CALL.findall(text)
         if owner in _OWN or name not in (_COMMON_METHODS if owner else dir(builtins))
     )
-    inside = [block for name in calls for block in _callable(blocks, name)]
-    for block in [each for each in inside if not _is_long(each)][:_MOST_CALLED]:
+    meant = [
+        block
+        for name, by_owner in calls
+        for block in _callable([each for each in blocks if each.name == name])
+        if by_owner or not _is_method(lines, block)
+    ]
+    for block in [each for each in meant if not _is_long(each)][:_MOST_CALLED]:
         yield block.first, block.last
 
 
-def _callable(blocks: Sequence[CodeBlock], name: str) -> Sequence[CodeBlock]:
-    """Return what a name that is called may mean: nothing where many definitions have it."""
-    hits = [block for block in blocks if block.name == name]
+def _callable(hits: Sequence[CodeBlock]) -> Sequence[CodeBlock]:
+    """Return the definitions that a call may mean: none where many have its name."""
     return hits if len(hits) <= _MOST_ALIKE else ()
+
+
+def _is_method(lines: Sequence[str], block: CodeBlock) -> bool:
+    """Return whether a definition is called by an object only, as Python writes it."""
+    head = re.compile(rf"\bdef {re.escape(block.name)}\((?:self|cls)\b")
+    return any(head.search(line) for line in lines[block.first - 1 : block.last])
 
 
 def _callers(
@@ -286,9 +301,9 @@ def _pieces(block: CodeBlock, *, first_only: bool) -> Iterator[Span]:
             yield block.first, block.last
         return
     if first_only:
-        yield block.first, block.first + _PIECES_OF_BLOCK
+        yield block.first, block.first + _HEAD_OF_LONG
         return
-    for start in range(block.first + _PIECES_OF_BLOCK + 1, block.last + 1, _PIECES_OF_BLOCK):
+    for start in range(block.first + _HEAD_OF_LONG + 1, block.last + 1, _PIECES_OF_BLOCK):
         yield start, min(start + _PIECES_OF_BLOCK - 1, block.last)
 
 

@@ -81,7 +81,7 @@ class PromptFiles:
         """
         found = mentions(self.request)
         looked = looked_up(self.repository, self.base, self.request)
-        named = found._replace(names=looked.names)
+        named = found._replace(names=looked.telling)
         shown = self._show(self.base, looked.paths, named, _FOR_REQUEST, search=True)
         said = "\n".join(looked.said(self._shown))
         if not said:

@@ -33,6 +33,9 @@ _COMMON = 80
 _USES_OF_A_NAME = 16
 _USES_OF_MANY = 8
 _USES_LISTED = 32
+_MOST_UNDEFINED = 40
+"""Lines with a name that the repository defines nowhere: beyond these they tell nothing."""
+
 _LINE = 100
 
 _FEW_FILES = 40
@@ -77,6 +80,17 @@ class RequestLookup(NamedTuple):
     uses: Mapping[str, NameUses]
     likely: tuple[str, ...]
     paths: tuple[str, ...]
+
+    @property
+    def telling(self) -> tuple[str, ...]:
+        """Return the names whose uses are worth reading: those that are defined, and of the others
+        those that stand in few lines, so not a parameter that half of the functions have.
+        """
+        return tuple(
+            name
+            for name in self.names
+            if self.defined.get(name) or self.uses[as_searched(name)].held <= _MOST_UNDEFINED
+        )
 
     def said(self, shown: Mapping[str, Sequence[tuple[int, int]]]) -> Iterator[str]:
         """Yield the lines that tell an agent of it, without the lines that are shown anyway."""

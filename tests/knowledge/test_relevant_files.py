@@ -7,7 +7,7 @@ from forge_bot.knowledge.excerpts import excerpt
 from forge_bot.knowledge.likely_files import LikelyFiles
 from forge_bot.knowledge.mentions import Mentions, Place, mentions, resolve
 from forge_bot.knowledge.special_methods import special_methods
-from forge_bot.knowledge.wanted_places import WantedPlaces
+from forge_bot.knowledge.wanted_places import WantedPlaces, places_by_worth
 from forge_bot.project.search_words import words
 
 FILES = ("src/app/core.py", "src/app/errors.py", "tests/test_core.py", "Makefile")
@@ -239,6 +239,34 @@ def test_what_calls_a_named_definition_and_what_it_calls_are_shown_with_it() -> 
     assert "def _write(path, n):" in shown
     assert "def on_upload(file):" in shown
     assert "no relative" not in shown
+
+
+def test_a_class_that_a_method_meant_by_the_request_makes_comes_before_what_uses_a_name() -> None:
+    uses = "".join(f"def other_{n}(enabled):\n    return check(enabled)\n\n\n" for n in range(3))
+    text = (
+        "class Attempt:\n    def __exit__(self):\n        return None\n\n\n"
+        "class Retrying:\n    def __iter__(self):\n        yield Attempt()\n"
+        + "    A = 1\n" * 99
+        + uses
+    )
+    lines = text.split("\n")
+    wanted = WantedPlaces(names=("Retrying", "enabled"), search=True, special=("__iter__",))
+    spans = [*places_by_worth(lines, code_blocks(lines), wanted)]
+    first = next(at for at, span in enumerate(spans) if span[0] == 1)
+    assert first < next(at for at, span in enumerate(spans) if "other_" in lines[span[0] - 1])
+
+
+def test_a_call_without_an_object_means_no_method() -> None:
+    text = (
+        "def sliced(seq):\n    return [*count(0)]\n\n\nclass Range:\n    def count(self, value):\n"
+        "        return 1\n\n\n" + "X = 1\n" * 900
+    )
+    shown = excerpt(text, WantedPlaces(names=("sliced",), search=True), 2_000).text
+    assert "def sliced" in shown
+    assert "def count" not in shown
+    called = text.replace("[*count(0)]", "self.count(0)")
+    shown = excerpt(called, WantedPlaces(names=("sliced",), search=True), 2_000).text
+    assert "def count" in shown
 
 
 def test_methods_that_python_calls_for_what_is_said_are_shown_of_the_class_that_is_named() -> None:
