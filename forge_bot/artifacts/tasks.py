@@ -13,6 +13,7 @@ from forge_bot.artifacts.task_fields import (
     starts_with_field,
 )
 from forge_bot.artifacts.task_values import ID, read_mode
+from forge_bot.artifacts.whole_task import whole_criteria
 from forge_bot.values import Frozen, Problem, TaskId, TaskMode, TaskSpec
 
 _HEADING = re.compile(
@@ -26,9 +27,6 @@ _SIGN = re.compile(r"[\\`*_\[\]<>~#&!|]")
 _COMMENT = re.compile(r"<!--(?:(?!<!--|-->).)*-->")
 _MACHINE_FENCES = {"", "yaml", "yml"}
 _MODES = ", ".join(mode.value for mode in TaskMode)
-
-
-_TESTED = "New behaviour has a test, and the tests of the project pass."
 
 
 class _Section(Frozen):
@@ -76,7 +74,6 @@ def one_task(title: str, document: str, sections: Sequence[str] = ()) -> str:
     be taken apart.
     """
     parts = [f'- the part "{part}"' for section in sections if (part := _as_heading(section))]
-    whole = f"Everything that {document} describes is implemented, and nothing beyond it."
     return "\n".join(
         [
             "# Tasks",
@@ -89,7 +86,7 @@ def one_task(title: str, document: str, sections: Sequence[str] = ()) -> str:
             "",
             *parts,
             *([""] if parts else []),
-            *_criteria(whole),
+            *_criteria(f"{document} describes"),
         ]
     )
 
@@ -108,13 +105,13 @@ def task_list(tasks: Sequence[TaskSpec], document: str) -> str:
             "",
             f"Implement what {here}, with the tests that it names for these files.",
             "",
-            *_criteria(f"Everything that {here} is implemented, and nothing beyond it."),
+            *_criteria(here),
         ]
     return "\n".join(lines)
 
 
-def _criteria(whole: str) -> list[str]:
-    return ["Acceptance criteria:", f"- [ ] AC-1: {whole}", f"- [ ] AC-2: {_TESTED}", ""]
+def _criteria(described: str) -> list[str]:
+    return ["Acceptance criteria:", *(f"- [ ] {each}" for each in whole_criteria(described)), ""]
 
 
 def _split(markdown: str, blocks: Sequence[Block]) -> tuple[list[_Section], list[str]]:

@@ -1,7 +1,9 @@
 """Return the next action: (pipeline, state) → action."""
 
+from collections.abc import Sequence
 from typing import assert_never
 
+from forge_bot.artifacts.whole_task import is_whole
 from forge_bot.engine.actions import (
     Action,
     Checkpoint,
@@ -175,6 +177,7 @@ def _tasks(pipeline: Pipeline, state: State) -> SpawnAgent | Exec:
     )
     several = len(wave.remaining) > 1
     task_id = wave.remaining[0]
+    wave_tasks = [task for task in state.tasks if task.spec.id in wave.remaining]
     return SpawnAgent(
         action_id=action_id(state, phase.id),
         phase=phase.id,
@@ -183,10 +186,21 @@ def _tasks(pipeline: Pipeline, state: State) -> SpawnAgent | Exec:
         round=max(state.visits.get(f"{phase.id}/{task}", 0) for task in wave.remaining) + 1,
         input_files=inputs(pipeline, state, phase, None if several else state.task(task_id)),
         output_file=phase.writes if several else phase.writes.replace("{task}", task_id),
-        headings=phase.headings,
+        headings=_headings_of(pipeline, phase, wave_tasks),
         closing=phase.closing if len(state.tasks) == 1 else (),
         parallel_task_ids=wave.remaining,
     )
+
+
+def _headings_of(
+    pipeline: Pipeline, phase: TasksPhase | TaskReviewPhase, tasks: Sequence[TaskState]
+) -> tuple[str, ...]:
+    """Return the headings of a document on a task. Criteria that only say that all of the design
+    is to be implemented are not answered one by one.
+    """
+    whole = all(is_whole(task.spec.acceptance, pipeline.planned_in) for task in tasks)
+    left_out = phase.criteria if whole else ""
+    return tuple(heading for heading in phase.headings if heading != left_out)
 
 
 def held_patch_name(task: TaskId) -> str:

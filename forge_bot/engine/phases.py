@@ -60,6 +60,12 @@ class Phase(Frozen):
     skip: tuple[Effort, ...] = Field(default=(), description="efforts that leave this phase out")
 
 
+_CRITERIA = (
+    "the heading below which each criterion of the task is answered; it is not asked for where the"
+    " task is all of the approved document"
+)
+
+
 class SetupPhase(Phase):
     """Prepares the work tree and runs the project's commands once, before any model is asked."""
 
@@ -182,6 +188,7 @@ class TasksPhase(AnsweringPhase):
     """A phase in which an agent implements each task."""
 
     kind: Literal["tasks"]
+    criteria: str = Field(default="", description=_CRITERIA)
 
 
 class TaskReviewPhase(AnsweringPhase):
@@ -190,6 +197,7 @@ class TaskReviewPhase(AnsweringPhase):
     kind: Literal["task-review"]
     verdicts: tuple[Verdict, ...]
     rounds: int = Field(default=2, ge=1)
+    criteria: str = Field(default="", description=_CRITERIA)
 
 
 class VerifyPhase(AnsweringPhase):

@@ -19,6 +19,7 @@ from forge_bot.engine.phases import (
     PullRequestPart,
     ReviewPhase,
     RoundLimits,
+    SetupPhase,
     TaskReviewPhase,
     TasksPhase,
 )
@@ -141,6 +142,16 @@ class Pipeline(Frozen):
         gate = next((phase for phase in self.phases if isinstance(phase, GatePhase)), None)
         phase = self.phase(gate.sends_back_to) if gate is not None else None
         return phase if isinstance(phase, AgentPhase) else None
+
+    @property
+    def planned_in(self) -> str:
+        """The document that says what is implemented: the one that a person approves first, or the
+        request where nobody approves one.
+        """
+        plan, first = self.approved_first, self.phases[0]
+        if plan is not None:
+            return plan.writes
+        return first.writes if isinstance(first, SetupPhase) else ""
 
     @property
     def reviews(self) -> tuple[ReviewPhase | TaskReviewPhase, ...]:

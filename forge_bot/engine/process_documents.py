@@ -9,7 +9,6 @@ from forge_bot.engine.phases import (
     AgentPhase,
     AnsweringPhase,
     ReviewPhase,
-    SetupPhase,
     TaskReviewPhase,
     VerifyPhase,
 )
@@ -139,8 +138,7 @@ def _tasks(pipeline: Pipeline, state: State, phase: AgentPhase) -> str:
 
     plan, record = pipeline.approved_first, _plan(pipeline, state)
     if plan is None:
-        first = pipeline.phases[0]
-        return one_task(state.title, first.writes if isinstance(first, SetupPhase) else "")
+        return one_task(state.title, pipeline.planned_in)
     variant = plan.variants.get(state.effort)
     headings = variant.headings if variant is not None else plan.headings
     small = is_left_out(pipeline, state, phase)
@@ -183,7 +181,7 @@ def _review(pipeline: Pipeline, state: State, phase: ReviewPhase) -> str:
 
     def written(requirements: str) -> str:
         bodies = {
-            _REQUIREMENTS: requirements or f"As the acceptance criteria of `{name}` say.",
+            _REQUIREMENTS: requirements or f"As `{name}` says.",
             "Findings": f"None beside those of `{name}`.",
         }
         said = f"The run has one task, and its review stands: `{name}`."

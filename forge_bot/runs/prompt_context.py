@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from functools import lru_cache
 
+from forge_bot.artifacts.whole_task import is_whole
 from forge_bot.engine import SpawnAgent
 from forge_bot.engine.phases import (
     AgentPhase,
@@ -33,7 +34,7 @@ from forge_bot.runs.past_run_index import NOBODY, Listener, history_at
 from forge_bot.runs.prompt_inputs import PromptInputs
 from forge_bot.runs.run import Run
 from forge_bot.store import SPECS
-from forge_bot.values import TaskId
+from forge_bot.values import TaskId, TaskSpec
 
 _FEW_FILES = 60
 
@@ -101,7 +102,7 @@ class PromptContext:
                 if isinstance(phase, ReviewPhase | TaskReviewPhase)
                 else ()
             ),
-            task=task.spec if task is not None else None,
+            task=self._task(task),
             round=self.round(action, task_id),
             notes=tuple(note.text for note in notes if self._from_person(note)),
             decided=(*self._rules(phase), *self.decided({note.text for note in notes})),
@@ -119,6 +120,14 @@ class PromptContext:
             answer="Change" if self.run.pipeline.implements(phase.id) else "Document",
             limits=turns,
         )
+
+    def _task(self, task: TaskState | None) -> TaskSpec | None:
+        """Return the task of the prompt. Criteria that only name the design are left out: the agent
+        reads the design.
+        """
+        if task is None or not is_whole(task.spec.acceptance, self.run.pipeline.planned_in):
+            return task.spec if task is not None else None
+        return task.spec.model_copy(update={"acceptance": ()})
 
     def _next_document(self, action: SpawnAgent) -> NextDocument | None:
         """Return the document that the agent may write with its own; a client's agent writes one

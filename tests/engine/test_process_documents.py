@@ -9,6 +9,7 @@ from forge_bot.artifacts.plans import is_one_task, planned_files, planned_tasks
 from forge_bot.artifacts.sections import read_section
 from forge_bot.artifacts.tasks import read_tasks
 from forge_bot.artifacts.verdicts import judge_review
+from forge_bot.artifacts.whole_task import whole_criteria
 from forge_bot.engine import SpawnAgent, WriteFile
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.reports import ArtifactWritten, Report, RunFlags
@@ -283,7 +284,21 @@ def test_a_table_that_reads_like_another_verdict_is_not_repeated() -> None:
     }
     content = written(bench.until("phase-7")).content
     assert "FAIL" not in content
-    assert "acceptance criteria of `review-1.md`" in content
+    assert "As `review-1.md` says." in content
+
+
+@pytest.mark.parametrize(
+    ("criteria", "asked"),
+    [(whole_criteria("design.md describes"), False), (("AC-1: it ends",), True)],
+)
+def test_criteria_are_answered_one_by_one_where_they_say_more_than_the_design(
+    criteria: tuple[str, ...], asked: bool
+) -> None:
+    task = TaskSpec(id=TaskId("1"), title="Part", files=("a.py",), acceptance=criteria)
+    for phase in ("phase-5", "phase-6"):
+        action = Scripted(Effort.M, tasks=(task,)).until(phase).action
+        assert isinstance(action, SpawnAgent)
+        assert ("Acceptance Criteria" in action.headings) is asked
 
 
 def test_two_tasks_are_reviewed_together_by_a_model_and_no_one_closes_before() -> None:

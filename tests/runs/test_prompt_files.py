@@ -172,6 +172,22 @@ def test_a_name_whose_lines_are_all_told_is_no_part_of_what_has_to_be_searched(
     assert seen >= set(few)
 
 
+def test_lines_with_a_parameter_of_half_the_functions_are_not_shown_for_it(tmp_path: Path) -> None:
+    text = "".join(
+        f"def step_{n}(rows, strict=False):\n    return run(strict)\n" for n in range(300)
+    )
+    few = repository(
+        tmp_path / "few", {"app/steps.py": text.replace("strict", "s") + "S = run(strict=True)\n"}
+    )
+    many = repository(tmp_path / "many", {"app/steps.py": text})
+    for here, held in ((few, True), (many, False)):
+        shown = PromptFiles(here, here.commit_id("main"), "`step_150` and `strict`").looked_up()
+        text_shown = next(each.text for each in shown if each.name == "app/steps.py")
+        assert "def step_150(" in text_shown
+        assert ("S = run(strict=True)" in text_shown) is held
+        assert held or "def step_0(" not in text_shown
+
+
 def test_a_name_of_the_standard_library_is_none_of_another_that_ends_alike(tmp_path: Path) -> None:
     others = {f"app/u{n}.py": f"WRITTEN_{n} = dumps({n})\n" for n in range(60)}
     kept = "import pickle\n\n\ndef kept(pager):\n    return pickle.dumps(pager)\n"
@@ -358,7 +374,8 @@ def test_a_lone_task_is_told_once_and_its_list_is_not_shown(sample: Sample) -> N
     asked = implementers(sample)
     assert asked
     assert all('source="tasks.md"' not in text for text in asked)
-    assert all("AC-1: Everything that design.md describes" in text for text in asked)
+    assert all("Implement all that was decided" in text for text in asked)
+    assert not any("AC-1" in text or "## Acceptance Criteria" in text for text in asked)
 
 
 def test_a_list_of_several_tasks_is_shown_to_each_implementer(sample: Sample) -> None:
@@ -368,6 +385,7 @@ def test_a_list_of_several_tasks_is_shown_to_each_implementer(sample: Sample) ->
     asked = implementers(sample)
     assert asked
     assert all('source="tasks.md"' in text for text in asked)
+    assert all("## Acceptance Criteria" in text for text in asked)
 
 
 def implementers(sample: Sample) -> list[str]:
