@@ -23,6 +23,7 @@ from forge_bot.store.kept_files import KeptFile
 from forge_bot.wording import several
 
 LIKELY_LISTED = 10
+_LIKELY_TOLD = 6
 _LIKELY_SHOWN = 1
 _CODE_SHOWN = 3
 _TESTS_SHOWN = 1
@@ -100,7 +101,7 @@ class RequestLookup(NamedTuple):
                 yield f"`{name}` is defined at {places}"
         if self.likely:
             yield "Most likely files, by words, imports and what changed together, best first:"
-            yield from (f"- {path}" for path in self.likely)
+            yield from (f"- {path}" for path in self.likely[:_LIKELY_TOLD])
         # Who else calls the standard library tells nothing of the request.
         own = {name: uses for name, uses in self.uses.items() if "." not in name}
         listed = {use: None for uses in own.values() for use in _first_uses(uses.lines)}
