@@ -14,7 +14,7 @@ _WHOLE = 4_000
 _WHOLE_IF_FIRST = 10_000
 """The same for the file that a request is most likely about: looking up the rest costs a call."""
 
-_MOST_BETWEEN = 40
+_MOST_BETWEEN = 15
 _LEAST_LEFT = 4
 
 

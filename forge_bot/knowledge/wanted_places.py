@@ -32,6 +32,8 @@ _TAIL = 20
 _LONGEST_BLOCK = 90
 _MOST_USES = 4
 _MOST_ALIKE = 2
+_MOST_SIBLINGS = 4
+"""Classes of a file whose special method is compared with that of the one that is meant."""
 _MOST_USES_SEARCHED = 3
 _MOST_CALLED = 12
 _MOST_TOLD_BY_NAME = 1
@@ -187,8 +189,8 @@ def _special(
     for name in wanted.special:
         hits = [block for block in blocks if block.name == name and not _is_long(block)]
         own = [hit for hit in hits if any(is_inside(hit, owner) for owner in owners)]
-        few = hits if wanted.first and len(hits) <= _MOST_ALIKE else ()
-        yield from ((block.first, block.last) for block in own or few)
+        few = hits if wanted.first and len(hits) <= _MOST_SIBLINGS else ()
+        yield from ((block.first, block.last) for block in dict.fromkeys((*own, *few)))
 
 
 def _told_by_name(blocks: Sequence[CodeBlock], wanted: WantedPlaces) -> Iterator[Span]:
