@@ -69,7 +69,7 @@ def _continued(run: Finished, prompts: Sequence[Prompt]) -> list[str]:
             texts.append(prompt.text)
             continue
         earlier = prompts[before[-1]]
-        answer = run.prompts.artifact(run.steps[before[-1]].action.output_file).text
+        answer = run.prompts.inputs.artifact(run.steps[before[-1]].action.output_file).text
         new = prompt.user[alike(earlier.user, prompt.user) :].replace(answer, "")
         own = new.replace(prompt.role.strip(), "") if prompt.role == earlier.role else new
         texts.append(texts[before[-1]] + answer + own)
