@@ -42,7 +42,7 @@ def test_a_question_that_could_not_be_asked_across_the_wall_is_no_answer_of_a_mo
     asked = heard(stage.say("/ask Why not earlier?"))
     assert asked.code == 5, asked.log
     assert stage.said("reply occasion=answer") == []
-    assert "`/forge ask …`" in stage.said("reply occasion=key-missing")[0]
+    assert "`/ask …`" in stage.said("reply occasion=key-missing")[0]
     assert stage.state["currentPhaseStatus"] == "awaiting_human"
 
 
