@@ -133,7 +133,7 @@ def test_a_question_that_cannot_be_asked_makes_the_job_red_and_leaves_what_is_op
         }
         said = agree(waiting, heard(waiting.say("/ask Why are days counted?")), "key-refused", 5)
     # The word for another try is not a retry: that would have the design done again.
-    assert "`/forge ask …`" in said
+    assert "`/ask …`" in said
     assert "retry" not in said
     assert "Your turn" in waiting.said("tracking")[0]
     assert waiting.state["gate"]["digest"] == digest
