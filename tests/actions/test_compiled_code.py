@@ -4,8 +4,10 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -62,8 +64,13 @@ class Machine:
 
 
 @pytest.fixture
-def machine(action: Path, tmp_path: Path) -> Machine:
-    return Machine(action, tmp_path, str(tmp_path / "tools"))
+def machine(action: Path, pytestconfig: pytest.Config) -> Iterator[Machine]:
+    """A machine whose files lie beside uv's cache: what is copied from another file system instead
+    of linked has new times with each installation, and is compiled anew.
+    """
+    assert pytestconfig.cache is not None
+    with TemporaryDirectory(dir=pytestconfig.cache.mkdir("machines")) as folder:
+        yield Machine(action, Path(folder), str(Path(folder, "tools")))
 
 
 def test_the_second_job_of_a_runner_compiles_nothing_and_a_newer_action_all_of_it(

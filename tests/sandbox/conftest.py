@@ -1,25 +1,13 @@
 """Every backend that works on this machine, and a project to run commands in."""
 
-from collections.abc import Iterator
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pytest
 
 from forge_bot.sandbox import BackendName, Box, CommandOutcome, failure_reason, run
-from tests.sandbox.scene import Attempt, place, project
+from tests.sandbox.scene import Attempt, project
 
 TROUBLES = {name: failure_reason(name) for name in BackendName}
-
-
-@pytest.fixture
-def tmp_path(tmp_path: Path) -> Iterator[Path]:
-    """A folder outside of shared memory."""
-    if place() is None:
-        yield tmp_path
-        return
-    with TemporaryDirectory(dir=place(), ignore_cleanup_errors=True) as folder:
-        yield Path(folder)
 
 
 def _every(*names: BackendName) -> list[object]:

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory, gettempdir
+from tempfile import TemporaryDirectory
 
 from forge_bot.sandbox import CommandOutcome
 
@@ -23,13 +23,6 @@ Attempt = Callable[..., CommandOutcome]
 _LIBC = ctypes.CDLL(None, use_errno=True)
 # Source: bits/ipc.h: IPC_CREAT | 0600, IPC_RMID.
 _NEW, _REMOVE = 0o1600, 0
-
-
-def place() -> str | None:
-    """Where temporary folders of these tests are. Landlock lets commands write all of /dev/shm, where
-    `scripts/check` has those of others.
-    """
-    return "/tmp" if gettempdir().startswith("/dev/shm") else None
 
 
 def project(root: Path) -> Path:

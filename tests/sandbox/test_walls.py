@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from forge_bot.sandbox import BackendName, Box, run
-from tests.sandbox.scene import SECRET, Attempt, World, place, project
+from tests.sandbox.scene import SECRET, Attempt, World, project
 
 # Prints DONE when it worked; what stops it is its own affair. The world is in the variables.
 ATTACKS = {
@@ -177,7 +177,7 @@ class Aftermath:
 
 @cache
 def aftermath(backend: BackendName) -> Aftermath:
-    with TemporaryDirectory(dir=place()) as folder:
+    with TemporaryDirectory() as folder:
         tree, world = project(Path(folder) / "project"), World(Path(folder) / "outside")
         (tree / "src" / "secret").symlink_to(world.folder / ".netrc")
         before = _files(tree) | _files(world.folder)
