@@ -172,7 +172,7 @@ class EditTries:
         self, task: TaskId, base: str, files: Files, tries: Sequence[TryOutcome]
     ) -> TryOutcome:
         """Return the last outcome of a task that lands, without what failed only because tasks of
-        its wave that have landed by now were not there.
+        its wave that have landed by now were not there, and with what the commands ran beside them.
         """
         last, left = tries[-1], self.run.config.tries.seconds - sum(each.seconds for each in tries)
         if left <= 0 or self.run.repository.commit_id(base) == self.run.tree.head().commit:
@@ -180,7 +180,7 @@ class EditTries:
         now = self.edits((task,), self.run.ref, files, left)
         still = {*now.red, *now.elsewhere}
         kept = last.elsewhere if now.untold else [each for each in last.elsewhere if each in still]
-        return last.model_copy(update={"elsewhere": tuple(kept)})
+        return last.model_copy(update={"elsewhere": tuple(kept), "ran": now.ran or last.ran})
 
     def _surely(self, red: "_Red", tasks: Sequence[TaskId], base: str, edits: "_Edits") -> "_Red":
         """Return a command without what is red without the edits as well.
