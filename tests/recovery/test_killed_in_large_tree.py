@@ -10,9 +10,12 @@ from tests.recovery.trials import KINDS, Boundary, Kind, spread, survives
 pytestmark = pytest.mark.journey
 
 
-@pytest.mark.first_line
 @pytest.mark.parametrize(
-    ("part", "boundary"), [(0, Boundary("power", 20)), (1, Boundary("git before", 9))]
+    ("part", "boundary"),
+    [
+        (0, Boundary("power", 20)),
+        pytest.param(1, Boundary("git before", 9), marks=pytest.mark.first_line),
+    ],
 )
 def test_a_run_in_a_large_tree_that_is_killed_ends_the_same(
     large: Told, part: int, boundary: Boundary
