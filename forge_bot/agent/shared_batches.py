@@ -41,6 +41,10 @@ class _Gathering:
 class GatheredBatches:
     """Gathers the questions that runs ask within this number of seconds into one batch for each
     group.
+
+    The run whose question came first hands them in; if it is stopped before, another run does. Each
+    run has recorded the ids of its questions before. So after a crash or a lost answer each finds
+    its batch by itself.
     """
 
     def __init__(self, seconds: float) -> None:

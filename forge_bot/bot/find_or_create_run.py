@@ -32,6 +32,9 @@ _TOLD_IN_THREAD = frozenset({"workflow files", "run"})
 def find_or_create_run(supervisor: "Supervisor") -> RunInfo | CommentReply | None:
     """Return the run to continue; None if there is none and nobody asked for one, which the thread
     is told.
+
+    Where a run was asked for and a person has to ask again, return the reply that the thread was
+    given.
     """
     around, thread = supervisor.around, supervisor.thread
     known = of_issue(supervisor.repository, around.wake.issue)
@@ -194,6 +197,8 @@ def _given(
 ) -> request_snapshot.Given:
     """Return the reason for the run: the comment that asks for it, or the label that started this
     job.
+
+    The event's own text counts if the event is one of them.
     """
     around = supervisor.around
     woken = asked is None or asked.comment.id == around.wake.comment or _by_label(supervisor)

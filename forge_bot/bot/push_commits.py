@@ -51,6 +51,8 @@ def known_tip(repository: Repository, branch: str) -> str:
 def refuse_unseen(repository: Repository, branch: str) -> None:
     """Raise BranchMoved if there are local commits that the remote does not have: their process
     died before they were inspected.
+
+    A branch that the remote does not know at all has only been begun, and no worker has seen it.
     """
     tree = repository.tree_of(branch)
     if tree is not None and branch in repository.remote_branches() and tree.unpushed():

@@ -64,6 +64,9 @@ class IgnoredLabel:
 def snapshot_request(issue: Issue, thread: Thread, given: Given) -> RequestSnapshot | None:
     """Return the request at the time of the command; None if it was edited since and that text is
     unknown.
+
+    The text in the command's own event counts. Without that event the present text counts, unless
+    it was edited after the command. Raises TaskTooLarge.
     """
     told = _told(given.payload, issue.number)
     if told is None and _edited_since(_time_of(given, thread), thread):

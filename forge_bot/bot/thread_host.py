@@ -17,6 +17,9 @@ from forge_bot.runs.wall_clock import now
 class ThreadHost:
     """Asks in the thread and publishes; a worker runs agents and commands. `push` puts recorded
     reports on the remote.
+
+    After `stopped` nothing more is begun. With `trust_local` an approval counts that was not given
+    in the thread. `before` is called before something is published.
     """
 
     def __init__(

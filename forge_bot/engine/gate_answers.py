@@ -182,7 +182,10 @@ def _rejected(pipeline: Pipeline, state: State, gate: OpenGate, answer: Answered
 
 
 def _call_declined(pipeline: Pipeline, state: State, gate: OpenGate, answer: Answered) -> State:
-    """Return the state in which the agent is asked again, with the person's notes."""
+    """Return the state in which the agent is asked again, with the person's notes.
+
+    A call with an unknown outcome is forgotten: if it is asked for again, a person decides again.
+    """
     phase, task_id = call_records.place(state, gate)
     unknown = gate.reason is Reason.OUTCOME_UNKNOWN
     state = (

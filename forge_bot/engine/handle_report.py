@@ -167,7 +167,11 @@ def _prepared(pipeline: Pipeline, state: State, report: Prepared) -> State:
 
 
 def _ask_about_baseline(pipeline: Pipeline, state: State, report: Prepared) -> State:
-    """Return the state with the question about commands without a usable result."""
+    """Return the state with the question about commands without a usable result.
+
+    After an approval the run goes on and judges without them. A rejection runs setup and baseline
+    once more.
+    """
     record = ArtifactRecord(
         blob=report.blob,
         phase=state.current_phase,

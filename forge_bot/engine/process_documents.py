@@ -1,4 +1,9 @@
-"""Write the documents that need no model, from the state."""
+"""Write the documents that need no model, from the state.
+
+A phase names its condition in the pipeline (`by_process_when`). The same state gives the same
+document on every host: a host writes it as the action `write_file`, and its phase counts as
+completed.
+"""
 
 from collections.abc import Mapping
 from typing import assert_never
@@ -170,7 +175,11 @@ def _only_review(pipeline: Pipeline, state: State) -> tuple[TaskState, ArtifactR
 
 
 def _review(pipeline: Pipeline, state: State, phase: ReviewPhase) -> str:
-    """Return the second review of the only task: its first review counts."""
+    """Return the second review of the only task: its first review counts.
+
+    The verdict is that of the first review if this phase knows it. A table that a reader would take
+    for another verdict is named and not repeated.
+    """
     found = _only_review(pipeline, state)
     task, record = found if found is not None else (None, None)
     name = _review_name(pipeline, task)

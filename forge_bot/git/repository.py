@@ -309,6 +309,8 @@ def make_repository(folder: Path, message: str) -> Repository:
 def clone_repository(address: str, folder: Path) -> Repository:
     """Make a copy with all branches and their history, and no files checked out. An existing one is
     updated.
+
+    Git handles the credentials; they are not written into the copy.
     """
     if not folder.is_dir():
         folder.parent.mkdir(parents=True, exist_ok=True)

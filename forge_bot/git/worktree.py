@@ -426,7 +426,10 @@ def _undo(root: Path, path: Path, ref: str, start: str | None) -> None:
 
 
 def _require_room(path: Path) -> None:
-    """Raise GitFailed if the path exists."""
+    """Raise GitFailed if the path exists.
+
+    An empty folder is no obstacle: git takes it, and a killed `worktree add` leaves one.
+    """
     if path.is_symlink() or (path.exists() and (not path.is_dir() or any(path.iterdir()))):
         raise GitFailed(
             say("git.worktree.folder_is_not_empty", path=path),

@@ -1,4 +1,8 @@
-"""A repository's own template for pull requests: find it, and fill its sections."""
+"""A repository's own template for pull requests: find it, and fill its sections.
+
+Source:
+https://docs.github.com/en/communities/using-templates-to-encourage-useful-issues-and-pull-requests
+"""
 
 import re
 from collections.abc import Iterable, Mapping

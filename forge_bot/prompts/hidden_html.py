@@ -1,4 +1,10 @@
-"""Find the hidden parts of a page's HTML."""
+"""Find the hidden parts of a page's HTML.
+
+Hidden are comments, attributes, tags of unknown elements, and the content of invisible elements. An
+element is invisible when a browser does not draw it: by its name (`<template>`, `<script>`, the
+fallback of a video) or because its author asked for it (`hidden`, `display: none`). GitHub removes
+such attributes and shows the content; other readers of the same text do not, so it is removed.
+"""
 
 from collections import Counter
 from collections.abc import Iterable

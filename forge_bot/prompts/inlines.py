@@ -108,7 +108,10 @@ class _Scan:
         return self._read
 
     def _dollar(self, start: int) -> bool:
-        """Record the hidden parts of a formula."""
+        """Record the hidden parts of a formula.
+
+        Its text is still read as Markdown: GitHub may not take it for a formula.
+        """
         if start >= self._formula_end and (found := self._formulas.at(start)):
             unseen = hidden_in_formula(self._source, found.start, found.end)
             # Two dollars without anything between them would be the beginning of another formula.

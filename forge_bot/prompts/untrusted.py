@@ -98,7 +98,10 @@ def clean_plain(text: str) -> Cleaned:
 # A document is checked when it is written, when it is asked about and when it is shown.
 @lru_cache(maxsize=64)
 def what_is_hidden(markdown: str) -> str:
-    """Return the hidden parts of a document, with their lines, in words; "" if there are none."""
+    """Return the hidden parts of a document, with their lines, in words; "" if there are none.
+
+    A byte order mark at the beginning, which editors write, hides nothing.
+    """
     text = _newlines(markdown.removeprefix("\ufeff"))[:LONGEST_TEXT]
     found = count_in_words(clean(text).removals)
     if not found:

@@ -12,7 +12,11 @@ from forge_bot.project.graph.project_graph import FileNode
 def with_tests(
     nodes: Mapping[str, FileNode], facts_of: Callable[[list[str]], Mapping[str, FileFacts]]
 ) -> dict[str, FileNode]:
-    """Return the nodes with the edges from tests to the files that they test."""
+    """Return the nodes with the edges from tests to the files that they test.
+
+    A test tests the files that it imports, also through a package that only re-exports them, and in
+    Go the files of its folder.
+    """
     by_folder: dict[str, list[str]] = defaultdict(list)
     for path in nodes:
         if path.endswith(".go"):
