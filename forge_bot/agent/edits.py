@@ -3,11 +3,12 @@
 each file as it would be, or the problems in words for the model.
 """
 
+import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from pathlib import Path, PurePosixPath
 
-from forge_bot.agent import find_passage, new_file_names
+from forge_bot.agent import find_passage
 from forge_bot.agent.model_answers import Edit
 from forge_bot.agent.model_feedback import fenced, printable
 from forge_bot.agent.paths import inside, normalise
@@ -23,6 +24,22 @@ _MOST_BYTES = 2_500_000
 _MOST_LINES_NAMED = 8
 _PATH_SHOWN = 200
 _SUBMODULE = "160000"
+
+_LONGEST_PART = 255
+"""The maximum bytes of one name: the limit of ext4, APFS and NTFS, and of most others."""
+
+_LONGEST_PATH = 1_000
+"""The maximum bytes of a path inside the repository.
+
+Systems allow 1,024 to 4,096 for the whole path.
+"""
+
+# Source: "Naming Files, Paths, and Namespaces", Win32 documentation. An extension changes nothing:
+# aux.c is the device, too.
+_DEVICE = re.compile(
+    r"(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$)(?:\..*)?", re.IGNORECASE
+)
+_NOT_ON_WINDOWS = frozenset('<>:"|?*')
 
 
 class EditPlan(Frozen):
@@ -149,7 +166,7 @@ class _Tree:
         _refuse_contents(there, edit)
         match edit.operation:
             case "write":
-                if there is None and (fault := new_file_names.name_problem(path)):
+                if there is None and (fault := _name_problem(path)):
                     raise _Problem(fault)
                 self._now[path] = _written(there, edit.new)
             case "delete":
@@ -196,7 +213,7 @@ def _editable(path: str) -> str:
         raise _Problem("folders in a path are separated by forward slashes.")
     if any(part != part.strip() or part.endswith(".") for part in name.split("/")):
         raise _Problem("no part of a path may begin or end with a space, or end with a dot.")
-    if fault := new_file_names.too_long(name):
+    if fault := _too_long(name):
         raise _Problem(fault)
     return name
 
@@ -290,3 +307,27 @@ def _not_found(text: str, old: str) -> str:
 
 def _one_case(name: str) -> str:
     return unicodedata.normalize("NFC", name).casefold()
+
+
+def _name_problem(path: str) -> str:
+    """Return why no new file should have this path, so that every system can clone the repository.
+
+    It is in words for the model; empty if a file may have it.
+    """
+    for part in path.split("/"):
+        if _DEVICE.fullmatch(part):
+            return f"Windows keeps the name {part} for a device; choose another one."
+        if signs := sorted(_NOT_ON_WINDOWS & set(part)):
+            return (
+                f"the name {part} has {' '.join(signs)}, which file names on Windows cannot have."
+            )
+    return ""
+
+
+def _too_long(path: str) -> str:
+    """Return why no system would accept this path; empty if it is short enough."""
+    if any(len(part.encode("utf-8", "replace")) > _LONGEST_PART for part in path.split("/")):
+        return f"a name in this path is longer than {_LONGEST_PART} bytes."
+    if len(path.encode("utf-8", "replace")) > _LONGEST_PATH:
+        return f"this path is longer than {_LONGEST_PATH:,} bytes."
+    return ""

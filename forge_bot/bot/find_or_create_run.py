@@ -12,7 +12,7 @@ from forge_bot.bot.thread import ThreadCommand
 from forge_bot.engine.reports import RunFlags
 from forge_bot.gate import grammar as said
 from forge_bot.gate import outputs
-from forge_bot.gate.branches import issue_of_branch
+from forge_bot.gate.events import issue_of_branch
 from forge_bot.git import Head, Repository
 from forge_bot.runs.checks import CheckSubject, Occasion, RunIntent, run_checks
 from forge_bot.runs.create_run import NewRun, create_run, plan_for

@@ -6,19 +6,35 @@ from collections.abc import Iterator
 
 from forge_bot.agent.redaction import Redactor
 from forge_bot.bot import command_reports, failed_checks, request_snapshot
-from forge_bot.bot.command_refusals import refusal
+from forge_bot.bot.command_reports import Telling
 from forge_bot.bot.comment_writer import CommentWriter
-from forge_bot.bot.comments import CommentReply, command_replies, thread_change_replies
+from forge_bot.bot.comments import (
+    CommandNames,
+    CommentReply,
+    RunView,
+    command_replies,
+    thread_change_replies,
+)
 from forge_bot.bot.job_context import JobContext
 from forge_bot.bot.thread import Thread, ThreadCommand
 from forge_bot.engine.reports import BaseConflicted, RequestRefreshed
-from forge_bot.errors import CannotUpdate, ForgeError, ReportRejected
+from forge_bot.errors import (
+    AnswerNotOffered,
+    CannotUpdate,
+    ForgeError,
+    NoGateOpen,
+    NotesRequired,
+    ReportRejected,
+    RunEnded,
+    StaleApproval,
+)
 from forge_bot.gate import grammar as said
 from forge_bot.git import blob_id
 from forge_bot.github_api import PullState
 from forge_bot.runs.base_update import update
 from forge_bot.runs.request_draft import RequestDraft
 from forge_bot.runs.run import Run
+from forge_bot.runs.typed_answer import ANSWER_OF
 from forge_bot.sentences import say
 from forge_bot.store import render_request
 
@@ -101,7 +117,7 @@ def _told(
             return
         run.tell(report)
     except ForgeError as error:
-        writer.say(refusal(error, command, writer.view(run), writer.commands), spoken)
+        writer.say(_refusal(error, command, writer.view(run), writer.commands), spoken)
         return
     writer.react(spoken.comment, "rocket")
 
@@ -188,3 +204,28 @@ def _told_anew(run: Run, draft: RequestDraft, spoken: ThreadCommand) -> None:
     except ForgeError:
         run.workspace.write("request.md", before)
         raise
+
+
+def _refusal(
+    error: ForgeError, command: Telling, view: RunView, commands: CommandNames
+) -> CommentReply:
+    """Return the reply to somebody whose command was refused."""
+    answer = ANSWER_OF[type(command)].value if type(command) in ANSWER_OF else "change"
+    gate, decisions = view.state.gate, view.state.decisions
+    match error:
+        case StaleApproval() if gate is not None:
+            return command_replies.stale_approval(
+                view, gate, given=command.digest or "" if isinstance(command, said.Approve) else ""
+            )
+        case AnswerNotOffered() if gate is not None:
+            return command_replies.not_offered(view, gate, answer=answer)
+        case NotesRequired():
+            return command_replies.notes_missing(commands)
+        case RunEnded():
+            return command_replies.ended_already(view)
+        case NoGateOpen() if decisions and isinstance(command, said.Approve | said.Reject):
+            return command_replies.already_answered(view, decisions[-1])
+        case NoGateOpen():
+            return command_replies.nothing_to_answer(view, answer=answer)
+        case _:
+            return command_replies.cannot(commands, error)

@@ -9,8 +9,8 @@ from forge_bot.gate.authorise import (
     authorise,
     to_ask_about,
 )
-from forge_bot.gate.branches import issue_of_branch
 from forge_bot.gate.environment_variables import Inputs, StepContext
+from forge_bot.gate.events import issue_of_branch
 from forge_bot.gate.gate_result import GateOutcome, Result
 from forge_bot.gate.github import ApiAnswer, GateClient
 from forge_bot.gate.help import help_reply

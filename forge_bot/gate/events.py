@@ -2,14 +2,18 @@
 Nothing with a reason.
 """
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from forge_bot.gate.branches import issue_of_branch
 from forge_bot.gate.json_payload import Node
 from forge_bot.gate.people import Account, read_account
 
 LONGEST_INPUT = 65_536
+
+_BRANCH = re.compile(
+    r"(?:feature|fix|feat|docs|refactor|perf|test|build|ci|chore|revert)[/-](?P<issue>[1-9]\d{0,8})-\S+"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,3 +218,11 @@ _READERS: dict[str, Callable[[Node], Event]] = {
     "check_run": _check_run,
     "workflow_run": _workflow_run,
 }
+
+
+def issue_of_branch(branch: str) -> int | None:
+    """42 for `feature/42-fix-auth-timeout`, and for `feature-42-fix-auth-timeout`, as it is called
+    beside a branch `feature`; None for a branch that no run on an issue makes.
+    """
+    match = _BRANCH.fullmatch(branch)
+    return None if match is None else int(match["issue"])

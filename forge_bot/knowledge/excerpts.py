@@ -1,5 +1,6 @@
 """Show a file whole, or the parts of it that a text speaks of."""
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
@@ -16,6 +17,44 @@ _WHOLE_IF_FIRST = 10_000
 
 _MOST_BETWEEN = 15
 _LEAST_LEFT = 4
+
+_MEANT_BY_WORDS = {
+    "boolean truthy falsy": ("__bool__", "__len__"),
+    "compare comparison equal equality unequal": ("__eq__", "__ne__", "__lt__"),
+    "contains containment membership": ("__contains__",),
+    "copy copied copying deepcopy": ("__copy__", "__deepcopy__"),
+    "descriptor": ("__get__", "__set__", "__set_name__"),
+    "hash hashable hashing": ("__hash__", "__eq__"),
+    "index indexed indexing slice sliced slicing subscript": ("__getitem__", "__setitem__"),
+    "iterate iterated iterating iteration iterator iterable loop": (
+        "__iter__",
+        "__next__",
+        "__aiter__",
+        "__anext__",
+    ),
+    "manager": ("__enter__", "__exit__", "__aenter__", "__aexit__"),
+    "pickle pickled pickling unpickle unpickled unpickling": (
+        "__getstate__",
+        "__setstate__",
+        "__reduce__",
+        "__reduce_ex__",
+    ),
+    "repr": ("__repr__",),
+    "reversed": ("__reversed__",),
+}
+"""Words of requests, and the methods that Python calls for what they speak of.
+
+Source: "Special method names" and "Coroutines" in Python's language reference
+(https://docs.python.org/3/reference/datamodel.html), and "Pickling Class Instances" in its library.
+"""
+
+_MEANT_BY_SYNTAX = (
+    (re.compile(r"^\s*(?:>>> )?async for \w", re.MULTILINE), ("__aiter__", "__anext__")),
+    (re.compile(r"^\s*(?:>>> )?for \w[\w, ]* in \w", re.MULTILINE), ("__iter__", "__next__")),
+    (re.compile(r"^\s*(?:>>> )?async with \w", re.MULTILINE), ("__aenter__", "__aexit__")),
+    (re.compile(r"^\s*(?:>>> )?with \w", re.MULTILINE), ("__enter__", "__exit__")),
+    (re.compile(r"[\w)]\[[^\]\n]*:[^\]\n]*\]"), ("__getitem__",)),
+)
 
 
 class Excerpt(NamedTuple):
@@ -86,3 +125,19 @@ def _without_stubs(lines: Sequence[str], blocks: Sequence[CodeBlock]) -> tuple[C
     }
     real = {block.name for block in blocks if block not in stubs}
     return tuple(block for block in blocks if block not in stubs or block.name not in real)
+
+
+def special_methods(text: str, about: Sequence[str]) -> tuple[str, ...]:
+    """Return the special methods that a text speaks of by its search words, or by code that makes
+    Python call them.
+    """
+    return tuple(dict.fromkeys(_meant_methods(text, frozenset(about))))
+
+
+def _meant_methods(text: str, about: frozenset[str]) -> Iterator[str]:
+    for pattern, names in _MEANT_BY_SYNTAX:
+        if pattern.search(text):
+            yield from names
+    for said, names in _MEANT_BY_WORDS.items():
+        if not about.isdisjoint(said.split()):
+            yield from names

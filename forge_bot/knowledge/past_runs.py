@@ -9,8 +9,8 @@ from pydantic.alias_generators import to_camel
 
 from forge_bot.artifacts.findings import read_findings
 from forge_bot.artifacts.markdown import BlockKind, read_blocks
+from forge_bot.artifacts.sections import blocks_within
 from forge_bot.engine.pipeline import Pipeline
-from forge_bot.knowledge.improvement_reports import read_friction
 from forge_bot.project.lenient_config import items, json_object, string, strings, table
 from forge_bot.project.search_words import one_line
 from forge_bot.values import Finding, Frozen, Severity, Usage
@@ -30,6 +30,14 @@ _ENDED = {
 _LONGEST_REQUEST = 4_000
 _TELLING = ("artifact_written", "answered", "retry_asked")
 _COUNTS = ("calls", "input_tokens", "cached_tokens", "output_tokens", "duration_ms")
+
+_HEADING = "improvement report"
+_NOTHING = re.compile(
+    r"\W*(?:none|nothing|n/?a|no (?:\w+"
+    r" )?(?:friction|issues?|problems?|points?|suggestions?|improvements?))"
+    r"(?: (?:(?:was|were) )?(?:observed|found|noted|identified|reported|to report|needed))?\W*",
+    re.IGNORECASE,
+)
 
 
 class DocumentNames(NamedTuple):
@@ -303,3 +311,21 @@ def _cost(value: object) -> Decimal | None:
     except InvalidOperation:
         return None
     return cost if cost.is_finite() and cost >= 0 else None
+
+
+def read_friction(summary: str) -> tuple[str, ...]:
+    """Return the bullets of a summary's improvement report, one line each.
+
+    The line includes the text indented below the bullet. Bullets that report nothing and text
+    outside bullets are left out.
+    """
+    points: list[str] = []
+    for block in blocks_within(summary, _HEADING):
+        if block.kind is not BlockKind.TEXT or not block.depth or block.quoted:
+            continue
+        if block.depth == 1 and block.starts_item:
+            points.append(block.text)
+        elif points:
+            points[-1] += f" {block.text}"
+    kept = (one_line(point) for point in points if not _NOTHING.fullmatch(point))
+    return tuple(dict.fromkeys(point for point in kept if point))

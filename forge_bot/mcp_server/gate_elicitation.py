@@ -9,7 +9,7 @@ from mcp.server.mcpserver import Context
 from mcp.types import CallToolResult, InputRequiredResult
 from pydantic import JsonValue
 
-from forge_bot.mcp_server.change_notifications import Listeners, announce
+from forge_bot.mcp_server.client_notifications import Listeners, ProgressNotifier, announce
 from forge_bot.mcp_server.elicit import (
     ElicitedAnswer,
     ElicitedQuestion,
@@ -20,7 +20,6 @@ from forge_bot.mcp_server.elicit import (
     can_ask,
 )
 from forge_bot.mcp_server.error_place import AtNode
-from forge_bot.mcp_server.progress_notifications import ProgressNotifier
 from forge_bot.mcp_server.service_calls import LazyService, client_name, in_thread
 from forge_bot.mcp_server.tool_results import answered
 

@@ -26,7 +26,7 @@ from mcp.types import (
 from pydantic import JsonValue, ValidationError
 
 from forge_bot.errors import BadArguments, ForgeError
-from forge_bot.mcp_server.change_notifications import Listeners
+from forge_bot.mcp_server.client_notifications import Listeners
 from forge_bot.mcp_server.error_place import AtNode
 from forge_bot.mcp_server.loading_ahead import steps
 from forge_bot.mcp_server.service_calls import LazyService, in_thread

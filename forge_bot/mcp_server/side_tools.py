@@ -7,7 +7,7 @@ from mcp.server.mcpserver import Context
 from mcp.types import CallToolResult, InputRequiredResult, ToolAnnotations
 from pydantic import JsonValue
 
-from forge_bot.mcp_server.change_notifications import announce
+from forge_bot.mcp_server.client_notifications import announce
 from forge_bot.mcp_server.gate_elicitation import controlled
 from forge_bot.mcp_server.protocol import ForgeServer
 from forge_bot.mcp_server.service_calls import LazyService, in_thread

@@ -7,8 +7,8 @@ from mcp.server.mcpserver import Context, Resolve
 from mcp.types import CallToolResult, InputRequiredResult, ListRootsResult, ToolAnnotations
 from pydantic import Field, JsonValue
 
-from forge_bot.mcp_server.change_notifications import announce
 from forge_bot.mcp_server.client_folders import client_folders, folders
+from forge_bot.mcp_server.client_notifications import announce
 from forge_bot.mcp_server.elicit import can_ask, chosen
 from forge_bot.mcp_server.gate_elicitation import next_or_question
 from forge_bot.mcp_server.protocol import ForgeServer

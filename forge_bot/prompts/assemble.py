@@ -16,7 +16,6 @@ from forge_bot.prompts.environment import Environment
 from forge_bot.prompts.fit_prompt import Contents, ShownInput, describe_omissions, fit
 from forge_bot.prompts.material import Capability, Delivery, InputFile, Line, Material, Prompt
 from forge_bot.prompts.removals import RemovalKind, removals_of
-from forge_bot.prompts.tokens import characters, estimate
 from forge_bot.prompts.untrusted import clean, fence, sentence
 from forge_bot.values import Finding, Frozen, TaskSpec
 
@@ -27,6 +26,11 @@ _LOWER = 2
 MESSAGE = "_message.md.j2"
 
 _DELIMITER = re.compile(r"<(?=\s*/?\s*untrusted-text)", re.IGNORECASE)
+
+_CHARACTERS_PER_TOKEN = 4
+"""The rule of thumb that providers publish for English and code. It is used to choose what fits,
+never to compute a price.
+"""
 
 
 class MaintainerWords(NamedTuple):
@@ -125,7 +129,7 @@ def assemble(material: Material, environment: Environment, *, token_budget: int 
         user=written,
         role=said.role,
         seams=tuple(_seams(written, contents)),
-        tokens=estimate(len(system) + len(written)),
+        tokens=_estimated_tokens(len(system) + len(written)),
         dropped=tuple(describe_omissions(whole, contents)),
         removed=sentence(removals_of(tally)),
     )
@@ -355,3 +359,15 @@ def _tidy(text: str) -> str:
 
 
 _HALF = re.compile("[\ud800-\udfff]")
+
+
+def _estimated_tokens(characters: int) -> int:
+    """Return the estimated tokens of this number of characters, rounded up, before the provider has
+    counted.
+    """
+    return -(-characters // _CHARACTERS_PER_TOKEN)
+
+
+def characters(tokens: int) -> int:
+    """Return the maximum number of characters that are estimated as this number of tokens."""
+    return tokens * _CHARACTERS_PER_TOKEN

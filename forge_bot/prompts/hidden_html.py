@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 
 from html5lib.constants import voidElements
 
-from forge_bot.prompts import html_vocabulary as words
 from forge_bot.prompts.html_page import FRAMES, Page
 from forge_bot.prompts.invisible import hides
 from forge_bot.prompts.removals import RemovalKind, RemovedSpan
@@ -117,7 +116,7 @@ class _Reader:
             self._hide_unclosed(element, at)
 
     def _read_tag(self, tag: Tag) -> None:
-        if tag.name not in words.ELEMENTS or tag.end > self._page.block_end(tag.start):
+        if tag.name not in _ELEMENTS or tag.end > self._page.block_end(tag.start):
             self._hide(tag.start, tag.end, RemovalKind.HTML_TAG)
             return
         names: set[str] = set()
@@ -137,7 +136,7 @@ class _Reader:
         )
         frame.names[tag.name] += 1
         if (
-            tag.name in words.UNSEEN_TEXT
+            tag.name in _UNSEEN_TEXT
             and not self._github
             and self._last_end_tag(tag.name, block_end) >= tag.end
         ):
@@ -161,7 +160,7 @@ class _Reader:
         if element.asked_hidden:
             self._hide(element.start, tag.end, RemovalKind.HIDDEN_ELEMENT)
         elif (
-            element.name in words.UNSEEN | words.UNSEEN_TEXT
+            element.name in _UNSEEN | _UNSEEN_TEXT
             and self._text[element.content : tag.start].strip()
         ):
             self._hide(element.content, tag.start, RemovalKind.HIDDEN_ELEMENT)
@@ -191,20 +190,20 @@ def _may_stay(attribute: Attribute) -> bool:
     The value can hold no words, or is an address.
     """
     name, value = attribute.name, attribute.value.lower()
-    if name in words.ADDRESSES:
+    if name in _ADDRESSES:
         return (
             0 < len(value) <= LONGEST_VALUE
             and len(value.split()) == 1
             and not value.strip().startswith(("data:", "javascript:"))
         )
-    if name in words.SIZES:
+    if name in _SIZES:
         return value.removesuffix("%").removesuffix("px").isdecimal() and len(value) <= len(
             "100000px"
         )
-    if name in words.SWITCHES:
+    if name in _SWITCHES:
         return value in {"", name}
-    return (name in {"align", "valign"} and value in words.SIDES) or (
-        name == "dir" and value in words.DIRECTIONS
+    return (name in {"align", "valign"} and value in _SIDES) or (
+        name == "dir" and value in _DIRECTIONS
     )
 
 
@@ -224,4 +223,36 @@ def _is_undrawn(declaration: str) -> bool:
     nothing = value[:1] in {"0", "."} and not value.rstrip("%abcdefghijklmnopqrstuvwxyz").strip(
         "0."
     )
-    return declaration in words.UNDRAWN or (name in words.UNDRAWN_AT_ZERO and nothing)
+    return declaration in _UNDRAWN or (name in _UNDRAWN_AT_ZERO and nothing)
+
+
+def _words(written: str) -> frozenset[str]:
+    return frozenset(written.split())
+
+
+# Elements of the HTML standard, including obsolete ones. Tags with other names are not shown, and a
+# name can be a message.
+_ELEMENTS = _words(
+    "a abbr acronym address applet area article aside audio b base basefont bdi bdo big blink"
+    " blockquote body br button canvas caption center cite code col colgroup data datalist dd del"
+    " details dfn dialog dir div dl dt em embed fieldset figcaption figure font footer form frame"
+    " frameset h1 h2 h3 h4 h5 h6 head header hgroup hr html i iframe img input ins kbd label legend"
+    " li link main map mark marquee math menu meta meter nav nobr noembed noframes noscript object"
+    " ol optgroup option output p param picture plaintext pre progress q rp rt ruby s samp script"
+    " search section select slot small source span strike strong style sub summary sup svg table"
+    " tbody td template textarea tfoot th thead time title tr track tt u ul var video wbr xmp"
+)
+# Elements whose content is not drawn. In those of the second set HTML is text, up to the end tag.
+_UNSEEN = _words("audio canvas datalist meter noscript object progress rp template video")
+_UNSEEN_TEXT = _words("iframe noembed noframes script style title")
+
+# Attributes with a visible effect and values that can hold no words.
+_SIZES = _words("width height colspan rowspan start border cellpadding cellspacing value")
+_SIDES = _words("left right center justify top middle bottom baseline")
+_DIRECTIONS = _words("ltr rtl auto")
+_SWITCHES = _words("open checked disabled reversed controls")
+_ADDRESSES = _words("href src")
+
+# Styles that keep an element from being drawn.
+_UNDRAWN = _words("display:none visibility:hidden visibility:collapse content-visibility:hidden")
+_UNDRAWN_AT_ZERO = _words("opacity font-size")

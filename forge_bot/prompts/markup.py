@@ -2,9 +2,10 @@
 
 from collections import deque
 from collections.abc import Sequence
-from itertools import chain
+from itertools import chain, pairwise
 from typing import NamedTuple
 
+from markdown_it.common.utils import mdTrim
 from markdown_it.helpers import parseLinkDestination
 from markdown_it.token import Token
 
@@ -13,7 +14,6 @@ from forge_bot.prompts.inlines import Inlines, read_inlines
 from forge_bot.prompts.markdown_blocks import Blocks, Definition
 from forge_bot.prompts.markdown_links import is_plain_word, label_end, spaced_address
 from forge_bot.prompts.removals import RemovalKind, RemovedSpan
-from forge_bot.prompts.table_rows import NO_CELL, Cell, read_row
 from forge_bot.prompts.tex_formulas import drawing_comments, hidden_in_formula
 
 # The end of an HTML block that is no element. Browsers end it at the first ">"; its author wanted
@@ -22,6 +22,21 @@ _SECTIONS = (
     ("<?", "?>", RemovalKind.PROCESSING_INSTRUCTION),
     ("<![CDATA[", "]]>", RemovalKind.CDATA),
 )
+
+
+class _Cell(NamedTuple):
+    """The text between two pipes and the offset of each character.
+
+    An escaped pipe in the source is one pipe in the text.
+    """
+
+    text: str
+    places: list[int]
+    start: int
+    end: int
+
+
+_NO_CELL = _Cell("", [], 0, 0)
 
 
 class Code(NamedTuple):
@@ -60,7 +75,7 @@ class _Maker:
         }
         self._used_labels: set[str] = set()
         self._used_notes: set[str] = set()
-        self._row: deque[Cell] = deque()
+        self._row: deque[_Cell] = deque()
         self._columns = 0
         self._hashes = ""
 
@@ -94,7 +109,7 @@ class _Maker:
             case "table_open" | "table_close":
                 self._columns = 0
             case "tr_open":
-                self._row = deque(read_row(self._blocks.text, *self._stretch(token)))
+                self._row = deque(_read_row(self._blocks.text, *self._stretch(token)))
             case "th_open":
                 self._columns += 1
             case "tr_close":
@@ -113,7 +128,7 @@ class _Maker:
 
     def _add_inline(self, token: Token) -> None:
         if self._columns:
-            text, places, *_ = self._row.popleft() if self._row else NO_CELL
+            text, places, *_ = self._row.popleft() if self._row else _NO_CELL
         elif self._hashes:
             start = self._blocks.text.find(
                 token.content, self._stretch(token)[0] + len(self._hashes)
@@ -286,3 +301,36 @@ class _Maker:
     def _hide(self, start: int, end: int, kind: RemovalKind) -> None:
         if end > start:
             self._hidden.append(RemovedSpan(start, end, kind))
+
+
+def _read_row(source: str, start: int, end: int) -> list[_Cell]:
+    """Return the cells of the row between two offsets of the source, as markdown-it splits them.
+
+    Source: GFM specification, 4.10.
+    """
+    row = mdTrim(source[start:end])
+    start = source.find(row, start)
+    pipes = [
+        index for index, char in enumerate(row) if char == "|" and row[index - 1 : index] != "\\"
+    ]
+    edges = [-1, *pipes, len(row)]
+    bounds = [(left + 1, right) for left, right in pairwise(edges)]
+    if bounds and bounds[0][0] == bounds[0][1]:
+        del bounds[0]
+    if bounds and bounds[-1][0] == bounds[-1][1]:
+        del bounds[-1]
+    return [_cell_between(row, left, right, start) for left, right in bounds]
+
+
+def _cell_between(row: str, left: int, right: int, start: int) -> _Cell:
+    kept = [
+        index
+        for index in range(left, right)
+        if not (row[index] == "\\" and row[index + 1 : index + 2] == "|" and index + 1 < right)
+    ]
+    return _Cell(
+        "".join(row[index] for index in kept),
+        [start + index for index in kept],
+        start + left,
+        start + right,
+    )

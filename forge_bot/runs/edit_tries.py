@@ -18,10 +18,10 @@ from forge_bot.git import Tree
 from forge_bot.git.commit_objects import commit_of_patch, commit_on
 from forge_bot.knowledge.affected_tests import affected_tests, is_code, selected
 from forge_bot.runs.base_graph import broken_rules, has_rules
-from forge_bot.runs.known_flaky import remember_flaky
 from forge_bot.runs.notifications import Message, Notify
 from forge_bot.runs.pending_tasks import PendingTasks
 from forge_bot.runs.project import Project
+from forge_bot.runs.reruns import remember_flaky
 from forge_bot.runs.run import Run
 from forge_bot.store import SPECS
 from forge_bot.values import CommandName, CommandResult, TaskId

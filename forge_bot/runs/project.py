@@ -32,8 +32,7 @@ from forge_bot.sentences import say
 from forge_bot.settings import Config
 from forge_bot.store import full, without_room
 from forge_bot.values import CommandName, CommandResult
-from forge_bot.verification.command_outcome import read_outcome
-from forge_bot.verification.plain_output import plain_lines
+from forge_bot.verification.command_outcome import plain_lines, read_outcome
 from forge_bot.verification.shown_output import shown_output
 from forge_bot.verification.unusable_commands import is_usage_error
 

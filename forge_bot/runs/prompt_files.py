@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from forge_bot.artifacts.test_paths import belongs_to_tests
 from forge_bot.git import Repository
-from forge_bot.knowledge.excerpts import excerpt
+from forge_bot.knowledge.excerpts import excerpt, special_methods
 from forge_bot.knowledge.house_rules import (
     PARTS_OF_NEWEST,
     HouseRule,
@@ -18,7 +18,6 @@ from forge_bot.knowledge.house_rules import (
 from forge_bot.knowledge.likely_files import is_prose
 from forge_bot.knowledge.line_spans import Span
 from forge_bot.knowledge.mentions import Mentions, leading_paths, mentions, resolve
-from forge_bot.knowledge.special_methods import special_methods
 from forge_bot.knowledge.wanted_places import WantedPlaces
 from forge_bot.project.file_list import Listing
 from forge_bot.project.search_words import words

@@ -1,18 +1,26 @@
 """Run newly red tests again, at the commit that is judged and at the run's base commit."""
 
 from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
 from typing import Self
 
+from pydantic import TypeAdapter, ValidationError
+
 from forge_bot.engine import State
-from forge_bot.git import Tree
-from forge_bot.runs.known_flaky import known_flaky, remember_flaky
+from forge_bot.errors import WriteFailed
+from forge_bot.git import Repository, Tree
 from forge_bot.runs.leftovers import remove_task_tree
 from forge_bot.runs.notifications import Message
 from forge_bot.runs.project import Project
 from forge_bot.runs.run import Run
+from forge_bot.store import write_whole
 from forge_bot.values import CommandResult
 from forge_bot.verification.flaky_tests import MOST_RERUN, Moment, flaky_tests, newly_red
 from forge_bot.verification.selected_tests import select_tests, uncached
+
+_MOST_KNOWN = 500
+_KNOWN_NAMES = TypeAdapter(tuple[str, ...])
 
 
 def with_flaky_tests(
@@ -36,7 +44,7 @@ def with_flaky_tests(
                 count = f"{len(names)} tests are" if len(names) > 1 else "A test is"
                 text = f"{count} newly red and run again, before and after the change."
                 project.tell(Message(text=text))
-            known = known_flaky(run.repository) if names else ()
+            known = _known_flaky(run.repository) if names else ()
             again = flaky_tests(before, result, _Runs(result, project, base).run, known)
             found.append(result.model_copy(update=again._asdict()) if any(again) else result)
     remember_flaky(run.repository, [name for result in found for name in result.flaky])
@@ -86,3 +94,29 @@ class _Runs:
         result = project.run_again(argv)
         self._left -= result.duration_ms
         return result
+
+
+def _known_flaky(repository: Repository) -> tuple[str, ...]:
+    """Return the names of the repository's tests that were found to be flaky, the newest last.
+
+    They come from the records of runs, are kept beside git's own data and may be deleted at any
+    time. They save reruns and decide nothing alone: a test that fails each time is red.
+    """
+    try:
+        return _KNOWN_NAMES.validate_json(_kept_in(repository).read_bytes())
+    except (OSError, ValidationError):
+        return ()
+
+
+def remember_flaky(repository: Repository, names: Sequence[str]) -> None:
+    """Add tests to the known flaky ones; the oldest are dropped."""
+    known = _known_flaky(repository)
+    kept = tuple(dict.fromkeys((*(name for name in known if name not in names), *names)))
+    if kept != known:
+        with suppress(WriteFailed):
+            write_whole(_kept_in(repository), _KNOWN_NAMES.dump_json(kept[-_MOST_KNOWN:]).decode())
+
+
+def _kept_in(repository: Repository) -> Path:
+    """Return the file of the names; all work trees of a clone share it."""
+    return repository.kept / "flaky-tests.json"

@@ -2,21 +2,27 @@
 
 import os
 import shutil
+import stat
 import tempfile
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from forge_bot.errors import SandboxFailed
 from forge_bot.sandbox.box import Box
-from forge_bot.sandbox.hidden_system_files import private_in_etc, with_passwords
 from forge_bot.sandbox.registries import Registries, registries
+from forge_bot.sandbox.secrets import without_secrets
 from forge_bot.sandbox.setup_network import NetworkPolicy, machine_policy, registry_places
 from forge_bot.sandbox.toolchains import ROOTS, find_tools
 from forge_bot.sentences import say
 
 _USUAL_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+_ETC = Path("/etc")
+_ALWAYS_PRIVATE = ("environment", "netrc")
+_OFTEN_WITH_PASSWORDS = ("pip.conf", "npmrc", "gitconfig", "uv/uv.toml", "apt/auth.conf")
 
 
 @dataclass(frozen=True)
@@ -100,8 +106,8 @@ def _view(box: Box, worktree: Path, temporary: Path, copies: Path, seen: str) ->
         appears_at=box.appears_at or worktree,
         readable=tuple(dict.fromkeys((*tools.readable, *fetching.readable, *readable))),
         writable=writable,
-        hidden=private_in_etc(),
-        replaced=_copies(with_passwords(git_folders), copies),
+        hidden=_private_in_etc(),
+        replaced=_copies(_with_passwords(git_folders), copies),
         temporary=temporary,
         home=home,
         env=env,
@@ -163,3 +169,55 @@ def _remove(folder: Path) -> None:
             if not inner.is_symlink():
                 inner.chmod(0o700)
     shutil.rmtree(folder, ignore_errors=True)
+
+
+@cache
+def _private_in_etc() -> tuple[Path, ...]:
+    """Return the topmost files and folders under /etc that only some users may read.
+
+    We must be one of these users; root may read all of them.
+    """
+    return tuple(_not_for_everyone(_ETC))
+
+
+def _not_for_everyone(folder: Path) -> Iterator[Path]:
+    try:
+        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+    except OSError:
+        return
+    for entry in entries:
+        if entry.is_symlink():
+            continue
+        is_folder = entry.is_dir(follow_symlinks=False)
+        needed = stat.S_IROTH | stat.S_IXOTH if is_folder else stat.S_IROTH
+        always = folder == _ETC and entry.name in _ALWAYS_PRIVATE
+        if always or (
+            entry.stat(follow_symlinks=False).st_mode & needed != needed
+            and os.access(entry.path, os.R_OK)
+        ):
+            yield Path(entry.path)
+        elif is_folder:
+            yield from _not_for_everyone(Path(entry.path))
+
+
+def _with_passwords(folders: tuple[Path, ...]) -> dict[Path, str]:
+    """Return the visible configuration files with secrets, each with its text without them.
+
+    `folders` may be git folders, whose `config` can hold a token or an address with a password.
+    """
+    candidates = [_ETC / name for name in _OFTEN_WITH_PASSWORDS] + [
+        folder / "config" for folder in folders
+    ]
+    return {file: clean for file in candidates if (clean := _cleaned(file)) is not None}
+
+
+def _cleaned(file: Path) -> str | None:
+    """Return the text without its secrets; None if there is no file, or nothing to remove."""
+    if not file.is_file():
+        return None
+    try:
+        text = file.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+    clean = without_secrets(text)
+    return None if clean == text else clean

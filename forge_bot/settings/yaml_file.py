@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -12,7 +13,6 @@ from pydantic import TypeAdapter, ValidationError
 
 from forge_bot.errors import SetupError
 from forge_bot.sentences import say
-from forge_bot.settings.yaml_bounds import Loader, Unbounded, check_bounds
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -21,6 +21,31 @@ _MOST_CHARACTERS = 500_000
 
 T = TypeVar("T")
 Place = tuple[int | str, ...]
+
+_MOST_VALUES = 50_000
+_DEEPEST = 50
+
+
+class Unbounded(ValueError):
+    """The text stands for more than anybody wrote; `line` is counted from 1."""
+
+    def __init__(self, line: int, why: str) -> None:
+        super().__init__(why)
+        self.line = line
+
+
+@dataclass
+class _Open:
+    """A list or mapping that is being read: what it stands for so far, with every alias written
+    out.
+    """
+
+    anchor: str | None
+    values: int = 1
+    height: int = 1
+
+
+_Loader = type[yaml.SafeLoader] | type[yaml.CSafeLoader]
 
 
 def read_yaml(
@@ -152,11 +177,11 @@ def _read_fast(text: str) -> YamlContents | None:
         return None
 
 
-def read_contents(text: str, kind: Loader) -> YamlContents:
+def read_contents(text: str, kind: _Loader) -> YamlContents:
     """Read a text with libyaml or with the loader in Python. Raise yaml.YAMLError, Unbounded, or
     ValueError for a value that there is not.
     """
-    check_bounds(text, kind)
+    _check_bounds(text, kind)
     loader = kind(text)
     try:
         root = loader.get_single_node()
@@ -215,3 +240,43 @@ def _duplicates(node: yaml.Node | None) -> Iterator[tuple[str, int]]:
     elif isinstance(node, yaml.SequenceNode):
         for value in node.value:
             yield from _duplicates(value)
+
+
+def _check_bounds(text: str, kind: _Loader) -> None:
+    """Raise Unbounded for a text that would exhaust memory or the reader: aliases multiply or hold
+    themselves, or it is nested too deep. Raise yaml.YAMLError for what is no YAML.
+
+    Works on the events of the parser, which are as many as the text is long, whatever they stand
+    for.
+    """
+    known: dict[str, tuple[int, int]] = {}
+    open_: list[_Open] = [_Open(None)]
+    for event in yaml.parse(text, Loader=kind):
+        line = event.start_mark.line + 1 if event.start_mark is not None else 1
+        match event:
+            case yaml.CollectionStartEvent():
+                open_.append(_Open(event.anchor))
+            case yaml.CollectionEndEvent():
+                done = open_.pop()
+                _grow(open_[-1], done.values, done.height + 1)
+                if done.anchor is not None:
+                    known[done.anchor] = (done.values, done.height)
+            case yaml.AliasEvent():
+                name = event.anchor or ""
+                if any(each.anchor == name for each in open_):
+                    raise Unbounded(line, f"*{name} holds itself")
+                values, height = known.get(name, (1, 0))
+                _grow(open_[-1], values, height + 1)
+            case yaml.ScalarEvent():
+                _grow(open_[-1], 1, 1)
+            case _:
+                pass
+        if len(open_) + open_[-1].height > _DEEPEST:
+            raise Unbounded(line, say("settings.yaml_file.too_deep", most=_DEEPEST))
+        if sum(each.values for each in open_) > _MOST_VALUES:
+            raise Unbounded(line, say("settings.yaml_file.too_many_values", most=_MOST_VALUES))
+
+
+def _grow(around: _Open, values: int, height: int) -> None:
+    around.values += values
+    around.height = max(around.height, height)

@@ -1,5 +1,6 @@
 """Read the outcome of a command of the project: its exit code, and what its output says."""
 
+import re
 from collections.abc import Iterable, Sequence
 
 from forge_bot.values import CommandName, CommandResult
@@ -15,7 +16,6 @@ from forge_bot.verification.output_javascript import (
 )
 from forge_bot.verification.output_python import read_pytest, read_unittest
 from forge_bot.verification.output_ruby import read_minitest, read_rspec, read_test_unit
-from forge_bot.verification.plain_output import plain_lines
 from forge_bot.verification.runner_result import RunnerResult
 from forge_bot.verification.shown_output import TAIL_CHARACTERS, TAIL_LINES, shown_output
 
@@ -33,6 +33,10 @@ _READERS = (
     read_minitest,
     read_test_unit,
 )
+
+# Colours and other terminal control sequences,
+# https://ecma-international.org/publications-and-standards/standards/ecma-48/.
+_CONTROL = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 
 
 def read_outcome(
@@ -82,3 +86,12 @@ def _together(runs: Iterable[RunnerResult]) -> tuple[int | None, list[str], bool
         [item for ran in accounts for item in ran.failing],
         all(ran.whole for ran in accounts),
     )
+
+
+def plain_lines(output: str) -> Sequence[str]:
+    """Return the lines of the output without terminal control.
+
+    Of an overwritten line only the last text remains.
+    """
+    plain = _CONTROL.sub("", output).replace("\r\n", "\n")
+    return [line.rpartition("\r")[2].rstrip() for line in plain.split("\n")]

@@ -107,7 +107,7 @@ def test_a_tool_cache_that_cannot_be_written_is_left_alone(machine: Machine) -> 
 def test_a_worker_uses_the_compiled_code_of_its_supervisor(tmp_path: Path) -> None:
     program = (
         "import sys; from pathlib import Path;"
-        "from forge_bot.bot.worker_process import WorkerProcess;"
+        "from forge_bot.bot.supervised_worker import WorkerProcess;"
         "worker = WorkerProcess(Path(sys.argv[1]), ('none',), {}); [*worker.messages()];"
         "worker.stopped()"
     )

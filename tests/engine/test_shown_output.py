@@ -8,8 +8,7 @@ from time import process_time
 import pytest
 
 from forge_bot.values import CommandName
-from forge_bot.verification.command_outcome import read_outcome
-from forge_bot.verification.plain_output import plain_lines
+from forge_bot.verification.command_outcome import plain_lines, read_outcome
 from forge_bot.verification.shown_output import about, failure_blocks, shown_output
 
 OUTPUTS = Path(__file__).parent.parent / "fixtures" / "outputs"

@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forge_bot.artifacts.change_name import ChangeType
-from forge_bot.gate.branches import issue_of_branch
 from forge_bot.gate.events import (
     CheckFailed,
     CommentCreated,
@@ -16,6 +15,7 @@ from forge_bot.gate.events import (
     Event,
     LabelAdded,
     Nothing,
+    issue_of_branch,
     read_event,
 )
 from forge_bot.gate.json_payload import Node, read_json

@@ -3,7 +3,7 @@
 import pytest
 
 from forge_bot.knowledge import History
-from forge_bot.knowledge.improvement_reports import read_friction
+from forge_bot.knowledge.past_runs import read_friction
 from tests.knowledge.run_scene import past_run
 
 REPORT = """# Summary

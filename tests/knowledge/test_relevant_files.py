@@ -3,10 +3,9 @@
 import pytest
 
 from forge_bot.knowledge.code_blocks import code_blocks, named
-from forge_bot.knowledge.excerpts import excerpt
+from forge_bot.knowledge.excerpts import excerpt, special_methods
 from forge_bot.knowledge.likely_files import LikelyFiles
 from forge_bot.knowledge.mentions import Mentions, Place, mentions, resolve
-from forge_bot.knowledge.special_methods import special_methods
 from forge_bot.knowledge.wanted_places import WantedPlaces, places_by_worth
 from forge_bot.project.search_words import words
 

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from forge_bot.bot.worker_process import without_token
+from forge_bot.bot.supervised_worker import without_token
 
 TOKEN = "ghs_0123456789abcdef"
 

@@ -1,21 +1,22 @@
 """Checks of the machine: room on the disk, the clock, the sandbox, the models."""
 
+import json
 import shutil
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import timedelta
+from http.client import HTTPConnection, HTTPException
 from typing import TYPE_CHECKING
 
-from forge_bot.agent.models.provider_keys import has_key
+from forge_bot.agent.models.provider_keys import KEYS, has_key
 from forge_bot.errors import CannotJudge, ForgeError, NoModelKey, NoSandbox, SetupNotWalled
 from forge_bot.interaction.remedy_words import advice_at_terminal
 from forge_bot.runs.checks.check import CheckResult, CheckSubject, note, refuse, warn
-from forge_bot.runs.models_here import models_here
 from forge_bot.runs.run_needs import SETUP_NOT_WALLED, waits_for_consent
 from forge_bot.runs.wall_clock import now
 from forge_bot.sandbox import BackendName, cannot_judge, choose, failure_reason
 from forge_bot.sentences import say
-from forge_bot.values import Tier
+from forge_bot.values import Frozen, Tier
 
 if TYPE_CHECKING:
     from forge_bot.agent.models.base import Model
@@ -24,6 +25,19 @@ _FAR = timedelta(days=1)
 _MEGABYTE = 1_000_000
 _ANSWER_SECONDS = 2.0
 _FEW_TOKENS = 16
+
+_OLLAMA = ("127.0.0.1", 11434)
+_SECONDS = 0.2
+_MOST_BYTES = 1_000_000
+_CODING_AGENTS = ("claude", "codex")
+
+
+class _ModelHere(Frozen):
+    """A model that could be asked, and the way to name it."""
+
+    because: str
+    model: str
+    setting: str = ""
 
 
 def disk_space(subject: CheckSubject) -> Iterator[CheckResult]:
@@ -170,7 +184,7 @@ def _ready(name: str) -> CheckResult:
 
 def _other_models(subject: CheckSubject) -> Iterator[CheckResult]:
     """Yield each model that this machine could ask as it is, with the line that names it."""
-    for found in models_here(subject.environ):
+    for found in _models_here(subject.environ):
         setting = (
             f"{say('runs.machine_checks.in_environment', setting=found.setting)} "
             if found.setting
@@ -204,3 +218,34 @@ def _answer_of(model: "Model") -> CheckResult:
         return refuse(f"model {model.name}", error.message, advice_at_terminal(error))
     used = reply.usage.input_tokens + reply.usage.output_tokens
     return note(f"model {model.name}", say("preflight.model.answers", used=used))
+
+
+def _models_here(environ: Mapping[str, str]) -> Iterator[_ModelHere]:
+    """Yield the models that were found. Only this machine is examined, and nothing is spent."""
+    named: set[str] = set()
+    for provider, variable in KEYS.items():
+        if environ.get(variable) and variable not in named:
+            named.add(variable)
+            yield _ModelHere(because=f"{variable} is set", model=f"{provider}:NAME")
+    if (name := _ollama()) is not None:
+        yield _ModelHere(
+            because=f"Ollama answers at {_OLLAMA[0]}:{_OLLAMA[1]}",
+            model=f"ollama:{name or 'NAME'}",
+            setting=f"OLLAMA_BASE_URL=http://{_OLLAMA[0]}:{_OLLAMA[1]}/v1",
+        )
+    for program in _CODING_AGENTS:
+        if shutil.which(program, path=environ.get("PATH")) is not None:
+            yield _ModelHere(because=f"{program} is installed", model=f"cli:{program}")
+
+
+def _ollama() -> str | None:
+    """Return the first model of a local Ollama, "" if it has none; None if nothing answers."""
+    connection = HTTPConnection(*_OLLAMA, timeout=_SECONDS)
+    try:
+        connection.request("GET", "/api/tags")
+        found = json.loads(connection.getresponse().read(_MOST_BYTES))["models"]
+        return str(found[0]["name"]) if found else ""
+    except (TimeoutError, OSError, HTTPException, ValueError, LookupError, TypeError):
+        return None
+    finally:
+        connection.close()

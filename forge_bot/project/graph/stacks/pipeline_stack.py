@@ -31,8 +31,7 @@ def _read(path: str, data: bytes) -> FileFacts:
         return trouble
     import yaml
 
-    from forge_bot.settings.yaml_bounds import Unbounded
-    from forge_bot.settings.yaml_file import read_contents
+    from forge_bot.settings.yaml_file import Unbounded, read_contents
 
     del path
     text = data.decode("utf-8", "replace")

@@ -1,15 +1,38 @@
-"""Notify clients that a resource has changed, in both versions of the protocol."""
+"""Notify clients that a resource has changed, in both versions of the protocol, and of the progress
+of a long call.
+"""
 
 import contextlib
-from typing import Any
+from itertools import count
+from typing import TYPE_CHECKING, Any
 
+import anyio
 from mcp.server import ServerRequestContext
 from mcp.server.mcpserver import Context
 from mcp.server.session import ServerSession
 from mcp.types import EmptyResult, SubscribeRequestParams, UnsubscribeRequestParams
 
+if TYPE_CHECKING:
+    from forge_bot.runs.notifications import Notice
+
 _PARTS = ("state", "log", "artifacts")
 _MOST = 1_000
+
+
+class ProgressNotifier:
+    """Tells a client, from a worker thread, what our own process is doing."""
+
+    def __init__(self, ctx: Context[Any, Any]) -> None:
+        self._ctx = ctx
+        self._steps = count(1)
+
+    def __call__(self, notice: "Notice") -> None:
+        """Pass a notice on; a client that went away is no reason to stop."""
+        if words := _progress_words(notice):
+            with contextlib.suppress(Exception):
+                anyio.from_thread.run(
+                    self._ctx.report_progress, float(next(self._steps)), None, words
+                )
 
 
 class Listeners:
@@ -72,3 +95,26 @@ async def announce(
         await ctx.notify_resources_changed()
         with contextlib.suppress(Exception):
             await ctx.session.send_resource_list_changed()
+
+
+def _progress_words(notice: "Notice") -> str:
+    # The engine stands behind these: by now it is here, and a server that starts has no need of it.
+    from forge_bot.runs.notifications import (
+        CommandBegan,
+        CommandEnded,
+        Message,
+        PastRunsRead,
+        PhaseBegan,
+    )
+
+    match notice:
+        case PhaseBegan():
+            return notice.label
+        case CommandBegan():
+            return f"{notice.name.value}: {' '.join(notice.argv)}"
+        case CommandEnded():
+            return f"{notice.result.name.value} ended with {notice.result.exit_code}"
+        case Message() | PastRunsRead():
+            return notice.text
+        case _:
+            return ""
