@@ -26,7 +26,7 @@ from forge_bot.git import Repository
 from forge_bot.git.large_trees import is_large
 from forge_bot.runs.capability_setup import CapabilityOptions, capability_setup, keep_options
 from forge_bot.runs.checks import CheckSubject, Occasion, RunIntent, run_checks
-from forge_bot.runs.create_run import NewRun, RunPlan, create_run, plan_for
+from forge_bot.runs.create_run import NewRun, RunPlan, create_run, plan_for, scope_folder
 from forge_bot.runs.ended_records import newest_records
 from forge_bot.runs.estimate import Estimate, estimate, keep_estimate
 from forge_bot.runs.local_user import local_user
@@ -38,7 +38,6 @@ from forge_bot.runs.remembered_model import keep_model
 from forge_bot.runs.request_draft import RequestDraft, draft_from_words
 from forge_bot.runs.run_needs import check_testable
 from forge_bot.runs.run_prompts import prompts_for
-from forge_bot.runs.scope_folder import scope_folder
 from forge_bot.runs.session import Session
 from forge_bot.runs.steps.step_values import inputs_of
 from forge_bot.runs.tier_models import models_for

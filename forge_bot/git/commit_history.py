@@ -1,7 +1,10 @@
-"""Commits with their authors, messages and changed files."""
+"""Commits with their authors, messages and changed files; files that changed together, and files
+and lines that hold a word, at a commit.
+"""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -14,6 +17,7 @@ from forge_bot.git.revisions import (
     commit_id,
     is_rewritten,
     own_folders,
+    tree_id,
 )
 from forge_bot.git.tree_listing import differences
 
@@ -21,6 +25,10 @@ _FORM = "%x02%H%n%P%n%an%n%ae%n%ad%n%cn%n%ce%n%cd%n%B"
 _MARK = "\x02"
 _PERSON = re.compile(r"\s*(.*?)\s*<([^<>]*)> (\d+ [+-]\d+)")
 _MOST_WALKED = 1_000
+
+_COMMITS = 400
+_LARGE_COMMIT = 12
+"""A commit with more files than this says little about which belong together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,3 +228,52 @@ def _count(root: Path, base: str, tip: str) -> int:
         if line is not None
         else int(git(root, "rev-list", "--count", f"{base}..{tip}").line)
     )
+
+
+@lru_cache(maxsize=4)
+def changed_together(folder: Path, commit: str) -> Mapping[str, Mapping[str, int]]:
+    """Return for each file how often recent commits changed which others with it.
+
+    `commit` is a full id, so the answer never changes.
+    """
+    said = git(
+        folder, "log", f"--max-count={_COMMITS}", "--no-merges", "--name-only", "--no-renames",
+        "--format=%x01", "-z", commit, "--",
+    )  # fmt: skip
+    together: dict[str, Counter[str]] = {}
+    for part in said.out.decode("utf-8", "surrogateescape").split("\x01"):
+        names = [name.strip("\n") for name in part.split("\0") if name.strip("\n")]
+        if len(names) <= _LARGE_COMMIT:
+            for name in names:
+                together.setdefault(name, Counter()).update(
+                    other for other in names if other != name
+                )
+    return together
+
+
+def holding(folder: Path, commit: str, words: Sequence[str]) -> Mapping[str, int]:
+    """Return for each file how many of the words it contains; case does not matter."""
+    found: Counter[str] = Counter()
+    tree = tree_id(folder, commit)
+    for word in words:
+        said = git(folder, "grep", "-l", "-z", "-I", "-i", "-F", "-e", word, tree, "--", ok=(0, 1))
+        found.update(name.partition(":")[2] for name in said.names)
+    return found
+
+
+def lines_with(folder: Path, commit: str, names: Sequence[str]) -> list[tuple[str, int, str]]:
+    """Return the lines that hold one of some whole words, as (path, line number, text), in tree
+    order.
+    """
+    if not names:
+        return []
+    wanted = [word for name in names for word in ("-e", name)]
+    tree = tree_id(folder, commit)
+    said = git(folder, "grep", "-n", "-z", "-I", "-w", "-F", *wanted, tree, "--", ok=(0, 1))
+    found: list[tuple[str, int, str]] = []
+    for line in said.out.decode("utf-8", "replace").split("\n"):
+        place, _, rest = line.partition("\0")
+        number, _, text = rest.partition("\0")
+        if number.isdigit():
+            found.append((place.partition(":")[2], int(number), text))
+    return found

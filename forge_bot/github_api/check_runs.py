@@ -9,8 +9,7 @@ from urllib.request import urlopen
 
 from forge_bot.errors import NotOnGitHub, PermissionMissing
 from forge_bot.github_api.json_models_code import ChecksWire, CombinedWire, PullWire
-from forge_bot.github_api.repository_requests import PAGE, RepositoryRequests
-from forge_bot.github_api.request_runner import ApiRequest
+from forge_bot.github_api.request_runner import PAGE, ApiRequest, RepositoryRequests
 from forge_bot.github_api.types import FailedCheck
 from forge_bot.sentences import say
 

@@ -20,8 +20,13 @@ from forge_bot.github_api.json_models import (
 )
 from forge_bot.github_api.json_models_code import PullWire
 from forge_bot.github_api.repository_facts import facts
-from forge_bot.github_api.repository_requests import PAGE, RepositoryRequests
-from forge_bot.github_api.request_runner import ApiRequest, ApiResponse, RequestRunner
+from forge_bot.github_api.request_runner import (
+    PAGE,
+    ApiRequest,
+    ApiResponse,
+    RepositoryRequests,
+    RequestRunner,
+)
 from forge_bot.github_api.types import (
     Comment,
     FailedCheck,

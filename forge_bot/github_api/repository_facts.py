@@ -13,8 +13,7 @@ from forge_bot.github_api.json_models_code import (
     RuleWire,
     SecretsWire,
 )
-from forge_bot.github_api.repository_requests import RepositoryRequests
-from forge_bot.github_api.request_runner import ApiRequest
+from forge_bot.github_api.request_runner import ApiRequest, RepositoryRequests
 from forge_bot.github_api.types import RepositoryFacts
 from forge_bot.sentences import say
 

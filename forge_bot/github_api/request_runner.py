@@ -1,4 +1,4 @@
-"""Send requests to GitHub through PyGithub, one at a time.
+"""Send requests to GitHub through PyGithub, one at a time, also within one repository.
 
 It waits only as long as allowed, and every failure is one of our errors. PyGithub provides the
 connection, the token and the redirect of reads. Its own objects are not used: they treat a
@@ -8,7 +8,7 @@ by themselves.
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from http import HTTPStatus
@@ -18,8 +18,16 @@ from urllib.parse import urlsplit
 
 from pydantic import TypeAdapter, ValidationError
 
-from forge_bot.errors import BadAddress, GitHubUnavailable, RateLimited, StrangeAnswer, TokenRefused
+from forge_bot.errors import (
+    BadAddress,
+    GitHubUnavailable,
+    MovedElsewhere,
+    RateLimited,
+    StrangeAnswer,
+    TokenRefused,
+)
 from forge_bot.github_api.github_errors import rate_limit_error, refusal_error
+from forge_bot.github_api.json_models import RepositoryWire
 from forge_bot.sentences import say
 
 if TYPE_CHECKING:
@@ -33,6 +41,8 @@ _TRIES = 3
 _VERSION = "2022-11-28"
 _HEADERS = {"Accept": "application/vnd.github+json"}
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+
+PAGE = {"per_page": "100"}
 
 
 @dataclass(frozen=True)
@@ -247,3 +257,64 @@ def _client(address: str, token: str | AppIdentity | None, timeout: int) -> "Git
         )
     except (AssertionError, ValueError):
         raise BadAddress(say("github.request_runner.no_address", address=address)) from None
+
+
+class RepositoryRequests:
+    """A repository by its name, owner/name. The name is updated if the repository was renamed."""
+
+    def __init__(self, name: str, caller: RequestRunner) -> None:
+        self.name, self.caller = name, caller
+
+    def ask(
+        self,
+        errand: ApiRequest,
+        verb: Verb,
+        path: str,
+        *,
+        query: Mapping[str, str] | None = None,
+        body: Any = None,
+    ) -> ApiResponse:
+        """Send a request in the repository.
+
+        A write is repeated once if the repository has another name now.
+        """
+        try:
+            return self.caller.ask(
+                errand, verb, f"/repos/{self.name}{path}", query=query, body=body
+            )
+        except MovedElsewhere:
+            name = self._current_name(errand)
+            if name == self.name:
+                raise
+            self.name = name
+            return self.caller.ask(errand, verb, f"/repos/{name}{path}", query=query, body=body)
+
+    def _current_name(self, errand: ApiRequest) -> str:
+        return self.caller.ask(errand, "GET", f"/repos/{self.name}").read(RepositoryWire).full_name
+
+    def pages(
+        self, errand: ApiRequest, path: str, query: Mapping[str, str] = PAGE
+    ) -> Iterator[ApiResponse]:
+        """Yield the pages of a list."""
+        page = self.ask(errand, "GET", path, query=query)
+        yield page
+        while page.following:
+            # The URL is GitHub's own. PyGithub receives only its path, so that the token stays at
+            # its host.
+            page = self.caller.ask(errand, "GET", page.following)
+            yield page
+
+    def check(self, errand: ApiRequest, repository: str, page: str) -> None:
+        """Raise MovedElsewhere for a result that belongs to another `repository`.
+
+        `page` is the place where a person finds it. GitHub redirects a read silently, both for a
+        renamed repository and for an issue that was transferred to another one.
+        """
+        there = "/".join(repository.split("/")[-2:])
+        if not repository or there.lower() == self.name.lower():
+            return
+        self.name = self._current_name(errand)
+        if there.lower() != self.name.lower():
+            raise MovedElsewhere(
+                say("github.request_runner.moved", what=errand.what, page=page), to=page
+            )

@@ -43,7 +43,7 @@ from forge_bot.mcp_server.tool_schemas import (
 )
 from forge_bot.runs.checks import CheckReport, CheckSubject, RunIntent
 from forge_bot.runs.checks.configuration_checks import ignored_over_mcp, signing
-from forge_bot.runs.create_run import QUESTIONS, NewRun, RunPlan, create_run, plan_for
+from forge_bot.runs.create_run import QUESTIONS, NewRun, RunPlan, create_run, plan_for, scope_folder
 from forge_bot.runs.estimate import Estimate, estimate, in_words
 from forge_bot.runs.files_of_run import raw_file
 from forge_bot.runs.find_runs import checked_out, named_in
@@ -51,7 +51,6 @@ from forge_bot.runs.kept_profiles import profile_at
 from forge_bot.runs.local_user import local_user
 from forge_bot.runs.run_needs import check_testable
 from forge_bot.runs.run_paths import RunPaths
-from forge_bot.runs.scope_folder import scope_folder
 from forge_bot.runs.standing_rules import rules_at
 from forge_bot.runs.steps.step_values import inputs_of
 from forge_bot.sentences import say

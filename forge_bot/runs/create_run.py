@@ -25,6 +25,7 @@ from forge_bot.runs.run_paths import RunPaths, run_paths
 from forge_bot.runs.unused_names import check_free, free_branch, free_run
 from forge_bot.runs.wall_clock import now
 from forge_bot.sentences import say
+from forge_bot.settings.config import folder_of
 from forge_bot.store import (
     SPECS,
     Request,
@@ -319,3 +320,19 @@ def _first(
         records=beginning.records or RecordsPolicy.IN_BRANCH,
         recalls_from=beginning.recalls_from,
     )
+
+
+def scope_folder(repository: Repository, wanted: str, commit: str = "HEAD") -> str:
+    """Return the folder of `--in` as git names it; "" for the whole. Raises BadOption."""
+    if not wanted:
+        return ""
+    way_out = "Give a folder from the root of the repository down, such as --in packages/api."
+    try:
+        folder = folder_of(wanted)
+    except ValueError as error:
+        raise BadOption(
+            say("runs.create_run.bad_folder", wanted=wanted, error=error), hint=way_out
+        ) from None
+    if not repository.list_files(repository.commit_id(commit), folder):
+        raise BadOption(say("runs.create_run.no_tracked_file", wanted=wanted), hint=way_out)
+    return folder
