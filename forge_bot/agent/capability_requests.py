@@ -11,6 +11,7 @@ from forge_bot.agent.capabilities import (
     effect_key,
 )
 from forge_bot.agent.model_answers import Explore
+from forge_bot.agent.providers.provider_result import result_of
 from forge_bot.values import Frozen
 
 
@@ -72,25 +73,19 @@ def _without_looking(
     item: CapabilityRequest, garbled: bool, first: str | None, providers: Sequence[str]
 ) -> CapabilityResult | None:
     if first is not None:
-        return _known(item, ResultStatus.SKIPPED_DUPLICATE, model_feedback.already_shown(first))
+        return result_of(item, ResultStatus.SKIPPED_DUPLICATE, model_feedback.already_shown(first))
     if item.capability not in providers:
         offered = ", ".join(providers) or "none"
-        return _known(
+        return result_of(
             item,
             ResultStatus.UNKNOWN_CAPABILITY,
             f"There is no capability of that name. There are: {offered}.",
         )
     if garbled:
-        return _known(
+        return result_of(
             item, ResultStatus.INVALID_PARAMS, "The parameters are not the text of one JSON object."
         )
     return None
-
-
-def _known(item: CapabilityRequest, status: ResultStatus, content: str) -> CapabilityResult:
-    return CapabilityResult(
-        key=item.key, capability=item.capability, params=item.params, status=status, content=content
-    )
 
 
 def _left_out(asked: int, limit: int) -> tuple[str, ...]:

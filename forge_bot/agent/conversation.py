@@ -30,6 +30,7 @@ from forge_bot.agent.models.base import (
     ModelReply,
     prompt_tokens,
 )
+from forge_bot.agent.providers.provider_result import result_of
 from forge_bot.agent.tries import TryOutcome
 from forge_bot.remedies import ModelTrouble
 from forge_bot.values import Frozen, Usage
@@ -365,14 +366,7 @@ def _stopped(
 
 
 def _missing(item: CapabilityRequest) -> CapabilityResult:
-    said = "This was not looked up."
-    return CapabilityResult(
-        key=item.key,
-        capability=item.capability,
-        params=item.params,
-        status=ResultStatus.TOOL_ERROR,
-        content=said,
-    )
+    return result_of(item, ResultStatus.TOOL_ERROR, "This was not looked up.")
 
 
 def _kept(item: CapabilityResult, limits: WorkLimits) -> CapabilityResult:

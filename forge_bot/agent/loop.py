@@ -47,6 +47,7 @@ from forge_bot.agent.progress_events import (
     Notice,
     RequestStarted,
 )
+from forge_bot.agent.providers.provider_result import result_of
 from forge_bot.agent.tries import TryOutcome
 from forge_bot.errors import (
     BatchUnderWay,
@@ -396,13 +397,7 @@ class _AssignmentRun:
             if not clock.expired():
                 raise
             said = f"This took longer than {seconds:g} seconds and was given up."
-            return CapabilityResult(
-                key=item.key,
-                capability=item.capability,
-                params=item.params,
-                status=ResultStatus.TIMEOUT,
-                content=said,
-            )
+            return result_of(item, ResultStatus.TIMEOUT, said)
 
     def _fetch(self, item: CapabilityRequest) -> CapabilityResult | Awaitable[CapabilityResult]:
         try:
@@ -415,10 +410,4 @@ class _AssignmentRun:
                 # when there is room again.
                 raise
             said = f"{type(error).__name__}: {error}"
-            return CapabilityResult(
-                key=item.key,
-                capability=item.capability,
-                params=item.params,
-                status=ResultStatus.TOOL_ERROR,
-                content=said,
-            )
+            return result_of(item, ResultStatus.TOOL_ERROR, said)

@@ -35,6 +35,11 @@ class _Report(Frozen):
     at: AwareDatetime
 
 
+def key_of(action_id: str, task: TaskId | None) -> str:
+    """Return the key of the report on an action, or on its task."""
+    return f"{action_id}/{task}" if task is not None else action_id
+
+
 class RunFlags(Frozen):
     """The options given with the request."""
 

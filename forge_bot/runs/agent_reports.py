@@ -11,7 +11,13 @@ from forge_bot.agent.journal import Journal
 from forge_bot.agent.model_answers import Change, Document
 from forge_bot.agent.tries import with_tries
 from forge_bot.engine import SpawnAgent
-from forge_bot.engine.reports import AgentFailed, ArtifactWritten, CallsRequested, FailureReason
+from forge_bot.engine.reports import (
+    AgentFailed,
+    ArtifactWritten,
+    CallsRequested,
+    FailureReason,
+    key_of,
+)
 from forge_bot.git import MergeConflict
 from forge_bot.runs.agent_worktree import AgentWorktree
 from forge_bot.runs.apply_output import OutputApplier
@@ -107,7 +113,7 @@ def _failed(
     action: SpawnAgent, task: TaskId | None, finished: WorkResult, reason: FailureReason, words: str
 ) -> AgentFailed:
     return AgentFailed(
-        key=f"{action.action_id}/{task}" if task is not None else action.action_id,
+        key=key_of(action.action_id, task),
         at=now(),
         action_id=action.action_id,
         phase=action.phase,

@@ -14,7 +14,7 @@ from forge_bot.engine.capability_uses import HEADING, uses_section
 from forge_bot.engine.external_events import CONFLICTS
 from forge_bot.engine.next_action import held_patch_name
 from forge_bot.engine.phases import AgentPhase, AnyPhase, VerifyPhase
-from forge_bot.engine.reports import ArtifactWritten
+from forge_bot.engine.reports import ArtifactWritten, key_of
 from forge_bot.engine.verification_report import composed, without_section
 from forge_bot.errors import PathEscapes
 from forge_bot.git import MergeConflict, Tree, blob_id, merge
@@ -230,7 +230,7 @@ class OutputApplier:
             text = f"{without_section(text, HEADING).rstrip()}\n\n{told}"
         raw = self.run.workspace.write(artifact, text)
         return ArtifactWritten(
-            key=f"{action.action_id}/{task}" if task is not None else action.action_id,
+            key=key_of(action.action_id, task),
             at=now(),
             action_id=action.action_id,
             phase=action.phase,

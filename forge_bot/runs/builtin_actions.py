@@ -8,7 +8,7 @@ from forge_bot.agent.tries import TryOutcome, with_tries
 from forge_bot.engine import Exec, State, WriteFile
 from forge_bot.engine.next_action import held_patch_name
 from forge_bot.engine.phases import AnsweringPhase, VerifyPhase
-from forge_bot.engine.reports import ActionFailed, ArtifactWritten, CommandsRan, Prepared
+from forge_bot.engine.reports import ActionFailed, ArtifactWritten, CommandsRan, Prepared, key_of
 from forge_bot.engine.verification_report import section
 from forge_bot.errors import ForgeError, GitFailed
 from forge_bot.git import blob_id
@@ -129,7 +129,7 @@ def applied(
         blob = blob_id(run.workspace.write(artifact, text))
     paths = OutputApplier(run).apply_held(task, withheld)
     report = ArtifactWritten(
-        key=f"{action.action_id}/{task}",
+        key=key_of(action.action_id, task),
         at=run.now(),
         action_id=action.action_id,
         phase=action.phase,

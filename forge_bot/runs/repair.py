@@ -9,6 +9,7 @@ from typing import Any, cast
 
 from pydantic import ValidationError
 
+from forge_bot.agent.assignment import prefix_of
 from forge_bot.agent.journal import Journal
 from forge_bot.engine import REPORT
 from forge_bot.engine.reports import AgentFailed, ArtifactWritten, Asked, CostCounted, Report
@@ -130,8 +131,7 @@ def _count(run: Run, lost: Iterable[bytes], journal: Journal) -> tuple[Usage, Us
             case Asked(usage=usage) | CostCounted(usage=usage):
                 pass
             case ArtifactWritten(usage=usage) | AgentFailed(usage=usage) as report:
-                place = f"{report.action_id}/{report.task}" if report.task else report.action_id
-                if journal.has_reply(f"{place}#"):
+                if journal.has_reply(prefix_of(report.action_id, report.task)):
                     known += usage
                     continue
             case _:

@@ -17,6 +17,7 @@ from forge_bot.engine.reports import (
     CallOutcome,
     CallsRequested,
     RequestedCall,
+    key_of,
 )
 from forge_bot.engine.state import CallRecord, CallStatus
 from forge_bot.git import blob_id
@@ -60,7 +61,7 @@ def calls_requested(
     name = f"{CALLS}{number}.json"
     raw = run.workspace.write(name, document(calls))
     return CallsRequested(
-        key=f"{action_id}/{task}" if task is not None else action_id,
+        key=key_of(action_id, task),
         at=run.now(),
         action_id=action_id,
         phase=phase,

@@ -33,6 +33,7 @@ from forge_bot.engine.reports import (
     Report,
     RunFlags,
     RunStarted,
+    key_of,
 )
 from forge_bot.engine.state import State
 from forge_bot.settings.load_pipeline import load_pipeline
@@ -176,7 +177,7 @@ class Bench:
         )
         return self.tell(
             ArtifactWritten(
-                key=f"{action.action_id}/{task}" if task else action.action_id,
+                key=key_of(action.action_id, task),
                 at=self.now(),
                 action_id=action.action_id,
                 phase=action.phase,
@@ -203,7 +204,7 @@ class Bench:
         action = self.action
         assert isinstance(action, SpawnAgent), action
         task = action.parallel_task_ids[0] if action.parallel_task_ids else None
-        key = f"{action.action_id}/{task}" if task else action.action_id
+        key = key_of(action.action_id, task)
         return self.tell(
             AgentFailed(
                 key=key,
