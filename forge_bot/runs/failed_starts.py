@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from forge_bot.errors import ForgeError, RunBusy
 from forge_bot.git import Repository
 from forge_bot.git.own_files import unlock_ref
-from forge_bot.git.revisions import branch_ref
+from forge_bot.git.revisions import branch_ref, is_branch_name
 from forge_bot.runs.process_signals import this_process
 from forge_bot.runs.run_paths import STARTING, RunPaths, run_paths
 from forge_bot.settings import state_home
@@ -103,7 +103,8 @@ def _removed(repository: Repository, start: FailedStart, folder: Path) -> bool:
     """Remove the tree and the branch, or the folder in the user's tree. Return whether that was
     possible.
     """
-    if start.own_tree:
+    # A branch of a name that git does not take was never made.
+    if start.own_tree and is_branch_name(repository.root, start.branch):
         unlock_ref(repository.root, branch_ref(repository.root, start.branch))
         return repository.remove_unused(
             start.tree, start.branch, start.base, f"{SPECS}/{start.run}/"

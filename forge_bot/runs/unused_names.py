@@ -6,6 +6,7 @@ from pathlib import Path
 
 from forge_bot.errors import BranchExists
 from forge_bot.git import BranchNames, BranchTips, Repository
+from forge_bot.git.revisions import branch_ref
 from forge_bot.runs.ended_records import recorded_on
 from forge_bot.runs.find_runs import run_in
 from forge_bot.runs.run_paths import run_of_tree, run_paths
@@ -47,7 +48,10 @@ def free_branch(repository: Repository, wanted: str, branches: BranchNames) -> s
 
 
 def check_free(repository: Repository, branch: str) -> None:
-    """Raise BranchExists for a name that a new branch cannot have."""
+    """Raise BranchExists for a name that a new branch cannot have, BadOption for one that git does
+    not take.
+    """
+    branch_ref(repository.root, branch)
     if repository.branch_exists(branch):
         raise BranchExists(say("runs.unused_names.branch_exists", branch=branch))
     if (other := _in_the_way(branch, repository.branches())) is not None:

@@ -150,6 +150,15 @@ def test_a_branch_name_that_git_does_not_take(sample: Sample, name: str) -> None
     assert sample.git("branch", "--format=%(refname:short)") == "main"
 
 
+def test_after_a_name_that_git_does_not_take_the_next_run_begins(sample: Sample) -> None:
+    def ran(*more: str) -> Said:
+        return sample.forge("run", TASK, *more, "--effort", "S", "--model", sample.model())
+
+    refused(ran("--branch", "a b"), "REQUEST-007", 2)
+    assert ran().code == 3
+    assert sample.git("branch", "--format=%(refname:short)").split() == [sample.branch, "main"]
+
+
 def test_here_refuses_the_default_branch_and_uncommitted_work(sample: Sample) -> None:
     refused(sample.forge("run", TASK, "--here", "--model", sample.model()), "REQUEST-007", 2)
     sample.git("switch", "-qc", "mine")
