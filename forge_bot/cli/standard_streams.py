@@ -1,5 +1,6 @@
 """Standard streams that cannot fail for small reasons, and text that cannot drive a terminal."""
 
+import codecs
 import os
 import re
 import sys
@@ -10,6 +11,21 @@ from contextlib import suppress
 # write (halves of surrogate pairs).
 _DRIVING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 _HALF = re.compile("[\udc80-\udcff]")
+_PLAIN = {
+    "✓": "+",
+    "✗": "x",
+    "●": "*",
+    "○": "o",
+    "⚠": "!",
+    "→": "->",
+    "·": "-",
+    "–": "-",
+    "…": "...",
+    "“": '"',
+    "”": '"',
+}
+"""Our own signs where an encoding lacks them. Marks that mean different things stay different."""
+
 _PICTURES = 0x2400
 """Unicode's block of pictures for control characters, in the order of ASCII."""
 
@@ -21,11 +37,13 @@ class NobodyReads(BaseException):
 
 
 def prepare_streams() -> None:
-    """Closed standard streams go nowhere, and letters that an encoding does not know become `?`.
+    """Closed standard streams go nowhere. Where an encoding lacks a sign, a plain one stands for
+    ours, and `?` for all others.
 
     A closed descriptor is filled at once: the next file that is opened would take its number, and
     output would land in it.
     """
+    codecs.register_error(_plain.__name__, _plain)
     while (descriptor := os.open(os.devnull, os.O_RDWR)) <= 2:  # noqa: PLR2004 - stdin, stdout, stderr
         pass
     os.close(descriptor)
@@ -34,7 +52,15 @@ def prepare_streams() -> None:
         if stream is None:
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115 - it lives as long as the process
         elif mode == "w":
-            stream.reconfigure(errors="replace")
+            stream.reconfigure(errors=_plain.__name__)
+
+
+def _plain(error: UnicodeError) -> tuple[str, int]:
+    """Return what is written in place of text that an encoding lacks, and where to go on."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    lacking = error.object[error.start : error.end]
+    return "".join(_PLAIN.get(sign, "?") for sign in lacking), error.end
 
 
 def flushed() -> None:
