@@ -18,6 +18,7 @@ from mcp.types import (
     CallToolResult,
     GetPromptResult,
     InputRequiredResult,
+    Prompt,
     Resource,
     SubscribeRequestParams,
     Tool,
@@ -99,13 +100,24 @@ class ForgeServer(MCPServer[Any]):
         return [*fixed, *more]
 
     async def list_tools(self) -> list[Tool]:
-        """All tools by name; input schemas without titles, and closed."""
+        """All tools by name, described in one line; input schemas without titles, and closed."""
         tools = sorted(await super().list_tools(), key=lambda tool: tool.name)
         return [
             tool.model_copy(
-                update={"input_schema": closed(tool.input_schema), "output_schema": None}
+                update={
+                    "description": _in_one_line(tool.description),
+                    "input_schema": closed(tool.input_schema),
+                    "output_schema": None,
+                }
             )
             for tool in tools
+        ]
+
+    async def list_prompts(self) -> list[Prompt]:
+        """All prompts, each described in one line."""
+        return [
+            prompt.model_copy(update={"description": _in_one_line(prompt.description)})
+            for prompt in await super().list_prompts()
         ]
 
     def _shelf(self) -> tuple[tuple[str, str, str, str], ...]:
@@ -209,6 +221,11 @@ def _cause(error: BaseException, kind: type[Kind]) -> Kind | None:
     while cause is not None and not isinstance(cause, kind):
         cause = cause.__cause__
     return cause
+
+
+def _in_one_line(text: str | None) -> str:
+    """Return a docstring without its line breaks and its indentation."""
+    return " ".join((text or "").split())
 
 
 def problems_of(error: ValidationError) -> tuple[str, ...]:

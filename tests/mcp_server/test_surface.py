@@ -77,6 +77,14 @@ async def test_orientation_is_a_status_of_twenty_tokens_with_a_link_to_the_rest(
         assert TASK in (await host.call("forge_orient", response_tier="L2"))["context"]
 
 
+async def test_tools_and_prompts_are_described_in_a_line_each(sample: Sample) -> None:
+    async with hosting(sample) as host:
+        tools = (await host.client.list_tools()).tools
+        prompts = (await host.client.list_prompts()).prompts
+    said = [each.description or "" for each in (*tools, *prompts)]
+    assert all(text == " ".join(text.split()) != "" for text in said), said
+
+
 async def test_a_run_can_be_read_by_address(sample: Sample) -> None:
     async with hosting(sample) as host:
         await host.begin(TASK)
