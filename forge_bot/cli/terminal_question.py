@@ -327,6 +327,8 @@ def _editable(question: Question) -> str:
 def _look(word: str, question: Question, console: Console) -> None:
     """Show the documents in a pager, or what changed since the version shown before."""
     if word in {"v", "view"}:
+        # As git does (core.pager in git-config(1)): else less shows the signs of colours as text.
+        os.environ.setdefault("LESS", "FRX")
         with console.pager(styles=True):
             for document in question.data.documents:
                 _document(document, console)

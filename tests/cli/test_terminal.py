@@ -406,3 +406,14 @@ def test_a_document_of_more_than_two_screens_is_shown_in_a_pager_when_asked_for(
         assert "decision 119" in shell.until("Your answer")
         shell.say("l")
         assert shell.ended() == 3
+
+
+def test_a_pager_that_is_not_set_up_shows_colours_instead_of_their_signs(sample: Sample) -> None:
+    words = ("run", TASK, "--effort", "S", "--yes", "--model", sample.model())
+    # git's own choice of options for less (git-config(1), core.pager); R is the one for colours.
+    with terminal(sample, *words, PAGER='sh -c "cat >/dev/null; echo less has $LESS"') as shell:
+        shell.until("Your answer")
+        shell.say("v")
+        assert "less has FRX" in shell.until("Your answer")
+        shell.say("l")
+        assert shell.ended() == 3
