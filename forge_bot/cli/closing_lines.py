@@ -133,7 +133,7 @@ def _changes(run: Run) -> str:
         return say("cli.closing.no_file_changed")
     if len(code) > _MOST_FILES:
         return say("cli.closing.files_changed", count=len(code))
-    return run.tree.diff(run.state.base_commit, paths=code, stat=True).strip()
+    return run.tree.diff(run.state.base_commit, paths=code, stat=True).strip("\n")
 
 
 def _code(run: Run) -> list[str]:

@@ -15,6 +15,9 @@ from forge_bot.sentences import say
 
 FAILED = 1
 USAGE = 2
+_CHECKED = "Value error, "
+"""What pydantic puts before the words of a check."""
+
 _WORKING = frozenset(
     {"run", "approve", "reject", "revise", "done", "skip", "resume", "retry", "continue", "demo"}
 )
@@ -75,6 +78,7 @@ def _misused(kind: str, words: str, console: Console) -> None:
     if kind == "NoArgsIsHelpError":
         console.print(escape(words), highlight=False)
         return
+    words = words.replace(_CHECKED, "")
     console.print(f"[bold red]✗ {escape(words)}[/]")
     console.print(f"  [bold]→[/] {say('cli.errors.see_help')}", highlight=False)
 

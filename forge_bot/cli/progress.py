@@ -161,7 +161,7 @@ class Progress:
     def _ran(self, result: CommandResult) -> None:
         good = result.exit_code == 0
         mark = "[green]✓[/]" if good else "[red]✗[/]"
-        count = say("cli.progress.tests", tests=result.tests) if result.tests is not None else ""
+        count = say("cli.progress.tests", count=result.tests) if result.tests is not None else ""
         exit_ = "" if good else f" {say('words.exit_code', code=result.exit_code)}"
         self.line(
             f"  {mark} [dim]{escape(cut(' '.join(result.argv), _COMMAND))}[/]{exit_}[dim]{count} ·"

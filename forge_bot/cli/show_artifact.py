@@ -39,11 +39,13 @@ def _print(text: str, *, is_patch: bool) -> None:
 
 
 def _unknown(repository: Repository, info: RunInfo, artifact: str) -> UnknownArtifact:
+    from forge_bot.runs.publish_result import PULL_REQUEST
     from forge_bot.runs.snapshot_of_run import run_snapshot
     from forge_bot.settings import load_config
 
     state = run_snapshot(repository, info, load_config(repository.root)).state
-    known = ", ".join(("request.md", *(name for name in state.artifacts if name != "request.md")))
+    names = dict.fromkeys(("request.md", *state.artifacts, PULL_REQUEST))
+    known = ", ".join(name for name in names if artifact_text(repository, info, name) is not None)
     return UnknownArtifact(
         say("cli.show_artifact.run_has_no_artifact", run=info.name, artifact=artifact),
         hint=say("cli.show_artifact.run_has", known=known),

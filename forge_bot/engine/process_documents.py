@@ -21,6 +21,7 @@ from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.state import ArtifactRecord, State, TaskState, TaskStatus
 from forge_bot.engine.transitions import is_left_out
 from forge_bot.values import Effort, NothingToDo, Unneeded, Verdict
+from forge_bot.wording import several
 
 _TASK_PARTS = ("Changes", "Test Strategy")
 """Sections that the one task names, where the document has them."""
@@ -229,7 +230,7 @@ def _green(state: State) -> str:
     failed = [result for result in results if result.exit_code != 0]
     flaky = sum(len(result.flaky) for result in results)
     but = f", but for {flaky} flaky {'tests' if flaky > 1 else 'test'}" if flaky else ""
-    ran = [f"{result.tests} tests ran" for result in results if result.tests is not None]
+    ran = [f"{several(result.tests, 'test')} ran" for result in results if result.tests is not None]
     count = f"{', '.join(ran)}; " if ran else ""
     return (
         f"{count}nothing is red that was not red before{but}. The commands and their results stand"

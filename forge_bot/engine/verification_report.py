@@ -7,7 +7,7 @@ from markdown_it import MarkdownIt
 from forge_bot.engine.state import State
 from forge_bot.values import CommandResult, RedBeforeGreen, RequirementCheck
 from forge_bot.verification.judgement import Judgement
-from forge_bot.wording import code_block
+from forge_bot.wording import code_block, several
 
 HEADING = "Commands"
 
@@ -79,7 +79,7 @@ def _row(result: CommandResult, baseline: tuple[CommandResult, ...]) -> str:
 
 
 def _count(result: CommandResult) -> str:
-    return f", {result.tests} tests" if result.tests is not None else ""
+    return f", {several(result.tests, 'test')}" if result.tests is not None else ""
 
 
 def without_section(markdown: str, heading: str) -> str:

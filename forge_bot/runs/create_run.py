@@ -333,6 +333,9 @@ def scope_folder(repository: Repository, wanted: str, commit: str = "HEAD") -> s
         raise BadOption(
             say("runs.create_run.bad_folder", wanted=wanted, error=error), hint=way_out
         ) from None
-    if not repository.list_files(repository.commit_id(commit), folder):
+    found = repository.list_files(repository.commit_id(commit), folder)
+    if not found:
         raise BadOption(say("runs.create_run.no_tracked_file", wanted=wanted), hint=way_out)
+    if found == (folder,):
+        raise BadOption(say("runs.create_run.is_a_file", wanted=wanted), hint=way_out)
     return folder

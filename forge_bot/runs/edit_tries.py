@@ -38,6 +38,7 @@ from forge_bot.verification.shown_output import (
     without_tables,
 )
 from forge_bot.verification.unusable_commands import Cause, cause_of
+from forge_bot.wording import several
 
 Files = Sequence[tuple[str, bytes | None]]
 """Files by name as the edits leave them; None for those that go."""
@@ -329,7 +330,7 @@ class _Edits:
         if now.failures and UNNAMED not in now.failures:
             new = len(newly_failing(before, now))
             ended += f": {len(now.failures):,} complaints, {new or 'none'} of them new"
-        tests = f"{now.tests:,} tests ran{earlier}" if now.tests else ended
+        tests = f"{several(now.tests, 'test')} ran{earlier}" if now.tests else ended
         self.ran.append(f"`{' '.join(now.argv)}`: {tests}.")
         if now.name is not CommandName.TEST:
             return

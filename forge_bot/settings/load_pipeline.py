@@ -8,7 +8,7 @@ from pydantic import TypeAdapter
 
 from forge_bot.errors import BadConfig, BadPipeline
 from forge_bot.resources import templates
-from forge_bot.sentences import say
+from forge_bot.sentences import listed, say
 from forge_bot.settings.config import file_text, load_config
 
 if TYPE_CHECKING:
@@ -21,9 +21,10 @@ RESERVED = ("S", "M", "L", "auto", "batch")
 """Names that labels of a run have already; no pipeline is named so."""
 
 
-def pipeline_names(root: Path) -> tuple[str, ...]:
+def pipeline_names(root: Path | None) -> tuple[str, ...]:
     """Return the names of the pipelines that ship and of a repository's own, sorted."""
-    folders = (templates() / "pipelines", root / PIPELINES)
+    own = () if root is None else (root / PIPELINES,)
+    folders = (templates() / "pipelines", *own)
     return tuple(sorted({path.stem for folder in folders for path in folder.glob("*.yaml")}))
 
 
@@ -129,5 +130,6 @@ def pipeline_source(name: str, root: Path | None) -> tuple[str, str]:
         raise BadPipeline(
             say("settings.load_pipeline.no_pipeline", name=name),
             details=(say("settings.load_pipeline.where_pipelines_are", own=own),),
+            hint=say("settings.load_pipeline.known_pipelines", known=listed(pipeline_names(root))),
         )
     return shipped.read_text(encoding="utf-8"), f"pipelines/{name}.yaml"

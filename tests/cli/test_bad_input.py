@@ -159,6 +159,19 @@ def test_after_a_name_that_git_does_not_take_the_next_run_begins(sample: Sample)
     assert sample.git("branch", "--format=%(refname:short)").split() == [sample.branch, "main"]
 
 
+def test_a_file_is_no_folder_that_a_change_stays_in(sample: Sample) -> None:
+    run = ("run", TASK, "--model", sample.model(), "--in")
+    assert "not a folder" in refused(sample.forge(*run, "README.md"), "REQUEST-007", 2)
+    assert sample.git("branch", "--format=%(refname:short)") == "main"
+
+
+def test_a_pipeline_that_is_not_there_names_those_that_are(sample: Sample) -> None:
+    (sample.path / ".forge" / "pipelines").mkdir(parents=True)
+    (sample.path / ".forge" / "pipelines" / "nightly.yaml").write_text("kind: steps\n")
+    said = sample.forge("run", TASK, "--model", sample.model(), "--pipeline", "develp")
+    assert "audit, develop, nightly and scaffold" in refused(said, "CONFIG-002", 5)
+
+
 def test_here_refuses_the_default_branch_and_uncommitted_work(sample: Sample) -> None:
     refused(sample.forge("run", TASK, "--here", "--model", sample.model()), "REQUEST-007", 2)
     sample.git("switch", "-qc", "mine")
@@ -181,6 +194,13 @@ def test_an_artifact_that_is_not_there(asked_sample: Sample) -> None:
     refused(asked_sample.forge("show", "../../../../etc/passwd"), "REQUEST-006", 2)
 
 
+def test_among_the_documents_that_are_there_is_the_pull_request_text(ended_sample: Sample) -> None:
+    said = refused(ended_sample.forge("show", "desing.md"), "REQUEST-006", 2)
+    for name in said.partition("It has: ")[2].strip(" .\n").split(", "):
+        assert ended_sample.forge("show", name).code == 0, name
+    assert "pull-request.md" in said
+
+
 def test_an_amount_that_is_none(asked_sample: Sample) -> None:
     refused(
         asked_sample.forge("continue", "plenty", "--model", asked_sample.model()), "REQUEST-007", 2
@@ -188,6 +208,12 @@ def test_an_amount_that_is_none(asked_sample: Sample) -> None:
 
 
 @pytest.mark.promise("cli-exit-2")
+def test_a_value_that_an_option_does_not_take_is_told_in_our_words(sample: Sample) -> None:
+    said = sample.forge("run", TASK, "--on", "mars")
+    assert said.code == 2
+    assert "✗ Invalid value for '--on': 'mars' is not one of 'local', 'temporal'." in said.err
+
+
 def test_an_unknown_option_is_a_usage_error(sample: Sample) -> None:
     said = sample.forge("run", "--colour", TASK)
     assert said.code == 2

@@ -61,6 +61,18 @@ def test_the_baseline_is_shown_and_leaves_nothing_unless_it_is_declined(sample: 
     assert " tests · " not in sample.forge("init", "--no-baseline").out
 
 
+def test_one_test_is_counted_as_one(sample: Sample) -> None:
+    sample.git("rm", "-rq", "tests")
+    (sample.path / "tests").mkdir()
+    (sample.path / "tests" / "__init__.py").touch()
+    (sample.path / "tests" / "test_one.py").write_text(
+        "import unittest\n\n\nclass One(unittest.TestCase):\n    def test_it(self) -> None:\n        pass\n"
+    )
+    sample.git("add", "-A")
+    sample.git("commit", "-qm", "One test")
+    assert ", 1 test · " in sample.forge("init").out
+
+
 def test_commands_that_tell_nothing_are_named_before_the_first_run(sample: Sample) -> None:
     (sample.path / "tests" / "test_cli.py").write_text("import unittest\n")
     sample.git("add", "-A")

@@ -91,7 +91,7 @@ def test_a_change_reaches_what_imports_it_also_through_others(shop: ProjectGraph
     answer = ask_graph(shop, GraphQuestion(touches=("shop/taxes.py",)))
     assert answer.text == (
         "4 nodes are reached by a change: 2 files of code, 1 of them with no test of their own,"
-        " 1 tests\n"
+        " 1 test\n"
         "shop/prices.py (module worker SHOP) directly\n"
         "shop/cli.py (entry surface SHOP low) 2 imports away\n"
         "tests/test_prices.py (test worker) 2 imports away\n"

@@ -117,7 +117,8 @@ def suggest_models(spec: str) -> str:
 
     from pydantic_ai.models import known_model_names
 
-    known = [name for name in known_model_names() if not name.startswith("gateway/")]
+    names = known_model_names()
+    known = [name for name in names if name != spec and not name.startswith("gateway/")]
     near = get_close_matches(spec, known, n=3, cutoff=0.6)
     return f" Names that come near: {', '.join(near)}." if near else ""
 

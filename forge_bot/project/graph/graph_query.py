@@ -15,6 +15,7 @@ from forge_bot.project.graph.node_types import Criticality, NodeKind, NodeTier
 from forge_bot.project.graph.project_graph import SEPARATOR, GraphEdge, GraphNode, ProjectGraph
 from forge_bot.sentences import say
 from forge_bot.values import Frozen
+from forge_bot.wording import several
 
 _NEAR = 3
 
@@ -236,8 +237,8 @@ def _touched(
     count = Counter(bool(graph.testers.get(path)) for path in reach.code)
     untested = f", {count[False]} of them with no test of their own" if count[False] else ""
     said = (
-        f"{{}} nodes are reached by a change: {len(reach.code)} files of code{untested},"
-        f" {len(reach.tests)} tests"
+        f"{{}} nodes are reached by a change: {several(len(reach.code), 'file')} of code{untested},"
+        f" {several(len(reach.tests), 'test')}"
     )
     nodes = [
         (graph.file_node(path), "directly" if away == 1 else f"{away} imports away")
