@@ -173,10 +173,11 @@ class _Tree:
                 if there is None:
                     raise _Problem("there is no such file, so it cannot be deleted.")
                 self._now[path] = None
-            case "replace":
+            case "replace" | "insert_before" | "insert_after":
                 if there is None:
                     raise _Problem("there is no such file; `write` makes a new one.")
-                self._now[path] = _replaced(_text(there), edit).data
+                change = _replaced if edit.operation == "replace" else _inserted
+                self._now[path] = change(_text(there), edit).data
         if len(self._now[path] or b"") > _MOST_BYTES:
             raise _Problem(f"the file would be larger than {_MOST_BYTES:,} bytes.")
 
@@ -261,6 +262,48 @@ def _replaced(file: TextFile, edit: Edit) -> TextFile:
     if len(found) == 1:
         return file.replaced(found[0], found[0] + len(old), new)
     raise _Problem(_ambiguous(file.flat, found) if found else _not_found(file.flat, old))
+
+
+def _inserted(file: TextFile, edit: Edit) -> TextFile:
+    """Return the file with the lines of `new` before or after the lines that hold `old`."""
+    old, new = flat(edit.old), flat(edit.new)
+    if not old.strip():
+        raise _Problem("`old` names no line; quote the lines that the new ones stand beside.")
+    if not new:
+        raise _Problem("`new` is empty: there are no lines to insert.")
+    text, before = file.flat, edit.operation == "insert_before"
+    if _repeats(old, new, before=before):
+        raise _Problem("`new` repeats `old`, which stays; give the new lines alone.")
+    found = find_passage.occurrences(text, old)
+    ended = text + "\n"  # so that a last line without an end is one like all others
+    places = [_whole_lines(ended, at, old) for at in found]
+    for start, end in places:
+        lines = ended[start:end]
+        both = _beside(lines, new, before=before)
+        if _applied(ended, lines, both, find_passage.occurrences(ended, lines)):
+            return file
+        if len(places) == 1:
+            within = min(end, len(text))
+            return file.replaced(start, within, both if within == end else both[:-1])
+    raise _Problem(_ambiguous(text, found) if found else _not_found(text, old))
+
+
+def _repeats(old: str, new: str, *, before: bool) -> bool:
+    """Return whether new lines hold the lines beside which they are to stand, next to them."""
+    lines, new_lines = old.strip("\n").split("\n"), new.strip("\n").split("\n")
+    count = len(lines)
+    return lines == (new_lines[-count:] if before else new_lines[:count])
+
+
+def _whole_lines(text: str, at: int, passage: str) -> tuple[int, int]:
+    """Return the beginning and the end of the lines that hold a passage at a place."""
+    return text.rfind("\n", 0, at) + 1, text.index("\n", at + len(passage) - 1) + 1
+
+
+def _beside(lines: str, new: str, *, before: bool) -> str:
+    """Return the lines with the new ones before or after them."""
+    added = new.removesuffix("\n") + "\n"
+    return added + lines if before else lines + added
 
 
 def _applied(text: str, old: str, new: str, found: tuple[int, ...]) -> bool:

@@ -73,21 +73,25 @@ class Edit(ProviderAnswer):
     """One edit of one file."""
 
     path: str = Field(description="path from the root of the repository, with forward slashes")
-    operation: Literal["replace", "write", "delete"] = Field(
+    operation: Literal["replace", "insert_before", "insert_after", "write", "delete"] = Field(
         description=(
-            "replace one passage of an existing file; write a whole file, a new one or one that"
-            " you have seen in full; delete a file"
+            "replace one passage of an existing file; insert lines before or after lines that stay,"
+            " which need not be repeated; write a whole file, a new one or one that you have seen"
+            " in full; delete a file"
         )
     )
     old: str = Field(
         description=(
-            "replace: the passage letter by letter as it stands in the file now, indentation"
-            " included and line numbers left out, long enough to occur only once, and only of a"
-            " file whose present text you have seen; otherwise empty"
+            "replace, insert: the passage letter by letter as it stands in the file now,"
+            " indentation included and line numbers left out, just long enough to occur only once,"
+            " and only of a file whose present text you have seen; otherwise empty"
         )
     )
     new: str = Field(
-        description="replace: what stands there instead; write: the whole file; delete: empty"
+        description=(
+            "replace: what stands there instead; insert: the new lines alone, with the blank lines"
+            " around them; write: the whole file; delete: empty"
+        )
     )
 
 
@@ -158,13 +162,15 @@ Answer with one JSON object of one of these forms, and nothing around it:
 "{\\"pattern\\": \\"save_upload\\"}", "reasoning": "Who calls it?"}], "actions": []}}}
 {"result": {"kind": "Document", "data": {"artifact_markdown": "# Title\\n\\n…"}}}
 {"result": {"kind": "Change", "data": {"artifact_markdown": "# Title\\n\\n…", "edits": [{"path": \
-"app/errors.py", "operation": "replace", "old": "    Timeout: 504,\\n", "new": "    Timeout: \
-504,\\n    BodyTooLarge: 413,\\n"}]}}}
+"app/errors.py", "operation": "insert_after", "old": "    Timeout: 504,\\n", "new": "    \
+BodyTooLarge: 413,\\n"}]}}}
 
 `params_json` is a JSON object, written as a string. An action has `capability`, \
 `capability_type`, `params_json` and `reasoning`. An edit's `operation` is `replace`: `old`, \
-copied letter by letter and long enough to stand once in the file, becomes `new`; `write`: `new` \
-is the whole file, `old` is empty; or `delete`: both are empty. Edits apply in their order."""
+copied letter by letter and just long enough to stand once in the file, becomes `new`; \
+`insert_before` or `insert_after`: `new` holds the new lines alone, and the lines of `old` stay; \
+`write`: `new` is the whole file, `old` is empty; or `delete`: both are empty. Edits apply in \
+their order."""
 """The forms of an answer in words, for models that are not shown the schema."""
 
 

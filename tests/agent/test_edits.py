@@ -13,7 +13,7 @@ from forge_bot.agent.edits import EditPlan, Folder, plan_edits
 from forge_bot.agent.model_answers import Edit
 from forge_bot.settings.protected_paths import protected
 
-Operation = Literal["replace", "write", "delete"]
+Operation = Literal["replace", "insert_before", "insert_after", "write", "delete"]
 CALC = b"def add(a, b):\n    return a - b\n\n\ndef sub(a, b):\n    return a - b - 0\n"
 
 
@@ -120,6 +120,89 @@ def test_one_problem_keeps_every_other_edit_back_and_all_problems_come_at_once()
         "Edit 2, replace a.py",
         "Edit 3, replace a.py",
     ]
+
+
+# -- inserting
+
+
+def beside(operation: Operation, old: str, new: str) -> Edit:
+    return edit("a.py", operation, old, new)
+
+
+def test_lines_are_inserted_beside_lines_that_need_not_be_repeated() -> None:
+    assert after(
+        CALC, beside("insert_after", "    return a - b\n\n", "# later\n\n")
+    ) == CALC.replace(b"a - b\n\n", b"a - b\n\n# later\n\n")
+    assert after(CALC, beside("insert_before", "def sub(a, b):\n", "@cache\n")) == CALC.replace(
+        b"def sub", b"@cache\ndef sub"
+    )
+
+
+@pytest.mark.parametrize("new", ["@cache", "@cache\n", "@cache\r\n"])
+@pytest.mark.parametrize(
+    "old", ["sub(", "def sub(a, b):", "def sub(a, b):\n", "def sub(a, b):\r\n"]
+)
+def test_whole_lines_are_inserted_whatever_part_of_a_line_is_quoted(old: str, new: str) -> None:
+    assert after(CALC, beside("insert_before", old, new)) == CALC.replace(
+        b"def sub", b"@cache\ndef sub"
+    )
+
+
+@pytest.mark.parametrize("data", [b"one\r\ntwo\r\n", b"\xef\xbb\xbfone\r\ntwo"])
+def test_inserted_lines_end_as_their_file_does_and_its_end_stays_as_it_was(data: bytes) -> None:
+    more = data.replace(b"two", b"two\r\nthree")
+    assert after(data, beside("insert_after", "two", "three\n")) == more
+    assert after(data, beside("insert_before", "one\n", "zero")) == data.replace(
+        b"one", b"zero\r\none"
+    )
+
+
+def test_a_place_that_is_not_the_only_one_goes_back_with_its_lines() -> None:
+    assert "occurs 2 times, at lines 2, 6." in problem(
+        CALC, beside("insert_after", "return a - b", "# done")
+    )
+    assert "Lines 1-1 come nearest" in problem(
+        CALC, beside("insert_before", "def add(a, c):", "@cache")
+    )
+
+
+@pytest.mark.parametrize(
+    ("bad", "said"),
+    [
+        (beside("insert_after", "", "x"), "`old` names no line"),
+        (beside("insert_after", "\n\n", "x"), "`old` names no line"),
+        (beside("insert_after", "def add(a, b):\n", ""), "`new` is empty"),
+        (
+            beside("insert_after", "def sub(a, b):", "def sub(a, b):\n    x\n"),
+            "`new` repeats `old`",
+        ),
+        (
+            beside("insert_before", "def sub(a, b):\n", "@cache\ndef sub(a, b):"),
+            "`new` repeats `old`",
+        ),
+        (edit("no.py", "insert_after", "x", "y"), "`write` makes a new one"),
+    ],
+)
+def test_insertions_that_mean_nothing_are_refused(bad: Edit, said: str) -> None:
+    assert said in problem(CALC, bad)
+
+
+@given(
+    st.lists(st.sampled_from(["alpha", "", "  delta"]), min_size=1, max_size=8),
+    st.sampled_from(["insert_before", "insert_after"]),
+    st.sampled_from(["new", "new\n", "\nnew\n\n", "3 new 3"]),
+    st.booleans(),
+    st.data(),
+)
+def test_inserting_twice_is_inserting_once(
+    lines: list[str], operation: Operation, new: str, ended: bool, data: st.DataObject
+) -> None:
+    numbered = [f"{number} {line}" for number, line in enumerate(lines)]
+    text = "\n".join(numbered) + "\n" * ended
+    one = beside(operation, data.draw(st.sampled_from(numbered)), new)
+    once = after(text.encode(), one)
+    assert len(once) > len(text)
+    assert plan({"a.py": once}, one) == EditPlan()
 
 
 # -- the same edits again

@@ -236,7 +236,7 @@ def test_the_forms_of_an_answer_that_a_model_is_told_are_readable() -> None:
     assert "pattern" in json.loads(asked.requests[0].params_json)
     assert isinstance(document, Document)
     assert isinstance(change, Change)
-    assert change.edits[0].operation == "replace"
+    assert change.edits[0].operation == "insert_after"
 
 
 def test_the_one_who_cannot_run_tests_is_told_not_to_claim_results() -> None:
