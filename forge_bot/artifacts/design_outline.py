@@ -1,6 +1,7 @@
 """Read the outline of a design: the files it changes, its tests, its risks, its open decisions."""
 
 import re
+from collections.abc import Sequence
 
 from forge_bot.artifacts.markdown import Block, one_line
 from forge_bot.artifacts.sections import blocks_below, first_paragraph
@@ -17,6 +18,8 @@ _INTERFACE = re.compile(
     r"|(?:GET|POST|PUT|PATCH|DELETE) /\S*"
 )
 """Code that is a signature, a declaration, an option or a route."""
+FILE_PATH = re.compile(r"[\w.@+~-]+(?:/[\w.@+~-]+)*\.[A-Za-z0-9_]{1,12}|[\w.@+~-]+(?:/[\w.@+~-]+)+")
+_JOINT = re.compile(r"\s*(?:,|;|&|(?:, ?)?and)\s*")
 _POINTER = re.compile(r"(?:see|as) (?:below|above|described)\.?", re.IGNORECASE)
 
 
@@ -50,15 +53,18 @@ class DesignOutline(Frozen):
 def read_outline(design: str) -> DesignOutline:
     """Return the outline of a design, by its headings of level 1 or 2.
 
-    A file is the code that begins an item under `Changes`; a test is the code that begins an item
-    under `Test Strategy`. A document without these headings has an empty outline.
+    A file is the code that begins an item under `Changes`, or one of several paths that begin it;
+    a test is the code that begins an item under `Test Strategy`. A document without these headings
+    has an empty outline.
     """
     return DesignOutline(
         approach=first_paragraph(design, "Approach"),
         files=tuple(
-            FileChange(path=path, change=_about(block, path))
+            FileChange(path=path, change=_about(block, paths))
             for block in _items(design, "Changes")
-            if block.depth == 1 and (path := leading_code(block))
+            if block.depth == 1 and leading_code(block)
+            for paths in (joined_codes(block),)
+            for path in paths
         ),
         tests=tuple(
             name for block in _items(design, "Test Strategy") if (name := _test_name(block))
@@ -83,6 +89,19 @@ def leading_code(block: Block) -> str:
     return first.text.strip() if first is not None and first.code else ""
 
 
+def joined_codes(block: Block) -> tuple[str, ...]:
+    """Return the first code of an item, and the paths joined to it by commas or “and”."""
+    spans = [span for span in block.spans if span.text.strip()]
+    first = next((place for place, span in enumerate(spans) if span.code), len(spans))
+    found = [span.text.strip() for span in spans[first : first + 1]]
+    for joint, span in zip(spans[first + 1 :: 2], spans[first + 2 :: 2], strict=False):
+        path = span.text.strip() if span.code else ""
+        if _JOINT.fullmatch(joint.text) is None or FILE_PATH.fullmatch(path) is None:
+            break
+        found.append(path)
+    return tuple(found)
+
+
 def _items(design: str, heading: str) -> list[Block]:
     return [block for block in blocks_below(design, heading) if block.starts_item]
 
@@ -94,9 +113,11 @@ def _interfaces(design: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(each for each in named if _INTERFACE.fullmatch(each)))
 
 
-def _about(block: Block, path: str) -> str:
-    words = one_line(block.text).removeprefix(path)
-    change = one_line(_DEMANDS.sub("", words, count=1)).lstrip(":：–—- ")
+def _about(block: Block, paths: Sequence[str]) -> str:
+    words = one_line(block.text)
+    for path in paths:
+        _, _, words = words.partition(one_line(path))
+    change = one_line(_DEMANDS.sub("", words, count=1)).lstrip(",;:：–—- ")
     return "" if _POINTER.fullmatch(change) else change
 
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 
 from forge_bot.artifacts.change_name import read_change_name
+from forge_bot.artifacts.design_outline import FILE_PATH, joined_codes
 from forge_bot.artifacts.markdown import BlockKind
 from forge_bot.artifacts.sections import blocks_below, read_section
 from forge_bot.artifacts.tasks import read_tasks, task_list
@@ -14,7 +15,6 @@ _CHANGES = "Changes"
 
 _TASKS = re.compile(r"tasks?\s*[:：]\s*(?P<count>one|several|1|[2-9]|\d\d+)\b", re.IGNORECASE)
 _ONE = {"one", "1"}
-_FILE = re.compile(r"[\w.@+~-]+(?:/[\w.@+~-]+)*\.[A-Za-z0-9_]{1,12}|[\w.@+~-]+(?:/[\w.@+~-]+)+")
 _BESIDE = re.compile(
     r"(?:^|[/_.-])(?:tests?|specs?|docs?|changelog|changes|readme)(?:$|[/_.-])", re.IGNORECASE
 )
@@ -43,8 +43,10 @@ def document_facts(text: str, *, plans: bool, carries: Sequence[str]) -> dict[st
 
 
 def planned_files(design: str) -> tuple[str, ...]:
-    """Return the files that a plan changes: the first path in backticks of each bullet."""
-    return tuple(name for name in _codes(design) if _FILE.fullmatch(name))
+    """Return the files that a plan changes: the first path in backticks of each bullet, or the
+    first ones where several are joined.
+    """
+    return tuple(name for name in _codes(design) if FILE_PATH.fullmatch(name))
 
 
 def planned_tasks(design: str) -> tuple[TaskSpec, ...]:
@@ -90,9 +92,10 @@ def _parts(design: str) -> list[str]:
 def _codes(design: str) -> tuple[str, ...]:
     """Return the first words in backticks of each bullet in a section."""
     named = (
-        next((span.text.strip() for span in block.spans if span.code), "")
+        code
         for block in blocks_below(design, _CHANGES)
-        if block.depth == 1 and block.starts_item and block.spans
+        if block.depth == 1 and block.starts_item
+        for code in joined_codes(block)
     )
     return tuple(dict.fromkeys(name for name in named if name))
 
