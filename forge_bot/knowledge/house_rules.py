@@ -95,7 +95,9 @@ def house_rules(listing: Listing) -> tuple[HouseRule, ...]:
         share = min(room, max(_LEAST, room * weights[place] // sum(weights[place:])))
         shown = _changelog if tells_of_changes(path) else _text
         rule = _fragments(listing) if path.endswith("/") else shown(listing, path, share)
-        if rule is not None and len(rule.text) <= room:
+        # Newest entries that are shown whole may exceed the room: an implementer is not shown them
+        # again.
+        if rule is not None and (len(rule.text) <= room or rule.part == NEWEST):
             found.append(rule)
             room -= len(rule.text)
     for settings in linter_settings(listing):
@@ -223,7 +225,7 @@ def _changelog(listing: Listing, path: str, room: int) -> HouseRule | None:
     of each section, which show their form.
     """
     text = listing.text(path)
-    whole = newest_entries(path, text, min(room, _WHOLE_CHANGELOG))
+    whole = newest_entries(path, text, _WHOLE_CHANGELOG)
     if whole is None or whole.part != PARTS_OF_NEWEST:
         return whole
     return newest_entries(path, text, min(room, _MOST_CHANGELOG), _LINES_OF_ENTRIES)

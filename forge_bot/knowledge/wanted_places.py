@@ -9,6 +9,7 @@ from forge_bot.knowledge.code_blocks import (
     CodeBlock,
     holds_as_word,
     is_inside,
+    letters,
     named,
     named_alike,
 )
@@ -26,6 +27,7 @@ _CALL = re.compile(r"(?<!def )(?<!class )(?<!\w)((?:[\w\])]+\.)*)([A-Za-z_]\w*)\
 _BASES = re.compile(r"^\s*(?:export )?class \w+(?:\(| extends )([\w., ]+)")
 _COMMON_METHODS = frozenset({*dir(str), *dir(list), *dir(dict), *dir(set), *dir(object)})
 _OWN = ("self.", "cls.", "this.")
+_TEST_AFFIX = re.compile(r"^tests?_?|_?tests?$", re.IGNORECASE)
 _COMMENT = re.compile(r"\s*(?:#|//|/?\*|--|;|$)")
 _HEAD = 30
 _TAIL = 20
@@ -148,7 +150,7 @@ def _searched(
         block
         for block in named_alike(blocks, names)
         if block not in found
-        and (holds_as_word(block.name, names) if "test" in block.name.lower() else not found)
+        and (_tests_one_of(lines, block, names) if "test" in block.name.lower() else not found)
     ]
     yield from _told_by_name(blocks, wanted)
     for block in alike:
@@ -178,6 +180,19 @@ def _searched(
         most = _MOST_RANKED if wanted.first or not wanted.names else _MOST_RANKED_ELSEWHERE
         if not (near or used):
             yield from _ranked(lines, blocks, wanted.about, most)
+
+
+def _tests_one_of(lines: Sequence[str], block: CodeBlock, names: Sequence[str]) -> bool:
+    """Return whether a test has one of some names in its own, and no longer name that its file
+    uses: `TestLoggerFactory` is no test of `Logger` where the file imports `LoggerFactory`.
+    """
+    if not holds_as_word(block.name, names):
+        return False
+    tested = _TEST_AFFIX.sub("", block.name)
+    if letters(tested) in {letters(name) for name in names}:
+        return True
+    uses = re.compile(rf"(?<!\w){re.escape(tested)}(?!\w)")
+    return not any(uses.search(line[:LONGEST_LINE]) for line in lines)
 
 
 def _special(

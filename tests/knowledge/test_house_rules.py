@@ -169,6 +169,27 @@ def test_a_short_newest_release_of_a_changelog_is_shown_whole() -> None:
     assert found["CHANGELOG.md"].part == "newest entries"
 
 
+def test_long_rules_leave_a_short_newest_release_whole() -> None:
+    newest = "## Unreleased\n\n### Fixed\n\n" + "".join(
+        f"- Entry {n} is done.\n" for n in range(80)
+    )
+    rule = "## Code\n\n" + "- Run `ruff format` before each commit, and write a test.\n" * 40
+    agents, guide, template = (
+        f"# {name}\n\n" + rule.replace("ruff", name) for name in ("one", "two", "three")
+    )
+    found = rules(
+        {
+            "AGENTS.md": agents,
+            "CONTRIBUTING.md": guide,
+            ".github/PULL_REQUEST_TEMPLATE.md": template,
+            "CHANGELOG.md": f"# Changes\n\n{newest}\n## 1.0\n\n- The first.\n",
+        }
+    )
+    assert all(part.part == "parts" for path, part in found.items() if path != "CHANGELOG.md")
+    assert newest in found["CHANGELOG.md"].text
+    assert found["CHANGELOG.md"].part == "newest entries"
+
+
 def test_of_a_changelog_with_long_entries_no_section_is_left_out() -> None:
     entries = "".join(f"- Entry {n}, {'which is long, ' * 8}\n  {'and ' * 40}\n" for n in range(3))
     kinds = ("Removed", "Deprecated", "Added", "Fixed")

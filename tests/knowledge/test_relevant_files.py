@@ -195,6 +195,19 @@ def test_a_method_of_many_classes_is_shown_of_the_class_that_is_named_too() -> N
     assert "sliced()" not in of_none
 
 
+def test_a_test_of_a_longer_name_is_not_shown_for_a_name_that_begins_it() -> None:
+    def tested(name: str) -> str:
+        return f"class Test{name}:\n    def test_it(self):\n        assert {name}.works\n\n\n"
+
+    head = "from app import Logger, LoggerFactory\n\n\n"
+    text = head + tested("LoggerFactory") + tested("Logger") + tested("LoggerAlone")
+    text = text.replace("assert LoggerAlone.works", "pass") + "# a line\n" * 900
+    shown = excerpt(text, WantedPlaces(names=("Logger",), search=True), 2_000).text
+    assert "class TestLogger:" in shown
+    assert "class TestLoggerAlone:" in shown
+    assert "class TestLoggerFactory:" not in shown
+
+
 def _filler(number: int) -> str:
     body = "".join(f"    value += {number} * {n}\n" for n in range(60))
     return f"def filler_{number}(value):\n{body}    return value\n\n\n"
