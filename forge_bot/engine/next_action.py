@@ -195,12 +195,12 @@ def _tasks(pipeline: Pipeline, state: State) -> SpawnAgent | Exec:
 def _headings_of(
     pipeline: Pipeline, phase: TasksPhase | TaskReviewPhase, tasks: Sequence[TaskState]
 ) -> tuple[str, ...]:
-    """Return the headings of a document on a task. Criteria that only say that all of the design
-    is to be implemented are not answered one by one.
+    """Return the headings of a document on a task. Where the task is all of the design, those
+    that only a part of it needs are left out.
     """
     whole = all(is_whole(task.spec.acceptance, pipeline.planned_in) for task in tasks)
-    left_out = phase.criteria if whole else ""
-    return tuple(heading for heading in phase.headings if heading != left_out)
+    left_out = phase.only_for_parts if whole else ()
+    return tuple(heading for heading in phase.headings if heading not in left_out)
 
 
 def held_patch_name(task: TaskId) -> str:

@@ -60,9 +60,9 @@ class Phase(Frozen):
     skip: tuple[Effort, ...] = Field(default=(), description="efforts that leave this phase out")
 
 
-_CRITERIA = (
-    "the heading below which each criterion of the task is answered; it is not asked for where the"
-    " task is all of the approved document"
+_ONLY_FOR_PARTS = (
+    "headings that are asked for only where a task is a part of the approved document; a task that"
+    " is all of it has nothing of its own to say there"
 )
 
 
@@ -188,7 +188,7 @@ class TasksPhase(AnsweringPhase):
     """A phase in which an agent implements each task."""
 
     kind: Literal["tasks"]
-    criteria: str = Field(default="", description=_CRITERIA)
+    only_for_parts: tuple[str, ...] = Field(default=(), description=_ONLY_FOR_PARTS)
 
 
 class TaskReviewPhase(AnsweringPhase):
@@ -197,7 +197,7 @@ class TaskReviewPhase(AnsweringPhase):
     kind: Literal["task-review"]
     verdicts: tuple[Verdict, ...]
     rounds: int = Field(default=2, ge=1)
-    criteria: str = Field(default="", description=_CRITERIA)
+    only_for_parts: tuple[str, ...] = Field(default=(), description=_ONLY_FOR_PARTS)
 
 
 class VerifyPhase(AnsweringPhase):

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from forge_bot.artifacts.design_outline import read_outline
 from forge_bot.artifacts.plans import is_one_task, planned_files, planned_tasks
 from forge_bot.artifacts.sections import read_section
 from forge_bot.artifacts.tasks import read_tasks
@@ -255,6 +256,16 @@ def test_the_files_of_a_plan_are_those_that_begin_its_bullets() -> None:
     assert planned_files(design) == ("a/b.py",)
 
 
+def test_several_files_that_begin_one_bullet_all_count() -> None:
+    bullet = "- `tests/test_a.py`, `tests/test_b.py` and `c.py` (R-3): new tests, as `d.py` has"
+    design = f"## Changes\n\n{bullet}\n- `f()`, `g()`: y\n- `e.py`, see `h.py`: z\n"
+    assert planned_files(design) == ("tests/test_a.py", "tests/test_b.py", "c.py", "e.py")
+    said = [(file.path, file.change) for file in read_outline(design).files]
+    shown = "new tests, as d.py has"
+    assert said[:3] == [(path, shown) for path in ("tests/test_a.py", "tests/test_b.py", "c.py")]
+    assert said[3:] == [("f()", "g(): y"), ("e.py", "see h.py: z")]
+
+
 @pytest.mark.parametrize("tail", ["```\ncode", "<!-- hidden", "x" * 4_001])
 def test_a_section_that_would_swallow_what_follows_is_left_out(tail: str) -> None:
     assert read_section(f"## Approach\n\nKept.\n\n## Risks\n\n{tail}", "Approach") == "Kept."
@@ -291,14 +302,15 @@ def test_a_table_that_reads_like_another_verdict_is_not_repeated() -> None:
     ("criteria", "asked"),
     [(whole_criteria("design.md describes"), False), (("AC-1: it ends",), True)],
 )
-def test_criteria_are_answered_one_by_one_where_they_say_more_than_the_design(
+def test_what_only_a_part_of_the_design_needs_is_not_asked_of_a_task_that_is_all_of_it(
     criteria: tuple[str, ...], asked: bool
 ) -> None:
     task = TaskSpec(id=TaskId("1"), title="Part", files=("a.py",), acceptance=criteria)
-    for phase in ("phase-5", "phase-6"):
+    wanted = {"phase-5": {"Tests", "Acceptance Criteria"}, "phase-6": {"Acceptance Criteria"}}
+    for phase, headings in wanted.items():
         action = Scripted(Effort.M, tasks=(task,)).until(phase).action
         assert isinstance(action, SpawnAgent)
-        assert ("Acceptance Criteria" in action.headings) is asked
+        assert headings & set(action.headings) == (headings if asked else set())
 
 
 def test_two_tasks_are_reviewed_together_by_a_model_and_no_one_closes_before() -> None:
