@@ -2,7 +2,8 @@
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from itertools import groupby
 from typing import cast
 
 from forge_bot.agent.capabilities import CapabilityResult, ResultStatus
@@ -12,25 +13,32 @@ _READER = "read_file"
 _LEAST_LINES = 8
 """Lines in a row below which repeating them is shorter than saying where they stand."""
 
-_SHOWN = re.compile(r'^<untrusted-text source="([^",]+)[^"]*">\n(.*?)^</', re.DOTALL | re.MULTILINE)
+_SHOWN = re.compile(
+    r'^<untrusted-text source="([^",]+)(?:, (?:as it is now, )?lines (\d+))?[^"]*">\n(.*?)^</',
+    re.DOTALL | re.MULTILINE,
+)
 _FIRST = re.compile(r"lines (\d+)-")
+_GAP = re.compile(r"\[… lines \d+-(\d+) (?:are not shown here|stand above)")
+
+Line = tuple[int, str]
+"""The number of a line in its file, and its text."""
 
 
 def without_lines_above(
     found: CapabilityResult, messages: Sequence[ChatMessage], before: Sequence[CapabilityResult]
 ) -> CapabilityResult:
     """Return a result in which each long run of lines that an earlier message or result shows of
-    the same file, letter by letter, is replaced by its numbers.
+    the same file, letter by letter and by the same numbers, is replaced by these.
     """
     if found.capability != _READER or found.status is not ResultStatus.OK:
         return found
     first = _FIRST.match(found.note)
     path = _path(found)
-    shown = [text.split("\n") for text in _texts(path, messages, before)]
+    shown = {line for at, text in _texts(path, messages, before) for line in _numbered(at, text)}
     if first is None or not shown:
         return found
-    lines = found.content.removesuffix("\n").split("\n")
-    said = "\n".join(_said(lines, shown, int(first[1])))
+    lines = [*_numbered(int(first[1]), found.content.removesuffix("\n"))]
+    said = "\n".join(_said(lines, shown))
     return found.model_copy(update={"content": f"{said}\n"})
 
 
@@ -41,36 +49,35 @@ def _path(found: CapabilityResult) -> str:
 
 def _texts(
     path: str, messages: Sequence[ChatMessage], before: Sequence[CapabilityResult]
-) -> Iterator[str]:
-    """Yield what a conversation shows of a file."""
+) -> Iterator[tuple[int, str]]:
+    """Yield what a conversation shows of a file, each with the number of its first line."""
     for message in messages:
-        yield from (text for name, text in _SHOWN.findall(message.text) if name == path)
+        for name, first, text in _SHOWN.findall(message.text):
+            if name == path:
+                yield int(first or 1), text
     for item in before:
         if item.capability == _READER and item.status is ResultStatus.OK and _path(item) == path:
-            yield item.content
+            first = _FIRST.match(item.note)
+            yield int(first[1]) if first is not None else 1, item.content
 
 
-def _said(lines: Sequence[str], shown: Sequence[Sequence[str]], first: int) -> Iterator[str]:
-    # Of equal runs the first counts.
-    runs = {run: (text, at) for text in reversed(shown) for at, run in _runs(text)}
-    at = 0
-    while at < len(lines):
-        found = runs.get(tuple(lines[at : at + _LEAST_LINES]))
-        if found is None:
-            yield lines[at]
-            at += 1
+def _numbered(first: int, text: str) -> Iterator[Line]:
+    """Yield the lines of a text with their numbers; what stands for omitted ones tells the next."""
+    number = first
+    for line in text.split("\n"):
+        gap = _GAP.match(line)
+        if gap is not None:
+            number = int(gap[1]) + 1
         else:
-            count = _alike(lines, at, *found)
-            yield f"[… lines {first + at}-{first + at + count - 1} stand above …]"
-            at += count
+            yield number, line
+            number += 1
 
 
-def _runs(text: Sequence[str]) -> Iterator[tuple[int, tuple[str, ...]]]:
-    for at in range(len(text) - _LEAST_LINES, -1, -1):
-        yield at, tuple(text[at : at + _LEAST_LINES])
-
-
-def _alike(lines: Sequence[str], at: int, text: Sequence[str], place: int) -> int:
-    """Return how many lines are the same from these places on."""
-    most = min(len(lines) - at, len(text) - place)
-    return next((n for n in range(most) if lines[at + n] != text[place + n]), most)
+def _said(lines: Sequence[Line], shown: Collection[Line]) -> Iterator[str]:
+    """Yield the lines, and one line for each long run that stands above."""
+    for above, run in groupby(lines, key=shown.__contains__):
+        same = [*run]
+        if above and len(same) >= _LEAST_LINES:
+            yield f"[… lines {same[0][0]}-{same[-1][0]} stand above …]"
+        else:
+            yield from (text for _, text in same)

@@ -449,6 +449,22 @@ def test_lines_of_a_file_that_stand_above_are_only_named() -> None:
     assert "\n[… lines 8-20 stand above …]\n````" in told(x)
 
 
+def test_lines_that_only_read_like_some_above_are_shown() -> None:
+    same = "".join(f"    step_{n}()\n" for n in range(12))
+    gap = "[… lines 1-10 are not shown here: dispatch …]\n"
+    shown = (
+        f'<untrusted-text source="a.py, lines 11-22, 41-44 of 90">\n{gap}{same}'
+        "[… lines 23-40 are not shown here …]\nw()\nx()\ny()\nz()\n</untrusted-text>"
+    )
+    x = begin(assignment().model_copy(update={"user": shown}))
+    wanted = ("read_file", {"path": "a.py", "start": 51, "end": 62})
+    effect = next_effect(replied(x, ModelReply(text=explore(wanted))))
+    assert isinstance(effect, Fetch)
+    found = seen(effect.wanted[0], same).model_copy(update={"note": "lines 51-62 of 90"})
+    x = fetched(replied(x, ModelReply(text=explore(wanted))), (found,))
+    assert f"\n{same}````" in told(x)
+
+
 def test_lines_of_another_file_and_a_few_lines_are_shown_again() -> None:
     other = f'<untrusted-text source="b.py">\n{file_lines(1, 30)}</untrusted-text>'
     x = read(begin(assignment().model_copy(update={"user": other})), 1, 30)
