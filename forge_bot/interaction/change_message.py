@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from forge_bot.artifacts.change_name import ChangeName, ChangeType, change_name
 from forge_bot.artifacts.sections import first_paragraph
+from forge_bot.artifacts.whole_task import is_whole
 from forge_bot.engine.gates import AUTO
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.state import State, TaskState
@@ -50,7 +51,7 @@ def task_message(
     said = [escape.heading(name.subject if typed else name.sentence, LONGEST_TITLE)]
     if planned[:1] == [task] and (reason := _reason(pipeline, documents)):
         said.append(_wrapped(reason))
-    if criteria := [_wrapped(each, "- ") for each in _criteria(task)]:
+    if criteria := [_wrapped(each, "- ") for each in _criteria(task, pipeline.planned_in)]:
         said.append("\n".join(criteria))
     if tests := [path for path in task.spec.files if "test" in path.lower()]:
         said.append(_wrapped(f"Tests: {', '.join(tests)}"))
@@ -76,7 +77,12 @@ def _reason(pipeline: Pipeline, documents: Mapping[str, str]) -> str:
     return ""
 
 
-def _criteria(task: TaskState) -> list[str]:
+def _criteria(task: TaskState, plan: str) -> list[str]:
+    """Return the criteria of a task; none where they only name the document that plans it, which
+    is not in the commit.
+    """
+    if is_whole(task.spec.acceptance, plan):
+        return []
     found = [_words(each, _LONGEST_CRITERION) for each in task.spec.acceptance]
     return [each for each in found if each][:_MOST_CRITERIA]
 

@@ -63,7 +63,10 @@ def test_one_commit_a_task_says_what_changed_and_from_which_commit_it_was_made(
         ended_sample.offered.partition("/")[0],
     )
     assert "forge-bot" not in subject
-    assert any(line.startswith("- ") for line in body)
+    reason = body[: body.index("")]
+    assert reason
+    assert not any(line.startswith("- ") for line in body), "criteria that only name the design"
+    assert "design.md" not in message
 
 
 def test_commits_for_merge_are_signed_off_by_their_author_where_that_is_configured(
