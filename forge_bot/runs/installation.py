@@ -16,12 +16,16 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from pydantic import ValidationError
+
 from forge_bot.engine import advance, fold
 from forge_bot.engine.next_action import held_patch_name
 from forge_bot.engine.state import TaskStatus
 from forge_bot.git import Repository, Tree
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_paths import RunPaths
+from forge_bot.store import write_whole
+from forge_bot.values import CommandResult, Frozen
 
 _READY, _LEFT, _NAMES = "ready", "left-in-tree", "left-in-tree.json"
 DEPENDENCY_FILES = (
@@ -58,6 +62,13 @@ DEPENDENCY_FILES = (
 )
 """Manifests and lock files by name. Build files that are programs (setup.py, Gemfile, build.gradle)
 are not among them."""
+
+
+class _Ready(Frozen):
+    """The mark of a complete environment, and the results of the commands that made it."""
+
+    mark: str
+    results: tuple[CommandResult, ...]
 
 
 @dataclass(frozen=True)
@@ -114,12 +125,16 @@ class Installation:
             [str(self.path), self.foundation.commit, patches, list(map(list, commands))]
         )
 
-    def is_ready(self, mark: str) -> bool:
-        """Return whether the environment was installed completely, from these bytes and by these
-        commands.
+    def results(self, mark: str) -> tuple[CommandResult, ...] | None:
+        """Return the results of the setup commands if the environment was installed completely,
+        from these bytes and by these commands; a process that was killed may not have recorded
+        them.
         """
-        file = self.environment / _READY
-        return file.is_file() and file.read_text(encoding="utf-8") == mark
+        try:
+            ready = _Ready.model_validate_json((self.environment / _READY).read_bytes())
+        except (OSError, ValidationError):
+            return None
+        return ready.results if ready.mark == mark else None
 
     def begin(self) -> Tree:
         """Return a fresh work tree at the base commit with the approved dependency files, and empty
@@ -143,7 +158,7 @@ class Installation:
             tree.apply(patch.decode(errors="surrogateescape"), only=only)
         return tree
 
-    def keep(self, mark: str) -> None:
+    def keep(self, mark: str, results: tuple[CommandResult, ...]) -> None:
         """Copy the files that setup left in the work tree to the environment, where later commands
         cannot change them, and mark it as ready.
         """
@@ -157,7 +172,8 @@ class Installation:
             else:
                 _put(place, target)
         (self.environment / _NAMES).write_text(json.dumps(names), encoding="utf-8")
-        (self.environment / _READY).write_text(mark, encoding="utf-8")
+        ready = _Ready(mark=mark, results=results)
+        write_whole(self.environment / _READY, ready.model_dump_json())
 
     def show(self, commit: str) -> Tree:
         """Return the work tree with the files of a commit, and the files that setup left."""

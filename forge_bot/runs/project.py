@@ -101,8 +101,8 @@ class Project:
     # ----------------------------------------------------------------------------------------------
 
     def set_up(self) -> tuple[CommandResult, ...]:
-        """Run the setup commands at the base commit, with network, into a fresh environment; what
-        succeeded is not repeated.
+        """Run the setup commands at the base commit, with network, into a fresh environment, and
+        return their results. What succeeded is not repeated: its results are kept beside it.
         """
         with self._judging:
             return self._set_up()
@@ -112,8 +112,8 @@ class Project:
         if not commands:
             return ()
         mark = self._installation.mark([command.argv for command in commands])
-        if self._installation.is_ready(mark):
-            return ()
+        if (ready := self._installation.results(mark)) is not None:
+            return ready
         self._require_namespace()
         try:
             return self._installed(commands, mark)
@@ -140,7 +140,7 @@ class Project:
                 return tuple(results)
         tree.remove_nested()
         check_not_kept(self._credentials, (self.places.environment, tree.path))
-        self._installation.keep(mark)
+        self._installation.keep(mark, tuple(results))
         return tuple(results)
 
     def _steps(self, commands: Sequence[Command], tree: Tree) -> Iterator[tuple[Step, bool]]:

@@ -76,6 +76,23 @@ def test_a_mended_configuration_is_tried_after_a_rejection(sample: Sample) -> No
     assert status(sample)["unusable"] == []
 
 
+def test_setup_that_is_not_run_again_is_in_the_record_of_the_next_baseline_too(
+    sample: Sample,
+) -> None:
+    setup = "  setup: [[sh, -c, 'echo installed; echo x >> \"$0\"/runs', '{env}']]\n"
+    configured(sample, f"commands:\n{setup}  lint: [[env, no-such-linter]]\n")
+    model = sample.model()
+    assert sample.forge("run", TASK, "--effort", "S", "--model", model).code == 3
+    assert sample.forge("reject", "once more", "--model", model).code == 3
+    lines = (sample.workspace / "reports.jsonl").read_text().splitlines()
+    prepared = [each for each in map(json.loads, lines) if each["type"] == "prepared"]
+    first, second = ([each["tail"] for each in report["results"]] for report in prepared)
+    assert first == second
+    assert first[0] == "installed"
+    installed = sample.workspace.parents[2] / "environment"
+    assert (installed / "runs").read_text() == "x\n"
+
+
 @pytest.mark.first_line
 def test_auto_waits_for_a_person_at_a_baseline_that_tells_nothing(sample: Sample) -> None:
     configured(sample, "commands:\n  test: [[python3, -m, unittest, --no-such-flag]]\n")

@@ -19,16 +19,17 @@ _HEAD = struct.Struct("iIII")
 _MODIFY, _CLOSE_WRITE, _MOVED_TO, _CREATE, _DELETE = 0x2, 0x8, 0x80, 0x100, 0x200
 _COUNTED = _MODIFY | _CLOSE_WRITE | _MOVED_TO | _CREATE | _DELETE
 _FOLDER = 0x40000000
+_INSTALLED = "environment"
 
 
 class FileEvents:
     """Counts what happens to files below some folders (inotify), and calls `then` at event number
-    `at`.
+    `at`, or at each event of a file of this name. What setup installs is not counted one by one.
     """
 
-    def __init__(self, roots: tuple[Path, ...], at: int, then: Callable[[], None]) -> None:
+    def __init__(self, roots: tuple[Path, ...], at: int | str, then: Callable[[], None]) -> None:
         self.count = 0
-        self._at = at
+        self._at = os.fsencode(at) if isinstance(at, str) else at
         self._then = then
         self._roots = roots
         self._libc = ctypes.CDLL(None, use_errno=True)
@@ -57,7 +58,8 @@ class FileEvents:
 
     def _add(self, folder: Path) -> None:
         for here, below, _ in os.walk(folder):
-            below[:] = [name for name in below if name != "environment"]
+            if Path(here).name == _INSTALLED:
+                below.clear()
             mark = self._libc.inotify_add_watch(self._queue, os.fsencode(here), _COUNTED)
             if mark >= 0:
                 self._folders[mark] = Path(here)
@@ -76,15 +78,11 @@ class FileEvents:
             mark, mask, _, length = _HEAD.unpack_from(data, place)
             name = data[place + _HEAD.size : place + _HEAD.size + length].rstrip(b"\0")
             place += _HEAD.size + length
-            if (
-                mask & _FOLDER
-                and mask & _CREATE
-                and mark in self._folders
-                and name != b"environment"
-            ):
-                self._add(self._folders[mark] / os.fsdecode(name))
+            folder = self._folders.get(mark)
+            if mask & _FOLDER and mask & _CREATE and folder and folder.name != _INSTALLED:
+                self._add(folder / os.fsdecode(name))
             self.count += 1
-            if self.count == self._at:
+            if self._at in {self.count, name}:
                 self._then()
 
 

@@ -24,13 +24,14 @@ REFUSED = 5
 @dataclass(frozen=True)
 class Boundary:
     """The `number`-th event of a kind in one process: a call of git, a change of a file, a question
-    to the model.
+    to the model. Of a change of a file, the name of the file may be given instead.
 
     `power` is a change of a file too, and what the process had started dies with it.
     """
 
     kind: Kind
     number: int
+    name: str = ""
 
 
 @dataclass(frozen=True)
@@ -174,7 +175,7 @@ def killed_at(world: World, words: Sequence[str], at: Boundary | None) -> int:
                 world.root / "shim", at.kind.removeprefix("git "), at.number
             ).environment
         elif at is not None:
-            watched.enter_context(FileEvents(_folders(world), at.number, end))
+            watched.enter_context(FileEvents(_folders(world), at.name or at.number, end))
         process.append(world.start(words, more))
         started.set()
         return world.nursery.wait(process[0])
