@@ -160,8 +160,11 @@ class Installation:
 
     def keep(self, mark: str, results: tuple[CommandResult, ...]) -> None:
         """Copy the files that setup left in the work tree to the environment, where later commands
-        cannot change them, and mark it as ready.
+        cannot change them, and mark it as ready. What setup itself put at these places is removed:
+        a link there would lead what is written out of the sandbox.
         """
+        for name in (_LEFT, _NAMES, _READY):
+            _remove(self.environment / name)
         names = [name.rstrip("/") for name in Tree(self.path).untracked()]
         for name in names:
             target = self.environment / _LEFT / name
@@ -187,10 +190,11 @@ class Installation:
 
     def _restore(self) -> bool:
         """Restore missing and changed files, and remove added ones; return whether anything was
-        done.
+        done. Nothing is read, written or removed through a link of a commit or of a command.
         """
         pristine, names = self.environment / _LEFT, self.environment / _NAMES
         tops: list[str] = json.loads(names.read_bytes()) if names.is_file() else []
+        _clear_ways(self.path, tops)
         wanted = [path for top in tops for path in _below(pristine, Path(top))]
         found = {path for top in tops for path in _below(self.path, Path(top))}
         changed = [
@@ -209,14 +213,24 @@ class Installation:
 
 def _below(root: Path, top: Path) -> Iterator[Path]:
     """Yield a path and all paths below it, relative to `root`; folders come before their contents.
-    Links are not followed.
+    Links are not followed, the path itself among them.
     """
     if not os.path.lexists(root / top):
         return
     yield top
+    if (root / top).is_symlink():
+        return
     for folder, folders, files in os.walk(root / top):
         place = Path(folder).relative_to(root)
         yield from (place / name for name in (*folders, *files))
+
+
+def _clear_ways(root: Path, names: Sequence[str]) -> None:
+    """Remove what is no folder where these paths need one."""
+    ways = {parent for name in names for parent in Path(name).parents if parent.parts}
+    for way in sorted(ways):
+        if (root / way).is_symlink() or not (root / way).is_dir():
+            _remove(root / way)
 
 
 def _entry(path: Path) -> tuple[int, ...]:

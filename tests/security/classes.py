@@ -452,4 +452,13 @@ CLASSES: dict[str, Class] = {
         "a package of a third party that is built from source while it is fetched sees them",
         red_at="3300dfd",
     ),
+    "S50": Class(
+        "Links in the tree where commands judge that lead what we write or remove out of the sandbox",
+        (
+            "tests/security/test_links_out.py::test_a_link_that_setup_puts_where_its_files_are_kept_leads_nowhere",
+            "tests/security/test_links_out.py::test_nothing_is_removed_or_written_through_a_link_that_tests_make",
+            "tests/security/test_links_out.py::test_a_link_of_a_commit_wins_over_what_setup_left_and_nothing_behind_it_changes",
+        ),
+        red_at="86af24d",
+    ),
 }
