@@ -31,7 +31,6 @@ from forge_bot.store import (
     Request,
     Workspace,
     branch_name,
-    held,
     render_request,
     slug,
     told_when_full,
@@ -164,33 +163,37 @@ def create_run(
     head = beginning.base or repository.head()
     tips = record_tips(repository)
     beginning = beginning.model_copy(update={"recalls_from": newest_records(repository, tips)})
-    name = free_run(repository, workspace_name(stamp.date(), draft.source.id, plan.slug), tips)
-    places = run_paths(repository, name)
+    wanted = workspace_name(stamp.date(), draft.source.id, plan.slug)
     own_tree = not (plan.here or external_worktree)
-    where = places.tree if own_tree else repository.root
-    begun = FailedStart(
-        run=name, branch=plan.branch, base=head.commit, tree=where, own_tree=own_tree
-    )
-    made = (repository.root / SPECS / name, places.home) if external_worktree else ()
     with (
-        told_when_full(places.written),
-        held(places.lock, f"the run {name}", this_process()),
-        _left_whole(made),
-        noted(places, begun),
-        _beside(repository, places, head.commit) if sets_up else nullcontext(),
+        told_when_full(run_paths(repository, wanted).written),
+        free_run(repository, wanted, tips, this_process()) as name,
     ):
-        if note is not None:
-            note(places)
-        tree = repository.add_worktree(where, plan.branch, head.commit) if own_tree else Tree(where)
-        _write_first(
-            tree,
-            beginning,
-            pipeline,
-            name=name,
-            head=head,
-            stamp=stamp,
-            commit=not external_worktree,
+        places = run_paths(repository, name)
+        where = places.tree if own_tree else repository.root
+        begun = FailedStart(
+            run=name, branch=plan.branch, base=head.commit, tree=where, own_tree=own_tree
         )
+        made = (repository.root / SPECS / name, places.home) if external_worktree else ()
+        with (
+            _left_whole(made),
+            noted(places, begun),
+            _beside(repository, places, head.commit) if sets_up else nullcontext(),
+        ):
+            if note is not None:
+                note(places)
+            tree = Tree(where)
+            if own_tree:
+                tree = repository.add_worktree(where, plan.branch, head.commit)
+            _write_first(
+                tree,
+                beginning,
+                pipeline,
+                name=name,
+                head=head,
+                stamp=stamp,
+                commit=not external_worktree,
+            )
     return RunInfo(
         name=name,
         branch=plan.branch,

@@ -1,35 +1,48 @@
 """Free names for a run and its branch: no folder, no branch, and no other run uses them."""
 
-from collections.abc import Collection, Iterator
-from contextlib import suppress
+from collections.abc import Collection, Generator, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
-from forge_bot.errors import BranchExists
+from forge_bot.errors import BranchExists, RunBusy
 from forge_bot.git import BranchNames, BranchTips, Repository
 from forge_bot.git.revisions import branch_ref
 from forge_bot.runs.ended_records import recorded_on
 from forge_bot.runs.find_runs import run_in
 from forge_bot.runs.run_paths import run_of_tree, run_paths
 from forge_bot.sentences import say
-from forge_bot.store import SPECS, usual_branch
+from forge_bot.store import SPECS, held, usual_branch
 from forge_bot.store.run_folder import REPORTS
 
 _MOST = 1000
 
 
-def free_run(repository: Repository, wanted: str, tips: BranchTips) -> str:
-    """The wanted name of a run, or the next one that is free. `tips` has the branches of
-    records.
+@contextmanager
+def free_run(repository: Repository, wanted: str, tips: BranchTips, by: str) -> Generator[str]:
+    """Hold the lock of the wanted name of a run, or of the next one that is free, for the time of
+    the block. `tips` has the branches of records; `by` says who we are.
     """
-    names = (wanted, *(f"{wanted}-{number}" for number in range(2, _MOST)))
     recorded = recorded_on(repository, tips)
-    return next(
-        name
-        for name in names
-        if name not in recorded
-        and not run_paths(repository, name).home.exists()
-        and not (repository.root / SPECS / name).exists()
-    )
+
+    def is_free(name: str) -> bool:
+        used = (
+            run_paths(repository, name).home.exists() or (repository.root / SPECS / name).exists()
+        )
+        return name not in recorded and not used
+
+    for name in (wanted, *(f"{wanted}-{number}" for number in range(2, _MOST))):
+        if not is_free(name):
+            continue
+        with ExitStack() as lock:
+            try:
+                lock.enter_context(held(run_paths(repository, name).lock, f"the run {name}", by))
+            except RunBusy:
+                # Another process begins a run of this name right now.
+                continue
+            # Or it has begun it since we looked.
+            if is_free(name):
+                yield name
+                return
 
 
 def free_branch(repository: Repository, wanted: str, branches: BranchNames) -> str:

@@ -7,6 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from forge_bot.git import Repository
+from forge_bot.runs.run_paths import run_paths
+from forge_bot.runs.wall_clock import now
+from forge_bot.store import held, slug, workspace_name
 from tests.fakes import script
 from tests.fakes.github import FakeGitHub
 from tests.fakes.sample import Sample
@@ -33,6 +37,17 @@ def test_a_small_run_stops_for_a_person_and_ends_on_a_branch_with_passing_code(
             "summary.md", "pull-request.md", "reports.jsonl", "state.json"} <= names  # fmt: skip
     assert sample.git("status", "--porcelain") == ""
     assert sample.git("rev-parse", "--abbrev-ref", "HEAD") == "main"
+
+
+def test_a_run_takes_the_next_name_while_another_process_begins_one_of_its_name(
+    sample: Sample,
+) -> None:
+    repository = Repository.find(sample.path)
+    name = workspace_name(now().date(), "", slug(TASK))
+    with held(run_paths(repository, name).lock, "the other"):
+        said = sample.forge("run", TASK, "--effort", "S", "--model", sample.model())
+    assert said.code == 3, said.err
+    assert sample.workspace.name == f"{name}-2"
 
 
 def test_a_document_is_shown_where_the_reports_of_its_run_cannot_be_read(sample: Sample) -> None:
