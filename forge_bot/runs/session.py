@@ -98,6 +98,9 @@ class Session:
             last = phase_named(run.pipeline, self.until) if self.until is not None else None
             for notice in run.notices:
                 self.tell(Message(text=notice))
+            if first is not None and run.state.ended:
+                # A process that is killed after the last report has not delivered the record.
+                self.finish(run)
             if first is not None and (report := first(run)) is not None:
                 self._told(run, report)
             return self._performed(run, last), run

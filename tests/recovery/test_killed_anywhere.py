@@ -6,8 +6,19 @@ import random
 
 import pytest
 
+from forge_bot.store import RECORD_BRANCHES
 from tests.recovery.conftest import Told
-from tests.recovery.trials import KINDS, Boundary, Kind, between, compare, spread, survives
+from tests.recovery.scripts import MODEL
+from tests.recovery.trials import (
+    KINDS,
+    REFUSED,
+    Boundary,
+    Kind,
+    between,
+    compare,
+    spread,
+    survives,
+)
 
 pytestmark = pytest.mark.journey
 
@@ -36,6 +47,16 @@ def test_a_run_that_is_killed_again_and_again_ends_the_same(
 ) -> None:
     world, parts = short
     assert survives(world, parts[part], boundaries) == len(boundaries)
+
+
+@pytest.mark.first_line
+def test_a_record_that_was_not_kept_before_a_kill_is_kept_by_the_next_command(short: Told) -> None:
+    world, parts = short
+    world.back("end")
+    world.git("branch", "-D", RECORD_BRANCHES[0])
+    code, said = world.forge("resume", *MODEL)
+    assert (code, "RUN-002" in said) == (REFUSED, True), said
+    assert world.standing() == parts[-1].standing
 
 
 _THE_TRY = 1
