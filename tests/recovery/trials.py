@@ -110,6 +110,8 @@ def compare(world: World, whole: Undisturbed) -> None:
     assert now.commits == then.commits
     assert now.uncommitted == then.uncommitted
     assert now.work_trees == then.work_trees
+    assert now.kept == then.kept
+    assert world.contradictions() == []
     assert world.leftovers() == []
 
 

@@ -12,8 +12,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from forge_bot.engine import REPORT, fold
+from forge_bot.engine.reports import RunStarted
+from forge_bot.git import blob_id
 from forge_bot.resources import templates
-from forge_bot.store import RECORD_BRANCHES
+from forge_bot.settings.load_pipeline import load_pipeline
+from forge_bot.store import RECORD_BRANCHES, SPECS
+from forge_bot.store.run_folder import REPORTS, STATE, state_file
 from tests.fakes.sample import by_script
 from tests.recovery.nursery import Nursery
 from tests.recovery.play import Play
@@ -40,6 +45,8 @@ class Standing:
     uncommitted: Sequence[str]
     branches: Mapping[str, str]
     """The trees of the other branches: the base and the one for merge."""
+    kept: Sequence[str]
+    """The runs on the branch of records."""
     work_trees: int
 
 
@@ -213,7 +220,7 @@ class World:
         reports = [
             _timeless(json.loads(line)) for line in artifacts.pop("reports.jsonl").splitlines()
         ]
-        del artifacts["state.json"], artifacts["request.md"]
+        del artifacts["state.json"]
         log = self.git(
             "log", "--reverse", "--format=%s%n%(trailers:only,unfold)%x00", f"main..{self.branch}"
         ).split("\0")
@@ -231,8 +238,32 @@ class World:
                 for branch in self.git("branch", "--format=%(refname:short)").split()
                 if branch not in {self.branch, *RECORD_BRANCHES}
             },
+            kept=[*self._kept()],
             work_trees=self.git("worktree", "list", "--porcelain").count("worktree "),
         )
+
+    def _kept(self) -> dict[str, str]:
+        """The trees of the runs on the branch of records."""
+        names = self.git("branch", "--format=%(refname:short)").split()
+        branch = next((name for name in RECORD_BRANCHES if name in names), None)
+        lines = self.git("ls-tree", f"{branch}:{SPECS}").splitlines() if branch else []
+        return {line.split("\t")[1]: line.split()[2] for line in lines}
+
+    def contradictions(self) -> list[str]:
+        """Files of the run that say something else than its reports."""
+        lines = (self.here / REPORTS).read_text().splitlines()
+        reports = [REPORT.validate_json(line) for line in lines]
+        first = reports[0]
+        assert isinstance(first, RunStarted)
+        state = fold(load_pipeline(first.pipeline, None), reports)
+        said = {STATE: blob_id(state_file(state))}
+        said |= {name: record.blob for name, record in state.artifacts.items()}
+        found = [
+            name for name, blob in said.items() if blob_id((self.here / name).read_bytes()) != blob
+        ]
+        kept = self._kept().get(self.here.name)
+        own = self.git("rev-parse", f"{self.branch}:{SPECS}/{self.here.name}")
+        return found + (["the branch of records"] if kept not in {None, own} else [])
 
     def leftovers(self) -> list[str]:
         """Locks and half-written files that a killed process left, where they could stand in
