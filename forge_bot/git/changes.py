@@ -112,10 +112,12 @@ def nested(folder: Path) -> frozenset[str]:
     """Return the folders below the top that have files of the last commit and are nevertheless
     repositories of their own.
 
-    Git would take such a folder for a submodule, and would hide new files in it.
+    Git would take such a folder for a submodule, and would hide new files in it. A link in the
+    place of a folder leads to a repository of somebody else.
     """
     names = folders_below(folder, tree_id(folder, "HEAD"))
-    return frozenset(name for name in names if os.path.lexists(f"{folder}/{name}/.git"))
+    found = (name for name in names if os.path.lexists(f"{folder}/{name}/.git"))
+    return frozenset(name for name in found if _is_nested(folder, name))
 
 
 def remove_nested(folder: Path, keep: Collection[str] = (), *, untracked: bool = False) -> None:

@@ -31,17 +31,17 @@ Made = Callable[[str, str], Project]
 
 @pytest.fixture
 def outside(tmp_path: Path) -> Path:
-    """A folder of the person that no command may change."""
+    """A repository of the person that no command may change."""
     folder = tmp_path / "outside"
-    (folder / "built").mkdir(parents=True)
-    (folder / "precious").write_text("mine\n", encoding="utf-8")
-    (folder / "built" / "precious").write_text("mine\n", encoding="utf-8")
+    for name in ("built", ".git"):
+        (folder / name).mkdir(parents=True)
+        (folder / name / "precious").write_text("mine\n", encoding="utf-8")
     return folder
 
 
 def untouched(outside: Path) -> bool:
     found = {str(path.relative_to(outside)) for path in outside.rglob("*")}
-    return found == {"precious", "built", "built/precious"}
+    return found == {"built", "built/precious", ".git", ".git/precious"}
 
 
 @pytest.fixture(params=["bubblewrap", "landlock"])
