@@ -174,7 +174,7 @@ class Installation:
                 shutil.copytree(place, target, symlinks=True)
             else:
                 _put(place, target)
-        (self.environment / _NAMES).write_text(json.dumps(names), encoding="utf-8")
+        write_whole(self.environment / _NAMES, json.dumps(names))
         ready = _Ready(mark=mark, results=results)
         write_whole(self.environment / _READY, ready.model_dump_json())
 
