@@ -90,9 +90,10 @@ _SHIM = """#!/bin/sh
 # Counts the calls of git that forge-bot itself makes, and kills it before or after one of them.
 read pid < {folder}/pid
 [ "$PPID" = "$pid" ] || exec {git} "$@"
-echo x >> {folder}/count
+echo $$ >> {folder}/count
+# Two calls at once each have a line, and a number, of their own.
 n=0
-while read -r _; do n=$((n + 1)); done < {folder}/count
+while read -r each; do n=$((n + 1)); [ "$each" = $$ ] && break; done < {folder}/count
 [ "before $n" = "{at}" ] && {{ kill -9 $PPID; exit 1; }}
 [ "after $n" = "{at}" ] || exec {git} "$@"
 {git} "$@"
