@@ -171,7 +171,7 @@ class Installation:
             target.parent.mkdir(parents=True, exist_ok=True)
             place = self.path / name
             if place.is_dir() and not place.is_symlink():
-                shutil.copytree(place, target, symlinks=True)
+                shutil.copytree(place, target, symlinks=True, ignore=_special)
             else:
                 _put(place, target)
         write_whole(self.environment / _NAMES, json.dumps(names))
@@ -209,6 +209,15 @@ class Installation:
             _put(pristine / path, self.path / path)
         self._known.update({path: _entry(self.path / path) for path in changed})
         return bool(changed or extra)
+
+
+def _special(folder: str, names: list[str]) -> list[str]:
+    """Return the pipes, sockets and devices among the names in a folder, which have no content to
+    copy.
+    """
+    modes = ((name, Path(folder, name).lstat().st_mode) for name in names)
+    kinds = (stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK)
+    return [name for name, mode in modes if stat.S_IFMT(mode) not in kinds]
 
 
 def _below(root: Path, top: Path) -> Iterator[Path]:

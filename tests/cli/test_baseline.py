@@ -93,6 +93,16 @@ def test_setup_that_is_not_run_again_is_in_the_record_of_the_next_baseline_too(
     assert (installed / "runs").read_text() == "x\n"
 
 
+def test_a_pipe_that_setup_leaves_is_not_kept_and_stops_nothing(sample: Sample) -> None:
+    setup = "[sh, -c, 'mkdir left left/empty; mkfifo left/pipe; echo kept > left/file']"
+    test = "[sh, -c, 'ls left; cat left/file']"
+    configured(sample, f"commands:\n  setup: [{setup}]\n  test: [{test}]\n  lint: []\n")
+    said = sample.forge("run", TASK, "--effort", "S", "--model", sample.model())
+    assert said.code == 3, said.err
+    prepared = json.loads((sample.workspace / "reports.jsonl").read_text().splitlines()[1])
+    assert [each["tail"] for each in prepared["results"]] == ["", "empty\nfile\nkept"]
+
+
 @pytest.mark.first_line
 def test_auto_waits_for_a_person_at_a_baseline_that_tells_nothing(sample: Sample) -> None:
     configured(sample, "commands:\n  test: [[python3, -m, unittest, --no-such-flag]]\n")
