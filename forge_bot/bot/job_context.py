@@ -138,5 +138,5 @@ def _amount(text: str) -> Amount:
         return NO_LIMIT
     amount = read_amount(text)
     if amount is None:
-        raise BadInput(say("bot.job_context.not_an_amount", text=text, amounts=AMOUNTS))
+        raise BadInput(say("bot.job_context.not_an_amount", text=text, amounts=say(AMOUNTS)))
     return amount

@@ -27,6 +27,7 @@ from forge_bot.gate.roles import KnownRole, Membership, Role, UnknownRole
 from forge_bot.gate.written_command import Mistyped
 from forge_bot.github_api import Comment, GitHub, IssueEvent, PersonKind, Reaction
 from forge_bot.github_api.types import Person, RepositoryRole
+from forge_bot.sentences import say
 
 _KINDS = {
     PersonKind.USER: AccountKind.PERSON,
@@ -241,5 +242,5 @@ def _standing(role: RepositoryRole) -> Membership:
     return (
         KnownRole(base, role.role_name)
         if base is not None
-        else UnknownRole("GitHub's answer names no permission")
+        else UnknownRole(say("gate.roles.no_permission"))
     )

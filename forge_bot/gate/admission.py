@@ -19,6 +19,7 @@ from forge_bot.gate.outputs import warning
 from forge_bot.gate.own_comments import OwnComments
 from forge_bot.gate.people import Account
 from forge_bot.gate.roles import Membership, read_membership
+from forge_bot.sentences import say
 
 _CREATED = 201
 """The status of a reaction that was not there before; for one that was, GitHub answers with 200."""
@@ -49,14 +50,11 @@ class Admission:
             return self._refused(verdict)
         issue = self._issue_of_pull() if self._wish.on_pull else self._wish.thread
         if issue is None:
-            return GateOutcome(
-                Result.NOTHING,
-                "the pull request does not belong to a run on an issue of this repository",
-            )
+            return GateOutcome(Result.NOTHING, say("gate.admission.other_pull_request"))
         if not self._wish.certain:
             return GateOutcome(
                 Result.PROCEED,
-                f"allowed, in the name of {verdict.by.login}, if the comment holds a command",
+                say("gate.admission.allowed_if_a_command", login=verdict.by.login),
                 issue,
                 verdict.by,
             )
@@ -65,10 +63,10 @@ class Admission:
             return self._corrected(issue, verdict.by)
         if self._wish.only_help:
             self._help()
-            return GateOutcome(Result.HELPED, "the commands were listed", issue, verdict.by)
+            return GateOutcome(Result.HELPED, say("gate.admission.helped"), issue, verdict.by)
         return GateOutcome(
             Result.PROCEED,
-            f"allowed, in the name of {verdict.by.login}",
+            say("gate.admission.allowed", login=verdict.by.login),
             issue,
             verdict.by,
             self._tracking(issue),
@@ -103,7 +101,7 @@ class Admission:
 
     def _note(self, answer: ApiAnswer) -> None:
         if not answer.good:
-            warning(f"the reaction could not be put there: {messages.plain(answer.told)}")
+            warning(say("gate.admission.no_reaction", reason=messages.plain(answer.told)))
 
     def _say(self, mark: str, text: str, *, first: bool = False) -> None:
         """Say it unless the mark is there. With `first` nothing was said before, whatever other
@@ -111,7 +109,7 @@ class Admission:
         """
         _, trouble = self._thread.say_once(mark, text, first=first)
         if trouble:
-            warning(f"the answer in the thread: {messages.plain(trouble)}")
+            warning(say("gate.admission.no_answer", reason=messages.plain(trouble)))
 
     def _refused(self, refused: Denied) -> GateOutcome:
         result = Result.UNVERIFIED if refused.ground is DenyReason.UNVERIFIED else Result.REFUSED
@@ -169,5 +167,5 @@ class Admission:
             return None if found is None else found.id
         comment, trouble = thread.say_once(mark, messages.beginning(self._around.run_url, issue))
         if trouble:
-            warning(f"the comment that tells about the run: {messages.plain(trouble)}")
+            warning(say("gate.admission.no_tracking_comment", reason=messages.plain(trouble)))
         return None if comment is None else comment.id

@@ -5,6 +5,7 @@ import re
 from forge_bot.gate.grammar import ANSWERS, NAMED, AnswerCommand, form_named
 from forge_bot.gate.similar_words import nearest
 from forge_bot.gate.written_command import Mistyped, WrittenCommand
+from forge_bot.sentences import say
 
 
 def read_answer(text: str, prefix: str = "") -> AnswerCommand | Mistyped:
@@ -23,11 +24,11 @@ def read_answer(text: str, prefix: str = "") -> AnswerCommand | Mistyped:
     if name not in ANSWERS:
         return written.wrong(_meant_answer(name))
     if written.below and form is not NAMED["reject"]:
-        return written.wrong(f"nothing may follow `{name}`.")
+        return written.wrong(say("gate.answer_line.nothing_follows", name=name))
     return ANSWERS[name](written)
 
 
 def _meant_answer(name: str) -> str:
     plain = re.sub(r"[^\w]|_", "", name)
     meant = plain if plain in ANSWERS else nearest(plain, ANSWERS)
-    return f"did you mean `{meant}`?" if meant else "that is none of the answers."
+    return say("gate.did_you_mean", meant=meant) if meant else say("gate.answer_line.no_answer")

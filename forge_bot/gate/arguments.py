@@ -20,11 +20,8 @@ SIZES: dict[str, Size] = {"s": "S", "m": "M", "l": "L"}
 LEAST_TOKENS = 1_000
 MOST_TOKENS = 10_000_000_000
 
-AMOUNTS = (
-    "US dollars above 0 and below 10,000, such as `5`, or at least 1,000 tokens, such as"
-    " `200000tokens`"
-)
-"""The amounts that a budget can have."""
+AMOUNTS = "gate.arguments.amounts"
+"""The name of the words for the amounts that a budget can have."""
 
 _DIGEST = re.compile(rf"`?([0-9a-fA-F]{{{SHORTEST_DIGEST},64}})`?")
 _DOLLARS = re.compile(r"\+?\s?\$?\s?([0-9]{1,4}(?:\.[0-9]{1,2})?)\s?(?:\$|usd)?", re.IGNORECASE)

@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from forge_bot.gate.people import Account, AccountKind
 from forge_bot.gate.roles import KnownRole, Membership, Role
+from forge_bot.sentences import say
 
 
 class RequestedOperation(StrEnum):
@@ -26,6 +27,15 @@ class ActorPart(StrEnum):
     SENDER = "sender"
     ACTOR = "actor"
     RERUNNER = "triggering actor"
+
+
+_PARTS = {
+    ActorPart.AUTHOR: "gate.authorise.author",
+    ActorPart.SENDER: "gate.authorise.sender",
+    ActorPart.ACTOR: "gate.authorise.actor",
+    ActorPart.RERUNNER: "gate.authorise.rerunner",
+}
+"""The name of the sentence's words for each part."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,23 +143,19 @@ def authorise(
     for login in to_ask_about(attempt, policy):
         standing = standings.get(login)
         if not isinstance(standing, KnownRole):
-            reason = "nobody asked GitHub" if standing is None else standing.reason
-            return Denied(
-                DenyReason.UNVERIFIED,
-                f"the role of @{login} could not be found out: {reason}",
-                login,
-            )
+            reason = say("gate.authorise.not_asked") if standing is None else standing.reason
+            sentence = say("gate.authorise.role_unknown", login=login, reason=reason)
+            return Denied(DenyReason.UNVERIFIED, sentence, login)
         if standing.role < policy.floor:
             named = (
-                f"“{standing.name}”, which counts as {standing.role.word}"
+                say("gate.authorise.counts_as", name=standing.name, role=standing.role.word)
                 if standing.name
                 else standing.role.word
             )
-            return Denied(
-                DenyReason.ROLE,
-                f"@{login} has the role {named}; {policy.floor.word} is needed",
-                login,
+            sentence = say(
+                "gate.authorise.role_too_low", login=login, named=named, needed=policy.floor.word
             )
+            return Denied(DenyReason.ROLE, sentence, login)
     return Allowed(_in_whose_name(attempt))
 
 
@@ -161,21 +167,14 @@ def _in_whose_name(attempt: Attempt) -> Account:
 def _unfit(attempt: Attempt, policy: Policy) -> Denied | None:
     """The ground that needs no role to be known."""
     if not attempt.people:
-        return Denied(DenyReason.NOBODY, "nobody is named who wants it")
+        return Denied(DenyReason.NOBODY, say("gate.authorise.nobody"))
     for part, account in attempt.people.items():
         if (refused := _no_person(part, account, attempt.deed, policy)) is not None:
             return refused
     if attempt.via_app:
-        return Denied(
-            DenyReason.VIA_APP,
-            f"it was written through the app {attempt.via_app}, and a command has to be a"
-            " person's own",
-        )
+        return Denied(DenyReason.VIA_APP, say("gate.authorise.through_an_app", app=attempt.via_app))
     if attempt.edited:
-        return Denied(
-            DenyReason.EDITED,
-            "the comment was edited, so it is not clear who wrote what; write it anew",
-        )
+        return Denied(DenyReason.EDITED, say("gate.authorise.edited"))
     author, sender = attempt.people.get(ActorPart.AUTHOR), attempt.people.get(ActorPart.SENDER)
     if (
         author is not None
@@ -184,7 +183,7 @@ def _unfit(attempt: Attempt, policy: Policy) -> Denied | None:
     ):
         return Denied(
             DenyReason.NOT_THE_AUTHOR,
-            f"@{sender.login} sent what @{author.login} wrote",
+            say("gate.authorise.not_the_author", sender=sender.login, author=author.login),
             sender.login,
         )
     return None
@@ -194,21 +193,19 @@ def _no_person(
     part: ActorPart, account: Account | None, deed: RequestedOperation, policy: Policy
 ) -> Denied | None:
     if account is None:
-        return Denied(DenyReason.GHOST, f"the {part.value} is no longer there")
+        return Denied(DenyReason.GHOST, say("gate.authorise.ghost", part=say(_PARTS[part])))
     match account.kind:
         case AccountKind.PERSON:
             return None
         case AccountKind.BOT:
             if deed is RequestedOperation.RESUME and account.named(policy.own):
                 return None
-            return Denied(
-                DenyReason.BOT, f"the {part.value} {account.login} is a bot", account.login
-            )
+            sentence = say("gate.authorise.bot", part=say(_PARTS[part]), login=account.login)
+            return Denied(DenyReason.BOT, sentence, account.login)
         case AccountKind.GHOST:
-            return Denied(DenyReason.GHOST, f"the {part.value} is no longer there")
+            return Denied(DenyReason.GHOST, say("gate.authorise.ghost", part=say(_PARTS[part])))
         case AccountKind.ORGANISATION | AccountKind.OTHER:
-            return Denied(
-                DenyReason.NOT_A_PERSON,
-                f"the {part.value} {account.login} is not a person",
-                account.login,
+            sentence = say(
+                "gate.authorise.not_a_person", part=say(_PARTS[part]), login=account.login
             )
+            return Denied(DenyReason.NOT_A_PERSON, sentence, account.login)

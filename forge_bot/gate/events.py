@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from forge_bot.gate.json_payload import Node
 from forge_bot.gate.people import Account, read_account
+from forge_bot.sentences import say
 
 LONGEST_INPUT = 65_536
 
@@ -82,10 +83,10 @@ def read_event(name: str, payload: Node) -> Event:
     payload is.
     """
     if not payload.exists:
-        return Nothing("the payload is missing or cannot be read")
+        return Nothing(say("gate.events.no_payload"))
     reader = _READERS.get(name)
     if reader is None:
-        return Nothing("forge-bot does not listen to this kind of event")
+        return Nothing(say("gate.events.other_event"))
     return reader(payload)
 
 
@@ -93,27 +94,27 @@ def _issue(payload: Node) -> Event:
     action = payload.text("action")
     issue = payload.number("issue", "number")
     if action not in {"labeled", "opened"}:
-        return Nothing("of what happens to issues, only new labels and new issues count")
+        return Nothing(say("gate.events.other_issue_event"))
     if issue is None:
-        return Nothing("the payload names no issue")
+        return Nothing(say("gate.events.no_issue"))
     if payload.at("issue", "pull_request").exists:
-        return Nothing("the label is on a pull request, and runs start from issues")
+        return Nothing(say("gate.events.on_a_pull_request"))
     labels = [payload["label"]] if action == "labeled" else payload.items("issue", "labels")
     added = tuple(name for label in labels if (name := label.text("name")))
     if not added:
-        return Nothing("the payload names no label")
+        return Nothing(say("gate.events.no_label"))
     return LabelAdded(issue, added, read_account(payload["sender"]), opened=action == "opened")
 
 
 def _comment(payload: Node) -> Event:
     thread, comment = payload.number("issue", "number"), payload.number("comment", "id")
     if payload.text("action") != "created":
-        return Nothing("only new comments are read; edited ones have to be written anew")
+        return Nothing(say("gate.events.edited_comment"))
     if thread is None or comment is None:
-        return Nothing("the payload names no comment, or no issue that it is on")
+        return Nothing(say("gate.events.no_comment"))
     body = payload.text("comment", "body")
     if not body:
-        return Nothing("the comment is empty")
+        return Nothing(say("gate.events.empty_comment"))
     app = payload.at("comment", "performed_via_github_app")
     return CommentCreated(
         thread=thread,
@@ -123,7 +124,7 @@ def _comment(payload: Node) -> Event:
         sender=read_account(payload["sender"]),
         on_pull=payload.at("issue", "pull_request").exists,
         edited=is_edited(payload["comment"]),
-        via_app=(app.text("slug") or "an app") if app.exists else "",
+        via_app=(app.text("slug") or say("gate.events.an_app")) if app.exists else "",
     )
 
 
@@ -154,10 +155,10 @@ def _dispatched(inputs: Node, payload: Node) -> Event:
     ):
         issue = int(written) or None
     if issue is None:
-        return Nothing("the dispatch names no issue")
+        return Nothing(say("gate.events.dispatch_without_issue"))
     command = inputs.text("command").strip()
     if len(command) > LONGEST_INPUT:
-        return Nothing("the command of the dispatch is longer than any comment may be")
+        return Nothing(say("gate.events.dispatch_too_long"))
     return Dispatched(issue, command, read_account(payload["sender"]))
 
 
@@ -174,22 +175,22 @@ def _check_run(payload: Node) -> Event:
 def _workflow_run(payload: Node) -> Event:
     run = payload["workflow_run"]
     if run.number("head_repository", "id") != payload.number("repository", "id"):
-        return Nothing("the checks ran for a branch of another repository")
+        return Nothing(say("gate.events.other_repository"))
     return _checks(payload, run, run.text("head_branch"))
 
 
 def _checks(payload: Node, check: Node, branch: str) -> Event:
     number = check.number("id")
     if payload.text("action") != "completed" or number is None:
-        return Nothing("the checks are not finished")
+        return Nothing(say("gate.events.checks_not_finished"))
     if check.text("conclusion") not in {"failure", "timed_out"}:
-        return Nothing("the checks did not fail")
+        return Nothing(say("gate.events.checks_did_not_fail"))
     issue = issue_of_branch(branch)
     if issue is None:
-        return Nothing("the checks ran for a branch that is not one of a run")
+        return Nothing(say("gate.events.no_branch_of_a_run"))
     pulls = _own_pulls(check, payload.number("repository", "id"))
     if not pulls:
-        return Nothing("the branch has no pull request in this repository")
+        return Nothing(say("gate.events.no_pull_request"))
     return CheckFailed(
         issue, branch, check.text("head_sha"), pulls, number, read_account(payload["sender"])
     )

@@ -14,6 +14,7 @@ from typing import IO, cast
 from urllib.parse import quote, urljoin, urlsplit
 
 from forge_bot.gate.json_payload import Node, read_json
+from forge_bot.sentences import say
 
 TIMEOUT = 10.0
 """Seconds for one answer."""
@@ -114,7 +115,7 @@ class GateClient:
     def _ask(
         self, method: str, url: str, body: Mapping[str, str] | None = None, *, again: bool = True
     ) -> ApiAnswer:
-        answer = ApiAnswer(0, Node(), "not asked")
+        answer = ApiAnswer(0, Node(), say("gate.github.not_asked"))
         for attempt in range(_TRIES):
             answer, headers = self._follow(method, url, body)
             pause = _pause(answer, headers, attempt, again=again)
@@ -134,15 +135,10 @@ class GateClient:
                 return answer, headers
             url = urljoin(url, headers.get("location", ""))
             if urlsplit(url)[:2] != home:
-                return ApiAnswer(0, Node(), "GitHub's answer leads to another host"), {}
+                return ApiAnswer(0, Node(), say("gate.github.other_host")), {}
             if answer.status in {301, 302, 303} and method != "GET":
-                return (
-                    ApiAnswer(
-                        0, Node(), "GitHub's answer leads elsewhere, and writing does not follow"
-                    ),
-                    {},
-                )
-        return ApiAnswer(0, Node(), "GitHub's answers lead in circles"), {}
+                return ApiAnswer(0, Node(), say("gate.github.write_redirected")), {}
+        return ApiAnswer(0, Node(), say("gate.github.circles")), {}
 
     def _once(
         self, method: str, url: str, body: Mapping[str, str] | None
@@ -163,7 +159,9 @@ class GateClient:
         try:
             return self._opened(request)
         except (OSError, ValueError, http.client.HTTPException) as error:
-            return ApiAnswer(0, Node(), f"GitHub could not be asked: {type(error).__name__}"), {}
+            return ApiAnswer(
+                0, Node(), say("gate.github.not_reached", error=type(error).__name__)
+            ), {}
 
     def _opened(self, request: urllib.request.Request) -> tuple[ApiAnswer, Mapping[str, str]]:
         try:
@@ -178,7 +176,7 @@ class GateClient:
 def _read(status: int, stream: IO[bytes]) -> ApiAnswer:
     data = stream.read(_LARGEST + 1)
     if len(data) > _LARGEST:
-        return ApiAnswer(0, Node(), "GitHub's answer is too large")
+        return ApiAnswer(0, Node(), say("gate.github.too_large"))
     return ApiAnswer(status, read_json(data))
 
 

@@ -21,6 +21,7 @@ from forge_bot.gate.arguments import (
 )
 from forge_bot.gate.task_flags import read_task_flags
 from forge_bot.gate.written_command import Mistyped, WrittenCommand
+from forge_bot.sentences import say
 
 # -- what a comment can hold; each knows its line, counted from 1
 # --------------------------------------------------------------------------------------------------
@@ -189,7 +190,7 @@ _PHASE = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*", re.IGNORECASE)
 @dataclass(frozen=True, slots=True)
 class Form:
     """One command. `takes` is shown behind its name; the name of the one that starts a run is
-    empty.
+    empty, `meaning` the name of the sentence that says what it does.
     """
 
     name: str
@@ -239,17 +240,17 @@ def _bound(
     if digest is not None or not written.rest:
         return command(written.line, digest)
     return written.wrong(
-        f"an approval takes nothing, or the version you read ({SHORTEST_DIGEST} characters of it or"
-        f" more). If something should be different, write `{written.named('reject')}` and what;"
-        " remarks that change nothing go on lines of their own."
+        say(
+            "gate.grammar.approval_takes",
+            characters=SHORTEST_DIGEST,
+            reject=written.named("reject"),
+        )
     )
 
 
 def _reject(written: WrittenCommand) -> Reject | Mistyped:
     if not written.text:
-        return written.wrong(
-            "please say what should be different, behind the command or on the lines below it."
-        )
+        return written.wrong(say("gate.grammar.say_what_should_change"))
     return Reject(written.line, written.text)
 
 
@@ -259,28 +260,21 @@ def _rejection(written: WrittenCommand) -> Reject:
 
 def _ask(written: WrittenCommand) -> Command | Mistyped:
     if not written.text:
-        return written.wrong(
-            "please write the question behind the command or on the lines below it."
-        )
+        return written.wrong(say("gate.grammar.write_the_question"))
     return Ask(written.line, written.text)
 
 
 def _retry(written: WrittenCommand) -> Command | Mistyped:
     if written.rest and not _PHASE.fullmatch(written.rest):
-        return written.wrong(
-            "it takes the name of one phase, such as `phase-3`, or nothing; notes go on the lines"
-            " below."
-        )
+        return written.wrong(say("gate.grammar.takes_a_phase"))
     return Retry(written.line, written.rest.lower() or None, written.below.strip())
 
 
 def _continue(written: WrittenCommand) -> Command | Mistyped:
     amount = read_amount(written.rest)
     if amount is None:
-        example = f"`{written.named('continue')} +$5`"
         return written.wrong(
-            "please say how many US dollars more, below 10,000, or how many tokens, from 1,000 on,"
-            f" for example {example}."
+            say("gate.grammar.say_how_much_more", command=written.named("continue"))
         )
     return Continue(written.line, amount)
 
@@ -288,9 +282,7 @@ def _continue(written: WrittenCommand) -> Command | Mistyped:
 def _resize(written: WrittenCommand) -> Command | Mistyped:
     effort = SIZES.get(written.rest.casefold())
     if effort is None:
-        return written.wrong(
-            f"it takes one of S, M and L, for example `{written.named('effort')} M`."
-        )
+        return written.wrong(say("gate.grammar.takes_an_effort", command=written.named("effort")))
     return Resize(written.line, effort)
 
 
@@ -298,38 +290,37 @@ def _alone(command: Callable[[int], _Command]) -> Callable[[WrittenCommand], _Co
     def read(written: WrittenCommand) -> _Command | Mistyped:
         if written.rest:
             name = written.said.split()[-1].lstrip("/").casefold()
-            start = (
-                f" (To start a run with these words as its text: `{written.prefix} -- {name} …`.)"
-                if written.prefix
-                else ""
-            )
-            return written.wrong(f"it stands alone on its line.{start}")
+            hint = say("gate.grammar.stands_alone")
+            if written.prefix:
+                start = f"{written.prefix} -- {name} …"
+                hint = f"{hint} {say('gate.start_with_these_words', start=start)}"
+            return written.wrong(hint)
         return command(written.line)
 
     return read
 
 
 FORMS: tuple[Form, ...] = (
-    Form("", "[flags] [text]", "Start a run on this issue; the text adds to the request.", _start),
-    Form("approve", "[digest]", "Approve the version shown last, or the one you name.", _approve),
-    Form("reject", "notes", "Reject it; the notes say what should change.", _reject, ("revise",)),
-    Form("ask", "question", "Ask about the run; this changes nothing.", _ask),
+    Form("", "[flags] [text]", "gate.commands.start", _start),
+    Form("approve", "[digest]", "gate.commands.approve", _approve),
+    Form("reject", "notes", "gate.commands.reject", _reject, ("revise",)),
+    Form("ask", "question", "gate.commands.ask", _ask),
     Form(
         "retry",
         "[phase]",
-        "Repeat the current phase, or the one you name; lines below are notes.",
+        "gate.commands.retry",
         _retry,
     ),
-    Form("status", "", "Show where the run stands.", _alone(Status)),
-    Form("cost", "", "Show what the run has cost so far.", _alone(Cost)),
-    Form("continue", "+$5", "Allow more money, or `20000 tokens`, and continue.", _continue),
-    Form("refresh", "", "Read the issue again and work from its new text.", _alone(Refresh)),
-    Form("update", "", "Merge the base branch, verify again, and push.", _alone(Update)),
-    Form("effort", "S|M|L", "Change how much process the run gets.", _resize),
-    Form("done", "", "Mark a manual task as done.", _alone(MarkDone)),
-    Form("skip", "", "Skip a manual task and continue.", _alone(Skip)),
-    Form("abandon", "", "End the run; its branch stays.", _alone(Abandon)),
-    Form("help", "", "Show this list.", _alone(Help)),
+    Form("status", "", "gate.commands.status", _alone(Status)),
+    Form("cost", "", "gate.commands.cost", _alone(Cost)),
+    Form("continue", "+$5", "gate.commands.continue", _continue),
+    Form("refresh", "", "gate.commands.refresh", _alone(Refresh)),
+    Form("update", "", "gate.commands.update", _alone(Update)),
+    Form("effort", "S|M|L", "gate.commands.effort", _resize),
+    Form("done", "", "gate.commands.done", _alone(MarkDone)),
+    Form("skip", "", "gate.commands.skip", _alone(Skip)),
+    Form("abandon", "", "gate.commands.abandon", _alone(Abandon)),
+    Form("help", "", "gate.commands.help", _alone(Help)),
 )
 
 NAMED: dict[str, Form] = {

@@ -4,6 +4,7 @@ from forge_bot.gate.grammar import FORMS
 from forge_bot.gate.messages import reply_mark
 from forge_bot.gate.parse_comment import PREFIX
 from forge_bot.gate.task_flags import SWITCHES, VALUES
+from forge_bot.sentences import say
 
 BAR = r"\|"
 """A bar inside of a cell, also inside of code there."""
@@ -14,7 +15,7 @@ def command_table(prefix: str = PREFIX, *, bare: bool = True) -> str:
     rows = [
         _row(form.usage(prefix, bare=bare), _meaning(form.meaning, form.also)) for form in FORMS
     ]
-    return "\n".join(["| command | what it does |", "| --- | --- |", *rows])
+    return "\n".join([say("gate.help.commands"), "| --- | --- |", *rows])
 
 
 def _row(written: str, meaning: str) -> str:
@@ -22,7 +23,9 @@ def _row(written: str, meaning: str) -> str:
 
 
 def _meaning(meaning: str, also: tuple[str, ...]) -> str:
-    return f"{meaning} Also `{'`, `'.join(f'/{name}' for name in also)}`." if also else meaning
+    said = say(meaning)
+    others = ", ".join(f"`/{name}`" for name in also)
+    return f"{said} {say('gate.help.also', names=others)}" if also else said
 
 
 _EXAMPLES = {"effort": "S|M|L", "budget": "5", "pipeline": "NAME", "in": "FOLDER"}
@@ -30,20 +33,23 @@ _EXAMPLES = {"effort": "S|M|L", "budget": "5", "pipeline": "NAME", "in": "FOLDER
 
 def flag_table() -> str:
     """The flags of the command that starts a run, as a table of Markdown."""
-    values = [_row(f"--{name} {_EXAMPLES[name]}", meaning) for name, meaning in VALUES.items()]
-    switches = [_row(f"--{name}", meaning) for name, meaning in SWITCHES.items()]
-    return "\n".join(["| flag | meaning |", "| --- | --- |", *values, *switches])
+    values = [_row(f"--{name} {_EXAMPLES[name]}", say(meaning)) for name, meaning in VALUES.items()]
+    switches = [_row(f"--{name}", say(meaning)) for name, meaning in SWITCHES.items()]
+    return "\n".join([say("gate.help.flags"), "| --- | --- |", *values, *switches])
 
 
 def help_text(prefix: str, *, bare: bool) -> str:
     """The answer to `/help`."""
-    both = f" Each also as `{prefix} approve` and so on." if bare else ""
-    how = (
-        "A command begins its line, outside of quotes and code. Several may stand in one comment;"
-        f" edits are not read.{both}"
-    )
+    how = say("gate.help.how")
+    if bare:
+        how = f"{how} {say('gate.help.both', prefix=prefix)}"
     return "\n\n".join(
-        [command_table(prefix, bare=bare), f"`[flags]` of `{prefix}`:", flag_table(), how]
+        [
+            command_table(prefix, bare=bare),
+            say("gate.help.flags_of", prefix=prefix),
+            flag_table(),
+            how,
+        ]
     )
 
 

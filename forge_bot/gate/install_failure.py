@@ -11,7 +11,7 @@ from forge_bot.gate.environment_variables import Inputs, StepContext, read_input
 from forge_bot.gate.github import ApiAnswer, GateClient
 from forge_bot.gate.json_payload import read_json
 from forge_bot.gate.own_comments import OwnComments
-from forge_bot.sentences import hint_of
+from forge_bot.sentences import hint_of, say
 
 
 def stranded(environ: Mapping[str, str], wait: Callable[[float], None] = time.sleep) -> int:
@@ -51,7 +51,9 @@ def tell_thread(
             f"{around.run_url}/attempts/{around.attempt}",
         )
         if trouble:
-            outputs.warning(f"the thread could not be told: {messages.plain(trouble)}")
+            outputs.warning(
+                say("gate.install_failure.thread_not_told", reason=messages.plain(trouble))
+            )
 
 
 def _told(github: GateClient, thread: OwnComments, text: str, run: str) -> str:

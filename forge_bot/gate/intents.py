@@ -20,6 +20,7 @@ from forge_bot.gate.grammar import Command, Help, Start
 from forge_bot.gate.parse_comment import as_plain_text, parse_lines
 from forge_bot.gate.people import Account, account_named
 from forge_bot.gate.written_command import Mistyped
+from forge_bot.sentences import say
 
 
 class Trigger(StrEnum):
@@ -80,7 +81,7 @@ def intent_of(event: Event, inputs: Inputs, around: StepContext) -> Intent | NoI
             return NoIntent(reason)
         case LabelAdded(issue, added, sender):
             if not any(label.casefold() == inputs.label.casefold() for label in added):
-                return NoIntent("the label is not the one that starts a run")
+                return NoIntent(say("gate.intents.other_label"))
             return Intent(
                 Trigger.LABEL,
                 issue,
@@ -102,7 +103,7 @@ def _of_comment(
 ) -> Intent | NoIntent:
     found = read_candidates(event.body, inputs.prefix, bare=inputs.bare)
     if not found.said:
-        return NoIntent("the comment holds no command")
+        return NoIntent(say("gate.intents.no_command"))
     attempt = attempt_of_comment(
         deed_of(found.said),
         event.author,
@@ -129,7 +130,7 @@ def _of_dispatch(
         return Intent(Trigger.DISPATCH, issue, Attempt(RequestedOperation.RESUME, people))
     said = dispatched_command(command, inputs)
     if not said:
-        return NoIntent("the command of the dispatch is none")
+        return NoIntent(say("gate.intents.dispatch_without_command"))
     return Intent(Trigger.DISPATCH, issue, Attempt(deed_of(said), people), said)
 
 

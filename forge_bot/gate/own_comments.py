@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from forge_bot.gate.github import ApiAnswer, GateClient
 from forge_bot.gate.people import read_account
+from forge_bot.sentences import say
 
 PAGE = 100
 MOST_PAGES = 20
@@ -71,13 +72,7 @@ class OwnComments:
         comments.append(comment)
         account = read_account(answer.body["user"])
         if account is not None and not account.named(self._own):
-            return (
-                comment,
-                (
-                    f"comments are written as {account.login}; set FORGE_BOT_LOGIN to it, or the"
-                    " next run will not know its own"
-                ),
-            )
+            return comment, say("gate.own_comments.other_login", login=account.login)
         return comment, ""
 
     def _own_comments(self) -> list[OwnComment] | None:
@@ -91,7 +86,7 @@ class OwnComments:
         for page in range(1, MOST_PAGES + 1):
             answer = self._github.comments(self.number, page, PAGE)
             if not answer.good or not isinstance(answer.body.value, list):
-                self._trouble = f"the comments could not be read: {answer.told}"
+                self._trouble = say("gate.own_comments.unreadable", reason=answer.told)
                 return None
             count = 0
             for node in answer.body.items():
@@ -101,5 +96,5 @@ class OwnComments:
                     comments.append(OwnComment(number, node.text("body")))
             if count < PAGE:
                 return comments
-        self._trouble = f"the thread has more than {MOST_PAGES * PAGE} comments"
+        self._trouble = say("gate.own_comments.too_many", most=MOST_PAGES * PAGE)
         return None

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from forge_bot.gate.grammar import NAMED, START, Command, Form, form_named
 from forge_bot.gate.similar_words import nearest
 from forge_bot.gate.written_command import LONGEST_SHOWN, Mistyped, WrittenCommand
+from forge_bot.sentences import say
 
 PREFIX = "/forge"
 LONGEST_BODY = 131_072
@@ -142,16 +143,19 @@ class _Lines:
         prefix = self._prefix.casefold()
         if "/" in name[1:]:
             behind = name.removeprefix(f"{prefix}/")
-            return f"did you mean `{self._prefix} {behind}`?" if behind in NAMED else ""
+            meant = f"{self._prefix} {behind}"
+            return say("gate.did_you_mean", meant=meant) if behind in NAMED else ""
         for joint in "-:_.":
             if name.startswith(f"{prefix}{joint}") and name[len(prefix) + 1 :] in NAMED:
-                return f"did you mean `{self._prefix} {name[len(prefix) + 1 :]}`?"
+                meant = f"{self._prefix} {name[len(prefix) + 1 :]}"
+                return say("gate.did_you_mean", meant=meant)
         plain = _NOT_OF_A_NAME.sub("", name)
         known = (prefix[1:], *NAMED) if self._bare else (prefix[1:],)
         meant = plain if plain in known else nearest(plain, known)
         if meant is None:
             return ""
-        return f"did you mean `{self._prefix if meant == prefix[1:] else f'/{meant}'}`?"
+        command = self._prefix if meant == prefix[1:] else f"/{meant}"
+        return say("gate.did_you_mean", meant=command)
 
     def _prefixed(self, word: str, rest: str) -> tuple[Form | str, str, str]:
         first, *others = rest.split(None, 1) or [""]
@@ -168,11 +172,8 @@ class _Lines:
         start = f"{self._prefix} -- {first[:LONGEST_SHOWN]}{' …' if behind else ''}".replace(
             "`", "'"
         )
-        return (
-            f"did you mean `{shown}`? (To start a run with these words as its text: `{start}`.)",
-            word,
-            rest,
-        )
+        hint = say("gate.did_you_mean", meant=shown)
+        return f"{hint} {say('gate.start_with_these_words', start=start)}", word, rest
 
 
 def _meant(name: str, *, alone: bool) -> str | None:

@@ -5,6 +5,7 @@ from enum import IntEnum
 
 from forge_bot.gate.json_payload import Node
 from forge_bot.gate.people import read_account
+from forge_bot.sentences import say
 
 
 class Role(IntEnum):
@@ -70,15 +71,15 @@ def read_membership(login: str, status: int, answer: Node, trouble: str = "") ->
     if trouble:
         return UnknownRole(trouble)
     if status == _NOT_FOUND:
-        return UnknownRole("GitHub knows no such user")
+        return UnknownRole(say("gate.roles.no_such_user"))
     if status != _OK:
-        return UnknownRole(f"GitHub answered with status {status}")
+        return UnknownRole(say("gate.roles.status", status=status))
     legacy = answer.text("permission")
     account = read_account(answer["user"])
     if legacy not in _AT_MOST:
-        return UnknownRole("GitHub's answer names no permission")
+        return UnknownRole(say("gate.roles.no_permission"))
     if account is None or not account.named(login):
-        return UnknownRole("GitHub's answer is about another user")
+        return UnknownRole(say("gate.roles.another_user"))
     name = answer.text("role_name")
     if name in _ROLES:
         return KnownRole(min(_ROLES[name], _AT_MOST[legacy]))

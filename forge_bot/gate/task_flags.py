@@ -8,19 +8,20 @@ from dataclasses import dataclass, field
 
 from forge_bot.gate.arguments import AMOUNTS, NO_LIMIT, SIZES, Amount, Size, read_amount
 from forge_bot.gate.similar_words import nearest
+from forge_bot.sentences import say
 
-SWITCHES = {
-    "auto": "pass a checkpoint if the review approves and nothing is risky",
-    "nopr": "prepare no pull request",
-    "debug": "add a debug report",
-    "discuss": "ask three questions about the request first",
-    "batch": "ask in batches: within a day, at half the price",
+SWITCHES = {  # each with the name of the sentence that says what it does
+    "auto": "gate.task_flags.auto",
+    "nopr": "gate.task_flags.nopr",
+    "debug": "gate.task_flags.debug",
+    "discuss": "gate.task_flags.discuss",
+    "batch": "gate.task_flags.batch",
 }
 VALUES = {
-    "effort": "S, M or L",
-    "budget": "US dollars the run may cost, or `200000tokens`",
-    "pipeline": "the pipeline, such as audit; after the text with `=`",
-    "in": "the folder of the change; after the text with `=`",
+    "effort": "gate.task_flags.effort",
+    "budget": "gate.task_flags.budget",
+    "pipeline": "gate.task_flags.pipeline",
+    "in": "gate.task_flags.folder",
 }
 
 _PIPELINE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,60}")
@@ -177,17 +178,20 @@ def _problem(flag: _Flag, switches: Sequence[str]) -> str:
         meant = flag.name if flag.name in known else nearest(flag.name, known)
         shown = re.sub(r"[^\w-]", "", flag.written.partition("=")[0])
         names = ", ".join(f"`--{name}`" for name in (*SWITCHES, *VALUES))
-        return f"unknown flag `{shown}`: " + (
-            f"did you mean `--{meant}`?" if meant else f"the flags are {names}; `--` ends them."
+        hint = (
+            say("gate.did_you_mean", meant=f"--{meant}")
+            if meant
+            else say("gate.task_flags.known_flags", names=names)
         )
+        return say("gate.task_flags.unknown_flag", flag=shown, hint=hint)
     if flag.name == "effort" and value.casefold() not in SIZES:
-        return "`--effort` takes one of S, M and L."
+        return say("gate.task_flags.bad_effort")
     if flag.name == "budget" and read_amount(value) is None:
-        return f"`--budget` takes an amount: {AMOUNTS}."
+        return say("gate.task_flags.bad_budget", amounts=say(AMOUNTS))
     if flag.name == "pipeline" and not _PIPELINE.fullmatch(value):
-        return "`--pipeline` takes the name of a pipeline, for example `--pipeline=audit`."
+        return say("gate.task_flags.bad_pipeline")
     if flag.name == "in" and not _FOLDER.fullmatch(value):
-        return "`--in` takes a folder of the repository, for example `--in=packages/api`."
+        return say("gate.task_flags.bad_folder")
     if flag.name in switches and flag.value is not None:
-        return f"`--{flag.name}` takes no value."
+        return say("gate.task_flags.no_value", flag=flag.name)
     return ""

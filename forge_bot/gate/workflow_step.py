@@ -13,7 +13,7 @@ from forge_bot.gate.gate_result import GateOutcome, Result
 from forge_bot.gate.intents import Intent, NoIntent, intent_of
 from forge_bot.gate.json_payload import Node, read_json
 from forge_bot.gate.messages import plain, summary
-from forge_bot.sentences import hint_of
+from forge_bot.sentences import hint_of, say
 
 WAKE_VERSION = 1
 UNVERIFIED = 5
@@ -44,7 +44,7 @@ def run_gate(environ: Mapping[str, str], wait: Callable[[float], None] = time.sl
         summary(outcome.result, outcome.reason, inputs.policy.floor),
     )
     if outcome.result is Result.UNVERIFIED:
-        outputs.error(f"{outcome.reason}; run this job again, or write the command again")
+        outputs.error(say("gate.workflow_step.unverified", reason=outcome.reason))
         return UNVERIFIED
     outputs.notice(f"{outcome.result.value}: {outcome.reason}")
     return 0

@@ -30,6 +30,7 @@ from forge_bot.gate.grammar import (
 from forge_bot.gate.help import command_table, flag_table, help_text
 from forge_bot.gate.parse_comment import obeyed
 from forge_bot.gate.written_command import Mistyped
+from forge_bot.sentences import say
 from forge_bot.values import Effort
 
 ROOT = Path(__file__).parents[2]
@@ -175,7 +176,7 @@ def test_help_and_the_page_about_commands_are_made_from_the_grammar() -> None:
     assert command_table() in page
     assert flag_table() in page
     for form in FORMS:
-        assert form.meaning in help_text("/forge", bare=True)
+        assert say(form.meaning) in help_text("/forge", bare=True)
         assert f"`/forge {form.name}".strip() in help_text("/forge", bare=False)
     for name in VARIABLES:
         assert f"`{name}`" in page, name
