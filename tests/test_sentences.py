@@ -40,7 +40,47 @@ over_mcp = presented(view.question, view.state.run, view.links.workspace).text
 print(json.dumps([checkpoint(view), at_terminal.get(), over_mcp]))
 """
 _WITHOUT_FILES = {"artifacts", "engine", "prompts", "sentences.py", "values.py", "verification"}
-"""Rooms that read no file, the errors of a template, and a language that there is not."""
+"""Rooms that read no file, the errors of a template, and a language that there is not; beside them
+code of workflows and what is imported there."""
+_NO_TEXTS = {"say", "Field", "compile", "cast", "_names"}
+_SAYS_WHAT_THE_RECORD_SAYS = {"edit_tries", "requirement_check", "reruns"}
+"""Modules whose notices repeat the record of a run, which is the same in every language."""
+_FOR_OTHERS = {
+    "gate/action",  # what action.yml says, which GitHub shows
+    "gate/messages",  # hidden marks
+    "sandbox/system_calls",  # names and numbers
+    "sandbox/keeper_process",  # a process of its own, without our modules
+    "sandbox/setup_network",  # the proxy's answers, which become output of commands
+}
+_NOT_FOR_PEOPLE = {
+    # What can be said before anything is imported.
+    (
+        "gate/__main__: ::error title=forge-bot::ACTION-001: Python 3.11 or newer is needed on this"
+        " runner, for example by setup-python"
+    ),
+    "gate/__main__: ::error title=forge-bot::ERR-001:",
+    # Prompts have the rule too, and are the same in every language.
+    "settings/instructions: that touch",
+    "settings/instructions: whose title matches",
+    "settings/instructions: , rule : tasks  wait for a person.",
+    # What the kernel, git and bwrap print.
+    "store/disk_space: No space left on device",
+    "store/disk_space: Out of diskspace",
+    "store/disk_space: Disk quota exceeded",
+    "sandbox/bubblewrap: bwrap: execvp",
+    # Lines of a command's output, which the record keeps and models read.
+    "sandbox/backends: ended after  seconds",
+    "sandbox/backends: ended for using more than  MiB of memory",
+    "sandbox/backends: ended for running more than  processes at a time",
+    "sandbox/backends: ended because /dev/shm holds more than a command may fill",
+    "sandbox/backends: called off",
+    "sandbox/find_program: : no such command in the sandbox.",
+    "sandbox/find_program: : cannot be executed ().",
+    "sandbox/output: […  bytes left out …]",
+    # A mistake of ours.
+    "sandbox/box: is not the name of something inside the work tree",
+}
+"""What the code of these rooms says to programs, or into the output of commands."""
 _WORD = re.compile(r"[A-Za-z][a-z']+")
 _MARKS = re.compile(r"\[/?[a-z ]*\]|`[^`]*`|forge-bot")
 """Marks of rich, code, and our own name."""
@@ -154,27 +194,77 @@ def texts(node: ast.AST) -> Iterator[str]:
             yield from texts(each)
 
 
+def is_sentence(text: str) -> bool:
+    """Whether a text has several words, and is no command to type."""
+    words = _WORD.findall(_MARKS.sub("", text))
+    return len(words) > 1 and " " in text.strip() and not text.startswith("git ")
+
+
+def name_of(callee: ast.expr) -> str:
+    """The last part of the name that is called."""
+    return callee.id if isinstance(callee, ast.Name) else getattr(callee, "attr", "")
+
+
+def assigned(tree: ast.AST) -> dict[str, list[ast.expr]]:
+    """What a file assigns to each plain name."""
+    found: dict[str, list[ast.expr]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign):
+            for target in node.targets:
+                if isinstance(target, ast.Name):
+                    found.setdefault(target.id, []).append(node.value)
+    return found
+
+
 def literals(
     path: Path, callees: Collection[str], keywords: Collection[str], first: int = 0
 ) -> list[str]:
-    """The sentences in a file that are given to these callees without a name, from an argument on;
-    commands to type are none.
+    """The sentences in a file that are given to these callees without a name, from an argument on,
+    as a text or by a variable that holds one; commands to type are none.
     """
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    held = assigned(tree)
     return [
         text
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Call)
-        and (node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", ""))
-        in callees
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and name_of(node.func) in callees
         for given in (
             *node.args[first:],
             *(each.value for each in node.keywords if each.arg in keywords),
         )
-        for text in texts(given)
-        if len(_WORD.findall(_MARKS.sub("", text))) > 1
-        and " " in text.strip()
-        and not text.startswith("git ")
+        for value in (held.get(given.id, []) if isinstance(given, ast.Name) else [given])
+        for text in texts(value)
+        if is_sentence(text)
     ]
+
+
+def texts_of_file(path: Path) -> Iterator[str]:
+    """The sentences of a file, but for docstrings, descriptions of fields, regular expressions,
+    names of files, types and values of enumerations.
+    """
+
+    def of(node: ast.AST) -> Iterator[str]:
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            return
+        if isinstance(node, ast.Call) and name_of(node.func) in _NO_TEXTS:
+            return
+        if isinstance(node, ast.ClassDef) and any(
+            name_of(base) == "StrEnum" for base in node.bases
+        ):
+            return
+        if isinstance(node, ast.JoinedStr):
+            yield "".join(str(each.value) for each in node.values if isinstance(each, ast.Constant))
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
+        else:
+            types = {getattr(node, "annotation", None), getattr(node, "returns", None)}
+            for each in ast.iter_child_nodes(node):
+                if each not in types:
+                    yield from of(each)
+
+    for text in of(ast.parse(path.read_text(encoding="utf-8"))):
+        if is_sentence(text):
+            yield text
 
 
 def errors_by_name() -> set[str]:
@@ -194,9 +284,32 @@ def test_errors_say_sentences_of_the_catalogue() -> None:
         for path in sorted((ROOT / "forge_bot").rglob("*.py"))
         if path.relative_to(ROOT / "forge_bot").parts[0] not in _WITHOUT_FILES
         and not path.stem.endswith("_workflow")
+        and path.stem != "payloads"
         for text in literals(path, errors_by_name(), {"hint", "details"})
     }
     assert written == set()
+
+
+def test_notices_of_a_run_are_sentences_of_the_catalogue() -> None:
+    written = {
+        f"{path.relative_to(ROOT)}: {text}"
+        for path in sorted((ROOT / "forge_bot").rglob("*.py"))
+        if path.stem not in _SAYS_WHAT_THE_RECORD_SAYS
+        for text in literals(path, {"Message"}, {"text"})
+    }
+    assert written == set()
+
+
+def test_rooms_that_speak_to_people_have_no_sentence_in_their_code() -> None:
+    written = {
+        f"{place}: {text.strip()}"
+        for room in ("gate", "settings", "store", "sandbox")
+        for path in sorted((ROOT / "forge_bot" / room).glob("*.py"))
+        if (place := f"{room}/{path.stem}") not in _FOR_OTHERS
+        for text in texts_of_file(path)
+    }
+    assert sorted(written - _NOT_FOR_PEOPLE) == []
+    assert sorted(_NOT_FOR_PEOPLE - written) == []
 
 
 def test_commands_print_sentences_of_the_catalogue() -> None:
@@ -229,6 +342,7 @@ def test_checks_before_a_run_say_sentences_of_the_catalogue() -> None:
         f"{path.name}: {text}"
         for path in sorted((ROOT / "forge_bot" / "runs" / "checks").glob("*.py"))
         for text in literals(path, {"refuse", "warn", "note"}, {"sentence", "way_out"}, 1)
+        if not text.startswith("GITHUB_TOKEN=")
     }
     assert written == set()
 

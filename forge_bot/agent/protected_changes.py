@@ -6,12 +6,11 @@ They are changes to protected paths, and to the part of a manifest that installs
 from collections.abc import Callable, Iterable, Sequence
 
 from forge_bot.agent.manifest_changes import is_manifest, protected_part_changed
+from forge_bot.sentences import say
 from forge_bot.settings.protected_paths import reason_for
 
 Versions = Callable[[str], tuple[bytes | None, bytes | None]]
 """Returns the bytes of a file before and after a change; None where there is no file."""
-
-MANIFEST = "its dependency, build-system or script part changes"
 
 
 def protected_changes(
@@ -26,5 +25,5 @@ def protected_changes(
         if reason := reason_for(path, patterns):
             found[path] = reason
         elif is_manifest(path) and protected_part_changed(path, *versions(path)):
-            found[path] = MANIFEST
+            found[path] = say("agent.protected_changes.manifest")
     return found

@@ -102,7 +102,7 @@ def handed(environ: Mapping[str, str]) -> JobRequest:
     try:
         return JobRequest.model_validate_json(environ.get("FORGE_BOT_HANDED", ""))
     except ValidationError:
-        hint = "It is the output `handed` of the part hear, or of the part publish before."
+        hint = say("bot.job_handoff.handed_is_an_output")
         raise NotInAction(say("bot.job_handoff.handed_is_unreadable"), hint=hint) from None
 
 

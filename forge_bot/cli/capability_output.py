@@ -177,16 +177,20 @@ def _servers(setup: CapabilitySetup, catalogue: ToolCatalogue, console: Console)
 
 def _place(setup: CapabilitySetup, name: str) -> str:
     if setup.sandbox in {"off", "landlock"} or not boxes_work():
-        return "a process without a sandbox"
-    return "in the sandbox, " + ("with network" if name in setup.policy.network else "no network")
+        return say("cli.capability_output.without_a_sandbox")
+    if name in setup.policy.network:
+        return say("cli.capability_output.sandbox_with_network")
+    return say("cli.capability_output.sandbox_without_network")
 
 
 def _way(spec: CapabilitySpec, *, asked: bool) -> str:
     if asked:
-        return "a person is asked"
+        return say("cli.capability_output.person_is_asked")
     if spec.effect is Effect.ACTS:
-        return "acts without asking"
-    return "runs in the sandbox" if spec.kind is CapabilityType.SKILL else "reads"
+        return say("cli.capability_output.acts_without_asking")
+    if spec.kind is CapabilityType.SKILL:
+        return say("cli.capability_output.runs_in_the_sandbox")
+    return say("cli.capability_output.reads")
 
 
 def _arguments(given: Sequence[str], catalogue: ToolCatalogue, name: str) -> dict[str, object]:

@@ -253,13 +253,11 @@ def _find_with_care(start: Path, path: Path) -> Repository:
     say what is wrong.
     """
     if _look(start, path) != "true":
-        what = (
-            "a bare repository, without"
-            if _ask(start, "--is-bare-repository") == "true"
-            else "git's own folder, not"
-        )
+        bare = _ask(start, "--is-bare-repository") == "true"
         raise NotARepository(
-            say("git.repository.not_a_work_tree", path=path, what=what),
+            say("git.repository.bare", path=path)
+            if bare
+            else say("git.repository.own_folder", path=path),
             hint=say("git.repository.clone_it"),
         )
     common = Path(start, _ask(start, "--git-common-dir"))

@@ -30,7 +30,6 @@ _TRIED = {
     for part, value in (("NAME", "forge-bot"), ("EMAIL", "-"), ("DATE", "@0 +0000"))
 }
 _SECONDS = 30.0
-_BY_HAND = "Sign by hand to see what is missing: git commit --allow-empty -S -m try"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +93,7 @@ def try_key(root: Path, key: SigningKey) -> str:
         except GitFailed as error:
             raise BadSigningKey(
                 say("git.signed_commits.signing_failed"),
-                hint=None if key.text else _BY_HAND,
+                hint=None if key.text else say("git.signed_commits.sign_by_hand"),
                 details=(error.output.strip(),),
             ) from None
     armour = _ARMOUR.search(raw)

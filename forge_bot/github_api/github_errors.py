@@ -87,12 +87,11 @@ def rate_limit_error(what: str, status: int, headers: Headers, text: str) -> Rat
     if not re.fullmatch("[0-9]{1,11}", reset):
         return RateLimited(say("github.github_errors.rate_limited", what=what))
     until = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=int(reset))
-    hint = "Set GITHUB_TOKEN for a higher limit, or wait until then."
     seconds = _seconds_until(until, headers)
     return RateLimited(
         say("github.github_errors.rate_limited_until", what=what, until=until),
         seconds=seconds,
-        hint=hint,
+        hint=say("github.github_errors.set_a_token_or_wait"),
     )
 
 
@@ -112,7 +111,7 @@ def _seconds_until(until: datetime, headers: Headers) -> int | None:
 def refusal_error(what: str, thing: str, status: int, headers: Headers, text: str) -> GitHubError:
     """Return the error for a refused request: `what` could not be done with `thing`."""
     message, wrong = _read(text)
-    quoted = f" (GitHub says: {message})" if message else ""
+    quoted = f" {say('github.github_errors.github_says', message=message)}" if message else ""
     match status:
         case 401:
             return TokenRefused(say("github.github_errors.token_not_accepted", what=what))
@@ -138,7 +137,11 @@ def refusal_error(what: str, thing: str, status: int, headers: Headers, text: st
                 say("github.github_errors.unexpected_status", what=what, status=status)
             )
         case 400 | 405 | 409 | 422:
-            why = "; ".join(map(str, wrong)) or message or f"it answered {status}"
+            why = (
+                "; ".join(map(str, wrong))
+                or message
+                or say("github.github_errors.it_answered", status=status)
+            )
             return GitHubRefused(
                 say("github.github_errors.not_taken", what=what, why=why.rstrip(".")),
                 details=tuple(map(str, wrong)),
@@ -161,10 +164,7 @@ def _forbidden(what: str, message: str, headers: Headers) -> GitHubError:
     if "locked" in message.lower():
         return ConversationLocked(say("github.github_errors.locked", what=what))
     if "not permitted to create or approve pull requests" in message:
-        hint = (
-            "Settings → Actions → General → Allow GitHub Actions to create and approve pull"
-            " requests."
-        )
+        hint = say("github.github_errors.allow_pull_requests")
         return PermissionMissing(
             say("github.github_errors.actions_may_not_open_pull_requests", what=what), hint=hint
         )
@@ -176,8 +176,9 @@ def _forbidden(what: str, message: str, headers: Headers) -> GitHubError:
         else ""
     )
     needed = named.replace("=", ": ").replace("; ", " or ").replace(",", " and ")
-    needs = f"; it needs the permission {needed}" if needed else ""
-    quoted = f" (GitHub says: {message.rstrip('.')})" if message else ""
+    needs = f"; {say('github.github_errors.needs_the_permission', needed=needed)}" if needed else ""
+    said = message.rstrip(".")
+    quoted = f" {say('github.github_errors.github_says', message=said)}" if message else ""
     return PermissionMissing(
         say("github.github_errors.forbidden", what=what, needs=needs, quoted=quoted),
         details=(needed,) if needed else (),

@@ -191,11 +191,7 @@ def load_library() -> None:
 
 
 def _no_answer(errand: ApiRequest, verb: Verb, name: str) -> GitHubUnavailable:
-    hint = (
-        None
-        if verb == "GET"
-        else "It may have been carried out all the same: look before trying again."
-    )
+    hint = None if verb == "GET" else say("github.request_runner.look_before_trying_again")
     return GitHubUnavailable(
         say("github.request_runner.no_answer", what=errand.what, name=name), hint=hint
     )

@@ -121,12 +121,7 @@ def _begins(reports: Path) -> bool:
 
 def _unreadable(place: Path) -> ReportsDamaged:
     name = f"{SPECS}/{place.name}"
-    hint = (
-        f"Let the person bring it back in a terminal: git restore --source=HEAD {name}/{REPORTS}"
-        f" {name}/{STATE} - or, if no commit has it or the run is not wanted any more, remove"
-        f" {name}."
-    )
     return ReportsDamaged(
         say("client.active_run.record_is_unreadable", name=name),
-        hint=hint,
+        hint=say("client.active_run.bring_it_back", name=name, reports=REPORTS, state=STATE),
     )

@@ -262,12 +262,16 @@ def _handed_out(run: Run, action: Action, host: _ClientHost) -> ClientAction:
 
 def _last(run: Run, kept: KeptRecord) -> str:
     branch = run.state.branch
-    said = [f"The work is on {run.state.pull_request_branch or branch}."]
+    place = run.state.pull_request_branch or branch
+    said = [say("client.client_actions.work_is_on", branch=place)]
     if run.state.pull_request and not run.repository.pushed(branch):
-        more = f" origin {branch} {kept.branch}" if kept.branch else " once more"
-        said = [f"git push{more} publishes the last record of {branch}."]
+        said = [
+            say("client.client_actions.push_publishes_the_record", branch=branch, kept=kept.branch)
+            if kept.branch
+            else say("client.client_actions.push_once_more", branch=branch)
+        ]
     if kept.trouble:
-        said.append(f"Its record stays on {branch}: {kept.trouble}.")
+        said.append(say("client.client_actions.record_stays", branch=branch, trouble=kept.trouble))
     return " ".join(said)
 
 

@@ -108,13 +108,23 @@ def agent_worked(
     reports = [
         _land(run, action, task, texts[task], usages[task], shares.get(task, ())) for task in there
     ]
-    left = [f"task {task} has no {names[task]} yet" for task in tasks if task not in there]
+    left = [
+        say("client.client_agent_reports.task_has_none", task=task, name=names[task])
+        for task in tasks
+        if task not in there
+    ]
     stray = [] if implementing else list(changed)
     return _told(
         run,
         action,
         reports,
-        (*left, *(f"{path} is new and belongs to no commit of the run" for path in stray[:5])),
+        (
+            *left,
+            *(
+                say("client.client_agent_reports.belongs_to_no_commit", path=path)
+                for path in stray[:5]
+            ),
+        ),
     )
 
 
@@ -165,10 +175,10 @@ def _tried(
             for item in outcome.red
         ),
         hint="revision_required",
-        warning=(
-            "nothing is recorded yet: the project's commands ran on the edits, which stay in the"
-            f" tree; mend what is newly red and report {action.action_id} again:"
-            f"\n\n{outcome.words}"
+        warning=say(
+            "client.client_agent_reports.newly_red",
+            action_id=action.action_id,
+            words=outcome.words,
         ),
         message=f"{label}: {outcome.summary}",
     )
@@ -280,7 +290,11 @@ def _told(
     negative = worst is not None and not worst.positive
     unfit = any(report.inspection.problems for report in reports)
     held = [
-        f"{report.held} waits for a person: it changes {', '.join(report.held_paths)}"
+        say(
+            "client.client_agent_reports.waits_for_a_person",
+            patch=report.held,
+            paths=", ".join(report.held_paths),
+        )
         for report in reports
         if report.held
     ]

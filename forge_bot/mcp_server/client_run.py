@@ -96,7 +96,12 @@ def _on_branch(location: RunLocation) -> None:
     head = repository.head()
     if head.branch == info.branch:
         return
-    said = f"The run is on {info.branch}, but {head.branch} is checked out in {location.root.path}."
+    said = say(
+        "client.client_run.other_branch_is_checked_out",
+        branch=info.branch,
+        other=head.branch,
+        folder=location.root.path,
+    )
     if repository.branch_exists(info.branch):
         raise WrongBranch(
             said, hint=say("client.client_run.switch_and_call_again", branch=info.branch)

@@ -117,10 +117,9 @@ def _check_names(changed: tuple[str, ...]) -> None:
     """Refuse names that no record can hold."""
     odd = [path for path in changed if path != path.encode("utf-8", "replace").decode()]
     if odd:
-        hint = "Rename or delete them, and report again."
         raise OutOfBounds(
             say("client.client_tree.names_are_not_utf8"),
-            hint=hint,
+            hint=say("client.client_tree.rename_them"),
             details=tuple(odd[:_SHOWN]),
         )
 

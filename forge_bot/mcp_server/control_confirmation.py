@@ -43,34 +43,42 @@ def past_question(run: Run, wanted: Wanted, target: PhaseId, folder: str) -> Pas
     gate, state = run.action, run.state
     name = state.gate.name if state.gate is not None else state.current_phase
     does = (
-        "end the run; its branch stays"
+        say("client.control_confirmation.ends_the_run")
         if wanted.operation == "abandon"
-        else f"send the run back to {target}"
+        else say("client.control_confirmation.sends_back", target=target)
     )
     where = ("--run", run.name, "--repo", folder)
     typed = shlex.join(
         ["forge-bot", wanted.operation, *where, *([target] if wanted.operation == "retry" else [])]
     )
-    notes = f"\n\nNotes for it: {wanted.notes}" if wanted.notes.strip() else ""
+    stays = say("client.control_confirmation.question_stays_open")
+    message = say(
+        "client.control_confirmation.model_wants_to",
+        title=state.title,
+        run=run.name,
+        gate=name,
+        does=does,
+        operation=wanted.operation,
+        stays=stays,
+    )
+    if wanted.notes.strip():
+        notes = say("client.control_confirmation.notes_for_it", notes=wanted.notes)
+        message = f"{message}\n\n{notes}"
     data: dict[str, JsonValue] = {"run": run.name, "gate": name, "notes": wanted.notes}
     component = UIComponent(
         kind="confirmation",
-        title="Past an open question",
+        title=say("client.control_confirmation.title"),
         data=data,
         actions=(
             Choice(answer=wanted.operation, effect=does),
-            Choice(answer="decline", effect="the question stays open"),
+            Choice(answer="decline", effect=stays),
         ),
     )
     return PastQuestion(
         component=component.shown,
         action_id=gate.action_id,
         digest=state.gate.digest if state.gate is not None else "",
-        message=(
-            f"## {state.title}\n\nThe run {run.name} waits for an answer at {name}. The client's"
-            f" model wants to {does}, without that answer.\n\n- `{wanted.operation}`: {does}\n-"
-            f" decline: the question stays open{notes}"
-        ),
+        message=message,
         options=(wanted.operation,),
         refusal=PersonDecides(
             say(

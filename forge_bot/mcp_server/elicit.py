@@ -101,7 +101,7 @@ def brought(ctx: Context[Any, Any]) -> PreviousRound | None:
         (
             _read(put, answer)
             if isinstance(answer, ElicitResult)
-            else NoAnswer("the client answered in another form")
+            else NoAnswer(say("client.elicit.other_form"))
         ),
     )
 
@@ -123,7 +123,7 @@ async def ask(
     try:
         answer = await ctx.session.elicit_form(message, _schema(put), ctx.request_id)
     except MCPError as error:
-        return NoAnswer(f"the client could not ask: {error.message[:200]}")
+        return NoAnswer(say("client.elicit.client_could_not_ask", message=error.message[:200]))
     return _read(put, answer)
 
 
@@ -146,19 +146,17 @@ def _read(
     put: ElicitedQuestion, result: ElicitResult
 ) -> ElicitedAnswer | RejectWithoutNotes | NoAnswer:
     if result.action != "accept":
-        return NoAnswer(
-            f"the question was answered with {result.action}, which is neither a yes nor a no"
-        )
+        return NoAnswer(say("client.elicit.neither_yes_nor_no", action=result.action))
     content = result.content or {}
     answer, told = content.get("answer"), content.get("notes", "")
     if not isinstance(answer, str) or answer not in put.options:
-        return NoAnswer("the form came back without one of the offered answers")
+        return NoAnswer(say("client.elicit.none_of_the_answers"))
     notes = told.replace("\0", "") if isinstance(told, str) else ""
     if answer == "reject" and not notes.strip():
         return (
             RejectWithoutNotes(put.times + 1)
             if put.times < _MOST_TIMES
-            else NoAnswer("it was sent back without saying what should be different")
+            else NoAnswer(say("client.elicit.rejected_without_notes"))
         )
     return ElicitedAnswer(put.action_id, put.digest, answer, notes, put.cut)
 
@@ -167,7 +165,6 @@ def _read(
 # --------------------------------------------------------------------------------------------------
 
 _CHOICE_KEY = "forge_effort"
-_NEW, _CURRENT = "a new branch", "the current branch"
 
 
 async def chosen(
@@ -203,16 +200,22 @@ async def chosen(
 def _choice_schema(proposal: dict[str, Any]) -> dict[str, Any]:
     effort = {
         "type": "string",
-        "title": "Effort",
+        "title": say("client.elicit.effort"),
         "enum": [*proposal["effort_options"]],
         "default": proposal["detected_effort"],
     }
-    branches = [_NEW] if proposal["is_main_branch"] else [_NEW, _CURRENT]
-    branch = {"type": "string", "title": "Branch", "enum": branches, "default": _NEW}
+    new = say("client.elicit.new_branch")
+    branches = [new] if proposal["is_main_branch"] else [new, say("client.elicit.current_branch")]
+    branch = {
+        "type": "string",
+        "title": say("client.elicit.branch"),
+        "enum": branches,
+        "default": new,
+    }
     name = {
         "type": "string",
-        "title": "Short name",
-        "description": "of folder and branch; empty for one from the title",
+        "title": say("client.elicit.short_name"),
+        "description": say("client.elicit.short_name_of"),
         "maxLength": 60,
     }
     return {
@@ -229,7 +232,10 @@ def _confirmation(result: ElicitResult, proposal: dict[str, Any]) -> dict[str, A
         return None
     return {
         "effort": effort,
-        "use_current_branch": content.get("branch") == _CURRENT and not proposal["is_main_branch"],
+        "use_current_branch": (
+            content.get("branch") == say("client.elicit.current_branch")
+            and not proposal["is_main_branch"]
+        ),
         "workspace_slug": name.strip() if isinstance(name, str) else "",
         "enriched_request_body": proposal["enriched_request_body"],
     }

@@ -22,6 +22,7 @@ from forge_bot.mcp_server.elicit import (
 from forge_bot.mcp_server.error_place import AtNode
 from forge_bot.mcp_server.service_calls import LazyService, client_name, in_thread
 from forge_bot.mcp_server.tool_results import answered
+from forge_bot.sentences import say
 
 if TYPE_CHECKING:
     from forge_bot.mcp_server.client_actions import ClientAction
@@ -32,11 +33,6 @@ if TYPE_CHECKING:
 _MOST_KEPT = 60_000
 """Characters of a report's result that go along with a question; a call comes back with them, and
 takes 4 MiB at the most."""
-
-_NOBODY = (
-    "Nobody has answered yet ({why}). The run waits: call pipeline_next_action again to ask again."
-    " A terminal takes the answer too: forge-bot approve."
-)
 
 
 async def next_or_question(
@@ -179,7 +175,7 @@ def _shortened(result: "ReportResult", most: int) -> "ReportResult":
     if not left:
         return result
     warning = "; ".join(
-        filter(None, (result.warning, f"{left} more findings stand in the review's document"))
+        filter(None, (result.warning, say("client.gate_elicitation.more_findings", count=left)))
     )
     return result.model_copy(update={"findings": result.findings[:most], "warning": warning})
 
@@ -187,7 +183,12 @@ def _shortened(result: "ReportResult", most: int) -> "ReportResult":
 def _result(found: "ClientAction", result: "ReportResult | None", silence: str) -> CallToolResult:
     action = found.action.model_copy(update={"report_result": result})
     if silence and found.question is not None:
-        warning = "; ".join(filter(None, (action.warning, _NOBODY.format(why=silence))))
+        warning = "; ".join(
+            filter(
+                None,
+                (action.warning, say("client.gate_elicitation.nobody_has_answered", why=silence)),
+            )
+        )
         action = action.model_copy(update={"warning": warning})
     meta: dict[str, JsonValue] = {
         "hints": {"next": found.hint},

@@ -72,17 +72,15 @@ def passed_on(run: Run, text: str, digest: str, action_id: str, client: str) -> 
     if (before := _answer_to(run, action_id, spoken.digest or "" if not open_ else "")) is not None:
         return _again(run, before, spoken.reply, spoken.digest)
     if not isinstance(action, Checkpoint | HumanGate):
-        raise NoGateOpen(say("client.person_answers.nothing_is_asked"), hint=_NOTHING_ASKED)
+        raise NoGateOpen(
+            say("client.person_answers.nothing_is_asked"),
+            hint=say("client.person_answers.ask_without_an_answer"),
+        )
     _check_name(action, action_id)
     run.tell(
         answer(run, spoken.reply, VIA, spoken.digest, by=f"{client or 'an MCP client'}, unverified")
     )
     return ""
-
-
-_NOTHING_ASKED = (
-    "Call pipeline_next_action without user_response; state_resume_info says where the run stands."
-)
 
 
 def is_answered(run: Run, action_id: str) -> bool:
@@ -105,9 +103,12 @@ def _answer_to(run: Run, action_id: str, digest: str) -> Answered | None:
 
 def _again(run: Run, before: Answered, reply: PersonAnswer, digest: str | None) -> str:
     """The warning that the same answer came once more. Raises NoGateOpen for another one."""
-    counted = (
-        f"{before.action_id} was answered with {before.answer.value} by {before.by} via"
-        f" {before.via}"
+    counted = say(
+        "client.person_answers.was_answered",
+        action_id=before.action_id,
+        answer=before.answer.value,
+        by=before.by,
+        via=before.via,
     )
     other_notes = before.answer is Answer.REJECT and before.notes.strip() != reply.notes.strip()
     if (
@@ -117,15 +118,9 @@ def _again(run: Run, before: Answered, reply: PersonAnswer, digest: str | None) 
     ):
         raise NoGateOpen(
             say("client.person_answers.answered_already", counted=counted),
-            hint=_COUNTED,
+            hint=say("client.person_answers.ask_for_the_next_action"),
         )
-    return f"{counted}; the same answer once more changes nothing, and what is outstanding is below"
-
-
-_COUNTED = (
-    "Ask for the next action. To have a phase done again: run_control with operation retry, the"
-    " phase, and notes."
-)
+    return say("client.person_answers.changes_nothing", counted=counted)
 
 
 def _digest_of(run: Run, answered: Answered) -> str:

@@ -11,6 +11,7 @@ from forge_bot.mcp_server.tool_schemas import InitErrors, InitFlags, NewRunPropo
 from forge_bot.runs.find_runs import RunInfo, checked_out
 from forge_bot.runs.snapshot_of_run import run_snapshot
 from forge_bot.runs.wall_clock import now
+from forge_bot.sentences import say
 from forge_bot.store import SPECS, slug, workspace_name
 from forge_bot.values import Effort
 
@@ -39,7 +40,7 @@ def handle_init(
     if origin.type == "workspace":
         problems = (
             *problems,
-            f"{core} holds no run: name one of run_list, or say in words what is to be done",
+            say("client.pipeline_init.holds_no_run", folder=core),
         )
     if problems:
         return InitErrors(errors=problems)

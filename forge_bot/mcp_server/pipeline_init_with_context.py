@@ -203,8 +203,7 @@ def _to_say(root: ServedFolder, ticket: IssueContext) -> tuple[str, ...]:
     """
     named = named_in(root.repository, f"{ticket.draft.title}\n{ticket.draft.text}")
     known = (
-        f"The words name the run {SPECS}/{info.name}, which exists:"
-        f" pipeline_init({SPECS}/{info.name}) goes on with it."
+        say("client.pipeline_init_with_context.names_a_run", run=f"{SPECS}/{info.name}")
         for info in named
     )
     ignored = (f"{each.sentence} {each.way_out}" for each in ignored_over_mcp(root.repository))

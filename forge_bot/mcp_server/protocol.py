@@ -248,7 +248,7 @@ def checked(arguments: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]
         )
     text = json.dumps(arguments, ensure_ascii=False)
     if len(text) > MOST_CHARACTERS:
-        hint = "Write what is long into a file of the workspace and name it."
+        hint = say("client.protocol.write_it_into_a_file")
         raise BadArguments(
             say(
                 "client.protocol.arguments_too_long",

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from forge_bot.sentences import say
+
 if TYPE_CHECKING:
     from forge_bot.mcp_server.protocol import ForgeServer
 
@@ -32,10 +34,11 @@ def serve_http(folders: Sequence[Path], port: int) -> int:
 
     opened = door(port)
     token = os.environ.get(TOKEN, "").strip()
-    sys.stderr.write(f"forge-bot serves http://{LOOPBACK}:{port}{PATH}\n")
+    address = f"http://{LOOPBACK}:{port}{PATH}"
+    sys.stderr.write(f"{say('client.run_server.serves', address=address)}\n")
     if not token:
         token = secrets.token_urlsafe(32)
-        sys.stderr.write(f"Send: Authorization: Bearer {token}\n")
+        sys.stderr.write(f"{say('client.run_server.send', token=token)}\n")
     sys.stderr.flush()
     listen(server, token, opened)
     return 0

@@ -268,17 +268,13 @@ def in_several(workspace: str) -> AmbiguousRun:
 
 def _on_its_branch(root: ServedFolder, info: RunInfo) -> WrongBranch:
     if info.tree is not None:
-        hint = (
-            f"Work in {info.tree}, or let go of it: git worktree remove {info.tree}, then git"
-            f" switch {info.branch}."
-        )
         return WrongBranch(
             say(
                 "client.served_folders.checked_out_elsewhere",
                 name=info.name,
                 tree=info.tree,
             ),
-            hint=hint,
+            hint=say("client.served_folders.work_there", tree=info.tree, branch=info.branch),
         )
     return WrongBranch(
         say("client.served_folders.run_on_another_branch", name=info.name, branch=info.branch),

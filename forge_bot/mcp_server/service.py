@@ -44,11 +44,6 @@ from forge_bot.runs.typed_answer import PersonAnswer
 from forge_bot.sentences import say
 from forge_bot.store import SPECS
 
-_NO_REPORT = (
-    "alone is no report. To report, pass previous_action_complete, or action_id with"
-    " previous_output or previous_error; to answer, user_response"
-)
-
 Begun = TypeVar("Begun", bound=NewRunProposal | Resumed | Ready)
 
 
@@ -195,7 +190,11 @@ class Service:
                 if phase in run.state.completed_phases:
                     return PhaseReport(
                         state_updated=False,
-                        warning=f"{phase} is complete already; {action.action_id} is outstanding",
+                        warning=say(
+                            "client.service.complete_already",
+                            phase=phase,
+                            action_id=action.action_id,
+                        ),
                     )
                 raise WrongAction(
                     say(
@@ -236,12 +235,9 @@ def _with_result(
             display_message=told.message,
         )
     elif said.is_report and not said.user_response.strip():
-        warnings.append(
-            "nothing new was there to record, or it was recorded before; what is outstanding is"
-            " below"
-        )
+        warnings.append(say("client.service.nothing_new"))
     elif said.unread:
-        warnings.append(f"nothing was recorded: {', '.join(said.unread)} {_NO_REPORT}")
+        warnings.append(say("client.service.no_report", unread=", ".join(said.unread)))
     return found._replace(
         action=found.action.model_copy(
             update={"report_result": result, "warning": "; ".join(warnings)}
@@ -251,9 +247,7 @@ def _with_result(
 
 def _phase_report(told: ReportOutcome | None) -> PhaseReport:
     if told is None:
-        return PhaseReport(
-            state_updated=False, warning="this was recorded before, or is done by forge-bot itself"
-        )
+        return PhaseReport(state_updated=False, warning=say("client.service.recorded_before"))
     return PhaseReport(
         state_updated=told.updated,
         artifact_written=told.artifacts[0] if told.artifacts else None,

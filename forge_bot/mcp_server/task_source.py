@@ -12,6 +12,7 @@ from collections.abc import Mapping
 
 from forge_bot.github_api import parse_issue_url
 from forge_bot.mcp_server.tool_schemas import FetchNeeded, SourceType
+from forge_bot.sentences import say
 from forge_bot.store import SPECS
 from forge_bot.values import Frozen, Source
 
@@ -58,9 +59,9 @@ def origin_of(text: str, environ: Mapping[str, str] = os.environ) -> Origin:
     if len(re.sub(r"\W", "", plain)) < _SHORTEST:
         return Origin(
             problem=(
-                f"input too short: minimum {_SHORTEST} characters required"
+                say("client.task_source.too_short", least=_SHORTEST)
                 if plain
-                else "input is empty: say what is to be done"
+                else say("client.task_source.empty")
             )
         )
     return Origin()
@@ -97,11 +98,7 @@ def _of_url(url: str, hosts: tuple[str, ...]) -> Origin:
         f"https://{hosts[-1]}/OWNER/REPO/issues/1, https://NAME.atlassian.net/browse/KEY-1,"
         " https://linear.app/ORG/issue/KEY-1"
     )
-    return Origin(
-        problem=(
-            f"unrecognised URL: it is the whole address of no issue; those that are read: {known}"
-        )
-    )
+    return Origin(problem=say("client.task_source.unrecognised_url", known=known))
 
 
 def fetch_needed(origin: Origin) -> FetchNeeded | None:

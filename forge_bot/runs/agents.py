@@ -51,6 +51,7 @@ from forge_bot.runs.run import Run
 from forge_bot.runs.skill_performance import SkillBranch, SkillPerformer, SkillPlace
 from forge_bot.runs.tool_effects import Act, settled_calls
 from forge_bot.runs.wall_clock import now
+from forge_bot.sentences import say
 from forge_bot.store.run_folder import CARRIED
 from forge_bot.values import TaskId, Tier
 
@@ -227,7 +228,7 @@ class Agents:
     def _without_batches(self, model: str) -> None:
         if model not in self._live:
             self._live.add(model)
-            text = f"{model} offers no batches here, so it is asked at once, at the usual price"
+            text = say("runs.agents.no_batches_here", model=model)
             self.tell(Message(text=text, kind="warning"))
 
     async def _work(

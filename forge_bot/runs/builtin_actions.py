@@ -115,10 +115,8 @@ def applied(
     name = held_patch_name(task)
     raw = run.workspace.read_bytes(name)
     if raw is None or blob_id(raw) != state.artifacts[name].blob:
-        hint = (
-            f"`git restore {run.workspace.relative}/{name}` brings it back; what you want different"
-            " belongs into a commit of yours."
-        )
+        patch = f"{run.workspace.relative}/{name}"
+        hint = say("runs.builtin_actions.git_brings_it_back", patch=patch)
         raise GitFailed(say("runs.builtin_actions.not_the_approved_patch", name=name), hint=hint)
     outcome = try_patch(task)
     artifact = run.pipeline.implementation.writes.replace("{task}", task)

@@ -329,7 +329,7 @@ def scope_folder(repository: Repository, wanted: str, commit: str = "HEAD") -> s
     """Return the folder of `--in` as git names it; "" for the whole. Raises BadOption."""
     if not wanted:
         return ""
-    way_out = "Give a folder from the root of the repository down, such as --in packages/api."
+    way_out = say("runs.create_run.give_a_folder")
     try:
         folder = folder_of(wanted)
     except ValueError as error:

@@ -12,6 +12,7 @@ from forge_bot.runs.notifications import Message
 from forge_bot.runs.project import Project
 from forge_bot.runs.reruns import BaseTree
 from forge_bot.runs.run import Run
+from forge_bot.sentences import say
 from forge_bot.values import CommandName, CommandResult, RedBeforeGreen
 from forge_bot.verification.red_before_green import of_files, ran_green, red_at_base, why_not_red
 from forge_bot.verification.selected_tests import select_tests, uncached
@@ -39,7 +40,7 @@ def red_before_green(
     if not commands:
         return RedBeforeGreen(missing="No test command counts for this run.")
     names = tuple(sorted(files))
-    project.tell(Message(text="The tests of this change run at the base commit, without its code."))
+    project.tell(Message(text=say("runs.defect_proof.tests_run_at_the_base")))
     found, at_base = _found(
         commands,
         state,

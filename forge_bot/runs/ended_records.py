@@ -223,7 +223,7 @@ def _started(repository: Repository, folder: str) -> bytes:
 def _left_behind(here: Tree, name: str, commit: str) -> str:
     """Return how to add the commit to a branch that is checked out."""
     way = f"git -C {shlex.quote(str(here.path))} merge {commit[:12]}"
-    return f"{name} is checked out and was not moved; this takes the record there: {way}"
+    return say("runs.ended_records.branch_is_checked_out", name=name, way=way)
 
 
 def _moved(repository: Repository, tips: BranchTips, commit: str) -> bool:

@@ -39,7 +39,7 @@ def check_foreign_commits(
         isinstance(action, Checkpoint) and onwards and public
     ):
         return (
-            (f"commits that the run did not make are on its branch now: {_named(tree, before)}",)
+            (say("runs.foreign_commits.on_its_branch_now", named=_named(tree, before)),)
             if onwards
             else ()
         )
@@ -71,7 +71,7 @@ def _refused(
             hint=(say("runs.foreign_commits.reset_keeping_their_changes", was=was)),
         )
     if repository.contains(before, now):
-        back = f"git merge --ff-only {was}, then call again."
+        back = say("runs.foreign_commits.merge_and_call_again", was=was)
         return ForeignCommits(
             say("runs.foreign_commits.branch_taken_back", was=was, now=now[:_SHORT]), hint=back
         )

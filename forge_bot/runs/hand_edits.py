@@ -11,6 +11,7 @@ from forge_bot.git import blob_id
 from forge_bot.prompts.untrusted import what_is_hidden
 from forge_bot.runs.local_user import local_user
 from forge_bot.runs.run import Run
+from forge_bot.sentences import say
 from forge_bot.values import Inspection
 
 
@@ -46,9 +47,7 @@ def _restored(run: Run, name: str) -> bytes | None:
     old = run.repository.read(run.ref, f"{run.workspace.relative}/{name}")
     if old is not None and old != run.workspace.read_bytes(name):
         run.workspace.write(name, old)
-        run.notices.append(
-            f"{name} was changed while no question was open; the recorded version is back"
-        )
+        run.notices.append(say("runs.hand_edits.recorded_version_is_back", name=name))
     return old
 
 
@@ -96,10 +95,7 @@ def _changed_by_hand(run: Run, name: str, raw: bytes) -> ArtifactChanged:
         inspection=inspection,
         by=_editor(run, name, raw),
     )
-    run.notices.append(f"{name} was changed by hand; the question is asked anew for this version")
+    run.notices.append(say("runs.hand_edits.asked_anew", name=name))
     if unseen := what_is_hidden(text):
-        run.notices.append(
-            f"{name} now holds what a reader is not shown: {unseen}; the question shows it as"
-            " it is written"
-        )
+        run.notices.append(say("runs.hand_edits.holds_what_is_not_shown", name=name, unseen=unseen))
     return report

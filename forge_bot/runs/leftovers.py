@@ -15,6 +15,7 @@ from forge_bot.git.large_trees import is_large
 from forge_bot.runs.find_runs import RunInfo, runs
 from forge_bot.runs.process_signals import this_process
 from forge_bot.runs.run_paths import RunPaths, run_paths
+from forge_bot.sentences import say
 from forge_bot.settings import state_home
 from forge_bot.store import held
 from forge_bot.values import Frozen
@@ -70,7 +71,7 @@ def remove_work_tree(repository: Repository, run: str) -> str:
             for folder in folders:
                 remove_trees(repository, folder)
     except RunBusy:
-        return "another process works on the run"
+        return say("runs.leftovers.locked")
     return ""
 
 
@@ -113,10 +114,10 @@ def _folders(repository: Repository) -> Iterator[tuple[str, Path]]:
 
 def _against(repository: Repository, info: RunInfo | None, places: RunPaths) -> str:
     if info is not None and not info.ended:
-        return "the run is not over"
+        return say("runs.leftovers.not_over")
     tree = places.tree if places.tree.is_dir() else None
     if tree is not None and tree not in {each.path for each in repository.worktrees()}:
-        return f"{tree} is no work tree of this repository any more; look what is in it"
+        return say("runs.leftovers.no_work_tree", tree=tree)
     return _in_use(places.tree)
 
 
@@ -126,16 +127,16 @@ def _in_use(tree: Path) -> str:
         return ""
     try:
         if Path.cwd().is_relative_to(tree):
-            return "you are in it"
+            return say("runs.leftovers.you_are_in_it")
     except OSError:
         # Nobody is in a folder that is gone.
         pass
     try:
         changed = Tree(tree).status()
     except ForgeError:
-        return "git cannot read it"
+        return say("runs.leftovers.unreadable")
     if changed:
-        return f"it has changes that are not committed, such as {changed[0].path}"
+        return say("runs.leftovers.not_committed", path=changed[0].path)
     return ""
 
 

@@ -33,6 +33,7 @@ from forge_bot.runs.publish_result import Post, Publisher
 from forge_bot.runs.run import Run
 from forge_bot.runs.tool_effects import next_call
 from forge_bot.runs.wall_clock import now
+from forge_bot.sentences import say
 from forge_bot.values import TaskId, Tier
 
 Recorded = Callable[[Report], Awaitable[None]]
@@ -101,7 +102,9 @@ class LocalHost:
         for decision in state.decisions[known:]:
             if decision.via == AUTO:
                 label = self.run.pipeline.phase(decision.gate).label
-                self.tell(Message(text=f"{label}: passed by --auto, since {WHY_AUTO}"))
+                self.tell(
+                    Message(text=say("runs.local_host.passed_by_auto", phase=label, why=WHY_AUTO))
+                )
         if self.recorded is not None:
             await self.recorded(report)
 

@@ -80,10 +80,7 @@ class Message(Frozen):
 def warn_of_price(model: str) -> Message:
     """Return the warning about a model without a known price in a run with a budget."""
     return Message(
-        text=(
-            f"the price of {model} is unknown, so a budget in US dollars does not limit it; one in"
-            " tokens does, such as --budget 200000tokens"
-        ),
+        text=say("runs.notifications.price_unknown", model=model),
         kind="warning",
     )
 
@@ -132,8 +129,12 @@ def log_line(notice: Notice) -> Message | None:
             verdict = f": {notice.verdict.value}" if notice.verdict is not None else ""
             return Message(text=f"{notice.label} → {notice.result}{verdict}")
         case CommandEnded():
-            words = " ".join(notice.result.argv)
-            return Message(text=f"{words}: exit code {notice.result.exit_code}")
+            text = say(
+                "runs.notifications.command_ended",
+                command=" ".join(notice.result.argv),
+                code=notice.result.exit_code,
+            )
+            return Message(text=text)
         case PastRunsRead():
             return Message(text=notice.text)
         case Message():

@@ -92,18 +92,19 @@ def _opened(root: Path, wanted: WantedPullRequest) -> str:
     said = f"{done.stdout}\n{done.stderr}"
     if done.returncode != 0:
         if _EXISTS not in said:
-            raise _failed(root, "open", said)
+            raise _failed(root, say("runs.open_pull_request.not_opened", words=_words(said)), said)
         text = ("--title", wanted.text.title, "--body-file", str(wanted.body))
         changed = _gh(root, ("gh", "pr", "edit", wanted.head, *_elsewhere(wanted), *text))
         if changed.returncode != 0:
-            raise _failed(root, "change", changed.stderr)
+            words = _words(changed.stderr)
+            message = say("runs.open_pull_request.not_changed", words=words)
+            raise _failed(root, message, changed.stderr)
     found = _ADDRESS.search(said)
     return found[0] if found else ""
 
 
-def _failed(root: Path, verb: str, said: str) -> GitHubError:
+def _failed(root: Path, message: str, said: str) -> GitHubError:
     """Return the error for what gh printed."""
-    message = f"gh could not {verb} the pull request: {_words(said)}"
     if _LIMITED.search(said):
         return RateLimited(message, seconds=None if _SECONDARY.search(said) else _limit_left(root))
     return GitHubUnavailable(message) if _UNREACHED.search(said) else GhFailed(message)

@@ -42,7 +42,7 @@ def settle(run: Run, committed: bytes, *, external_worktree: bool = False) -> No
         # A command that was killed may have left repositories, in which git would hide files.
         run.tree.remove_nested(untracked=True)
         saved = run.tree.rescue(f"{run.name}-{run.state.step}")
-        run.notices.append(f"unfinished changes were put aside at {saved}")
+        run.notices.append(say("runs.open_run.unfinished_put_aside", place=saved))
 
 
 @contextmanager
@@ -146,11 +146,7 @@ def _tree(repository: Repository, info: RunInfo, place: Path) -> tuple[Tree, tup
     if info.kept:
         advance_branch(repository.root, info.branch, head_of_record(repository, info.name))
     aside = repository.put_aside(place)
-    notices = (
-        (f"a work tree of a repository that is gone was put aside at {aside}",)
-        if aside is not None
-        else ()
-    )
+    notices = (say("runs.open_run.tree_put_aside", place=aside),) if aside is not None else ()
     return repository.add_worktree(place, info.branch, None), notices
 
 
@@ -172,7 +168,7 @@ def _without_strangers_lines(
     if own == there:
         return ()
     write_whole(path, own)
-    return (f"lines that no process of forge-bot wrote were taken away from {REPORTS}",)
+    return (say("runs.open_run.lines_taken_away", reports=REPORTS),)
 
 
 def _free(tree: Tree, ours: Path) -> tuple[str, ...]:
@@ -181,4 +177,4 @@ def _free(tree: Tree, ours: Path) -> tuple[str, ...]:
     gone = tree.unlock() if ours.exists() and tree.path.samefile(ours) else ()
     if INDEX_LOCK in gone:
         tree.restore_index()
-    return (f"locks that a killed git had left were taken away: {', '.join(gone)}",) if gone else ()
+    return (say("runs.open_run.locks_taken_away", locks=", ".join(gone)),) if gone else ()

@@ -8,6 +8,7 @@ from forge_bot.engine import Done
 from forge_bot.errors import ForgeError
 from forge_bot.runs.notifications import Message, Notify
 from forge_bot.runs.run import Run
+from forge_bot.sentences import say
 from forge_bot.store.run_folder import CARRIED
 from forge_bot.values import Tier
 
@@ -48,12 +49,13 @@ def end_batches(
     except ForgeError:
         left = tuple(sorted({each.ticket.id for each in alone if each.ticket}))
     for name in left:
-        tell(Message(text=f"the batch {name} could not be cancelled, and may cost", kind="warning"))
+        text = say("runs.parked_batches.not_cancelled", name=name)
+        tell(Message(text=text, kind="warning"))
     for name in shared:
-        text = f"the batch {name} goes on, since other runs wait for it too; it may cost"
+        text = say("runs.parked_batches.goes_on", name=name)
         tell(Message(text=text, kind="warning"))
     if any(each.ticket is None for each in waiting):
-        text = "a batch that may have been handed in is not known, and may cost"
+        text = say("runs.parked_batches.not_known")
         tell(Message(text=text, kind="warning"))
     carried.unlink(missing_ok=True)
     run.keep()

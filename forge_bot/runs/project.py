@@ -130,7 +130,7 @@ class Project:
         for (argv, network), trusted in self._steps(commands, tree):
             secret = self._credentials if trusted else {}
             if self._credentials and network and not trusted and not runs_nothing(argv):
-                text = f"`{' '.join(argv)}` may run code of the project and gets no credentials."
+                text = say("runs.project.gets_no_credentials", command=" ".join(argv))
                 self.tell(Message(text=text))
             result, _ = self._one(
                 CommandName.SETUP, argv, tree, network=network, secret=secret, first=first
@@ -165,7 +165,7 @@ class Project:
     def _require_namespace(self) -> None:
         """Raise SetupNotWalled where setup could pass the proxy and nobody allowed that."""
         if waits_for_consent(self.sandbox.backend, self.config):
-            raise SetupNotWalled(SETUP_NOT_WALLED)
+            raise SetupNotWalled(say(SETUP_NOT_WALLED))
 
     def check(self) -> tuple[CommandResult, ...]:
         """Build, test and lint, without network."""
@@ -315,8 +315,11 @@ class Project:
         if not command.ours or not is_usage_error(result):
             return result, output
         self._refused.add(command.argv)
-        ours = " ".join(command.ours)
-        text = f"`{' '.join(command.argv)}` does not know {ours}, which is ours: it runs without."
+        text = say(
+            "runs.project.does_not_know_our_arguments",
+            command=" ".join(command.argv),
+            ours=" ".join(command.ours),
+        )
         self.tell(Message(text=text))
         return self._one(name, (*command.plain, *more), place)
 
@@ -345,9 +348,9 @@ class Project:
             box = box.model_copy(update={"secret_env": secret})
         outcome = self.sandbox.run(box, words)
         if outcome.killed and setting_up and first:
-            raise _SetupKilled(f"`{' '.join(argv)}` was ended by a signal. Setup begins anew.")
+            raise _SetupKilled(say("runs.project.setup_begins_anew", command=" ".join(argv)))
         if outcome.killed and not setting_up:
-            text = f"`{' '.join(argv)}` was ended by a signal, and runs once more."
+            text = say("runs.project.runs_once_more", command=" ".join(argv))
             self.tell(Message(text=text, kind="warning"))
             self.tidy(place)
             outcome = self.sandbox.run(box, words)
@@ -362,7 +365,7 @@ class Project:
         output = self._without_places(outcome.output, place)
         written = (place.path, self.places.environment, Path(tempfile.gettempdir()))
         if outcome.exit_code != 0 and any(without_room(folder) for folder in written):
-            raise full(written, f"What `{' '.join(argv)}` says counts only with room to work in.")
+            raise full(written, say("runs.project.counts_only_with_room", command=" ".join(argv)))
         result = read_outcome(
             name, argv, outcome.exit_code, output, outcome.duration_ms, outcome.timed_out
         )

@@ -51,17 +51,13 @@ class ProjectSandbox:
         if self._backend is None:
             self._backend = choose(self.config.sandbox)
             if self._backend is BackendName.OFF:
-                proxy = (
-                    " Setup has this machine's network, without a proxy."
-                    if self.profile.commands.setup
-                    else ""
-                )
-                text = f"Project commands run without a sandbox, as .forge/config.yml says.{proxy}"
+                text = say("runs.project_sandbox.switched_off")
+                if self.profile.commands.setup:
+                    text = f"{text} {say('runs.project_sandbox.setup_without_a_proxy')}"
                 self.tell(Message(text=text, kind="warning"))
             elif lacking := cannot_judge(self._backend):
-                text = (
-                    f"Project commands run in the sandbox {self._backend}, which cannot judge"
-                    f" {lacking}: a failure of these is refused."
+                text = say(
+                    "runs.project_sandbox.cannot_judge", backend=self._backend, lacking=lacking
                 )
                 self.tell(Message(text=text, kind="warning"))
         return self._backend

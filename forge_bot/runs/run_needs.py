@@ -8,10 +8,8 @@ from forge_bot.sandbox import BackendName
 from forge_bot.sentences import say
 from forge_bot.settings import Config
 
-SETUP_NOT_WALLED = (
-    "Setup needs the network, and this machine has no network namespace to hold it to the proxy: it"
-    " could call any address at one port."
-)
+SETUP_NOT_WALLED = "runs.run_needs.setup_not_walled"
+"""The name of the sentence for a setup that the proxy cannot hold."""
 
 
 def waits_for_consent(backend: BackendName, config: Config) -> bool:

@@ -50,6 +50,7 @@ from forge_bot.runs.run import Run
 from forge_bot.runs.run_clock import RunClock
 from forge_bot.runs.run_prompts import prompts_for
 from forge_bot.runs.typed_answer import PersonAnswer, PersonEdit, PersonQuestion
+from forge_bot.sentences import say
 from forge_bot.settings import Config, load_config
 from forge_bot.values import PhaseId, Tier
 
@@ -137,10 +138,7 @@ class Session:
         if found.stop is StopReason.BUDGET:
             self.tell(
                 Message(
-                    text=(
-                        f"The budget is used up. {found.message} forge-bot continue +$5 allows"
-                        " more."
-                    ),
+                    text=say("runs.session.budget_is_used_up", message=found.message),
                     kind="warning",
                 )
             )
@@ -200,9 +198,10 @@ class Session:
         except GitFailed as error:
             self.tell(
                 Message(
-                    text=(
-                        f"the last record was not pushed: {error.message}"
-                        f" {advice_at_terminal(error)}"
+                    text=say(
+                        "runs.session.record_not_pushed",
+                        message=error.message,
+                        way_out=advice_at_terminal(error),
                     ),
                     kind="warning",
                 )
@@ -211,8 +210,13 @@ class Session:
     def _keep_record(self, run: Run) -> None:
         kept = keep_run(run, push=self.push)
         if kept.trouble:
-            where = f"the record of {run.name} is on the branch {run.state.branch}"
-            self.tell(Message(text=f"{where}; {kept.trouble}", kind="warning"))
+            text = say(
+                "runs.session.record_is_on_its_branch",
+                name=run.name,
+                branch=run.state.branch,
+                trouble=kept.trouble,
+            )
+            self.tell(Message(text=text, kind="warning"))
 
     def local_host(
         self,

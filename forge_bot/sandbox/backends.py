@@ -24,11 +24,8 @@ _ENDED_BY = frozenset(
 )
 """Exit codes of a command that somebody ended, or the kernel for want of memory."""
 _LACKS = {
-    "tcp": "it opens a TCP socket, and under Landlock there is no 127.0.0.1",
-    "unix": (
-        "it connects to a unix socket of its own, which Landlock cannot tell from those of this"
-        " machine"
-    ),
+    "tcp": "sandbox.backends.opens_a_tcp_socket",
+    "unix": "sandbox.backends.connects_to_a_unix_socket",
 }
 _PROBE = ResourceLimits(seconds=20)
 _RESTRICTED = Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
@@ -76,11 +73,7 @@ def choose(wanted: Wanted) -> BackendName:
 
 def cannot_judge(name: BackendName) -> str:
     """Return which commands a backend cannot judge, for people; "" when it can judge all."""
-    return (
-        "tests that use 127.0.0.1 or connect to a unix socket"
-        if name is BackendName.LANDLOCK
-        else ""
-    )
+    return say("sandbox.backends.tests_with_sockets") if name is BackendName.LANDLOCK else ""
 
 
 def run(
@@ -152,7 +145,7 @@ def _outcome(
         duration_ms=round(seen.seconds * 1000),
         backend=backend,
         killed=seen.overrun is None and code in _ENDED_BY,
-        cannot_judge="; ".join(_LACKS[each] for each in sorted(seen.asked)),
+        cannot_judge="; ".join(say(_LACKS[each]) for each in sorted(seen.asked)),
     )
 
 
@@ -213,8 +206,5 @@ def _apparmor() -> str:
     """
     with suppress(OSError):
         if _RESTRICTED.read_text(encoding="ascii").strip() == "1":
-            return (
-                " (AppArmor restricts user namespaces here: sudo sysctl -w"
-                " kernel.apparmor_restrict_unprivileged_userns=0)"
-            )
+            return f" {say('sandbox.backends.apparmor_restricts')}"
     return ""

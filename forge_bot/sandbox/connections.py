@@ -43,7 +43,7 @@ def listen_inside(pid: int, port: int) -> socket.socket:
             check=False,
         )
         if ended.returncode != 0:
-            said = ended.stderr.strip().splitlines()[-1:] or ["no reason given"]
+            said = ended.stderr.strip().splitlines()[-1:] or [say("sandbox.connections.no_reason")]
             raise SandboxFailed(
                 say(
                     "sandbox.connections.port_not_available",

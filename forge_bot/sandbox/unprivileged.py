@@ -118,7 +118,11 @@ def _check_machine() -> None:
         ctypes.c_long(_CREATE_RULESET), None, ctypes.c_long(0), ctypes.c_long(_VERSION_FLAG)
     )
     if found < _NEEDED_VERSION:
-        has = f"has version {found}" if found > 0 else "has no Landlock"
+        has = (
+            say("sandbox.unprivileged.has_version", version=found)
+            if found > 0
+            else say("sandbox.unprivileged.has_no_landlock")
+        )
         raise SandboxFailed(
             say("sandbox.unprivileged.kernel_too_old", has=has, needed_version=_NEEDED_VERSION)
         )

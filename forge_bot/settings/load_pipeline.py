@@ -102,7 +102,9 @@ def load_descriptor(name: str, root: Path | None) -> "Pipeline | StepPipeline":
     text, place = pipeline_source(name, root)
     found = _parsed(text, place)
     if isinstance(found, StepPipeline) and found.pipeline_id != name:
-        wrong = f"{place}:1: pipeline_id: {found.pipeline_id!r}; the file is named {name!r}"
+        wrong = say(
+            "settings.load_pipeline.other_id", place=place, pipeline_id=found.pipeline_id, name=name
+        )
         raise BadPipeline(say("settings.load_pipeline.one_problem", place=place), details=(wrong,))
     return found
 

@@ -13,10 +13,12 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase, translate
 from functools import lru_cache
 
+from forge_bot.sentences import say
+
 
 @dataclass(frozen=True)
 class ProtectionRule:
-    """Patterns of paths that are protected for one reason.
+    """Patterns of paths that are protected for one reason, which `reason` names as a sentence.
 
     A pattern of one name covers that file, or everything below that folder, at any depth. One with
     a slash inside counts from the root. `*` and `?` stand for letters within one name. `in_sandbox`
@@ -34,11 +36,9 @@ def _names(text: str) -> tuple[str, ...]:
 
 
 RULES = (
+    ProtectionRule("settings.protected_paths.own_files", _names(".forge/ .specs/ forge-mcp.json")),
     ProtectionRule(
-        "it configures forge-bot or is its record", _names(".forge/ .specs/ forge-mcp.json")
-    ),
-    ProtectionRule(
-        "a CI service or a host runs it, with the repository's secrets",
+        "settings.protected_paths.ci_service",
         _names("""
             .github/ .gitlab-ci.yml *.gitlab-ci.yml .gitlab/ .circleci/ .travis.yml Jenkinsfile
             Jenkinsfile.* *.jenkinsfile azure-pipelines*.yml azure-pipelines*.yaml .azure-pipelines/
@@ -54,7 +54,7 @@ RULES = (
             """),
     ),
     ProtectionRule(
-        "a bot updates, merges, releases or approves by it",
+        "settings.protected_paths.bot",
         _names("""
             CODEOWNERS dependabot.yml dependabot.yaml .dependabot/ renovate.json renovate.json5
             .renovaterc .renovaterc.* .pyup.yml .depfu.yml .scala-steward.conf .whitesource .snyk
@@ -64,14 +64,14 @@ RULES = (
             """),
     ),
     ProtectionRule(
-        "a development container or workspace is made from it",
+        "settings.protected_paths.development_container",
         _names("""
             .devcontainer/ .devcontainer.json .gitpod.* devfile.yaml .devfile.yaml .codesandbox/
             .stackblitzrc .replit replit.nix .idx/
             """),
     ),
     ProtectionRule(
-        "an editor runs its tasks or settings when the folder is opened",
+        "settings.protected_paths.editor",
         _names("""
             .vscode/ *.code-workspace .idea/ .run/ .fleet/ .zed/ .vs/ .theia/ .nova/ .helix/
             *.sublime-project .externalToolBuilders/ nbproject/ .dir-locals.el
@@ -79,15 +79,14 @@ RULES = (
             """),
     ),
     ProtectionRule(
-        "a debugger or console runs it when it starts in the folder",
+        "settings.protected_paths.debugger",
         _names("""
             .gdbinit .lldbinit .pdbrc .pdbrc.py .irbrc .pryrc .Rprofile .Renviron .ghci .ocamlinit
             .iex.exs
             """),
     ),
     ProtectionRule(
-        "a shell or a version manager reads it when the folder is entered, and chooses the tools"
-        " by it",
+        "settings.protected_paths.shell",
         _names("""
             .envrc .autoenv .autoenv.* mise.toml mise.*.toml .mise.toml .mise.*.toml .mise/
             .tool-versions .sdkmanrc .nvmrc .node-version .python-version .ruby-version
@@ -97,13 +96,15 @@ RULES = (
         in_sandbox=False,
     ),
     ProtectionRule(
-        "Python runs it at every start",
+        "settings.protected_paths.python_start",
         _names("sitecustomize.py usercustomize.py *.pth"),
         in_sandbox=False,
     ),
-    ProtectionRule("git obeys it", _names(".gitattributes .gitmodules .lfsconfig .gitconfig")),
     ProtectionRule(
-        "it holds git hooks, or a manager of git hooks installs them from it",
+        "settings.protected_paths.git", _names(".gitattributes .gitmodules .lfsconfig .gitconfig")
+    ),
+    ProtectionRule(
+        "settings.protected_paths.git_hooks",
         _names("""
             .husky/ .huskyrc .huskyrc.* lefthook.* .lefthook.* lefthook-local.* .lefthook-local.*
             .lefthook/ .lefthook-local/ .pre-commit-config.yaml .pre-commit-config.yml
@@ -114,8 +115,7 @@ RULES = (
         in_sandbox=False,
     ),
     ProtectionRule(
-        "a package manager or build tool reads it before anything else, or it is run in that tool's"
-        " place",
+        "settings.protected_paths.package_manager",
         _names("""
             .npmrc .yarnrc .yarnrc.yml .yarn/ .pnp.* .pnpmfile.cjs .pnpmfile.mjs pnpmfile.js
             pnpm-workspace.yaml bunfig.toml .bowerrc lerna.json rush.json pip.conf pip.ini .pypirc
@@ -128,7 +128,7 @@ RULES = (
         in_sandbox=False,
     ),
     ProtectionRule(
-        "it is a manifest that is code or of dependencies throughout",
+        "settings.protected_paths.manifest",
         _names("""
             Gemfile gems.rb *.gemspec build.gradle build.gradle.kts settings.gradle
             settings.gradle.kts libs.versions.toml build.sbt mix.exs Package.swift Podfile *.podspec
@@ -140,7 +140,7 @@ RULES = (
         in_sandbox=False,
     ),
     ProtectionRule(
-        "it locks dependencies",
+        "settings.protected_paths.lock_file",
         _names("""
             uv.lock poetry.lock pdm.lock pylock.toml pylock.*.toml pixi.lock Pipfile.lock
             conda-lock.yml package-lock.json npm-shrinkwrap.json yarn.lock pnpm-lock.yaml bun.lock
@@ -151,7 +151,7 @@ RULES = (
         in_sandbox=False,
     ),
     ProtectionRule(
-        "it instructs coding agents, or says what they start",
+        "settings.protected_paths.coding_agents",
         _names("""
             AGENTS.md AGENTS.override.md AGENT.md .agents/ .agent/ CLAUDE.md CLAUDE.local.md
             .claude/ .claude-plugin/ .codex/ .cursor/ .cursorrules .cursorignore GEMINI.md .gemini/
@@ -166,11 +166,11 @@ RULES = (
             sweep.yaml replit.md .ruler/ .rulesync/ .zencoder/
             """),
     ),
-    ProtectionRule("a command that is given file names reads this one as an option", _names("-*")),
+    ProtectionRule("settings.protected_paths.option", _names("-*")),
 )
 """Every protected path, by the reason for which it is protected."""
 
-OWN_REASON = "`protected` in .forge/config.yml names it"
+_OWN_REASON = "settings.protected_paths.own_pattern"
 
 
 def reason_for(path: str, patterns: Sequence[str] = ()) -> str:
@@ -182,8 +182,8 @@ def reason_for(path: str, patterns: Sequence[str] = ()) -> str:
     parts = tuple(_folded(part) for part in path.split("/") if part not in {"", "."})
     for rule in RULES:
         if covered(parts, rule.patterns):
-            return rule.reason
-    return OWN_REASON if covered(parts, tuple(patterns)) else ""
+            return say(rule.reason)
+    return say(_OWN_REASON) if covered(parts, tuple(patterns)) else ""
 
 
 def protected(paths: Iterable[str], patterns: Sequence[str] = ()) -> tuple[str, ...]:

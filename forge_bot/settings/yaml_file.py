@@ -199,8 +199,8 @@ def read_contents(text: str, kind: _Loader) -> YamlContents:
 
 
 def _invalid(name: str, details: list[str], error: type[SetupError]) -> SetupError:
-    many = "one problem" if len(details) == 1 else f"{len(details)} problems"
-    return error(f"{name} has {many}.", details=tuple(details))
+    message = say("settings.yaml_file.has_problems", name=name, count=len(details))
+    return error(message, details=tuple(details))
 
 
 def _said(name: str, lines: dict[Place, int], loc: Place, message: str) -> str:
@@ -264,7 +264,7 @@ def _check_bounds(text: str, kind: _Loader) -> None:
             case yaml.AliasEvent():
                 name = event.anchor or ""
                 if any(each.anchor == name for each in open_):
-                    raise Unbounded(line, f"*{name} holds itself")
+                    raise Unbounded(line, say("settings.yaml_file.holds_itself", name=name))
                 values, height = known.get(name, (1, 0))
                 _grow(open_[-1], values, height + 1)
             case yaml.ScalarEvent():

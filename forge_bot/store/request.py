@@ -92,7 +92,7 @@ def _parsed(text: str) -> tuple[Request, object]:
 
     empty, front, body = text.split(f"{_FENCE}\n", 2)
     if empty:
-        raise ValueError("no front matter")
+        raise ValueError(say("store.request.no_front_matter"))
     known = _FRONT.validate_python(yaml.safe_load(front))
     stated = known.pop("request_hash", "")
     origin = {

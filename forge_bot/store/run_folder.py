@@ -126,7 +126,7 @@ class Workspace:
         whole, committed = _whole(there), _whole(committed)
         if len(whole) < len(committed) and committed.startswith(whole):
             write_whole(path, committed)
-            return (f"{REPORTS} was behind its last commit; the committed reports are back",)
+            return (say("store.run_folder.reports_are_back", reports=REPORTS),)
         if whole != there:
             write_whole(path, whole)
         return ()
@@ -222,14 +222,16 @@ def _stale(raw: bytes | None, state: "State", where: str) -> str:
     from forge_bot.engine import State
 
     if raw is None:
-        return f"{STATE} was missing and has been made anew from {REPORTS}"
+        return say("store.run_folder.state_was_missing", state=STATE, reports=REPORTS)
     text = raw.decode("utf-8", "replace")
     _refuse_other_schema(text, where)
     try:
         seen = State.model_validate_json(text)
     except ValidationError:
-        return f"{STATE} was broken and has been made anew from {REPORTS}"
-    return "" if seen == state else f"{STATE} was behind and has been made anew from {REPORTS}"
+        return say("store.run_folder.state_was_broken", state=STATE, reports=REPORTS)
+    if seen == state:
+        return ""
+    return say("store.run_folder.state_was_behind", state=STATE, reports=REPORTS)
 
 
 def _whole(data: bytes) -> bytes:

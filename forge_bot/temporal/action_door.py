@@ -35,7 +35,7 @@ from forge_bot.gate.action import INPUTS
 from forge_bot.gate.environment_variables import read_inputs, read_step_context
 from forge_bot.gate.install_failure import tell_thread
 from forge_bot.gate.json_payload import Node, read_json
-from forge_bot.sentences import hint_of
+from forge_bot.sentences import hint_of, say
 from forge_bot.temporal.server_errors import UNREAD, as_forge_error, unread_by_worker
 from forge_bot.temporal.thread_address import (
     HEAR,
@@ -52,25 +52,16 @@ _ANSWER_SECONDS = 5.0
 
 
 _ADVICE: dict[type[ForgeError], str] = {
-    TemporalUnavailable: (
-        "Check that the server runs, that machines of this workflow reach it, and the input"
-        " `temporal-address`."
-    ),
-    TemporalRefused: (
-        "Check the input `temporal-namespace`, and the variable `TEMPORAL_API_KEY` or the"
-        " certificates that the workflow hands on."
-    ),
+    TemporalUnavailable: "temporal.action_door.check_the_address",
+    TemporalRefused: "temporal.action_door.check_the_namespace",
 }
 
 
 _OF_WORKER = {
     LIMITED: "",
-    TemporalWorkerDiffers.code.lower(): (
-        "Whoever runs `forge-bot worker` can start one of the version that began the run, and end"
-        " the other one. "
-    ),
+    TemporalWorkerDiffers.code.lower(): "temporal.action_door.start_a_worker",
 }
-"""What can be done about a worker that reaches the repository and does not go on."""
+"""The name of what can be done about a worker that reaches the repository and does not go on."""
 
 
 def main(environ: Mapping[str, str] = os.environ) -> int:
@@ -84,19 +75,23 @@ def main(environ: Mapping[str, str] = os.environ) -> int:
     try:
         said, trouble = asyncio.run(_handed_over(event))
     except ForgeError as error:
-        hint = _ADVICE[type(error)]
+        hint = say(_ADVICE[type(error)])
         outputs.error(f"{error.code}: {error.message} {hint}")
         text = messages.no_server(error.message, hint, around.run_url, inputs.prefix, error.code)
         tell_thread(environ, inputs, around, text)
         return error.exit_code
     if reason := trouble.text("message"):
-        outputs.warning(f"the last visit of a worker failed: {messages.plain(reason)}")
+        outputs.warning(
+            say("temporal.action_door.last_visit_failed", reason=messages.plain(reason))
+        )
     if trouble.true("untold"):
         way_out = _OF_WORKER.get(trouble.text("occasion"))
         text = (
             messages.worker_kept_out(reason, around.run_url, inputs.prefix)
             if way_out is None
-            else messages.worker_waits(reason, way_out, around.run_url, inputs.prefix)
+            else messages.worker_waits(
+                reason, f"{say(way_out)} " if way_out else "", around.run_url, inputs.prefix
+            )
         )
         tell_thread(environ, inputs, around, text)
     outputs.write_outputs(
@@ -189,11 +184,11 @@ async def _handed_over(event: HandedEvent) -> tuple[str, Node]:
 
     known = ClientConfig.load_client_connect_config()
     address, namespace = known.get("target_host", ""), known.get("namespace", "default")
-    silent = f"The Temporal server at {address} does not answer."
+    silent = say("temporal.action_door.no_answer", address=address)
     try:
         async with asyncio.timeout(_CONNECT_SECONDS + _ANSWER_SECONDS):
             client = await asyncio.wait_for(Client.connect(**known), _CONNECT_SECONDS)
-            silent = f"The Temporal server at {address} was lost while it was told of this."
+            silent = say("temporal.action_door.lost", address=address)
             return await _told(client, event)
     except RPCError as error:
         refused = as_forge_error(error, address, namespace)
@@ -205,6 +200,7 @@ async def _handed_over(event: HandedEvent) -> tuple[str, Node]:
 
 
 async def _told(client: Client, event: HandedEvent) -> tuple[str, Node]:
+    has_it = say("temporal.action_door.has_it", workflow=event.workflow_id)
     start = WithStartWorkflowOperation[Any, Any](
         THREAD_WORKFLOW,
         event.begin,
@@ -226,19 +222,20 @@ async def _told(client: Client, event: HandedEvent) -> tuple[str, Node]:
         await _woken(client, event)
         cause = refused.cause
         code = cause.type if isinstance(cause, ApplicationError) else ""
-        return f"{event.workflow_id} refused it: {code} {getattr(cause, 'message', '')}", Node()
+        why = f"{code} {getattr(cause, 'message', '')}"
+        return say("temporal.action_door.refused", workflow=event.workflow_id, why=why), Node()
     except WorkflowUpdateRPCTimeoutOrCancelledError:
         handle = await _woken(client, event)
         if await unread_by_worker(handle):
             unread = {
-                "message": UNREAD,
+                "message": say(UNREAD),
                 "untold": True,
                 "occasion": TemporalWorkerDiffers.code.lower(),
             }
-            return f"{event.workflow_id} has it.", Node(unread)
-        waits = "No worker answers now; it goes on when one does."
-        return f"{event.workflow_id} has it. {waits}", Node()
-    return f"{event.workflow_id} has it.", Node(trouble)
+            return has_it, Node(unread)
+        waits = say("temporal.action_door.no_worker_answers")
+        return f"{has_it} {waits}", Node()
+    return has_it, Node(trouble)
 
 
 async def _woken(client: Client, event: HandedEvent) -> WorkflowHandle[Any, Any]:

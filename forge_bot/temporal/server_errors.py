@@ -8,10 +8,8 @@ from temporalio.service import RPCError, RPCStatusCode
 from forge_bot.errors import TemporalRefused, TemporalUnavailable
 from forge_bot.sentences import say
 
-UNREAD = (
-    "A worker cannot read the history of this run's workflow, which another version of forge-bot"
-    " has led."
-)
+UNREAD = "temporal.server_errors.unread"
+"""The name of the sentence for a history that no worker can read."""
 
 
 async def unread_by_worker(handle: WorkflowHandle[Any, Any]) -> str:

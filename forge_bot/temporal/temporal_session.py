@@ -288,7 +288,7 @@ class TemporalSession:
                 return
 
     def _lost(self, report: Report, *, accepted: bool) -> TemporalUnavailable:
-        place = self.place.address or "of this command"
+        place = self.place.address or say("temporal.temporal_session.of_this_command")
         if isinstance(report, GateShown):
             return TemporalUnavailable(say("temporal.temporal_session.no_answer", place=place))
         if accepted:
@@ -358,7 +358,7 @@ class TemporalSession:
         """Show how a run with a problem continues after this command has ended."""
         if standing.again and not self.place.dev:
             when = in_time(standing.again)
-            text = f"The run goes on by itself {when}; forge-bot resume tries at once."
+            text = say("temporal.temporal_session.goes_on_by_itself", when=when)
             self.session.tell(Message(text=text))
 
     async def _standing(self, client: Client, handle: RunHandle) -> RunStanding:
@@ -419,7 +419,7 @@ async def _is_running(handle: RunHandle) -> bool:
 
 
 def _differs(why: str) -> TemporalWorkerDiffers:
-    return TemporalWorkerDiffers(UNREAD, details=(why.partition("\n")[0][:200],))
+    return TemporalWorkerDiffers(say(UNREAD), details=(why.partition("\n")[0][:200],))
 
 
 async def _ended(handle: RunHandle) -> None:

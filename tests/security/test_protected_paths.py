@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from forge_bot.errors import CommitsRefused
+from forge_bot.sentences import say
 from tests.security.scene import Scene
 
 RUN_BY_THEMSELVES = (
@@ -347,7 +348,7 @@ def test_the_page_lists_the_table_as_it_is() -> None:
 
     page = (Path(__file__).parents[2] / "docs" / "protected-paths.md").read_text(encoding="utf-8")
     for rule in RULES:
-        row = next(line for line in page.splitlines() if line.startswith(f"| {rule.reason} "))
+        row = next(line for line in page.splitlines() if line.startswith(f"| {say(rule.reason)} "))
         assert [part.strip("`") for part in row.split("|")[2].strip().split(", ")] == list(
             rule.patterns
         )

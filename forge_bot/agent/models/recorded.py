@@ -95,7 +95,7 @@ class Scripted:
 
 
 def _exhausted(name: str, call: ModelCall, exchanges: Exchanges) -> RecordExhausted:
-    said = f"{name} has no answer for {call.key}."
+    said = say("agent.recorded.no_answer", name=name, key=call.key)
     return RecordExhausted(
         said, details=(say("agent.recorded.it_has_answers"), *exchanges.listed())
     )

@@ -139,7 +139,7 @@ def setup_network(subject: CheckSubject) -> Iterator[CheckResult]:
     if waits_for_consent(chosen, subject.config):
         yield refuse(
             "setup",
-            SETUP_NOT_WALLED,
+            say(SETUP_NOT_WALLED),
             say("preflight.sandbox.make_it_work_or_consent"),
             SetupNotWalled.code,
         )
@@ -226,10 +226,11 @@ def _models_here(environ: Mapping[str, str]) -> Iterator[_ModelHere]:
     for provider, variable in KEYS.items():
         if environ.get(variable) and variable not in named:
             named.add(variable)
-            yield _ModelHere(because=f"{variable} is set", model=f"{provider}:NAME")
+            because = say("runs.machine_checks.is_set", variable=variable)
+            yield _ModelHere(because=because, model=f"{provider}:NAME")
     if (name := _ollama()) is not None:
         yield _ModelHere(
-            because=f"Ollama answers at {_OLLAMA[0]}:{_OLLAMA[1]}",
+            because=say("runs.machine_checks.ollama_answers", host=_OLLAMA[0], port=_OLLAMA[1]),
             model=f"ollama:{name or 'NAME'}",
             setting=f"OLLAMA_BASE_URL=http://{_OLLAMA[0]}:{_OLLAMA[1]}/v1",
         )
