@@ -27,7 +27,10 @@ def run_of(supervisor: Supervisor, handed: JobRequest) -> RunInfo:
 def received(
     supervisor: Supervisor, info: RunInfo, handed: JobRequest, folder: Path
 ) -> Ended | None:
-    """Apply the result in the folder; return how the run ended, None if it can continue."""
+    """Apply the result in the folder; return how the run ended, None if it can continue.
+
+    Raises NothingDelivered, CommitsRefused.
+    """
     told = delivered(folder)
     tree = supervisor.repository.tree_of(info.branch)
     # Somebody pushed in the meantime: their commits count, and our work is done again from there.

@@ -13,6 +13,7 @@ from forge_bot.sentences import say
 def push(tree: Tree, commit: str) -> None:
     """Push one commit and its ancestors to the branch, never by force.
 
+    The local branch may have moved on since the commit was inspected; later commits are not pushed.
     Raises BranchMoved where somebody else was faster, GitFailed for all else.
     """
     with _behind():

@@ -1,5 +1,7 @@
 """The request at the time when somebody started the run: title, text, and the comments of people
 who may give commands.
+
+A run never reads the issue again by itself.
 """
 
 from dataclasses import dataclass

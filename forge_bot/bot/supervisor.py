@@ -256,6 +256,8 @@ class Supervisor:
     def _worked(self, info: RunInfo, questions: tuple[ThreadCommand, ...]) -> Ended | None:
         """Let a worker answer a question, or perform the run; None if the run can be opened
         again.
+
+        Raises BadSigningKey before anything is paid for.
         """
         key = find_key(self.repository.root, self.environ, wanted=self.config.sign)
         if key is not None:

@@ -100,7 +100,9 @@ def _empty(headers: Headers) -> bool:
 
 
 def _seconds_until(until: datetime, headers: Headers) -> int | None:
-    """Return the seconds by GitHub's own clock, from the same response."""
+    """Return the seconds by GitHub's own clock, from the same response: the clock of this machine
+    may be wrong.
+    """
     try:
         now = parsedate_to_datetime(headers["date"])
     except (KeyError, ValueError):

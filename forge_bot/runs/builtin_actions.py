@@ -110,6 +110,9 @@ def applied(
 ) -> tuple[ArtifactWritten, tuple[str, ...]]:
     """Apply the patch that a person approved, without the withheld files. Return the report and the
     paths that it touched.
+
+    What the project's commands say of the patch is written into the task's document, for its
+    reviewer. Raises GitFailed if the patch does not fit.
     """
     task = action.task or TaskId("")
     name = held_patch_name(task)

@@ -81,8 +81,8 @@ def open_run(
 
 
 def look_at_run(repository: Repository, info: RunInfo, config: Config) -> Run:
-    """Return a run that another process holds, as it is in its work tree. Nothing is settled or
-    recorded.
+    """Return a run that another process holds, as it is in its work tree. Nothing is settled, and
+    nothing can be recorded. Raises ReportsDamaged.
     """
     tree = Tree(info.tree or run_paths(repository, info.name).tree)
     workspace = ReadOnlyWorkspace(tree.path, info.name)

@@ -179,6 +179,8 @@ class HandedEvent:
 async def _handed_over(event: HandedEvent) -> tuple[str, Node]:
     """Start or update the workflow; return a sentence about it, and the reason why the last visit
     of a worker failed.
+
+    Raises TemporalUnavailable, TemporalRefused.
     """
     from temporalio.envconfig import ClientConfig
 

@@ -129,7 +129,10 @@ async def actions_done(order: StepOrder, actions: Sequence[WantedAction]) -> Ste
 
 
 async def action_done(order: StepOrder | VisitStep, action: WantedAction) -> StepDone | VisitDone:
-    """Run one action as a workflow, whose name has the run or the thread, and the action."""
+    """Run one action as a workflow, whose name has the run or the thread, and the action.
+
+    Raises ChildWorkflowError.
+    """
     ended = await workflow.execute_child_workflow(
         ForgeActionWorkflow.run,
         ActionWorkflowInput(action=action, order=order),
