@@ -33,8 +33,8 @@ from forge_bot.agent.models.base import (
 from forge_bot.agent.providers.provider_result import result_of
 from forge_bot.agent.tries import TryOutcome
 from forge_bot.remedies import ModelTrouble
+from forge_bot.text_format import cut
 from forge_bot.values import Frozen, Usage
-from forge_bot.wording import cut
 
 # Turns in a row without new information: after the first the model is warned, after the second it
 # is asked one last time.

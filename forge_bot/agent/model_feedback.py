@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from forge_bot.agent.capabilities import CapabilityResult, ResultStatus
 from forge_bot.agent.model_answers import AnswerKind
-from forge_bot.wording import code_block, cut
+from forge_bot.text_format import code_block, cut
 
 _HEADING_CHARS = 240
 _COMPLAINT_CHARS = 6_000

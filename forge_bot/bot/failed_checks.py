@@ -15,7 +15,7 @@ from forge_bot.github_api import FailedCheck, GitHub
 from forge_bot.prompts.untrusted import clean_plain
 from forge_bot.runs.run import Run
 from forge_bot.runs.wall_clock import now
-from forge_bot.wording import code_block
+from forge_bot.text_format import code_block
 
 # ECMA-48: control sequences, operating system commands, and single escapes.
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])")

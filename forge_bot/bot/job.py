@@ -22,10 +22,10 @@ from forge_bot.bot.comments import (
 )
 from forge_bot.bot.error_comments import reply_to_error
 from forge_bot.bot.find_or_create_run import find_or_create_run
-from forge_bot.bot.job_beginning import CloneUnderWay, JobBeginning, job_repository, protect_token
 from forge_bot.bot.job_context import read_job_context
 from forge_bot.bot.job_handoff import JobHandoff, handed
 from forge_bot.bot.job_results import received, run_of
+from forge_bot.bot.job_start import CloneUnderWay, JobStart, job_repository, protect_token
 from forge_bot.bot.remote_worker import RemoteWorker
 from forge_bot.bot.supervisor import Ended, Supervisor, ended_by
 from forge_bot.bot.uncertain_comment import read_uncertain
@@ -46,13 +46,13 @@ _QUIET = frozenset({"cancelled"})
 them."""
 
 
-def work(begun: JobBeginning, environ: Mapping[str, str] = os.environ) -> int:
+def work(begun: JobStart, environ: Mapping[str, str] = os.environ) -> int:
     """Start, continue the run, and report the outcome; return the exit code."""
     return _supervised(begun, environ, None, None)
 
 
 def publish(
-    begun: JobBeginning,
+    begun: JobStart,
     folder: Path | None,
     *,
     last: bool = False,
@@ -79,7 +79,7 @@ def deliver(folder: Path, environ: Mapping[str, str] = os.environ) -> int:
 
 
 def _supervised(
-    begun: JobBeginning, environ: Mapping[str, str], wall: JobHandoff | None, folder: Path | None
+    begun: JobStart, environ: Mapping[str, str], wall: JobHandoff | None, folder: Path | None
 ) -> int:
     around = begun.around
     # It takes long to load, and git is cloning meanwhile.
@@ -94,7 +94,7 @@ class _Visit:
 
     def __init__(
         self,
-        begun: JobBeginning,
+        begun: JobStart,
         github: GitHub,
         environ: Mapping[str, str],
         wall: JobHandoff | None,

@@ -3,8 +3,8 @@
 from forge_bot.errors import BadOption
 from forge_bot.gate.arguments import Amount, read_amount
 from forge_bot.sentences import say
+from forge_bot.text_format import money
 from forge_bot.values import Usage
-from forge_bot.wording import money
 
 
 def tokens(usage: Usage) -> str:

@@ -21,7 +21,7 @@ from forge_bot.runs.publish_result import (
 from forge_bot.runs.pull_request_branch import Offer, is_separate, offered
 from forge_bot.runs.run import Run
 from forge_bot.sentences import say
-from forge_bot.wording import money
+from forge_bot.text_format import money
 
 _MOST_FILES = 60
 

@@ -27,7 +27,7 @@ def work(out: Path | None = None) -> int:
         from forge_bot.bot.job import deliver
 
         return deliver(out)
-    from forge_bot.bot.job_beginning import begin
+    from forge_bot.bot.job_start import begin
 
     # Git clones while the rest is read.
     begun = begin()
@@ -38,7 +38,7 @@ def work(out: Path | None = None) -> int:
 
 def publish(folder: Path | None, *, last: bool = False) -> int:
     """Do the part of a job that holds the token."""
-    from forge_bot.bot.job_beginning import begin
+    from forge_bot.bot.job_start import begin
 
     # What was handed over to a worker was found to be a command before.
     begun = begin(certain=folder is not None)

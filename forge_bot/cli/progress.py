@@ -35,8 +35,8 @@ from forge_bot.runs.notifications import (
     Thinking,
 )
 from forge_bot.sentences import say
+from forge_bot.text_format import money
 from forge_bot.values import CommandResult, Usage
-from forge_bot.wording import money
 
 if TYPE_CHECKING:
     from forge_bot.runs.create_run import RunPlan

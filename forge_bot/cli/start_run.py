@@ -46,8 +46,8 @@ from forge_bot.settings import Config
 from forge_bot.settings.load_pipeline import load_pipeline
 from forge_bot.store import SPECS
 from forge_bot.temporal.run_place import TemporalPlace
+from forge_bot.text_format import money
 from forge_bot.values import Effort, RecordsPolicy, Tier
-from forge_bot.wording import money
 
 if TYPE_CHECKING:
     from forge_bot.agent.models.base import Model

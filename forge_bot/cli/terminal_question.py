@@ -35,7 +35,7 @@ from forge_bot.runs.question_overview import (
 from forge_bot.runs.session import Asker
 from forge_bot.runs.typed_answer import PersonAnswer, PersonEdit, PersonQuestion, person_answer
 from forge_bot.sentences import listed, say
-from forge_bot.wording import gist
+from forge_bot.text_format import gist
 
 _LOOKS = frozenset({"v", "view", "d", "diff", "e", "edit"})
 _MOST_DIFFERENCE = 40

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from decimal import Decimal
 
 from forge_bot.engine.state import CallStatus, State
+from forge_bot.text_format import several
 from forge_bot.values import CapabilityUse, Frozen
-from forge_bot.wording import several
 
 _MOST_UNUSED = 12
 

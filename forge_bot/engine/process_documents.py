@@ -20,8 +20,8 @@ from forge_bot.engine.phases import (
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.state import ArtifactRecord, State, TaskState, TaskStatus
 from forge_bot.engine.transitions import is_left_out
+from forge_bot.text_format import several
 from forge_bot.values import Effort, NothingToDo, Unneeded, Verdict
-from forge_bot.wording import several
 
 _TASK_PARTS = ("Changes", "Test Strategy")
 """Sections that the one task names, where the document has them."""

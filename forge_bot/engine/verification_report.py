@@ -5,9 +5,9 @@ did.
 from markdown_it import MarkdownIt
 
 from forge_bot.engine.state import State
+from forge_bot.text_format import code_block, several
 from forge_bot.values import CommandResult, RedBeforeGreen, RequirementCheck
 from forge_bot.verification.judgement import Judgement
-from forge_bot.wording import code_block, several
 
 HEADING = "Commands"
 

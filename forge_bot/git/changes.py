@@ -9,7 +9,7 @@ from typing import Literal
 
 from forge_bot.git.process import LONG, git
 from forge_bot.git.revisions import commit_id, tree_id
-from forge_bot.git.tree_listing import find, folders_below
+from forge_bot.git.tree_entries import find, folders_below
 
 Kind = Literal["added", "modified", "deleted", "untracked", "conflicted"]
 _UNMERGED = frozenset({"DD", "AU", "UD", "UA", "DU", "AA", "UU"})

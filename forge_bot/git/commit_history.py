@@ -19,7 +19,7 @@ from forge_bot.git.revisions import (
     own_folders,
     tree_id,
 )
-from forge_bot.git.tree_listing import differences
+from forge_bot.git.tree_entries import differences
 
 _FORM = "%x02%H%n%P%n%an%n%ae%n%ad%n%cn%n%ce%n%cd%n%B"
 _MARK = "\x02"

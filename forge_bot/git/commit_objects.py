@@ -23,7 +23,7 @@ from forge_bot.git.revisions import (
 )
 from forge_bot.git.signed_commits import SigningKey
 from forge_bot.git.snapshot import APPLY, quoted
-from forge_bot.git.tree_listing import GONE, ListedEntry, rows
+from forge_bot.git.tree_entries import GONE, ListedEntry, rows
 
 _PLAIN, _LINK = "100644", "120000"
 _MAKE_TREES = ("mktree", "-z", "--batch", "--missing")

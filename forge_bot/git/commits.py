@@ -15,7 +15,7 @@ from forge_bot.errors import GitFailed
 from forge_bot.git.object_reader import ObjectReader
 from forge_bot.git.process import LONG, git
 from forge_bot.git.revisions import commit_id, head, is_rewritten, own_folders, tree_id
-from forge_bot.git.tree_listing import find
+from forge_bot.git.tree_entries import find
 from forge_bot.sentences import say
 
 Trailers = tuple[tuple[str, str], ...]

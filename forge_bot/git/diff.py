@@ -7,7 +7,7 @@ from pathlib import Path
 from forge_bot.errors import GitFailed
 from forge_bot.git.process import GitResult, git
 from forge_bot.git.revisions import commit_id, tree_id
-from forge_bot.git.tree_listing import differences
+from forge_bot.git.tree_entries import differences
 from forge_bot.sentences import say
 
 # `diff-tree` and not `diff`: it does not read the diff.* settings that change the form of a diff

@@ -10,7 +10,7 @@ from forge_bot.errors import GitFailed
 from forge_bot.git.object_reader import answers
 from forge_bot.git.process import LONG, git
 from forge_bot.git.revisions import commit_id, is_full_id, tree_id
-from forge_bot.git.tree_listing import SUBMODULE, ListedEntry, files_below, find, rows
+from forge_bot.git.tree_entries import SUBMODULE, ListedEntry, files_below, find, rows
 from forge_bot.sentences import say
 
 _MOST_SIZES = 50_000

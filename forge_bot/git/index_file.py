@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from forge_bot.git.tree_listing import ListedEntry
+from forge_bot.git.tree_entries import ListedEntry
 
 INDEX = "index"
 _HEADER = struct.Struct(">4sLL")

@@ -17,7 +17,7 @@ from forge_bot.git.commit_objects import tree_with
 from forge_bot.git.index_file import INDEX, IndexFile, NotPlain
 from forge_bot.git.process import LONG, git
 from forge_bot.git.revisions import Head, head, own_folders, tree_id, under_way
-from forge_bot.git.tree_listing import GONE, SUBMODULE, ListedEntry, files_below, find
+from forge_bot.git.tree_entries import GONE, SUBMODULE, ListedEntry, files_below, find
 
 _LARGE = 1 << 18
 """Bytes of an index from which on plumbing is faster: that of some 2,500 files."""

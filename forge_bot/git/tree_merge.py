@@ -9,7 +9,7 @@ from forge_bot.git.diff import MergeConflict, has_markers, merge, merge_with_mar
 from forge_bot.git.files_at import objects, read_blob
 from forge_bot.git.process import LONG, git
 from forge_bot.git.revisions import tree_id
-from forge_bot.git.tree_listing import GONE, differences
+from forge_bot.git.tree_entries import GONE, differences
 
 _PLAIN = frozenset({"100644", "100755"})
 

@@ -6,7 +6,7 @@ import math
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from forge_bot import wording
+from forge_bot import text_format
 from forge_bot.sentences import say
 from forge_bot.values import Usage
 
@@ -21,7 +21,7 @@ _DAY = 86_400
 
 def money(amount: Decimal | None) -> str:
     """US dollars in Markdown, where a bare `$` begins a formula."""
-    return wording.money(amount).replace("$", r"\$")
+    return text_format.money(amount).replace("$", r"\$")
 
 
 def tokens(usage: Usage) -> str:

@@ -20,7 +20,7 @@ from forge_bot.prompts.escape import show_source
 from forge_bot.runs.question import Choice, Question, ShownDocument
 from forge_bot.runs.question_overview import Overview
 from forge_bot.sentences import say
-from forge_bot.wording import cut
+from forge_bot.text_format import cut
 
 LONGEST = 24_000
 """Characters of a question in words, a few more when code has to be closed. No client is known that

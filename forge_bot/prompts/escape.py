@@ -18,7 +18,7 @@ from forge_bot.prompts.addresses import inert_address, points_at_thread
 from forge_bot.prompts.hidden_text import read
 from forge_bot.prompts.invisible import invisible_spans
 from forge_bot.prompts.untrusted import Cleaned, clean, clean_plain
-from forge_bot.wording import code_block, ticks_around
+from forge_bot.text_format import code_block, ticks_around
 
 BLANK = "&#8203;"
 """A zero-width blank: it is invisible and separates characters that would act together."""

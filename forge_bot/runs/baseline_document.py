@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from forge_bot.knowledge import ENV, ProjectCommands
 from forge_bot.sandbox.setup_network import NOT_PUBLIC
 from forge_bot.settings.config import CONFIG
+from forge_bot.text_format import code_block
 from forge_bot.values import CommandName, CommandResult
 from forge_bot.verification.unusable_commands import Cause, UnusableCommand, missing_module
-from forge_bot.wording import code_block
 
 BASELINE = "baseline.md"
 _LINES_SHOWN = 25

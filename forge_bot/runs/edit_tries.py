@@ -24,6 +24,7 @@ from forge_bot.runs.project import Project
 from forge_bot.runs.reruns import remember_flaky
 from forge_bot.runs.run import Run
 from forge_bot.store import SPECS
+from forge_bot.text_format import several
 from forge_bot.values import CommandName, CommandResult, TaskId
 from forge_bot.verification.flaky_tests import MOST_RERUN
 from forge_bot.verification.judgement import UNNAMED, newly_failing
@@ -38,7 +39,6 @@ from forge_bot.verification.shown_output import (
     without_tables,
 )
 from forge_bot.verification.unusable_commands import Cause, cause_of
-from forge_bot.wording import several
 
 Files = Sequence[tuple[str, bytes | None]]
 """Files by name as the edits leave them; None for those that go."""

@@ -14,8 +14,8 @@ from forge_bot.git import Repository
 from forge_bot.runs.run_paths import run_paths
 from forge_bot.sentences import say
 from forge_bot.store import write_whole
+from forge_bot.text_format import several
 from forge_bot.values import Effort, Recorded, Tier, Usage, is_empty
-from forge_bot.wording import several
 
 if TYPE_CHECKING:
     from forge_bot.engine.pipeline import Pipeline

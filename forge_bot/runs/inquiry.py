@@ -44,8 +44,8 @@ from forge_bot.runs.run import Run
 from forge_bot.runs.run_prompts import INQUIRY
 from forge_bot.runs.wall_clock import now
 from forge_bot.sentences import say
+from forge_bot.text_format import cut
 from forge_bot.values import Frozen, PhaseId, Tier, Usage
-from forge_bot.wording import cut
 
 _LABEL = "Your question"
 _LONGEST = 20_000

@@ -25,8 +25,8 @@ from forge_bot.runs.steps.finding_issues import (
     opened_sentence,
 )
 from forge_bot.store import write_whole
+from forge_bot.text_format import several
 from forge_bot.values import Frozen, PhaseId
-from forge_bot.wording import several
 
 PULL_REQUEST = "pull-request.md"
 _LONGEST_COMMENT = 30_000

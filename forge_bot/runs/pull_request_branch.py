@@ -22,8 +22,8 @@ from forge_bot.runs.ended_records import KeptRecord, keep_record
 from forge_bot.runs.merge_into_run import merge_into_run
 from forge_bot.runs.run import Run
 from forge_bot.runs.unused_names import free_branch
+from forge_bot.text_format import several
 from forge_bot.values import Frozen, RecordsPolicy
-from forge_bot.wording import several
 
 _OFFERED = "refs/forge-bot/offered/"
 """Keeps the newest offered commit of each run, wherever its branch is."""

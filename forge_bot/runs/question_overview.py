@@ -15,8 +15,8 @@ from forge_bot.runs.estimate import Estimate, kept_estimate, still_to_come
 from forge_bot.runs.installation import DEPENDENCY_FILES
 from forge_bot.runs.run import Run
 from forge_bot.sentences import listed, say
+from forge_bot.text_format import money
 from forge_bot.values import Frozen, PhaseId, Verdict
-from forge_bot.wording import money
 
 LONGEST_APPROACH, LONGEST_CHANGE, LONGEST_LINE = 150, 60, 150
 MOST_FILES, MOST_INTERFACES, MOST_RISKS, MOST_FINDINGS = 5, 2, 3, 2

@@ -20,7 +20,7 @@ from forge_bot.knowledge.name_uses import lines_meaning, only_hands_on
 from forge_bot.project.search_words import words
 from forge_bot.store import SPECS
 from forge_bot.store.kept_files import KeptFile
-from forge_bot.wording import several
+from forge_bot.text_format import several
 
 LIKELY_LISTED = 10
 _LIKELY_TOLD = 6

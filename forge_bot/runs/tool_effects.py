@@ -24,8 +24,8 @@ from forge_bot.git import blob_id
 from forge_bot.prompts.untrusted import clean
 from forge_bot.runs.outside_capabilities import use_of
 from forge_bot.runs.run import Run
+from forge_bot.text_format import code_block
 from forge_bot.values import PhaseId, TaskId, Usage
-from forge_bot.wording import code_block
 
 CALLS = "calls-"
 """The beginning of the names of these documents."""

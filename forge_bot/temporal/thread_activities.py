@@ -14,7 +14,7 @@ from uuid import uuid4
 
 from temporalio import activity
 
-from forge_bot.bot.job_beginning import default_tree
+from forge_bot.bot.job_start import default_tree
 from forge_bot.bot.worker_messages import WorkerStopped, stopped_by
 from forge_bot.engine import REPORT
 from forge_bot.errors import (

@@ -19,7 +19,7 @@ def main() -> int:
         ctypes.CDLL(None).prctl(_SET_DEATH_SIGNAL, signal.SIGTERM, 0, 0, 0)
     if os.getppid() == 1:
         return 1
-    from forge_bot.bot.job_beginning import begin
+    from forge_bot.bot.job_start import begin
 
     begun = begin()
     from forge_bot.bot.job import work

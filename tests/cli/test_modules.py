@@ -183,7 +183,7 @@ def test_the_supervisor_reads_no_part_that_only_a_worker_needs() -> None:
 
 
 def test_git_can_clone_before_the_supervisor_is_read() -> None:
-    read = imported("forge_bot.bot.job_beginning")
+    read = imported("forge_bot.bot.job_start")
     assert len([name for name in read if name.startswith("forge_bot.")]) <= _MOST_BEFORE_CLONE
     assert {"forge_bot.engine", "markdown_it", "yaml"} & {*read} == set()
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from forge_bot.wording import gist
+from forge_bot.text_format import gist
 
 
 @pytest.mark.parametrize(

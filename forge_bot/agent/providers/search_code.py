@@ -13,8 +13,8 @@ from forge_bot.agent.paths import expand_braces, normalise
 from forge_bot.agent.providers.git_read_only import RECORDS, GitOutput, git
 from forge_bot.agent.providers.private_files import is_private
 from forge_bot.agent.providers.provider_result import Declined, ProviderResult, head
+from forge_bot.text_format import cut
 from forge_bot.values import Frozen
-from forge_bot.wording import cut
 
 _MOST_MATCHES = 100
 _LINE_CHARS = 300

@@ -18,8 +18,8 @@ from forge_bot.agent.tools.mcp_client import MCPToolInfo, list_tools, server_sec
 from forge_bot.agent.tools.setup import CapabilityPermission, CapabilitySetup
 from forge_bot.agent.tools.skills import SkillDefinition, read_skill, skill_digest, skill_folders
 from forge_bot.errors import BadCapabilities
+from forge_bot.text_format import cut
 from forge_bot.values import Frozen
-from forge_bot.wording import cut
 
 _MOST_NAME = 64
 _MOST_DESCRIPTION = 400

@@ -19,8 +19,8 @@ from forge_bot.prompts import escape
 from forge_bot.runs.question import Question
 from forge_bot.runs.question_overview import LONGEST_LINE, MOST_FINDINGS, MOST_RISKS
 from forge_bot.sentences import listed, say
+from forge_bot.text_format import code_block
 from forge_bot.values import Finding, Severity
-from forge_bot.wording import code_block
 
 _WEIGHTS = {Severity.CRITICAL: "🟥", Severity.MAJOR: "🟧", Severity.MINOR: "🟨"}
 

@@ -21,8 +21,8 @@ from forge_bot.prompts import escape
 from forge_bot.remedies import ShowStatus
 from forge_bot.runs.steps.finding_issues import ISSUES, IssueResult
 from forge_bot.sentences import listed, say
+from forge_bot.text_format import code_block
 from forge_bot.values import PhaseId
-from forge_bot.wording import code_block
 
 
 def no_run(commands: CommandNames, *, label: str) -> CommentReply:

@@ -15,7 +15,7 @@ from forge_bot.remedies import Resume
 from forge_bot.runs.outcome import Outcome
 from forge_bot.sentences import listed, say
 from forge_bot.store import RECORD_BRANCHES
-from forge_bot.wording import code_block
+from forge_bot.text_format import code_block
 
 
 def _then(commands: CommandNames) -> str:

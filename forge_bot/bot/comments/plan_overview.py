@@ -16,7 +16,7 @@ from forge_bot.runs.question_overview import (
     Overview,
 )
 from forge_bot.sentences import listed, say
-from forge_bot.wording import gist
+from forge_bot.text_format import gist
 
 
 def plan(overview: Overview) -> str | LinesPart:

@@ -14,8 +14,8 @@ from forge_bot.project.graph.manifest import matching
 from forge_bot.project.graph.node_types import Criticality, NodeKind, NodeTier
 from forge_bot.project.graph.project_graph import SEPARATOR, GraphEdge, GraphNode, ProjectGraph
 from forge_bot.sentences import say
+from forge_bot.text_format import several
 from forge_bot.values import Frozen
-from forge_bot.wording import several
 
 _NEAR = 3
 

@@ -39,8 +39,8 @@ from forge_bot.project.graph.stacks.declared_stacks import declared_stacks
 from forge_bot.project.graph.stacks.stack import Resolve, Stack
 from forge_bot.project.graph.tested_files import with_tests
 from forge_bot.project.toolchains import find_commands
+from forge_bot.text_format import several
 from forge_bot.values import CommandName
-from forge_bot.wording import several
 
 _FORM = 6
 """The number of the form of a kept graph. It grows when graphs are made differently."""

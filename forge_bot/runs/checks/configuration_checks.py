@@ -20,8 +20,8 @@ from forge_bot.settings.capability_file import CAPABILITY_FILE
 from forge_bot.settings.config import file_text
 from forge_bot.settings.instructions import INSTRUCTIONS
 from forge_bot.settings.load_pipeline import PIPELINES, load_descriptor, load_pipeline
+from forge_bot.text_format import several
 from forge_bot.values import RecordsPolicy
-from forge_bot.wording import several
 
 _SKILLS, _OLD_PIPELINES = ".forge/skills/*/SKILL.md", ".forge/pipelines/*.yml"
 _IGNORED = {

@@ -14,8 +14,8 @@ from forge_bot.prompts import escape
 from forge_bot.runs.run import Run
 from forge_bot.runs.steps.step_digest import approves
 from forge_bot.sentences import say
+from forge_bot.text_format import several
 from forge_bot.values import Frozen, PhaseId
-from forge_bot.wording import several
 
 if TYPE_CHECKING:
     from forge_bot.project.graph.project_graph import ProjectGraph

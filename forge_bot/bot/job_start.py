@@ -17,7 +17,7 @@ from forge_bot.settings.state_home import state_home
 from forge_bot.store.lock import waited_for
 
 
-class JobBeginning(NamedTuple):
+class JobStart(NamedTuple):
     """The initial state of a job. `cloned` is None if it is not certain that there is anything to
     do.
     """
@@ -27,14 +27,14 @@ class JobBeginning(NamedTuple):
     cloned: "CloneUnderWay | None"
 
 
-def begin(environ: Mapping[str, str] = os.environ, *, certain: bool = False) -> JobBeginning:
+def begin(environ: Mapping[str, str] = os.environ, *, certain: bool = False) -> JobStart:
     """Read who woke the job, protect its token, and let git clone if there is something to do.
     Raises NotInAction and BadInput.
     """
     around, inputs = read_job_context(environ)
     protect_token(around.server, around.token)
     certain = certain or around.wake.certain
-    return JobBeginning(around, inputs, CloneUnderWay(around) if certain else None)
+    return JobStart(around, inputs, CloneUnderWay(around) if certain else None)
 
 
 class CloneUnderWay:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from forge_bot.git.commit_history import FileVersion
 from forge_bot.git.commit_objects import commit_on, tree_with
-from forge_bot.git.tree_listing import GONE, differences, files_below
+from forge_bot.git.tree_entries import GONE, differences, files_below
 from tests.fakes.processes import started_by
 from tests.git.git_scene import Scene
 

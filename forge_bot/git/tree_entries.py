@@ -179,7 +179,7 @@ def _read(folder: Path, trees: list[str]) -> None:
     for oid, found in zip(trees, answers(folder, [each.encode() for each in trees]), strict=True):
         if found is None or found.kind != "tree":
             raise GitFailed(
-                say("git.tree_listing.tree_is_missing", oid=oid, folder=folder),
+                say("git.tree_entries.tree_is_missing", oid=oid, folder=folder),
                 hint=say("git.files_at.run_fsck"),
             )
         _known.keep(
