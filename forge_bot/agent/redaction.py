@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 from urllib.parse import quote, quote_plus, urlsplit
 
 _SECRET_NAME = re.compile(
-    r"TOKEN(?!S|IZ)|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL|(?:API|ACCESS|PRIVATE|SIGNING)_?KEY|(?:^|_)(?:KEY|AUTH|PAT|PWD)(?:_|$)",
+    r"TOKEN(?!S|IZ)|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL|"
+    r"(?:API|ACCESS|PRIVATE|SIGNING)_?KEY|(?:^|_)(?:KEY|AUTH|PAT|PWD)(?:_|$)",
     re.IGNORECASE,
 )
 # Names that only say where a secret lies.

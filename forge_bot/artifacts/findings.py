@@ -28,19 +28,22 @@ from forge_bot.values import Finding, Frozen, Severity
 LONGEST = 500
 
 _TEXT_LINE = re.compile(
-    r"^[\W_]{0,20}(?:description|issue|problem|finding|title|summary)[\W_]{0,6}[:：][\W_]{0,6}?(?P<rest>\w.*)$",
+    r"^[\W_]{0,20}(?:description|issue|problem|finding|title"
+    r"|summary)[\W_]{0,6}[:：][\W_]{0,6}?(?P<rest>\w.*)$",
     re.IGNORECASE | re.DOTALL,
 )
 # Headings above many findings, which are the title of none.
 _GENERIC = re.compile(
-    r"^[\W\d_]*(?:(?:review|open|all|detailed|key|new)\s+)?(?:findings?|issues?|problems?|concerns?|review|comments?)[\W\d_]*$",
+    r"^[\W\d_]*(?:(?:review|open|all|detailed|key"
+    r"|new)\s+)?(?:findings?|issues?|problems?|concerns?|review|comments?)[\W\d_]*$",
     re.IGNORECASE,
 )
 _EXPLAINS = re.compile(
     r"\W*(?:meaning|definition|when(?: to use)?|count|number|total)\W*", re.IGNORECASE
 )
 _TELLS = re.compile(
-    r"\W*(?:findings?|issues?|problems?|titles?|descriptions?|summary|what|observations?|comments?)\W*",
+    r"\W*(?:findings?|issues?|problems?|titles?|descriptions?|summary|what"
+    r"|observations?|comments?)\W*",
     re.IGNORECASE,
 )
 

@@ -17,7 +17,8 @@ from forge_bot.artifacts.whole_task import whole_criteria
 from forge_bot.values import Frozen, Problem, TaskId, TaskMode, TaskSpec
 
 _HEADING = re.compile(
-    rf"^\W*task\s+(?:\#|no\.?\s*)?(?P<id>{ID}|[A-Z](?=\s*[:.)–—-]))(?:\s*[:.)–—-]\s*|\s+|$)(?P<title>.*)$",
+    rf"^\W*task\s+(?:\#|no\.?\s*)?(?P<id>{ID}|[A-Z](?=\s*[:.)–—-]))(?:\s*[:.)–—-]\s*|\s+|$)"
+    rf"(?P<title>.*)$",
     re.IGNORECASE | re.DOTALL,
 )
 _UNNUMBERED = re.compile(r"^\W*task\s*[:–—-]\s*(?P<title>\S.*)$", re.IGNORECASE | re.DOTALL)

@@ -4,7 +4,8 @@ import re
 
 _NAMED = re.compile(
     r"(?:^|/)(?:test_[^/]*|[^/]*_tests?|tests?|conftest)\.py$|_test\.(?:go|dart|exs)$|_spec\.rb$"
-    r"|[.\-_](?:test|spec)\.[cm]?[jt]sx?(?:\.snap)?$|[a-z](?:Tests?|Spec)\.(?:java|kt|cs|scala|swift)$"
+    r"|[.\-_](?:test|spec)\.[cm]?[jt]sx?(?:\.snap)?$|[a-z](?:Tests?|Spec)\."
+    r"(?:java|kt|cs|scala|swift)$"
 )
 _FOLDER = re.compile(r"(?:^|/)(?:tests?|testing|specs?|__tests__|testdata|__snapshots__)/")
 _RECORD = re.compile(r"^\.specs/")

@@ -19,21 +19,25 @@ _WHOSE = (
     r"|design|tasks?|code|comprehensive)\s+){0,4}"
 )
 _LABEL = re.compile(
-    rf"^[\W_]{{0,20}}(?:\d{{1,2}}(?:\.\d{{1,2}})?[.):]?\s+)?{_WHOSE}verdict(?P<aside>\s*\([^)]*\))?[*_`]*"
+    rf"^[\W_]{{0,20}}(?:\d{{1,2}}(?:\.\d{{1,2}})?[.):]?\s+)?{_WHOSE}verdict"
+    rf"(?P<aside>\s*\([^)]*\))?[*_`]*"
     r"(?P<sign>\s*(?:[:：=|]|[-–—→]+>?|\bis\b:?|\Z)|\s+)(?P<rest>.*)$",
     re.IGNORECASE | re.DOTALL,
 )
 _LATER_LABEL = re.compile(
-    r"^(?P<before>.*?)(?P<sign>\s[-–—]+|[|·•:;(])\s*(?P<label>(?:(?:final|overall)\s+)?verdict\b.*)$",
+    r"^(?P<before>.*?)(?P<sign>\s[-–—]+|[|·•:;(])\s*"
+    r"(?P<label>(?:(?:final|overall)\s+)?verdict\b.*)$",
     re.IGNORECASE | re.DOTALL,
 )
 # A verdict that is only reported does not count: on its line, or in a section of that name.
 _TOLD = re.compile(
-    r"\b(?:previous|earlier|last|prior|old|former|examples?|sample|template|format|legend|instructions?|criteri(?:on|a)|if)\b",
+    r"\b(?:previous|earlier|last|prior|old|former|examples?|sample|template|format|legend"
+    r"|instructions?|criteri(?:on|a)|if)\b",
     re.IGNORECASE,
 )
 _TELLING = re.compile(
-    r"\W*(?:(?:previous|earlier|last|prior|old|former)\s+(?:reviews?|rounds?|verdicts?|iterations?)\b.*"
+    r"\W*(?:(?:previous|earlier|last|prior|old|former)\s+"
+    r"(?:reviews?|rounds?|verdicts?|iterations?)\b.*"
     r"|(?:an? |the )?(?:examples?|samples?|templates?|legend|(?:output"
     r" )?format|instructions|history)\W*)",
     re.IGNORECASE | re.DOTALL,

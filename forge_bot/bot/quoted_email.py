@@ -27,7 +27,8 @@ _FROM = re.compile(
 _HEADER = re.compile(
     r"\W{0,3}(?:sent|date|to|cc|subject|gesendet|datum|an|betreff|envoyé|à|objet|enviado|enviada"
     r" em|para|asunto|assunto|inviato|data|a"
-    r"|oggetto|verzonden|aan|onderwerp|sendt|skickat|till|ämne|дата|отправлено|кому|тема|日時|宛先|件名|发送时间|收件人|主题)\s?\W{0,3}[:：].*",
+    r"|oggetto|verzonden|aan|onderwerp|sendt|skickat|till|ämne|дата|отправлено|кому|тема|日時|宛先|件名"
+    r"|发送时间|收件人|主题)\s?\W{0,3}[:：].*",
     re.IGNORECASE,
 )
 _LONGEST = 400

@@ -9,7 +9,8 @@ from forge_bot.errors import BadOption
 from forge_bot.values import Effort, Frozen
 
 _LABEL = re.compile(
-    r"(?P<key>forge|effort|size|estimate|estimation|t-?shirt|complexity)\s*(?:[:/=_-]|\s)\s*(?P<size>[a-z-]+)",
+    r"(?P<key>forge|effort|size|estimate|estimation|t-?shirt|complexity)\s*(?:[:/=_-]|\s)\s*"
+    r"(?P<size>[a-z-]+)",
     re.IGNORECASE,
 )
 _SIZES = {

@@ -13,7 +13,8 @@ from forge_bot.sentences import say
 LONGEST_INPUT = 65_536
 
 _BRANCH = re.compile(
-    r"(?:feature|fix|feat|docs|refactor|perf|test|build|ci|chore|revert)[/-](?P<issue>[1-9]\d{0,8})-\S+"
+    r"(?:feature|fix|feat|docs|refactor|perf|test|build|ci|chore|revert)[/-]"
+    r"(?P<issue>[1-9]\d{0,8})-\S+"
 )
 
 

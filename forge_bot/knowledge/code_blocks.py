@@ -13,7 +13,8 @@ _MODIFIERS = (
 )
 _DEFINITION = re.compile(
     rf"^(?P<indent>[ \t]*){_MODIFIERS}"
-    r"(?:(?:def|class|func|fn|function\*?|fun|interface|struct|enum|trait|impl|type|module|namespace"
+    r"(?:(?:def|class|func|fn|function\*?|fun|interface|struct|enum|trait|impl|type|module"
+    r"|namespace"
     r"|object|record|macro_rules!|sub|defmodule|defp?|let|var|const)\b\s*"
     r"(?:\([^)]*\)\s*)?(?:<[^>]*>\s*)?(?P<name>[A-Za-z_$][\w$.]*)"
     r"|(?P<constant>[A-Z_][A-Z0-9_]{2,})\s*(?::[^=]+)?=(?!=)"

@@ -32,7 +32,8 @@ _ABSENCE = re.compile(
 _ABSENT = "absent"
 _LETTERS = re.compile(r"\b[mwcMWC][a-zA-Z]{4,7}\b")
 _PLACE = re.compile(
-    r"\b(?:in|inside|within|of|for|from|at|on|into|by|to|via)\s+(?:(?:the|a|an|this|that|its|each|every|any)\s+)*(\w+)",
+    r"\b(?:in|inside|within|of|for|from|at|on|into|by|to|via)\s+"
+    r"(?:(?:the|a|an|this|that|its|each|every|any)\s+)*(\w+)",
     re.IGNORECASE,
 )
 _ENDING = re.compile(r"(?<=\w{4})(?:ations?|ings?|ions?|ed|es|e|s)$")

@@ -55,7 +55,8 @@ _GIT_LOOKS = frozenset({"add", "blame", "commit", "diff", "grep", "log", "show",
 _COPIES = frozenset({"cp", "install", "ln", "mv"})
 _BETWEEN_TOKENS = re.compile(r"[\s`()\[\]{},;|&<>=$!]+")
 _PROGRAM = re.compile(
-    r"(?:.*/)?forge-bot(?:\.exe)?|(?:.*/)?forge_bot/(?:__main__|cli/\w+)\.py|forge_bot(?!\.gate\b)(?:\.\w+)+"
+    r"(?:.*/)?forge-bot(?:\.exe)?|(?:.*/)?forge_bot/(?:__main__|cli/\w+)\.py|forge_bot"
+    r"(?!\.gate\b)(?:\.\w+)+"
 )
 _BEFORE_MODULE = re.compile(r"-\w*m|run_module|import|from")
 _NOT_LITERAL = re.compile(r"[$`*?\[{%]")

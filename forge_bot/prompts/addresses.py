@@ -8,7 +8,8 @@ import re
 from urllib.parse import unquote
 
 _THREAD = re.compile(
-    r"^<?(?:https?:)?(?://)?(?P<host>[^/\s\u200b]+)/[^/\s]+/[^/\s]+/(?:issues|pull|discussions|commits?)/+\w",
+    r"^<?(?:https?:)?(?://)?(?P<host>[^/\s\u200b]+)/[^/\s]+/[^/\s]+/"
+    r"(?:issues|pull|discussions|commits?)/+\w",
     re.IGNORECASE,
 )
 _KIND = re.compile(r"/(issues|pull|discussions|commits?)/", re.IGNORECASE)

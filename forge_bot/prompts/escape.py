@@ -37,14 +37,16 @@ _ACTIVE = re.compile(
     r"|(?P<entity>&(?=(?:#\d+|#x[0-9a-f]+|[a-z][a-z0-9]*);))"
     r"|(?P<mention>(?<![A-Za-z0-9])@(?=[A-Za-z0-9]))"
     r"|(?P<number>#(?=\d)|\bGH-(?=\d))"
-    r"|(?P<closing>\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?)(?=[^\w\n]{0,8}(?:#|gh-|https?:|[\w.-]+/[\w.-]+#)))"
+    r"|(?P<closing>\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?)"
+    r"(?=[^\w\n]{0,8}(?:#|gh-|https?:|[\w.-]+/[\w.-]+#)))"
     r"|(?P<command>^/(?=\w))"
     r"|(?P<drawn>(?<=```|~~~)[ \t]*(?:mermaid|math|geojson|topojson|stl)\b)"
     r")",
     re.IGNORECASE | re.MULTILINE,
 )
 _TOGETHER = re.compile(
-    r"((?:@|#|\bGH-|https?:|www\.)(?=[\w/])|\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?)(?=[^\w\n]{0,8}(?:#|gh-|https?:|[\w.-]+/[\w.-]+\W?#)))",
+    r"((?:@|#|\bGH-|https?:|www\.)(?=[\w/])|\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?)"
+    r"(?=[^\w\n]{0,8}(?:#|gh-|https?:|[\w.-]+/[\w.-]+\W?#)))",
     re.IGNORECASE,
 )
 _IN_TITLES = re.compile(
@@ -72,7 +74,8 @@ _HARMLESS = re.compile(r"(?!.*\bGH-\d)[A-Za-z0-9 .,;:()'\"“”’–-]*", re.I
 _BEGINS = re.compile(r"[-+*](?:\s|$)|[#>|=]|:?--|:-|~{3}|`{3}|\d+[.)]|/\w|(?:[*_-]\s*){3,}$")
 """Text that could begin a block or a command at the beginning of a line."""
 _HARMLESS_ENTITIES = re.compile(
-    r"&(?:amp|lt|gt|quot|apos|nbsp|[mn]dash|hellip|[rl]arr|times|middot|bull|le|ge|ne|check|#(?:34|38|39|60|62|160|8203));"
+    r"&(?:amp|lt|gt|quot|apos|nbsp|[mn]dash|hellip|[rl]arr|times|middot|bull|le|ge|ne|check|#"
+    r"(?:34|38|39|60|62|160|8203));"
 )
 _MOST_READINGS = 5
 _ELLIPSIS = "…"

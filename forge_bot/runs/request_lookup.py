@@ -51,7 +51,8 @@ _RANKED_OF_MANY = 400
 _LARGEST_RANKED = 1_000_000
 _WORDS_SEARCHED = 10
 _NO_TEXT = re.compile(
-    r"\.(?:lock|svg|png|jpe?g|gif|ico|pdf|zip|gz|whl|woff2?|ttf|mo|po|map|snap|pyc|so|dll|exe|jar|bin"
+    r"\.(?:lock|svg|png|jpe?g|gif|ico|pdf|zip|gz|whl|woff2?|ttf|mo|po|map|snap|pyc|so|dll|exe|jar"
+    r"|bin"
     r"|parquet|sum|min\.js)$",
     re.IGNORECASE,
 )

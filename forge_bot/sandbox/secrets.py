@@ -3,7 +3,8 @@
 import re
 
 _NAME = re.compile(
-    r"token|secret|passw|passphrase|credential|auth|api_?key|_key\b|keyfile|client_?cert|username|extraheader|_pat\b",
+    r"token|secret|passw|passphrase|credential|auth|api_?key|_key\b|keyfile|client_?cert|username"
+    r"|extraheader|_pat\b",
     re.IGNORECASE,
 )
 _ADDRESS_WITH_SECRET = re.compile(

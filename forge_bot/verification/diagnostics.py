@@ -26,7 +26,8 @@ _HEAD = re.compile(r"(?P<message>(?:[A-Za-z][\w-]*)(?:\[\w+\])?:? .+)")
 _REFORMAT = re.compile(r"(?:would reformat|Would reformat:|\[warn\]) (?P<path>\S+\.\w+)")
 
 _SEVERITY = re.compile(
-    r"(?P<severity>error|warning|warn|note|info|information|help)(?:\[(?P<code>\w+)\])?(?::\s+|\s{2,}|\s+(?=TS\d))"
+    r"(?P<severity>error|warning|warn|note|info|information|help)"
+    r"(?:\[(?P<code>\w+)\])?(?::\s+|\s{2,}|\s+(?=TS\d))"
 )
 _STATED = (
     re.compile(r"Found (?P<errors>\d+) errors?\b.*"),

@@ -91,7 +91,10 @@ def _holds(word: str, files: set[str]) -> bool:
 
 
 def _unittest(words: Words, names: Sequence[str]) -> Selection | None:
-    """Give patterns, which `discover` takes too (https://docs.python.org/3/library/unittest.html)."""
+    """Give patterns, which `discover` takes too.
+
+    Source: https://docs.python.org/3/library/unittest.html
+    """
     found = [_UNITTEST.fullmatch(name) for name in names]
     chosen = [
         match["place"]

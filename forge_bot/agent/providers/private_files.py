@@ -6,7 +6,8 @@ from pathlib import Path
 from forge_bot.agent.providers.git_read_only import git
 
 _SECRET_NAME = re.compile(
-    r"\.env(?:\.(?!example$|sample$|template$|dist$).+)?|\.netrc|\.npmrc|\.pypirc|id_(?:rsa|dsa|ecdsa|ed25519)|.+\.(?:pem|key|p12|pfx)",
+    r"\.env(?:\.(?!example$|sample$|template$|dist$).+)?|\.netrc|\.npmrc|\.pypirc|id_"
+    r"(?:rsa|dsa|ecdsa|ed25519)|.+\.(?:pem|key|p12|pfx)",
     re.IGNORECASE,
 )
 

@@ -32,7 +32,8 @@ _RULE = re.compile(r"(?P<targets>[^\s:=#][^:=#]*?)\s*&?::?(?![:=])(?P<rest>.*)")
 _INCLUDE = re.compile(r"[-s]?include\s+(?P<names>.+)")
 _DEFINE = re.compile(r"\s*(?:override\s+|export\s+)*define\b")
 _PYTHON_TOOLS = re.compile(
-    r"(?<![\w.-])(?:python3?|pip3?|virtualenv|pytest|ruff|flake8|black|isort|mypy|pyright|pylint|bandit|tox|nox|coverage|sphinx-build)(?![\w-])"
+    r"(?<![\w.-])(?:python3?|pip3?|virtualenv|pytest|ruff|flake8|black|isort|mypy|pyright|pylint"
+    r"|bandit|tox|nox|coverage|sphinx-build)(?![\w-])"
 )
 _DEEPEST_INCLUDE = 5
 
