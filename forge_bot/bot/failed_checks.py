@@ -32,11 +32,11 @@ of the runner."""
 def examine_failed_checks(
     run: Run, github: GitHub, writer: CommentWriter, strike: Redactor
 ) -> CommentReply:
-    """Look at the checks of the run's pull request, and hand out a fix round where one can help;
-    what to say about it.
+    """Read the checks of the run's pull request, and start a fix round if one can help; return a
+    reply.
 
-    The same commit leads to one round, however often it is asked about. Raises ReportRejected where
-    the run cannot take one now.
+    The same commit leads to one round, however often this is called. Raises ReportRejected if the
+    run cannot start one now.
     """
     failed = github.failed_checks(pull_number(run))
     ours = [check for check in failed if can_mend(check)]

@@ -1,5 +1,5 @@
-"""Find the run that an event is about: the one on the issue's branch, or a new one where somebody
-who may asked for it.
+"""Find the run of an event: the run of the issue's branch, or a new run if an authorised person
+asked for it.
 """
 
 from collections.abc import Sequence
@@ -32,8 +32,7 @@ def find_or_create_run(supervisor: "Supervisor") -> RunInfo | CommentReply | Non
     """Return the run to continue; None if there is none and nobody asked for one, which the thread
     is told.
 
-    Where a run was asked for and a person has to ask again, return the reply that the thread was
-    given.
+    If the request has to be given again, return the reply in the thread.
     """
     around, thread = supervisor.around, supervisor.thread
     known = of_issue(supervisor.repository, around.wake.issue)
@@ -76,10 +75,10 @@ def _taken_over(repository: Repository, branch: str) -> None:
 
 
 def _asked(supervisor: "Supervisor", known: list[RunInfo]) -> ThreadCommand | None:
-    """The newest wish to start that no run has come of; one that is older than a run led to it, or
-    came while it was under way.
+    """Return the newest request for a run that has led to none.
 
-    One that was answered is over: its author was told what to do.
+    A request before or during a run belongs to that run. An answered request is closed: its author
+    was told how to proceed.
     """
     since = max((info.updated_at for info in known), default=None)
     spoken = tuple(supervisor.thread.spoken(supervisor.thread.number))

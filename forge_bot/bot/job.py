@@ -58,8 +58,8 @@ def publish(
     last: bool = False,
     environ: Mapping[str, str] = os.environ,
 ) -> int:
-    """The same without a worker on this machine: take in what another one left in the folder, and
-    hand over what one has to do next.
+    """Run the supervisor without a worker on this machine: apply the result that another machine
+    left in the folder, and hand over the next work.
     """
     return _supervised(begun, environ, JobHandoff(last=last), folder)
 
@@ -261,9 +261,11 @@ class _Visit:
                 )
 
     def _told(self, outcome: Outcome) -> dict[str, str]:
-        """The outputs of the step; `handed` is what a worker on another machine has to do.
-        `occasion`, `headline`, `untold` and `seconds` tell a worker of Temporal what stands in the
-        way, whether people in the thread could not be told of it, and how long it lasts.
+        """Return the outputs of the step.
+
+        `handed` is the work for a worker on another machine. The others are for a worker of
+        Temporal: `occasion` and `headline` name the problem, `untold` says that the thread could
+        not be informed, and `seconds` is the time until the problem may be over.
         """
         handed_over = self.wall.handed if self.wall is not None else None
         told = {
@@ -279,8 +281,8 @@ class _Visit:
         return told | ({"handed": handed_over.model_dump_json()} if handed_over is not None else {})
 
     def _tracked(self, reply: CommentReply | None) -> str:
-        """The summary of the run, after its tracking comment says the same; empty where there is no
-        run to look at.
+        """Return the summary of the run, after an update of its tracking comment; empty without a
+        run.
         """
         if self.supervisor is None or self.info is None:
             return ""

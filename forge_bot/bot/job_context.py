@@ -36,7 +36,7 @@ class Wake(Frozen):
     """Whether the gate saw that the comment holds commands. Otherwise it wrote nothing, and this
     part decides."""
     again: bool = False
-    """Whether a timer brings it once more; nobody did anything now."""
+    """Return whether a timer repeats the event; nobody acted now."""
 
 
 class JobContext(Frozen):
@@ -55,7 +55,7 @@ class JobContext(Frozen):
     trust_local: bool
     push_workflows: bool = False
     by_timer: bool = False
-    """Whether a timer wakes a worker again after what goes away by itself."""
+    """Return whether a timer wakes a worker again after a passing problem."""
     edit_seconds: Decimal = Decimal(10)
     """Between two edits of the tracking comment while a worker is at it; GitHub limits what one
     token may write."""

@@ -47,7 +47,7 @@ class JobRequest(Frozen):
 
 
 class QuestionAnswered(Frozen):
-    """A model's answer to a question, or what stood in the way of one."""
+    """A model's answer to a question, or the reason why there is none."""
 
     key: str
     text: str = Field(default="", max_length=40_000)
@@ -64,10 +64,10 @@ class JobResult(Frozen):
 
 
 class JobHandoff:
-    """Stands where otherwise a worker would be started: it is written down what one has to do, and
-    the supervisor ends.
+    """Writes a request for a worker on another machine instead of starting one; then the supervisor
+    ends.
 
-    `last` says that no worker comes after this supervisor: people are told how it goes on.
+    With `last`, no worker follows this supervisor, and people are told how to continue.
     """
 
     def __init__(self, *, last: bool = False) -> None:

@@ -47,7 +47,7 @@ class CloneUnderWay:
         self._thread.start()
 
     def repository(self) -> Repository:
-        """Return the repository once it is there. Raises what went wrong."""
+        """Return the repository when the clone is complete. Raises the error of the clone."""
         self._thread.join()
         if self._error is not None:
             raise self._error

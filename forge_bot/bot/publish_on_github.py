@@ -44,8 +44,8 @@ class Publication:
         self.writer = writer
 
     def publish(self, run: Run, phase: PhaseId, operation: str) -> PublishResult:
-        """Publish, and return what was done and where it can be seen. Raises BranchMoved,
-        GitFailed, StepFailed.
+        """Publish; return a sentence and the address of the result. Raises BranchMoved, GitFailed,
+        StepFailed.
         """
         match operation:
             case "open-issues":
@@ -200,11 +200,11 @@ def _checked_on_pull_requests(run: Run) -> bool:
 
 
 def unverified(run: Run, thread: Thread) -> Decision | None:
-    """The newest approval of a checkpoint for which there is no comment here of somebody who may
-    give it, and that nobody confirmed since.
+    """Return the newest approval of a checkpoint that has no comment here by an authorised person,
+    unless somebody has confirmed it since.
 
-    The record says who approved and where; whoever can push to the branch can write that. So the
-    comment itself is looked for.
+    The record names who approved and where, but whoever can push to the branch can write that. So
+    the comment itself is required.
     """
     given = {
         spoken.comment.url: spoken.by

@@ -55,9 +55,7 @@ class RequestSnapshot:
 
 @dataclass(frozen=True)
 class IgnoredLabel:
-    """A label that modifies a run and does not count; `by` is who added it, empty where GitHub does
-    not tell.
-    """
+    """A label for a run that has no effect; `by` added it, empty if GitHub does not say who did."""
 
     name: str
     by: str

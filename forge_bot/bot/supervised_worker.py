@@ -239,8 +239,8 @@ class SupervisedWorker:
 
 
 def without_token(environ: Mapping[str, str], token: str) -> dict[str, str]:
-    """The environment for the worker: without what belongs to the workflow, without the key that
-    signs, and without any variable that has the token in it.
+    """Return the environment for the worker: without the workflow's own variables, the signing key,
+    and every variable that contains the token.
     """
     return {
         name: value

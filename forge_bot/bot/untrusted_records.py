@@ -39,7 +39,9 @@ WORKERS = (
     | ArtifactChanged
     | Asked
 )
-"""What a worker may report. What people say, and what is published, its supervisor records."""
+"""The reports that a worker may make. Its supervisor records people's answers and what is
+published.
+"""
 
 
 def pipeline_of(repository: Repository, commit: str, run: str) -> Pipeline:

@@ -1,8 +1,8 @@
 """The worker: performs one run with models and the project's commands, without a token. Its
 supervisor starts it and reads its outbox.
 
-`python -m forge_bot.bot.worker RUN`, in the tree whose configuration counts. What a person decides,
-and what is to be published, is not its to do: there it stops.
+`python -m forge_bot.bot.worker RUN` runs in the tree whose configuration counts. It stops at
+decisions of people and at publication.
 """
 
 import asyncio

@@ -14,8 +14,9 @@ from forge_bot.values import Frozen
 
 LONGEST_LINE = 64_000
 GO_ON = "go on\n"
-"""What the supervisor answers to a commit that lies on the remote; a worker that reads the end of
-its input stops."""
+"""The supervisor's answer after a commit has reached the remote. A worker stops at the end of its
+input.
+"""
 
 
 class Committed(Frozen):

@@ -19,11 +19,11 @@ class Reservation(Recorded):
 
 
 class Budget(Recorded):
-    """The caps, what is spent and the possible cost of calls under way, in US dollars and tokens.
+    """The limits, the spending, and the possible cost of calls under way, in US dollars and tokens.
+    A cap of None means no limit.
 
-    A cap of None means no limit. When a reservation is granted, the sum of what is spent and all
-    reservations never exceeds a cap. If a call costs more than its worst case, the excess appears
-    in `spent` and `tokens` only.
+    When a reservation is granted, the sum of the spending and all reservations never exceeds a cap.
+    If a call costs more than its worst case, the excess appears in `spent` and `tokens` only.
     """
 
     cap: Decimal | None = None

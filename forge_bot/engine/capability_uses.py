@@ -31,8 +31,8 @@ def summed(
 
 
 def use_lines(state: State) -> tuple[UseLine, ...]:
-    """Return a line for each tool and skill that was used, declined or missing, and a last one for
-    those that were offered and not used.
+    """Return a line for each tool and skill that was used, declined or missing, and a last line for
+    all unused ones.
     """
     declined = [call.capability for call in state.calls if call.status is CallStatus.DECLINED]
     known = {each.name: each for each in state.capabilities if each.calls or each.missing}

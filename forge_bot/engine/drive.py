@@ -66,8 +66,9 @@ async def drive(pipeline: Pipeline, state: State, host: Host) -> tuple[State, Ac
 
 
 class _Closing(aclosing[AsyncGenerator[Report]]):
-    """Closes a host's generator, unless the whole loop is thrown away where it stands: nobody is
-    there any more who could await that.
+    """Closes a host's generator.
+
+    If the loop itself is discarded, the generator stays open: nobody could await its end.
     """
 
     async def __aexit__(self, *exception: object) -> None:

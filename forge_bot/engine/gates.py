@@ -1,6 +1,6 @@
 """Gates: questions to a person.
 
-A gate opens with a digest of what is shown. An answer counts only for that digest.
+A gate opens with a digest of the shown documents. An answer counts only for that digest.
 """
 
 import hashlib

@@ -217,9 +217,8 @@ def _artifact(pipeline: Pipeline, state: State, report: ArtifactWritten) -> Stat
 def accept(
     pipeline: Pipeline, state: State, report: ArtifactWritten, *, anyway: bool = False
 ) -> State:
-    """Return the state after an artifact was accepted.
-
-    With `anyway`, a person accepts it in spite of what is missing.
+    """Return the state after an artifact was accepted. With `anyway`, a person accepts it in spite
+    of missing parts.
     """
     phase = pipeline.phase(state.current_phase)
     if isinstance(phase, AgentPhase) and phase.tasks:

@@ -263,7 +263,7 @@ UNNEEDED = {
         " answers to what is open below, a new run can begin."
     ),
 }
-"""What the person who asked is told."""
+"""The sentences for the person who asked, by the reason why no change is needed."""
 
 
 def _unneeded(found: NothingToDo) -> dict[str, str]:

@@ -29,7 +29,8 @@ _DONE_BY_AGENTS = {TaskStatus.IMPLEMENTED, TaskStatus.PASSED}
 def handle_retry(pipeline: Pipeline, state: State, report: RetryAsked) -> State:
     """Return the state after a person sent the run back.
 
-    Raises NothingToRetry, which names what the phase needs and what is missing.
+    Raises NothingToRetry, which names the documents that the phase needs and those that are
+    missing.
     """
     _check(pipeline, state, report.phase)
     phase = pipeline.phase(report.phase)

@@ -1,5 +1,7 @@
-"""Checks a pipeline of steps before a run begins: every path against what its producer gives, every
-argument against what its call takes, and a person's yes before every effect.
+"""Checks a pipeline of steps before a run begins.
+
+Every path must fit its producer, and every argument its call. Every effect needs a person's
+approval before it.
 """
 
 from collections import Counter
@@ -30,7 +32,7 @@ from forge_bot.engine.steps import Step, StepPipeline
 
 Place = tuple[str | int, ...]
 Problem = tuple[Place, str]
-"""A place in the file, and what is wrong there."""
+"""A place in the file, and its problem."""
 
 PROJECT, INPUTS = "project", "inputs"
 REQUEST = "request"

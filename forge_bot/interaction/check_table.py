@@ -52,7 +52,7 @@ def reasons(sentences: Sequence[str]) -> LinesPart:
 
 
 def warnings(sentences: Sequence[str]) -> LinesPart:
-    """A box with what to look at before anything else, of sentences in which nothing acts."""
+    """Return a box with the most urgent warnings. Nothing in their sentences is active Markdown."""
     before = alert("warning", f"**{say('checks.look_at_this_first')}**") + "\n>\n"
     return LinesPart(
         [f"> - {each}" for each in sentences],

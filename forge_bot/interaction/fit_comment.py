@@ -19,8 +19,9 @@ from forge_bot.values import Frozen
 LIMIT = 60_000
 
 SHORTEST_ROOM = 600
-"""What is kept free for every part that comes later, so that each can at least say where its
-content is."""
+"""The room that is reserved for each later part, so that it can at least name the place of its
+content.
+"""
 
 _SMALLEST = 400
 """Room below which a document is not begun: a link says more than three lines."""

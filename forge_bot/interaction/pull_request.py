@@ -1,5 +1,5 @@
-"""The pull request of a run, for every host: what was asked and where it is, how it was checked,
-who decided, what it cost.
+"""The pull request of a run, for every host: the request and its source, the checks, the decisions
+with their authors, and the cost.
 """
 
 from collections.abc import Mapping

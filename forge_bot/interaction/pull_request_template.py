@@ -49,7 +49,7 @@ class Customs(Frozen):
 
 
 class Filled(Frozen):
-    """A template with what is known of a change, and the names of the parts that it took."""
+    """A template filled with the facts of a change, and the names of the parts that it used."""
 
     text: str = ""
     taken: frozenset[str] = frozenset()

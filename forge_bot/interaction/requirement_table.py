@@ -12,7 +12,7 @@ COLUMNS = ("requirement", "files", "tests", "state")
 
 
 class Requirement(Frozen):
-    """One thing that was asked for, and where it is met."""
+    """One requirement, and the places that meet it."""
 
     text: str
     files: tuple[str, ...] = ()

@@ -33,10 +33,10 @@ def has_runs(folder: Path) -> bool:
 
 
 def under_way(folder: Path) -> RunSnapshot | None:
-    """The run of the checked-out branch, if it is not over.
+    """Return the run of the checked-out branch, if it is not over.
 
-    Raises ReportsDamaged where that may be a run whose record cannot be read, and what looking at a
-    repository raises.
+    Raises ReportsDamaged if the branch may have a run with an unreadable record, and the errors of
+    reading a repository.
     """
     if not _around(folder):
         return None

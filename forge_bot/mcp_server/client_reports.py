@@ -28,11 +28,10 @@ _URL = re.compile(r"https?://[^\s\"'<>]+/(?:pull|pulls|merge_requests)/\d+", re.
 
 
 def report(run: Run, said: Previous, tries: ClientTries) -> ReportOutcome | None:
-    """Report to the engine what the client did; None if there is nothing to report, as when the
-    same report comes again.
+    """Report the client's work to the engine; return None for a repeated or empty report.
 
-    Raises WrongAction, ActionUnnamed, NothingVisible, ArtifactUnfit, OutOfBounds, ForeignCommits;
-    the run is then as it was.
+    Raises WrongAction, ActionUnnamed, NothingVisible, ArtifactUnfit, OutOfBounds, ForeignCommits.
+    The run is then unchanged.
     """
     action = run.action
     if said.action_id and _is_known(run, said.action_id) and said.action_id != action.action_id:

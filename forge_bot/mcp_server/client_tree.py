@@ -51,10 +51,11 @@ def outputs_of(action: Action) -> tuple[str, ...]:
 
 
 def dispatched(run: Run, action: Action) -> Dispatch:
-    """The tree as it was when this action was handed out; noted now if nobody did before.
+    """Return the tree at the time when this action was handed out; record it now if nobody did
+    before.
 
-    Asked again for the same action, what was done in between is not forgotten. On a machine where
-    the action was never handed out, everything that is not committed counts as done since.
+    If the same action is requested again, earlier changes still count as its changes. On a machine
+    where the action was never handed out, everything uncommitted counts.
     """
     known = _noted(run)
     if known is not None and known.action_id == action.action_id:

@@ -19,8 +19,7 @@ _KEY = "forge_gate"
 _LONGEST_NOTES = 20_000
 
 _MOST_TIMES = 3
-"""How often one question is put in a call, when it is sent back without the notes that this
-takes."""
+"""How often a question is asked in one call, if it comes back without the required notes."""
 
 
 class ElicitedQuestion(NamedTuple):

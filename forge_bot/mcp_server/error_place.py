@@ -6,8 +6,10 @@ from pydantic import JsonValue
 
 
 class AtNode(Exception):
-    """A place in a run: the phase or artifact that is outstanding, and what it reads; with the
-    question to a person, where it is theirs. The error is the cause of this one.
+    """The place of an error in a run: the outstanding phase or artifact, and its inputs. The
+    question to a person is included if they have to decide.
+
+    The error is the cause of this one.
     """
 
     def __init__(

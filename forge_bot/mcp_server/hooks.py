@@ -1,8 +1,8 @@
-"""Hooks of a host: stop an agent before it does what it must not do while a run is under way.
+"""Hooks of a host: stop an agent before a forbidden call while a run is under way.
 
 The host sends JSON on stdin; exit 2 blocks, with the reason on stderr
-(https://code.claude.com/docs/en/hooks). The engine refuses the same things when they are reported:
-a hook only says so earlier. Where a run is known and the call cannot be read, it is blocked.
+(https://code.claude.com/docs/en/hooks). The engine refuses the same changes when they are reported:
+a hook only refuses them earlier. If a run is known and the call cannot be read, it is blocked.
 """
 
 import os

@@ -1,5 +1,6 @@
-"""What the first calls of a client need, loaded while it asks for nothing. Each part is a step of
-its own: who asks meanwhile, or leaves, waits for the end of one.
+"""Load the modules for a client's first calls while the client is idle.
+
+Each part is a step of its own. A call, or a disconnect, waits at most for the end of one step.
 """
 
 from collections.abc import Callable

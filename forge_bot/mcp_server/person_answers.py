@@ -62,7 +62,7 @@ def read_answer(text: str, digest: str) -> SpokenAnswer:
 
 
 def passed_on(run: Run, text: str, digest: str, action_id: str, client: str) -> str:
-    """Record an answer that the model passed on; a warning if it is one that counted before.
+    """Record an answer that the model passed on; return a warning if it repeats a counted one.
 
     Raises NoGateOpen, WrongAction, AnswerNotOffered, NotesRequired, StaleApproval.
     """

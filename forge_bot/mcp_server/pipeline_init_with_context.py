@@ -183,8 +183,8 @@ def _asked(
 def _estimated(
     root: ServedFolder, pipeline: Pipeline, effort: Effort, *, auto: bool
 ) -> Estimate | None:
-    """Return what a run of the effort will probably take with the configured models; None where
-    that cannot be told.
+    """Return the expected cost of a run of the effort with the configured models; None if there is
+    no basis for an estimate.
     """
     if not pipeline.speaking:
         return None
@@ -339,8 +339,9 @@ def _planned(
 
 
 def _check_tree(root: ServedFolder, plan: RunPlan) -> None:
-    """Refuse what would spoil a run in this tree. Raises NoCommits, DetachedHead, NotReady,
-    BadOption, BadSigningKey, BranchExists, DirtyTree.
+    """Refuse a tree in which a run would fail.
+
+    Raises NoCommits, DetachedHead, NotReady, BadOption, BadSigningKey, BranchExists, DirtyTree.
     """
     subject = CheckSubject(root.repository, root.config, RunIntent(here=plan.here))
     CheckReport(results=tuple(signing(subject))).require()

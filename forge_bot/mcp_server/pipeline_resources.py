@@ -1,9 +1,8 @@
-"""Pipelines by what their addresses end in: NAME, or NAME@PROJECT where a served folder's is
-another than the one NAME stands for.
+"""Pipelines by the last part of their address: NAME, or NAME@PROJECT.
 
-NAME stands for the pipeline of the first folder that has one of that name; the shipped ones every
-folder has, until a file of its own replaces them. A name of a pipeline has no @, so the two forms
-are never mistaken for each other.
+NAME means the pipeline of the first folder that has one of that name. A folder with another
+pipeline of that name has NAME@PROJECT. Every folder has the shipped pipelines, unless a file of its
+own replaces one. No name of a pipeline contains @, so the two forms cannot be confused.
 """
 
 from forge_bot.engine import Pipeline, StepPipeline

@@ -32,7 +32,7 @@ _RUNS_SHOWN = 20
 
 
 class Queries:
-    """Reads for clients. Nothing is locked: what is read is as it was a moment ago."""
+    """Reads for clients. Nothing is locked, so a result may be a moment old."""
 
     def __init__(self, roots: ServedFolders) -> None:
         self.roots = roots
@@ -87,9 +87,7 @@ class Queries:
         ]
 
     def artifacts(self, name: str) -> JsonValue:
-        """The run's documents: which phase wrote them, in which round, and what a reviewer said
-        there.
-        """
+        """Return the run's documents, each with its phase, its round and the reviewer's verdict."""
         return _listed(name, self.reading(name).state)
 
     def artifact(self, name: str, artifact: str) -> str:

@@ -42,11 +42,10 @@ class Presented(NamedTuple):
 
 
 def presented(asked: Question, run: str, workspace: str) -> Presented:
-    """The question as Markdown: what is decided, for which version, what each answer does and what
-    speaks against it; then the documents.
+    """Return the question as Markdown: the decision, the version, the effect of each answer, and
+    the objections; then the documents.
 
-    What does not fit is cut at the end of each document, which says so and where the whole of it
-    stands.
+    A document that does not fit is cut at its end. The cut names the place of the whole document.
     """
     first, last = _about(asked), _against(asked)
     room = LONGEST - sum(len(part) + 2 for part in (*first, *last))

@@ -26,8 +26,9 @@ def serve_stdio(folders: Sequence[Path], *, named: bool = True) -> int:
 
 
 def serve_http(folders: Sequence[Path], port: int) -> int:
-    """Serve many clients over HTTP on this machine until the process is told to stop. The token is
-    told on stderr if none was set.
+    """Serve many clients over HTTP on this machine until the process is stopped.
+
+    If no token was set, one is made and printed on stderr.
     """
     server = _made(folders)
     from forge_bot.mcp_server.http import LOOPBACK, PATH, door, listen

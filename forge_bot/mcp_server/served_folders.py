@@ -79,8 +79,8 @@ class RunLocation:
 
 
 class ServedFolders:
-    """All served folders. A folder is looked at when it is first needed, so that the server is
-    there at once.
+    """All served folders. A folder is read when it is first needed, so that the server starts at
+    once.
     """
 
     def __init__(self, folders: Sequence[Path], *, named: bool = True) -> None:

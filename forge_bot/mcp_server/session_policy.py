@@ -1,7 +1,8 @@
-"""The policy of a client's session: how much it is told, and whether it may change anything.
+"""The policy of a client's session: the level of detail, and whether the client may change
+anything.
 
-A prompt declares it. It is kept for the connection: of a server that serves one client for all that
-comes, else for a client that began with a handshake.
+A prompt declares it. It is kept for the connection: with a server of one client for its whole life,
+else for a client that began with a handshake.
 """
 
 import contextlib

@@ -1,9 +1,8 @@
-"""The calls of git in a line for a shell: after operators, in subshells and substitutions, under a
-path, and in what `sh -c` is given. And whether a line gives a person's answer with forge-bot's own
-commands.
+"""The calls of git in a shell line: after operators, in subshells and substitutions, under a path,
+and inside `sh -c`. Also whether a line gives a person's answer by forge-bot's own commands.
 
-A host's agent means no harm, so this is no parser of a shell: what it misses is refused when it is
-reported, and an answer that comes without a terminal is refused by the command itself.
+This is not a complete shell parser, since a host's agent is not malicious. A missed change is
+refused when it is reported. An answer without a terminal is refused by the command itself.
 """
 
 import re

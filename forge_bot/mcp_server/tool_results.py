@@ -14,7 +14,7 @@ from forge_bot.errors import ArtifactUnfit, ForgeError
 from forge_bot.interaction.remedy_words import advice_for_client
 
 _ALWAYS_LEFT_OUT = ("source_url", "source_id", "fetch_needed", "command")
-"""Keys that stand only where they say something."""
+"""Keys that are left out when they are empty."""
 
 _HALVES = re.compile("[\ud800-\udfff]")
 

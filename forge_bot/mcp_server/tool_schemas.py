@@ -321,8 +321,8 @@ class Previous(Frozen):
 
     @property
     def is_report(self) -> bool:
-        """Return whether this reports on an action: it says so, tells an error, or names an action
-        with what it printed.
+        """Return whether this reports on an action: by its flag, by an error, or by an action id
+        with output.
         """
         return self.complete or bool(self.error) or bool(self.action_id and self.output)
 

@@ -1,4 +1,4 @@
-"""A question as data: one form for gates, for what is asked before a run, and for its control."""
+"""A question as data. Gates, questions before a run, and control of a run have the same form."""
 
 from typing import Any, Literal
 

@@ -37,7 +37,7 @@ _WHY: Mapping[StopReason, FailureReason] = {
     StopReason.MODEL_MALFORMED: FailureReason.MALFORMED,
     StopReason.BUDGET: FailureReason.BUDGET,
 }
-"""How the end of an agent's work is reported; what is not named here is a limit."""
+"""The reason in the report for each end of an agent's work. Every other end is a limit."""
 
 
 @dataclass(frozen=True, slots=True)

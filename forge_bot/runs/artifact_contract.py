@@ -42,9 +42,10 @@ class ArtifactContract(Frozen):
         return split_documents(text)
 
     def inspect(self, text: str) -> Inspection:
-        """Return the values read from the artifact, and its problems.
+        """Return the values in the artifact, and its problems.
 
-        Text that is not shown is wrong: a later model would read what nobody who approves has seen.
+        Invisible text is a problem: a later model would read it, and the person who approves does
+        not see it.
         """
         own, following = self.split(text)
         found = self._inspected(own)

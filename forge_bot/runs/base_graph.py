@@ -153,7 +153,7 @@ def _imports(graph: "ProjectGraph", some: frozenset[str], others: frozenset[str]
 
 
 def _reach(files: Sequence[str], graph: "ProjectGraph | None") -> str:
-    """Return what a change of files reaches, and what of it no test imports; a line or two."""
+    """Return in one or two lines what depends on changed files, and which of it no test imports."""
     if graph is None:
         return ""
     from forge_bot.project.graph.graph_query import reach_of

@@ -50,7 +50,7 @@ class CodeSoFar(Frozen):
 
 
 class CodeCommits:
-    """Makes the commits of one run from where it begins, or from the newest one there is."""
+    """Makes the commits of one run, from its beginning or from the newest existing commit."""
 
     def __init__(
         self,
@@ -142,7 +142,7 @@ class CodeCommits:
         return state
 
     def _land(self, parent: str, commit: CommitInfo, state: State) -> CodeSoFar:
-        """Make one commit for each task that has changes, and one for what belongs to no task."""
+        """Make one commit for each task that has changes, and one for all other changes."""
         waiting, self._waiting = self._waiting, _Waiting()
         # What brings both sides of a merge together belongs into the merge.
         waiting.keep_tasks(
@@ -202,8 +202,8 @@ class CodeCommits:
     def _trailers(
         self, state: State, commit: CommitInfo, *, signs: bool
     ) -> tuple[tuple[str, str], ...]:
-        """Return the trailers of an offered commit. Its author signs it off; what a person
-        committed, nobody signs off in that person's name.
+        """Return the trailers of an offered commit. Its author signs it off. Nobody signs off a
+        person's commit in that person's name.
         """
         name, address, _ = commit.signature.author
         by = f"{name} <{address}>"

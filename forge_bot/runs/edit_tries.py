@@ -172,8 +172,11 @@ class EditTries:
     def beside_others(
         self, task: TaskId, base: str, files: Files, tries: Sequence[TryOutcome]
     ) -> TryOutcome:
-        """Return the last outcome of a task that lands, without what failed only because tasks of
-        its wave that have landed by now were not there, and with what the commands ran beside them.
+        """Return the last outcome of a task that lands, corrected for the tasks of its wave that
+        have landed by now.
+
+        Failures that are gone beside those tasks are left out. The commands that ran beside them
+        are added.
         """
         last, left = tries[-1], self.run.config.tries.seconds - sum(each.seconds for each in tries)
         if left <= 0 or self.run.repository.commit_id(base) == self.run.tree.head().commit:
@@ -184,11 +187,11 @@ class EditTries:
         return last.model_copy(update={"elsewhere": tuple(kept), "ran": now.ran or last.ran})
 
     def _surely(self, red: "_Red", tasks: Sequence[TaskId], base: str, edits: "_Edits") -> "_Red":
-        """Return a command without what is red without the edits as well.
+        """Return a command without failures that also occur without the edits.
 
-        That can be so where an earlier task left it red, or where the project is not installed but
-        used as it lies in the run's own tree, or where tests fail when only a part of them runs. A
-        task that mends something has to mend it.
+        They occur if an earlier task left them, if the project is used from the run's own tree
+        without installation, or if some tests fail unless all run. A task that fixes failures gets
+        all of them.
         """
         mends = self._mends(tasks)
         same = self.project.profile.commands.setup and not self._changed_since_start(base)
@@ -287,7 +290,7 @@ class _Edits:
                 yield red
 
     def whole(self, before: CommandResult) -> _Red | None:
-        """Run a command with all of its tests; what is newly red."""
+        """Run a command with all of its tests; return what is newly red."""
         return self._red(before, before.argv)
 
     def _red_among_affected(self, before: CommandResult) -> _Red | None:

@@ -193,8 +193,8 @@ def _joined(repository: Repository, commits: Iterable[str]) -> str:
 
 
 def _merge(repository: Repository, one: str, other: str) -> str:
-    """Return a merge of two commits. Records lie in folders of their own; of one that both have,
-    that with more reports counts.
+    """Return a merge of two commits. Each record has a folder of its own; if both commits have a
+    record, the one with more reports wins.
     """
     root = repository.root
     there = repository.list_folders(one, SPECS)

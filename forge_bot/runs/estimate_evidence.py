@@ -16,8 +16,8 @@ from forge_bot.store.run_folder import STATE
 from forge_bot.values import Effort, Usage
 
 Sample = tuple[tuple[str, Usage], ...]
-"""One run: what it used, by phase. A phase may stand more than once; an empty name means the whole
-run."""
+"""One run: its usage by phase. A phase may occur several times; an empty name means the whole run.
+"""
 
 RECORD = "demo/record.jsonl"
 _RUNS_READ = 50

@@ -53,9 +53,9 @@ def remove_failed_starts(repository: Repository) -> None:
     """Remove the leftovers of starts without a first report in this repository, so that their names
     are free again.
 
-    Only what the note of a start names is removed, and only while nobody has worked there: the
-    branch is where it was made, no other work tree has it, and its own has no file that the run did
-    not write.
+    Only places in the note of a start are removed, and only if nobody has worked there. The branch
+    must be unchanged and in no other work tree; the run's own tree must have no file that the run
+    did not write.
     """
     ending = run_paths(repository, "").home.name
     for home in state_home().glob(f"*{ending}"):

@@ -123,13 +123,11 @@ def _newest_first(found: Iterable[RunInfo]) -> list[RunInfo]:
 
 
 def resolve_run(repository: Repository, wanted: str | None) -> RunInfo:
-    """The run a person means: by name or branch, else that of the checked-out branch, else the only
-    one that is not over.
+    """Return the run that a person means: by name or branch, else that of the checked-out branch,
+    else the only one that is not over.
 
-    Runs that only a remote has are meant when they are named, or when no run here is left to go on
-    with.
-
-    Raises UnknownRun or AmbiguousRun, which lists what could be meant.
+    A run that only a remote has is meant if it is named, or if no run here can continue. Raises
+    UnknownRun, or AmbiguousRun, which lists the candidates.
     """
     known = runs(repository)
     if wanted:
@@ -192,8 +190,8 @@ def _where(info: RunInfo) -> str:
 
 
 def run_in(tree: Path, name: str) -> RunInfo | None:
-    """The run whose folder lies in a work tree, whatever branch is checked out there; None if there
-    is none of that name.
+    """Return the run whose folder is in a work tree, whatever branch is checked out there; None if
+    there is no run of that name.
     """
     started = started_on_disk(tree, name)
     return _info(started, tree, standing_on_disk(tree, name)) if started is not None else None
@@ -313,8 +311,8 @@ class _Branches:
     def _checked_out(
         self, branch: str, commit: str, tree: Path
     ) -> tuple[RunInfo | None, list[_Orphan]]:
-        """The run of a branch that a work tree has, or, if it has none, the other runs that lie
-        there.
+        """Return the run of a branch that a work tree has checked out. If the branch has none,
+        return the other runs in that tree.
         """
         others: list[_Orphan] = []
         for name in self._names_in(tree):

@@ -68,7 +68,7 @@ class Inquiry(Frozen):
 
 
 class InquiryArguments(TypedDict):
-    """The context of an inquiry: what it may read and ask, who asks, and where."""
+    """The context of an inquiry: its sources and models, the person who asks, and the place."""
 
     profile: Profile
     models: Mapping[Tier, Model]

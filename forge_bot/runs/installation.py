@@ -253,7 +253,7 @@ def _entry(path: Path) -> tuple[int, ...]:
 
 
 def _put(source: Path, target: Path) -> None:
-    """Copy one file, link or folder without its content, replacing whatever is there."""
+    """Copy one file, link or folder without its content. An existing one is replaced."""
     is_folder = source.is_dir() and not source.is_symlink()
     if os.path.lexists(target) and not (is_folder and target.is_dir() and not target.is_symlink()):
         _remove(target)

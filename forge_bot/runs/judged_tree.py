@@ -12,8 +12,9 @@ from forge_bot.git import Repository, Tree
 from forge_bot.runs.run_paths import RunPaths
 
 _made: dict[Path, tuple[Tree, str]] = {}
-"""What this process has made and nobody has taken, by its folder, with its commit. Another process
-makes the tree anew: it cannot know what has happened there.
+"""Unused trees that this process has made, by folder, with their commits.
+
+Another process makes its tree again, since it does not know what happened to these.
 """
 
 

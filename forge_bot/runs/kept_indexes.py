@@ -64,8 +64,8 @@ def nearest_index(folder: Path, header: str, wanted: Sequence[tuple[str, str]]) 
 
 
 def keep_index(folder: Path, told: str, index: "GrowingHistory") -> History:
-    """Write an index in one step, and take away those that nobody asked for lately; return it.
-    Where nothing can be written, it is made again.
+    """Write an index atomically, and remove indexes without recent use; return the index. If
+    nothing can be written, the index has to be made again next time.
     """
     import sqlite3
 

@@ -1,8 +1,8 @@
-"""The status of a run. The process that holds a run stores it with each report, so that a command
-that only looks reads no pipeline and applies no reports.
+"""The status of a run, stored by the process that holds the run, at each report.
 
-What is kept is named by the bytes that it was made from. It may be deleted at any time; where it
-is broken, behind, or of another version, it is made anew from the reports.
+A command that only reads it needs no pipeline and applies no reports. The name of the stored file
+depends on the bytes of its sources. It may be deleted at any time. A broken, old or incompatible
+one is made again from the reports.
 """
 
 import hashlib

@@ -1,5 +1,5 @@
-"""Merges of other people's commits into a run: what they added to the branch that is offered, and
-what came to its base. The run's record is left as it is.
+"""Merges of other people's commits into a run, from the offered branch and from the base. The run's
+record is left unchanged.
 """
 
 from forge_bot.git.commit_history import commit_at

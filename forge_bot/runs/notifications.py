@@ -121,7 +121,7 @@ Notify = Callable[[Notice], None]
 
 
 def log_line(notice: Notice) -> Message | None:
-    """Return the line of a log for a notice; None for what is too small for a log."""
+    """Return the line of a log for a notice; None for a notice that is too minor."""
     match notice:
         case PhaseBegan():
             return Message(text=f"{notice.label} {' '.join(notice.tasks)}".strip())

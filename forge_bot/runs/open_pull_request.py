@@ -36,8 +36,8 @@ class _LimitsWire(BaseModel):
 
 @dataclass(frozen=True)
 class WantedPullRequest:
-    """A pull request to open: its branches, its text, the file with its body, and the repository
-    that takes it, if that is not the one that is pushed to.
+    """A pull request to open: its branches, its text, and the file with its body. `repository` is
+    the target if it is not the repository that gets the push.
     """
 
     head: str

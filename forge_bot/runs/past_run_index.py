@@ -47,8 +47,9 @@ class _Remembered(Frozen):
 
 @dataclass(frozen=True)
 class Listener:
-    """Who hears how many of all past runs are read, where many are. All of them are equal: a
-    history is the same whoever hears of it.
+    """The receiver of progress while many past runs are read.
+
+    All receivers are equal: a history does not depend on its receiver.
     """
 
     hear: Callable[[int, int], object] = field(default=lambda _read, _of: None, compare=False)

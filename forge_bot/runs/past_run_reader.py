@@ -1,7 +1,7 @@
-"""Past runs read from the workspaces in git, of many by a process beside this one.
+"""Past runs, read from the workspaces in git. A second process reads many of them.
 
-`python -m forge_bot.runs.past_run_reader` is that process: it is told what to read in one line, and
-answers one line for each run.
+That process is `python -m forge_bot.runs.past_run_reader`. It gets the list in one line, and writes
+one line for each run.
 """
 
 import os
@@ -34,8 +34,8 @@ _FILES = (b"100644", b"100755")
 
 
 class RunRead(Frozen):
-    """What was found in a workspace: a run, or none. `whole` tells whether all of its files are in
-    this clone.
+    """The result for a workspace: a run, or none. `whole` says whether all of its files are in this
+    clone.
     """
 
     run: PastRun | None
@@ -79,7 +79,7 @@ def days_of(reader: ObjectReader, keys: Sequence[Key]) -> Iterator[str | None]:
 def read_runs(
     reader: ObjectReader, keys: Sequence[Key], documents: DocumentNames
 ) -> Iterator[RunRead]:
-    """Yield what is in each of these workspaces."""
+    """Yield the contents of each of these workspaces."""
     for some in _parts(keys):
         trees = [*reader.read([tree for _, tree in some])]
         told = [

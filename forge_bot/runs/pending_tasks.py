@@ -15,10 +15,10 @@ _DONE = {TaskStatus.PASSED, TaskStatus.SKIPPED}
 
 
 class PendingTasks:
-    """The tasks that are not done yet, beside those whose edits are tried.
+    """The unfinished tasks beside those whose edits are tried.
 
-    What fails in a file that one of them declares is its work. So is what fails in a test of these
-    edits that uses such a file.
+    A failure in a file that such a task declares is left to that task. So is a failure in a test of
+    these edits that uses such a file.
     """
 
     def __init__(

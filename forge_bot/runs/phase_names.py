@@ -29,11 +29,11 @@ _UNIMPLEMENTED = {TaskStatus.PENDING, TaskStatus.CLEARED}
 
 
 def phase_named(pipeline: Pipeline, wanted: str) -> PhaseId:
-    """The phase a person means: by id, label, name of its document, or words of its label, whatever
-    comes first.
+    """Return the phase that a person means: by id, label, name of its document, or words of its
+    label, in this order.
 
-    Upper and lower case, spaces, hyphens and underscores count as the same. Raises BadOption with
-    all names if none or several are meant.
+    Upper and lower case, spaces, hyphens and underscores are equal. Raises BadOption with all names
+    if none or several fit.
     """
     phases = [phase for phase in pipeline.phases if not isinstance(phase, DecisionPhase)]
     said = _plain(wanted)

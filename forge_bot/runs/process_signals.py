@@ -147,8 +147,9 @@ def _nothing() -> None:
 
 @contextmanager
 def undisturbed() -> Generator[None]:
-    """Let no Ctrl-C in while somebody is told that it was heard. Signals can be taken in the main
-    thread only.
+    """Block Ctrl-C while the user is told that a first one was received.
+
+    Only the main thread can receive signals.
     """
     mine = threading.current_thread() is threading.main_thread()
     before = signal.signal(signal.SIGINT, signal.SIG_IGN) if mine else None

@@ -146,9 +146,9 @@ class Project:
     def _steps(self, commands: Sequence[Command], tree: Tree) -> Iterator[tuple[Step, bool]]:
         """Yield the steps of setup, and whether each gets the credentials of registries.
 
-        A manifest that a person approved may name what is run while the project is built. That
-        happens after the installation of third-party packages, without network. So it is where
-        there are credentials, which the project's own code must not see.
+        A manifest that a person approved may name code that runs while the project is built. The
+        project is then built after the installation of third-party packages, without network. The
+        same holds where there are credentials, because the project's own code must not see them.
         """
 
         def read(path: str) -> str:
@@ -382,8 +382,8 @@ class Project:
         return output
 
     def tidy(self, place: Tree) -> None:
-        """Take away what commands left in the work tree, so that it holds committed files, the
-        run's record and what setup left.
+        """Remove the leftovers of commands from the work tree, so that it holds committed files,
+        the run's record and the result of setup.
         """
         by_hand = self._nested if place.path == self.tree.path else frozenset[str]()
         place.remove_nested(keep=by_hand)

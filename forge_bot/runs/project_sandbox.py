@@ -1,5 +1,5 @@
-"""The sandbox in which a project's commands run: which one it is here, and what a command may see,
-change and use up in it.
+"""The sandbox for a project's commands: its backend on this machine, and the files, network and
+resources that a command may use.
 """
 
 import threading
@@ -91,8 +91,10 @@ class ProjectSandbox:
         )
 
     def run(self, box: Box, words: Sequence[str]) -> CommandOutcome:
-        """Return what came of a command. Raises Interrupted where somebody ended the commands: what
-        it said then says nothing about the project.
+        """Return the outcome of a command.
+
+        Raises Interrupted if somebody ended the commands, because the output then says nothing
+        about the project.
         """
         outcome = run(self.backend, box, words, called_off=self._called_off)
         if self._called_off.is_set():

@@ -209,8 +209,8 @@ class PromptContext:
         return self.history.recall(about, files, exclude=self.run.name, parts=phase.recalls)
 
     def past_runs(self, query: str) -> str:
-        """Past runs like a query and what is to be learned of all runs about it, as text for a
-        model.
+        """Return past runs that resemble a query, and the lessons of all runs about it, as text for
+        a model.
         """
         history = self.history
         alike = history.similar(query, exclude=self.run.name)
@@ -228,8 +228,8 @@ def names(globs: Sequence[str], name: str) -> bool:
 
 
 def _said(entry: Pattern) -> str:
-    """Return a finding of earlier runs as a line; what a person said comes from a comment, and
-    loses what is not seen of that.
+    """Return a finding of earlier runs as a line. Invisible text is removed from the words of a
+    person, since they come from a comment.
     """
     if entry.by_person:
         return (

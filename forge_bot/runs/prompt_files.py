@@ -29,8 +29,8 @@ _FOR_FIRST = 9_000
 
 
 class _Room(NamedTuple):
-    """The characters of files that a prompt shows at one place, of one of them at most, and of one
-    of which it has shown parts.
+    """The limits in characters of the files in a part of a prompt: for all of them, for one, and
+    for one that is shown in excerpts.
     """
 
     all: int
@@ -54,7 +54,7 @@ _TESTS_FOR_REQUEST = 4_000
 """Characters of a test file behind the request: enough to see how its tests are written."""
 
 _PROSE = 3_500
-"""Characters of a page or changelog: its beginning and what is named of it."""
+"""Characters of a page or changelog: its beginning, and the parts with searched names."""
 
 _MOST_BYTES = 20_000_000
 
@@ -136,10 +136,11 @@ class PromptFiles:
     def for_task(
         self, now: str, declared: Sequence[str], texts: Iterable[str], also: Sequence[str] = ()
     ) -> list[InputFile]:
-        """Return the files that an implementer needs as they are now.
+        """Return the present files that an implementer needs: those of its task, those that the
+        documents name, and `also`.
 
-        They are those of its task, those that the documents name, and `also`; where nothing names
-        a file, those that define what is named, else the most likely ones.
+        If nothing names a file, they are the files that define the named code, else the most likely
+        ones.
         """
         read = [*texts]
         named_there = [mentions(text) for text in read]

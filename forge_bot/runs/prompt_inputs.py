@@ -98,10 +98,11 @@ class PromptInputs:
     def _own_files(
         self, now: str, task: TaskState, files: PromptFiles, names: Sequence[str]
     ) -> list[InputFile]:
-        """Return what an implementer needs beyond the files that every agent is shown.
+        """Return the additional files of an implementer.
 
-        A task that mends what a review or the commands found gets the change so far, and the files
-        that it and the words of what found it name. Those words stand in a document of the run.
+        A task that fixes findings of a review or of the commands gets the change so far, the files
+        of that change, and the files that the findings name. The findings are in a document of the
+        run.
         """
         own = [f"{task.spec.title}\n" + "\n".join(task.spec.acceptance)]
         own += [self.run.workspace.read(name) for name in names if name in self._deciding]
@@ -114,7 +115,7 @@ class PromptInputs:
 
     @property
     def _deciding(self) -> set[str]:
-        """Return the names of the documents that say what changes in which file."""
+        """Return the names of the documents that decide which file changes how."""
         return {
             phase.writes
             for phase in self.phases

@@ -44,8 +44,9 @@ Post = Callable[[str, str], str]
 
 
 class PublishResult(Frozen):
-    """The visible result: a sentence on it, the address it can be seen at, if any, and the branch
-    that is offered for merge, if that is not the run's, with a sentence on that.
+    """The visible result: a sentence, and its address if it has one.
+
+    If the branch for merge is not the run's, it is named with a sentence of its own.
     """
 
     detail: str

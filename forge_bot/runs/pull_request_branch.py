@@ -95,8 +95,9 @@ def offer(run: Run) -> Offer:
 
 
 def take_peoples_commits(run: Run) -> None:
-    """Merge what people added to the branch that is offered, as far as is known here, so that work
-    that begins now has it. What contradicts the run is left for the next offer to say.
+    """Merge the known commits of people on the offered branch, so that new work includes them.
+
+    Conflicts are left to the next offer, which reports them.
     """
     if name := run.state.pull_request_branch:
         making = _making(run)
@@ -107,9 +108,10 @@ def take_peoples_commits(run: Run) -> None:
 def _with_people(
     run: Run, branch: str, code: CodeSoFar, *, at_once: bool = False
 ) -> tuple[CodeSoFar, tuple[str, ...]]:
-    """Merge into the run what people added to the branch, here and at the remote, where that lacks
-    commits of the run, or `at_once`; the commits to offer then, and the files that both changed
-    differently.
+    """Merge people's commits on the branch, here and at the remote, into the run.
+
+    This happens if the branch lacks commits of the run, or with `at_once`. Return the commits to
+    offer, and the files that both changed differently.
     """
     root, conflicts = run.repository.root, list[str]()
     found = [_tip(run.repository, f"{start}{branch}") for start in (HEADS, _REMOTE) if branch]

@@ -39,7 +39,7 @@ def is_python_setup(argv: Sequence[str]) -> bool:
 
 
 def python_steps(argv: tuple[str, ...], tree: Path, environment: Path) -> Iterator[Step]:
-    """Yield the steps of such a command. The last ones look at what the first ones installed."""
+    """Yield the steps of such a command. The last steps depend on what the first ones installed."""
 
     def read(path: str) -> str:
         file = tree / path

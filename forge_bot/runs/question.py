@@ -1,5 +1,7 @@
-"""The open question as data: what is decided, what it is bound to, and what each answer does. Faces
-render it.
+"""The open question as data: the decision, the version that it is bound to, and the effect of each
+answer.
+
+Faces render it.
 """
 
 from collections.abc import Iterator

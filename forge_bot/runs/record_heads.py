@@ -1,6 +1,6 @@
-"""The first report of a run and where its state says that it stands, on disk and in commits.
+"""The first report of each run and its current place in the pipeline, on disk and in commits.
 
-Equal ids of git mean equal contents, so what a folder in a commit tells is read once.
+Equal ids of git mean equal contents, so a folder of a commit is read once.
 """
 
 import os
@@ -298,7 +298,9 @@ def standing_on_disk(tree: Path, name: str) -> Standing | None:
 
 
 def _seen(file: str) -> tuple[int, int, int, int] | None:
-    """Return what differs between two versions of a file; None if there is none."""
+    """Return the part of a file's metadata that differs between two versions; None if there is no
+    file.
+    """
     try:
         found = os.stat(file)  # noqa: PTH116 - see _started_in
     except OSError:

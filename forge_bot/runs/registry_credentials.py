@@ -33,7 +33,7 @@ def credentials(config: Config, environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def not_given(config: Config, environ: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the variables by which whoever runs forge-bot gives what is missing."""
+    """Return the variables by which the user can give the missing credentials."""
     given = credentials(config, environ)
     return tuple(f"{SETUP_PREFIX}{name}" for name in config.setup_credentials if name not in given)
 

@@ -85,8 +85,9 @@ class RequestLookup(NamedTuple):
 
     @property
     def telling(self) -> tuple[str, ...]:
-        """Return the names whose uses are worth reading: those that are defined, and of the others
-        those that stand in few lines, so not a parameter that half of the functions have.
+        """Return the names whose uses help: defined names, and undefined names in few lines.
+
+        A parameter that many functions have is not one of them.
         """
         return tuple(
             name
@@ -128,8 +129,8 @@ def _is_shown(use: Use, shown: Mapping[str, Sequence[tuple[int, int]]]) -> bool:
 
 @lru_cache(maxsize=4)
 def looked_up(repository: Repository, base: str, request: str) -> RequestLookup:
-    """Return what is found for a request at a commit. It is kept: each command of a run asks for
-    it anew.
+    """Return the findings for a request at a commit. They are kept, because each command of a run
+    needs them.
     """
     shallow = repository.common_dir / "shallow"
     # What changed together is read from the commits that are here.
@@ -180,8 +181,8 @@ _LOOKUPS = TypeAdapter(RequestLookup)
 def _to_show(
     ranked: Mapping[str, float], already: Sequence[str], best: Sequence[str]
 ) -> Iterator[str]:
-    """Yield the code, the tests and the page that hold most of the names, beside those that are
-    shown already; where no test holds a name, the most likely test.
+    """Yield the code, the tests and the page with most of the names that are not shown yet. If no
+    test has a name, yield the most likely test.
     """
     code = [path for path in ranked if not is_prose(path) and not belongs_to_tests(path)]
     tests = [path for path in ranked if belongs_to_tests(path)]

@@ -41,7 +41,7 @@ _Places = Mapping[str, tuple[TestPlace, ...]]
 def requirement_check(
     results: Sequence[CommandResult], state: State, run: Run, project: Project
 ) -> RequirementCheck | None:
-    """Return what the names of the last table of requirements stand for; None without a table."""
+    """Return the meaning of the names in the last table of requirements; None without a table."""
     document, rows = _table(run)
     if not rows:
         return None
@@ -143,7 +143,7 @@ def _has_test(row: Requirement, found: _Places, texts: Mapping[str, str]) -> boo
 
 
 def _is_text(row: Requirement, here: Collection[str]) -> bool:
-    """Return whether a requirement is only about pages that are there, which nobody tests."""
+    """Return whether a requirement is only about existing pages, which have no tests."""
     named = [plain_name(name) for name in row.files]
     return bool(named) and all(path in here and is_prose(path) for path in named)
 

@@ -52,8 +52,10 @@ def _line_of(pattern: re.Pattern[str], text: str) -> str | None:
 
 
 def capability_risks(setup: CapabilitySetup) -> tuple[str, ...]:
-    """Risk flags of the configured servers: each that can reach something outside, and what it is
-    given. They are configured, not started, to say so.
+    """Return the risk flags of the configured servers: each that can reach something outside, and
+    the variables that it gets.
+
+    The configuration is enough for this; no server is started.
     """
     found: list[str] = []
     from forge_bot.agent.tools.server_start import boxes_work

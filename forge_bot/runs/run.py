@@ -30,7 +30,7 @@ from forge_bot.store.run_folder import REPORTS, STATE
 from forge_bot.values import Frozen
 
 _RIDES_ALONG = GateShown | ArtifactChanged | AgentFailed | Prepared
-"""Reports that are committed with the next one that stands for itself."""
+"""Reports without a commit of their own; they are committed with the next one."""
 
 
 class _Touched(Frozen):

@@ -89,11 +89,11 @@ class Session:
     def go_on(
         self, info: RunInfo, first: Callable[[Run], Report | None] | None = None
     ) -> tuple[Outcome, Run]:
-        """Open the run, tell it something first if wanted, and perform until nobody here can do
-        what is asked.
+        """Open the run, record a first report if one is given, and perform until nobody here can
+        perform the next action.
 
-        With `until`, nothing that lies behind that phase is done or asked. Raises BadOption if it
-        is no phase of the run.
+        With `until`, no action after that phase is performed or asked. Raises BadOption if it is no
+        phase of the run.
         """
         with open_run(self.repository, info, self.config) as run:
             last = phase_named(run.pipeline, self.until) if self.until is not None else None

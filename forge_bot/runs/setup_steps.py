@@ -32,8 +32,10 @@ _ASSIGNMENT = re.compile(r"\w+=")
 
 
 def divided(argv: tuple[str, ...], tree: Path, environment: Path) -> Iterator[Step]:
-    """Yield the steps of a setup command. The last ones look at what the first ones installed, so
-    each has to run before the next one is asked for.
+    """Yield the steps of a setup command.
+
+    The last steps depend on what the first ones installed, so each step has to run before the next
+    one is requested.
     """
     if is_python_setup(argv):
         yield from python_steps(argv, tree, environment)

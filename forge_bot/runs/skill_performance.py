@@ -94,8 +94,10 @@ class SkillPerformer:
     async def execute_skill(
         self, wanted: CapabilityRequest, place: SkillPlace, notice: Callable[[Notice], None]
     ) -> CapabilityResult:
-        """Return what came of a skill. It succeeded if its agent ended with an answer, and the
-        last run of each script with exit code 0, whatever the answer claims.
+        """Return the outcome of a skill.
+
+        It succeeded if its agent ended with an answer, and the last run of each script with exit
+        code 0. The claims of the answer do not count.
         """
         try:
             skill = self._chosen(wanted.capability)

@@ -54,8 +54,10 @@ class SkillTrial:
     def perform(
         self, wanted: CapabilityRequest, notice: Callable[[Notice], None]
     ) -> CapabilityResult:
-        """Return what came of a skill. Files are read as they are now; scripts see the commit that
-        is checked out. No event loop may be running.
+        """Return the outcome of a skill.
+
+        The skill reads the present files; its scripts see the checked-out commit. No event loop may
+        be running.
         """
         commit = self.repository.commit_id("HEAD")
         branch = self.repository.head().branch

@@ -14,8 +14,8 @@ def rules_at(repository: Repository, commit: str) -> Rules:
 
 
 def told(rules: Rules, state: State) -> tuple[str, ...]:
-    """Return the rules for a question: before there are tasks each as it stands, then those that
-    made a task a person's.
+    """Return the rules for a question: before there are tasks, every rule; later the rules that
+    gave a task to a person.
     """
     if not state.tasks:
         return tuple(rule.sentence for rule in rules.rules)

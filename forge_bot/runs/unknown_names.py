@@ -23,11 +23,11 @@ _NAMED = 8
 
 
 def unknown_names(design: str, repository: Repository, commit: str) -> tuple[str, ...]:
-    """Return what the items under `Changes` begin with and what is not there, as a reader would
-    name it: `shop/price.py`, or `refund` in `shop/prices.py`.
+    """Return the names at the start of items under `Changes` that are not in the repository, such
+    as `shop/price.py`, or `refund` in `shop/prices.py`.
 
-    What an item calls new is its own matter, and so are tests. A definition counts as there when
-    its file has the word.
+    Items that are marked as new, and tests, are not checked. A definition counts as present if its
+    file contains the word.
     """
     items = [block for block in blocks_below(design, "Changes") if block.starts_item]
     files = frozenset(repository.list_files(commit))

@@ -68,7 +68,7 @@ def judge(
 
 
 def newly_failing(before: CommandResult, now: CommandResult) -> tuple[str, ...]:
-    """Return what surely fails now and did not before; empty also where that cannot be told."""
+    """Return the failures that are certainly new; empty also if that cannot be determined."""
     if not _fails(now) or now.timed_out or cause_of(now) is Cause.MISSING_TOOL:
         return ()
     if not _fails(before):
@@ -79,10 +79,10 @@ def newly_failing(before: CommandResult, now: CommandResult) -> tuple[str, ...]:
 
 
 def _new(before: CommandResult, now: CommandResult, rules: int = RULES) -> list[str]:
-    """Return what fails now and did not before.
+    """Return the failures that are new since before the change.
 
-    A linter that was red before does not hold what the project demands, so one complaint more of a
-    kind that a file has already is nothing new there.
+    If a linter was red before, the project does not enforce all of its rules. So another complaint
+    of a kind that a file already has is not new.
     """
     if now.name is CommandName.LINT and rules >= _SAME_COMPLAINT:
         return [name for name in now.failures if name not in before.failures]

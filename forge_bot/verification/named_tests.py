@@ -95,9 +95,8 @@ def node_of(place: TestPlace) -> str:
 
 
 def select_place(argv: Sequence[str], place: TestPlace, script: str = "") -> Words | None:
-    """Return the words that run one test alone; None if the runner cannot select it.
-
-    `script` is what a package manager runs as `test`.
+    """Return the words that run one test alone; None if the runner cannot select it. `script` is
+    the command that a package manager runs as `test`.
     """
     words = tuple(argv)
     match runner_of(words, script):

@@ -132,9 +132,10 @@ def _cargo(words: Words, names: Sequence[str]) -> Selection | None:
 
 
 def _javascript(words: Words, names: Sequence[str]) -> Selection | None:
-    """Name the files, and the tests by one pattern. Jest and Vitest join titles by blanks.
+    """Name the files, and the tests by one pattern.
 
-    A script hands on what stands after `--`; pnpm, Yarn and Bun hand on all of it.
+    Jest and Vitest join titles by blanks. A script gets only the arguments after `--`; with pnpm,
+    Yarn and Bun it gets all of them.
     """
     found = [match for name in names if (match := _SCRIPT.fullmatch(name)) is not None]
     if len(found) < len(names) or any(match["title"] == _SUITE_FAILED for match in found):

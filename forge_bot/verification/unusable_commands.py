@@ -22,7 +22,7 @@ _NOT_COMPILED = re.compile(r"error: could not compile .*")
 _NO_TEST = re.compile(
     r"^setUp(?:Class|Module)\b|^tearDown(?:Class|Module)\b|^… |\.\w+$|\[.*\] \(.*\)$|\) \(.*=.*\)$"
 )
-"""Failures that are no test: of a class, of a file, a part of a test, or what is not named."""
+"""Failures that name no single test: a class, a file, a part of a test, or an unnamed one."""
 _UNSTEADY = re.compile(
     r"0x[0-9a-fA-F]{4,}|\b\d{4}-\d\d-\d\d\b|\b\d{1,2}:\d\d(?::\d\d)?(?:[.,]\d+)?\b"
     r"|\b\d+(?:\.\d+)? ?(?:ms|s|secs?|seconds|minutes?)\b|\b(?:pid|PID|seed|Seed)[ =:]+\d+"

@@ -1,5 +1,7 @@
-"""The comment with a question. One screen has what is decided, what could go wrong, what it costs,
-and each answer with what it does; below it is all of the rest, then the documents.
+"""The comment with a question.
+
+The first screen shows what is decided, the risks, the cost, and each answer with its effect. The
+other facts and the documents follow below.
 """
 
 from collections.abc import Sequence

@@ -1,5 +1,6 @@
-"""Replies for problems: what happened, what is safe, and what somebody can do. One
-constructor for each occasion.
+"""Replies for problems: what happened, what is safe, and how somebody can help.
+
+Each occasion has one constructor.
 """
 
 from collections.abc import Sequence
@@ -31,7 +32,9 @@ def _safe(commands: CommandNames) -> str:
 
 
 def _once_more(commands: CommandNames, by_hand: str) -> str:
-    """Return who tries again what goes away by itself; `by_hand` says it where nobody else does."""
+    """Return a sentence on who tries again after a passing problem. `by_hand` names the sentence
+    for a run that nothing wakes.
+    """
     if commands.by_timer and not commands.repeat:
         return say("failures.i_try_again")
     return say(by_hand, again=commands.again)

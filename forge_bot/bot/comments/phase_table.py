@@ -97,7 +97,9 @@ def _total(view: RunView, *, priced: bool) -> str:
 
 
 def _results(view: RunView, each: Row) -> list[str]:
-    """Cells of Markdown: what a person said, what a reviewer or a command found, the documents."""
+    """Return the cells of Markdown: decisions of people, findings of reviewers and commands, and
+    the documents.
+    """
     said = _said(view, each.phase)
     return [*([said] if said else []), *_documents(view, each.phase)]
 

@@ -1,5 +1,6 @@
-"""The tracking comment: one for a run, edited as it goes on. The next move on top, then where
-everything stands and what it cost.
+"""The tracking comment: one for a run, edited as the run proceeds.
+
+The next step is at the top, then the state of each phase, and the cost.
 """
 
 from forge_bot.bot.comments.next_step import next_move

@@ -1,4 +1,4 @@
-"""One check of what a run needs: when it applies, what it examines, and its results."""
+"""One check of a run's needs: its condition, its examination and its results."""
 
 import os
 from collections.abc import Callable, Iterable, Mapping

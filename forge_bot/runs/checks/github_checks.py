@@ -107,7 +107,7 @@ def _signs(subject: CheckSubject, workflow: str) -> bool:
 def _signatures(
     place: "RepositoryAddress", facts: "RepositoryFacts", *, signs: bool
 ) -> Iterator[CheckResult]:
-    """Yield what becomes of the branches of a run where rule sets demand signed commits."""
+    """Yield the effect of rule sets that demand signed commits on the branches of a run."""
     default = (facts.default_branch,) if "required_signatures" in facts.rules else ()
     demanding = (*default, *(name for name in facts.signed if name == _OFFERED))
     if demanding:

@@ -122,8 +122,8 @@ def sandbox(subject: CheckSubject) -> Iterator[CheckResult]:
 
 
 def setup_network(subject: CheckSubject) -> Iterator[CheckResult]:
-    """Yield a refusal where setup could pass the proxy and nobody allowed that, and a warning where
-    there is no proxy.
+    """Yield a refusal if setup could bypass the proxy without permission, and a warning if there is
+    no proxy.
     """
     if not subject.profile.commands.setup:
         return

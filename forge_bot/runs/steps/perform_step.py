@@ -111,8 +111,8 @@ class StepPerformer:
     # -- questions
 
     def _question(self, step: Step) -> str:
-        """Return the document that a person approves: what is known, and every file that the steps
-        behind the question will write.
+        """Return the document for the approval: the known facts, and every file that the steps
+        after the question will write.
         """
         values = self._values(ahead=True)
         lines = [f"# {escape.heading(step.label)}", ""]
