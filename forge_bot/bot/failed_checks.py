@@ -21,7 +21,7 @@ from forge_bot.text_format import code_block
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])")
 _MOST_CHECKS = 8
 _LONGEST = 12_000
-"""Characters of one check's log; its end tells most."""
+"""The most characters of one check's log. The end of a log is the most useful part."""
 
 _WAITS = "action_required"
 _FAILED = frozenset({"failure", "error"})

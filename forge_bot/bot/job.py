@@ -225,8 +225,10 @@ class _Visit:
         return exit_code(outcome)
 
     def _complained(self, reply: CommentReply) -> bool:
-        """Call people, unless they wanted it so, were answered already, or did nothing now; return
-        whether the reply stands in a comment of its own. Nobody can be called where comments are
+        """Mention people, unless they caused it on purpose, have an answer already, or did nothing
+        now.
+
+        Return whether the reply is in a comment of its own. Nobody can be mentioned if comments are
         refused.
         """
         told = self.supervisor.writer.told if self.supervisor is not None else ()
@@ -241,8 +243,9 @@ class _Visit:
         return True
 
     def _not_begun(self, reply: CommentReply, *, said: bool) -> None:
-        """Replace the comment that says that a run has begun: there is none. The reply's words
-        stand there unless they are `said` in a comment of their own.
+        """Replace the comment that says that a run has begun, because none has.
+
+        The reply is written there, unless it is `said` in a comment of its own.
         """
         wake = self.around.wake
         if wake.deed == RequestedOperation.START and wake.tracking_comment is not None:

@@ -57,8 +57,9 @@ class JobContext(Frozen):
     by_timer: bool = False
     """Return whether a timer wakes a worker again after a passing problem."""
     edit_seconds: Decimal = Decimal(10)
-    """Between two edits of the tracking comment while a worker is at it; GitHub limits what one
-    token may write."""
+    """Return the seconds between two edits of the tracking comment during a worker's shift. GitHub
+    limits the writes of one token.
+    """
 
     @property
     def url(self) -> str:

@@ -146,10 +146,10 @@ def _last_added(events: tuple[IssueEvent, ...], label: str) -> IssueEvent | None
 
 
 def _comments(thread: Thread, until: int | None) -> tuple[list[str], tuple[Comment, ...]]:
-    """Return comments of people who may give commands, without those that hold one, and those left
-    out since they were edited.
+    """Return comments of people who may give commands, and the comments left out because they were
+    edited.
 
-    Each comes with its id, author, role and time.
+    Comments with a command are not included. Each comes with its id, author, role and time.
     """
     found: list[str] = []
     left_out: list[Comment] = []

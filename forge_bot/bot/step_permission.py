@@ -7,8 +7,9 @@ from contextlib import suppress
 from forge_bot.bot.worker_messages import ActionEnded, StepBegins, written
 
 STEPS = "FORGE_BOT_STEPS"
-"""Names two open files: one that steps and outcomes of actions are written to, each as a message of
-a worker, and one that says when a step may begin."""
+"""Names two open files. Steps and outcomes of actions are written to the first, each as a message
+of a worker. The second says when a step may begin.
+"""
 
 
 class StepGate:

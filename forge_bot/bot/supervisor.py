@@ -59,8 +59,9 @@ MOST_TURNS = 60
 """Between worker and publications; a run that needs more goes round in circles."""
 
 LONG_SHIFT_SECONDS = 30.0
-"""After a worker's shift of this length the thread is read again; before, what comes is left to the
-job that it wakes."""
+"""After a worker's shift of this length the thread is read again. New comments during a shorter
+shift are left to the jobs that they start.
+"""
 
 Ended = tuple[Outcome, CommentReply | None]
 

@@ -64,7 +64,7 @@ class ThreadCommand:
 
 
 class Thread:
-    """The conversation about one run. Comments and roles are read once; what we say meanwhile is
+    """The conversation about one run. Comments and roles are read once; our own later comments are
     added by `remember`.
     """
 

@@ -1,8 +1,8 @@
-"""Read a comment if the gate could not tell whether it has a command.
+"""Read a comment if the gate could not decide whether it has a command.
 
-The gate wrote nothing. Here the comment is read as Markdown, and what the gate does for a certain
-command is done now: the reaction, a correction, help, a refusal, the first line of the tracking
-comment. Without a command nothing is written.
+The gate wrote nothing. Here the comment is read as Markdown. If it has a command, the gate's part
+follows now: the reaction, a correction, help, a refusal, the first line of the tracking comment.
+Without a command nothing is written.
 """
 
 from dataclasses import dataclass

@@ -81,12 +81,12 @@ def guess_effort(
     text: str,
     issue_type: str = "",
 ) -> EffortGuess:
-    """Guess the effort from the first source that gives one.
+    """Guess the effort from the first source that gives one: flag, label, issue type, story points,
+    signs of scope.
 
-    The order is flag, label, issue type, story points, signs of scope. Labels look like `forge:S`,
-    `effort: M`, `size/XL`. A label that begins with `forge` takes precedence; of two labels the
-    larger counts. Story points up to 4 mean S, up to 12 M; 0 or less are ignored. Raises BadOption
-    if the flag is none of S, M, L.
+    Labels look like `forge:S`, `effort: M`, `size/XL`. A label that begins with `forge` takes
+    precedence; of two labels the larger counts. Story points up to 4 mean S, up to 12 M; 0 or less
+    are ignored. Raises BadOption if the flag is none of S, M, L.
     """
     if flag is not None:
         return EffortGuess(effort=_flag(flag), reason="the effort that was asked for")

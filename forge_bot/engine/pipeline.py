@@ -129,7 +129,7 @@ class Pipeline(Frozen):
     @property
     def summary(self) -> str:
         """The document with the result of a run: the one marked as summary, else that of the last
-        agent phase; "" if there is none.
+        agent phase; "" without one.
         """
         written = [phase.writes for phase in reversed(self.phases) if isinstance(phase, AgentPhase)]
         return next(iter((*self.documents("summary"), *written)), "")
@@ -145,8 +145,8 @@ class Pipeline(Frozen):
 
     @property
     def planned_in(self) -> str:
-        """The document that says what is implemented: the one that a person approves first, or the
-        request where nobody approves one.
+        """The document with the plan of the implementation: the one that a person approves first,
+        or the request if nobody approves one.
         """
         plan, first = self.approved_first, self.phases[0]
         if plan is not None:

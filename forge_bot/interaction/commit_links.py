@@ -1,5 +1,5 @@
-"""Links to documents: addresses on GitHub that name a commit, so that they stay true, or
-paths where there is no address.
+"""Links to documents: addresses on GitHub with a commit, so that they stay valid, or paths if there
+is no address.
 """
 
 from urllib.parse import quote

@@ -1,7 +1,7 @@
-"""Comments that fit: fixed words, and parts that take as much room as is left.
+"""Comments that fit: fixed words, and parts that use the remaining room.
 
-GitHub refuses bodies above 65,536 characters. Whether it counts code points or UTF-16 units is not
-documented, so the larger number, UTF-16 units, is counted, and 60,000 of them are below the limit
+GitHub refuses bodies above 65,536 characters. It does not document whether it counts code points or
+UTF-16 units, so the larger number, UTF-16 units, is counted. 60,000 of them are below the limit
 either way; in UTF-8 they are at most 180,000 bytes.
 """
 

@@ -17,8 +17,8 @@ def alert(tone: Tone, text: str) -> str:
 
 
 def fold(label: str, body: str, *, open_: bool = False) -> str:
-    """A part that is closed. `label` is HTML as `title` makes it, `body` is Markdown that ends what
-    it opens.
+    """Return a folded part. `label` is HTML from `title`; `body` is Markdown that closes every
+    block it opens.
     """
     tag = "<details open>" if open_ else "<details>"
     return f"{tag}<summary>{label}</summary>\n\n{body.strip(chr(10))}\n\n</details>"

@@ -177,8 +177,8 @@ def _accepted(decision: Decision) -> str:
 
 
 def _requirements(view: RunFacts, documents: Mapping[str, str]) -> LinesPart:
-    """Return the verifier's finding for each requirement, or the reviewer's; where neither wrote a
-    table, what the tasks say.
+    """Return the verifier's finding for each requirement, else the reviewer's. Without a table of
+    theirs, return the results of the tasks.
     """
     found = next(
         (

@@ -51,7 +51,7 @@ def _requirement(row: list[str]) -> Requirement:
 
 
 def _names(cell: str) -> tuple[str, ...]:
-    """Return the spans of code in a cell; of one without any, what commas part."""
+    """Return the spans of code in a cell; without any, the parts between its commas."""
     if spans := _CODE.findall(cell):
         return tuple(filter(None, (span.strip() for span in spans)))
     return tuple(

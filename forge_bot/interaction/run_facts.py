@@ -14,7 +14,7 @@ from forge_bot.values import Frozen, PhaseId, Severity, Verdict
 
 
 class RunFacts(Frozen):
-    """One look at a run. The same facts give the same bytes."""
+    """The facts of a run at one time. The same facts give the same bytes."""
 
     pipeline: Pipeline
     state: State

@@ -31,7 +31,7 @@ _COMPLAINTS = 2
 pipeline decides."""
 
 LONGEST_WORDS = 4_000
-"""Characters of what a client says of a failure."""
+"""The most characters of a client's words about a failure."""
 
 
 class ReportOutcome(NamedTuple):
@@ -75,7 +75,7 @@ def agent_failed(run: Run, action: SpawnAgent, said: Previous) -> ReportOutcome:
 def agent_worked(
     run: Run, action: SpawnAgent, said: Previous, tries: ClientTries
 ) -> ReportOutcome | None:
-    """Report what the client's agent did; None where nothing is to be reported yet."""
+    """Report the work of the client's agent; None if there is nothing to report yet."""
     dispatch = dispatched(run, action)
     tasks: tuple[TaskId | None, ...] = action.parallel_task_ids or (None,)
     names = dict(zip(tasks, outputs_of(action), strict=True))
@@ -237,7 +237,7 @@ def _shared_out(
     changed: tuple[str, ...],
     texts: dict[TaskId | None, str],
 ) -> dict[TaskId | None, tuple[str, ...]]:
-    """Return the task of each changed file: the one that declares it, else the one whose report
+    """Return the task of each changed file: the task that declares it, else the one whose report
     names it, else the first.
     """
     shares: dict[TaskId | None, list[str]] = {task: [] for task in tasks}
@@ -312,8 +312,10 @@ def _told(
 
 
 def _usages(said: Previous, count: int, before: Usage | None = None) -> tuple[Usage, ...]:
-    """Return the usage of each of several reports: the client counts for all of them together, so
-    the first has it all, with what was used `before` for the same action.
+    """Return the usage of each of several reports.
+
+    The client counts all of them together, so the first report has the sum, including the usage
+    `before` for the same action.
     """
     # The price is the client's own affair; zero would claim that it cost nothing.
     other = Usage(calls=1, cost=None, model=said.model)

@@ -1,8 +1,8 @@
-"""The folders that a client has open, asked for in the form that serves both eras of the protocol,
-and only where they decide something.
+"""The folders that a client has open, requested only if they matter.
 
-https://modelcontextprotocol.io/specification (roots): a list of `file:` addresses, which a client
-declares to have.
+The request has the form that both eras of the protocol understand.
+https://modelcontextprotocol.io/specification (roots): a list of `file:` addresses, for clients that
+declare it.
 """
 
 from collections.abc import Awaitable, Callable

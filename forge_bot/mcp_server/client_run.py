@@ -44,12 +44,11 @@ class Turns:
 
 @contextmanager
 def client_run(location: RunLocation, turns: Turns, *, ending: bool = False) -> Generator[Run]:
-    """The run, held for one call. Raises WrongBranch, RunBusy when another process keeps it, and
-    what opening raises.
+    """Hold the run for one call.
 
-    With `ending` it does not matter what else was committed.
-
-    What goes wrong while it is held comes out as AtNode, with the error as its cause.
+    With `ending`, other commits do not matter. Raises WrongBranch, RunBusy if another process holds
+    it, and the errors of opening a run. An error while it is held is raised as AtNode, with that
+    error as its cause.
     """
     with turns.turn(location.key), ExitStack() as stack:
         _on_branch(location)

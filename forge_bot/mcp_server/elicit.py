@@ -169,11 +169,10 @@ _CHOICE_KEY = "forge_effort"
 async def chosen(
     ctx: Context[Any, Any], question: str, proposal: dict[str, Any]
 ) -> dict[str, Any] | InputRequiredResult | None:
-    """Ask the client's person for effort, branch and short name; None where they do not answer, so
-    that the model asks.
+    """Ask the client's person for effort, branch and short name.
 
-    Return the user_confirmation that the answer makes. An InputRequiredResult is to be returned
-    from the tool as it is.
+    Return the user_confirmation of the answer; None without an answer, so that the model asks. An
+    InputRequiredResult is to be returned from the tool unchanged.
     """
     if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
         if ctx.request_state is None:

@@ -25,7 +25,7 @@ _TO_SEARCH = ("numpy", "sqlite3", "forge_bot.knowledge.kept_history")
 
 
 def steps(service: LazyService) -> tuple[Step, ...]:
-    """Return the steps in the order in which a client needs what they load."""
+    """Return the steps in the order in which a client needs the loaded modules."""
     return (
         *(partial(import_module, name) for name in _BEFORE_THE_SERVICE),
         # Pydantic builds a class at its first use, and two threads should not build the same one:

@@ -49,7 +49,9 @@ def patch(text: str) -> str:
 
 
 def beginning(text: str, longest: int) -> str:
-    """The text, or whole lines of its beginning; half a line where it is one long one."""
+    """Return the text, or whole lines of its beginning; a part of a line if that line is too
+    long.
+    """
     if len(text) <= longest:
         return text
     kept = text[: max(longest, 0)]

@@ -19,7 +19,7 @@ from forge_bot.runs.typed_answer import PersonAnswer, person_answer
 from forge_bot.sentences import say
 
 VIA = "mcp"
-"""How an answer came that the model passed on: nobody checked that a person gave it."""
+"""The source of an answer that the model passed on. Nobody checked that a person gave it."""
 
 VIA_CLIENT = "mcp-elicitation"
 """How an answer came that the client itself asked its person for."""

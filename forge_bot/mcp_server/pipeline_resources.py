@@ -45,8 +45,8 @@ def _sentence(roots: ServedFolders, name: str) -> str:
 
 
 def pipeline_at(roots: ServedFolders, wanted: str) -> Pipeline | StepPipeline:
-    """The pipeline whose address ends so. Raises NotServed for a project that is none here, and
-    what loading raises.
+    """Return the pipeline with this end of its address. Raises NotServed for an unknown project,
+    and the errors of loading.
     """
     name, _, project = wanted.partition("@")
     root = roots.root(project) if project else _first(roots, name)

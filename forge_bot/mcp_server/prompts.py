@@ -1,4 +1,4 @@
-"""The prompts: what a session with forge-bot is bound to, not which steps it takes."""
+"""The prompts. They define the limits of a session with forge-bot, not its steps."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -216,7 +216,7 @@ def _telling_of_changes(server: Server[Any]) -> Callable[..., InitializationOpti
 
 
 def _cause(error: BaseException, kind: type[Kind]) -> Kind | None:
-    """The error itself or what it came from, if that is of a kind."""
+    """Return the error or one of its causes, if it is of a class."""
     cause: BaseException | None = error
     while cause is not None and not isinstance(cause, kind):
         cause = cause.__cause__

@@ -27,8 +27,8 @@ class PublishStep(NamedTuple):
 
 
 def publish_step(run: Run, action: Exec) -> PublishStep | Published | PublicationAsked:
-    """The client's next step of a publication, or the report that there is none to take here, or
-    that a person is asked first.
+    """Return the client's next step of a publication. If there is none, return its report; if a
+    person is asked first, the report of that.
     """
     match action.operation:
         case "open-issues":

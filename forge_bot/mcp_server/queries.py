@@ -39,7 +39,7 @@ class Queries:
 
     @cached_property
     def graphs(self) -> "GraphAnswers":
-        """The projects' graphs; what reads them is imported when somebody asks."""
+        """The projects' graphs. Their reader is imported at the first use."""
         from forge_bot.mcp_server.graph_answers import GraphAnswers
 
         return GraphAnswers(self.roots)
@@ -91,8 +91,8 @@ class Queries:
         return _listed(name, self.reading(name).state)
 
     def artifact(self, name: str, artifact: str) -> str:
-        """A document. The request is cleaned of what nobody sees: strangers may have hidden words
-        for a model in it.
+        """Return a document. Invisible text is removed from the request, because strangers may have
+        hidden words for a model in it.
         """
         if artifact == "request.md":
             return self.request(name)

@@ -1,4 +1,4 @@
-"""Figures of runs and estimates, and what earlier runs of a project tell."""
+"""Figures of runs, estimates, and lessons of a project's earlier runs."""
 
 from collections import Counter
 from typing import Literal
@@ -29,7 +29,9 @@ _ALL = 100_000
 def search(
     root: ServedFolder, query: str, about: About, limit: int
 ) -> tuple[dict[str, JsonValue], ...]:
-    """Return earlier runs like a text, what reviewers kept finding, or where runs got stuck."""
+    """Return earlier runs that resemble a text, repeated findings of reviewers, or places where
+    runs got stuck.
+    """
     past, count = _history(root), min(max(limit, 1), _MOST)
     match about:
         case "runs":

@@ -1,5 +1,5 @@
-"""The tools beside the loop, as plain functions: resuming, sending back, ending, and looking at
-what runs took and taught.
+"""The tools beside the loop, as plain functions: resume, send back, end, and read figures and
+lessons of past runs.
 """
 
 from collections.abc import Mapping

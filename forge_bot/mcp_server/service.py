@@ -73,8 +73,8 @@ class Service:
     def init(
         self, arguments: str, current_branch: str, project: str = "", opened: Sequence[Path] = ()
     ) -> NewRunProposal | Resumed | InitErrors:
-        """`pipeline_init`; `opened` are the folders that the client has open, where that was
-        asked.
+        """Carry out `pipeline_init`; `opened` are the client's open folders, if they were
+        requested.
         """
         self.roots.welcome(opened)
         root = self._meant(arguments, project or self.roots.open_one(opened))

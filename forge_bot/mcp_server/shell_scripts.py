@@ -1,6 +1,6 @@
-"""The script files that a line for a shell runs, and whether one of them gives a person's answer.
+"""The script files in a shell line, and whether one of them gives a person's answer.
 
-A file is read as far as one file goes: what it imports or makes is not followed.
+Each file is read alone: its imports and the files that it creates are not followed.
 """
 
 import re

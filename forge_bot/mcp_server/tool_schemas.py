@@ -293,7 +293,9 @@ WireAction = (
 
 
 MOST_COUNTED = 10**12
-"""Tokens and milliseconds of one action; more is no count, but its report is one all the same."""
+"""The most tokens or milliseconds of one action. A larger number is cut to it, and its report still
+counts.
+"""
 
 LONGEST_MODEL = 200
 

@@ -1,5 +1,5 @@
-"""Run the agents of a run: one alone, or one for each task of a wave, at the same time, with their
-results merged in order.
+"""Run the agents of a run: a single one, or one for each task of a wave in parallel. The results of
+a wave are merged in order.
 """
 
 import asyncio
@@ -59,7 +59,7 @@ from forge_bot.values import TaskId, Tier
 class Agents:
     """Runs agents for one run, with one budget and one journal for all of them.
 
-    With `only`, each agent takes one step of that kind, and PausedBefore names the next one.
+    With `only`, each agent performs one step of that kind, and PausedBefore names the next one.
     `delivered` pushes the branch before a batch is handed in.
     """
 
@@ -197,8 +197,10 @@ class Agents:
     async def _worktree(
         self, action: SpawnAgent, task: TaskId | None, trees: AsyncExitStack
     ) -> AgentWorktree:
-        """Return a separate tree for an agent that changes files at the same time as others, or in
-        a wave that is partly merged; else the run's own.
+        """Return the tree of an agent.
+
+        It is a separate one if the agent changes files in parallel with others, or in a wave that
+        is partly merged; else the run's own.
         """
         if task is None or not self.run.pipeline.implements(action.phase):
             return self.worktrees.own

@@ -153,7 +153,9 @@ def _imports(graph: "ProjectGraph", some: frozenset[str], others: frozenset[str]
 
 
 def _reach(files: Sequence[str], graph: "ProjectGraph | None") -> str:
-    """Return in one or two lines what depends on changed files, and which of it no test imports."""
+    """Return in a line or two the files that depend on changed ones, and those of them that no test
+    imports.
+    """
     if graph is None:
         return ""
     from forge_bot.project.graph.graph_query import reach_of

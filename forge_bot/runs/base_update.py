@@ -39,13 +39,13 @@ def fetch_for_update(run: Run) -> None:
 def update(
     run: Run, *, key: str, at: datetime, by: str, via: str, base: str = ""
 ) -> RetryAsked | BaseConflicted | None:
-    """Merge what people added to the offered branch and what came to the base branch, as far as is
-    known here. `base` is another base branch than the run's own, where a person gave the pull
-    request another one.
+    """Merge the known commits of people on the offered branch and the new commits of the base
+    branch.
 
+    `base` is another base branch than the run's own, if a person gave the pull request another one.
     Return the report that sends the run back to its verification, or to a task that solves the
-    conflicts; None for a run that comes to its verification anyhow. Approvals and open questions
-    stand: no document changes. Raises CannotUpdate, and nothing is merged then.
+    conflicts. Return None if the run has its verification still before it. Approvals and open
+    questions stay valid: no document changes. Raises CannotUpdate; nothing is merged then.
     """
     state = run.state
     done = state.current_phase_status is RunStatus.COMPLETED

@@ -118,8 +118,8 @@ class ChangeInputs:
         return (self.run.repository.commit_id(f"{mine[-1].id}^"), paths) if mine else (base, None)
 
     def command(self, task: TaskState | None, phase: AnsweringPhase) -> str:
-        """Return the command that shows the changes of interest to a phase, for an agent that runs
-        it itself. It is empty if the phase does not look at changes.
+        """Return the command by which an agent can show the changes for a phase itself; empty if
+        the phase does not need changes.
         """
         if phase.changes == "none":
             return ""

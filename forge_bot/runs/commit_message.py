@@ -71,7 +71,7 @@ def start_subject(title: str) -> str:
 
 
 def trailers(report: Report, before: State, pipeline: Pipeline) -> Trailers:
-    """Return the run, the phase, the task if there is one, an agent's inputs, and the approvals."""
+    """Return the trailers of a report's commit: run, phase, task, an agent's inputs, approval."""
     phase = report.phase if isinstance(report, ArtifactWritten) else before.current_phase
     found = [("Forge-Run", before.run), ("Forge-Phase", str(phase))]
     if isinstance(report, ArtifactWritten) and report.task is not None:

@@ -98,11 +98,11 @@ def plan_for(
     here: bool,
     external_worktree: bool = False,
 ) -> RunPlan:
-    """Return the plan that a draft leads to by itself.
+    """Return the plan for a draft.
 
-    With `external_worktree` the tree is that of somebody who has been told already what is in the
-    way of a run in it. Names that a killed start has taken are free again. Raises BadOption,
-    BranchExists, DirtyTree, DetachedHead, NoCommits.
+    With `external_worktree` the tree belongs to somebody who already knows the problems of a run in
+    it. Names that a killed start has taken become free again. Raises BadOption, BranchExists,
+    DirtyTree, DetachedHead, NoCommits.
     """
     remove_failed_starts(repository)
     guess: EffortGuess = guess_effort(
@@ -153,10 +153,12 @@ def create_run(
     """Make the work tree, write the frozen request and the first report, and commit them on the
     run's branch.
 
-    With `external_worktree` the run lives in the tree that somebody else works in, who may have to
-    make the branch first: nothing is committed here, the first opening of the run does it, and if
-    anything fails nothing is left. `note` writes, before the run is there, what lies beside it.
-    With `sets_up` the work tree for setup is made beside the run's own.
+    With `external_worktree` the run is in the tree where somebody else works, who may have to make
+    the branch first. Then nothing is committed here: the first opening of the run commits it. If
+    anything fails, nothing is left.
+
+    `note` writes further files of the run before it exists. With `sets_up` the work tree for setup
+    is made beside the run's own.
     """
     draft, plan = beginning.draft, beginning.plan
     stamp = now()

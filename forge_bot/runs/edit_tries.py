@@ -71,7 +71,9 @@ class EditTries:
 
     @property
     def possible(self) -> bool:
-        """Return whether some test command told something before the change, or there are rules."""
+        """Return whether some test command gave a usable result before the change, or there are
+        rules.
+        """
         run = self.run
         return run.config.tries.most > 0 and (
             self._tested or has_rules(run.repository, run.state.base_commit)

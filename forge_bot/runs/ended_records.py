@@ -54,10 +54,9 @@ def record_tips(repository: Repository) -> BranchTips:
 
 
 def newest_records(repository: Repository, tips: BranchTips | None = None) -> str:
-    """Return the commit with all records that this clone knows of; empty if there are none.
+    """Return the commit with all records that this clone has; empty without one.
 
-    Where two branches have gone apart, they are joined. A run that recalls from that commit sees
-    the same on any machine.
+    Diverged branches are merged. A run that recalls from that commit sees the same on any machine.
     """
     tips = tips or record_tips(repository)
     found = set(record_commits(tips).values())
@@ -73,8 +72,8 @@ def newest_records(repository: Repository, tips: BranchTips | None = None) -> st
 
 
 def recorded_on(repository: Repository, tips: BranchTips | None = None) -> dict[str, str]:
-    """Return the runs whose records are kept apart, each with the ref that has its record; a
-    branch here counts before those of remotes.
+    """Return the runs whose records are kept apart, each with the ref of its record. A local branch
+    takes precedence over those of remotes.
     """
     known = reversed(record_commits(tips or record_tips(repository)).items())
     return {name: ref for ref, tip in known for name in repository.list_folders(tip, SPECS)}

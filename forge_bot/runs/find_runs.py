@@ -92,13 +92,13 @@ class RunInfo(Frozen):
 
 
 def runs(repository: Repository, *, unborn: bool = False) -> tuple[RunInfo, ...]:
-    """The runs of all local branches, newest first, then those only remotes have, as the last fetch
-    saw them, then those that ended and whose branches are gone.
+    """Return the runs of all local branches, newest first, then runs that only remotes have, then
+    ended runs whose branches are gone.
 
-    A workspace counts on the branch that its first report names, or on the branch that has it where
-    that one is gone. Nothing is fetched: of a run whose record a partial clone does not have, its
-    name and branch are told. With `unborn`, the runs that lie in the work tree and whose branch is
-    not made yet come first.
+    A workspace belongs to the branch that its first report names; if that branch is gone, to the
+    branch that contains the workspace. Nothing is fetched: remotes are as the last fetch saw them.
+    If a partial clone lacks a run's record, the run has its name and branch only. With `unborn`,
+    runs in the work tree whose branch does not exist yet come first.
     """
     tips = repository.tips(trees=True)
     reader = repository.objects_by_id()
@@ -206,7 +206,7 @@ def checked_out(repository: Repository) -> str:
 
 
 class _Orphan(NamedTuple):
-    """A run that lies on a branch that is not its own; without a folder, in its work tree."""
+    """A run on a branch that is not its own; without a folder, in its work tree."""
 
     branch: str
     started: FirstReport

@@ -80,13 +80,14 @@ class InquiryArguments(TypedDict):
 
 
 def inquire(run: Run, question: str, key: str = "", **how: Unpack[InquiryArguments]) -> Inquiry:
-    """Answer a question about what waits at the open gate, or about the run so far, and record what
-    it cost.
+    """Answer a question about the open gate, or about the run so far, and record the cost.
 
-    The run must be held by this process; no event loop may be running. Asked again with a `key` of
-    the caller's own (such as a comment's id), what was answered under it comes back and no model is
-    asked. Raises BadOption for a question without words or of more than 20,000 characters,
-    ModelUnavailable; every other end without an answer is in `stop` and `message`.
+    This process must hold the run, and no event loop may be running. `key` is the caller's own,
+    such as a comment's id. If an answer is recorded under it, that answer is returned and no model
+    is asked.
+
+    Raises BadOption for a question without words or of more than 20,000 characters, and
+    ModelUnavailable. For every other end without an answer, `stop` and `message` give the reason.
     """
     asked = _earlier(run)
     if key and (before := next((report for report in asked if report.key == key), None)):
@@ -276,8 +277,8 @@ class _Inquirer:
         return (*(self.prompts.inputs.artifact(name) for name in documents), stands, *before)
 
     def _documents(self) -> tuple[str, ...]:
-        """The request and what the open gate shows; without a gate, or where it shows nothing,
-        every document so far.
+        """Return the request and the documents of the open gate. Without a gate, or if it shows
+        nothing, return every document so far.
         """
         state = self.run.state
         files = [file.name for file in state.gate.files] if state.gate is not None else []

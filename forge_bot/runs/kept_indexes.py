@@ -41,8 +41,8 @@ def kept_index(folder: Path, told: str) -> History | None:
 
 
 def nearest_index(folder: Path, header: str, wanted: Sequence[tuple[str, str]]) -> "GrowingHistory":
-    """Return the stored index of this kind with the most of these runs; an empty one if there is
-    none.
+    """Return the stored index of this kind that has the most of these runs; an empty one if none is
+    stored.
     """
     import sqlite3
 

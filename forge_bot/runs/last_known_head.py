@@ -48,9 +48,7 @@ class LastKnownHead:
         return self._begun
 
     def begin(self) -> None:
-        """Note that the run may get more than what was left; this is on disk before the first
-        addition.
-        """
+        """Note on disk, before the first addition, that this process may add to the run."""
         if not self._begun:
             known = self.left or KnownState(head="", size=0, digest="")
             self._write(known.model_copy(update={"at_work": True}))

@@ -41,13 +41,13 @@ Recorded = Callable[[Report], Awaitable[None]]
 
 
 class LocalHost:
-    """Performs the actions of one run, one after the other; the tasks of a wave side by side.
+    """Performs the actions of one run in sequence, and the tasks of a wave in parallel.
 
-    `post` writes a comment to the run's issue, once a person has agreed; without it nothing is
-    posted. `withheld` names files by git's wildcards that cannot be delivered from here: of an
-    approved patch they stay in the patch. With `only`, agents take one step of that kind.
-    `delivered` is called in threads where the branch has to lie where others find it. `passing`
-    errors of a publication are raised and not reported: whoever leads the run publishes again.
+    `post` writes a comment to the run's issue, after a person has agreed; without it nothing is
+    posted. `withheld` names, by git's wildcards, files that cannot be delivered from here: they
+    stay in the approved patch. With `only`, agents perform one step of that kind. `delivered` is
+    called in threads before others need the branch. Errors of a publication that are `passing` are
+    raised and not reported, because whoever leads the run publishes again.
     """
 
     def __init__(
@@ -144,7 +144,7 @@ class LocalHost:
         return no_reports()
 
     async def publish(self, state: State, action: Exec) -> AsyncGenerator[Report]:
-        """Publish what can be published from this machine, if this host does that at all."""
+        """Publish the parts that this machine can publish, if this host publishes at all."""
         if self.publisher is not None:
             self._began(action)
             publish = partial(self._publish, self.publisher)

@@ -25,11 +25,10 @@ from forge_bot.store.run_folder import REPORTS, ReadOnlyWorkspace
 
 
 def settle(run: Run, committed: bytes, *, external_worktree: bool = False) -> None:
-    """Bring disk, state and branch into agreement after a crash, or after a person edited
-    artifacts by hand.
+    """Make disk, state and branch agree after a crash, or after a person edited artifacts by hand.
 
     `committed`: the reports in the branch's last commit. `external_worktree`: somebody else works
-    in the tree while no process holds the run, so what is unfinished there stays.
+    in the tree while no process holds the run, so unfinished work there stays.
     """
     run.commit_pending(committed, external_worktree=external_worktree)
     if not external_worktree and run.places.tasks.exists():
@@ -54,12 +53,11 @@ def open_run(
     external_worktree: bool = False,
     ending: bool = False,
 ) -> Generator[Run]:
-    """The run, locked for this process and settled. A work tree that is gone is made anew from the
-    branch.
+    """Return the run, locked for this process and settled.
 
-    With `external_worktree`, unfinished work in the tree is left where it is: the agents are not of
-    this process. What they committed by themselves is refused, with ForeignCommits, unless the run
-    is to be ended; what they added to the record is taken away.
+    A missing work tree is made again from the branch. With `external_worktree`, the agents are not
+    of this process, and unfinished work stays in the tree. Their own commits are refused with
+    ForeignCommits, unless the run is to be ended. Their additions to the record are removed.
     """
     with held_tree(repository, info) as (places, tree, mended):
         stands = _stands(repository, tree, info.branch)
@@ -125,8 +123,8 @@ def refuse_renamed(info: RunInfo) -> None:
 
 
 def _tree(repository: Repository, info: RunInfo, place: Path) -> tuple[Tree, tuple[str, ...]]:
-    """The run's work tree, made anew from its branch, or from a remote's, if there is none; what
-    had to be done for that.
+    """Return the run's work tree, and notices of repairs. If the tree is missing, it is made from
+    the run's branch, or from a remote's.
     """
     if info.tree is not None:
         repository.mend_worktree(info.tree)

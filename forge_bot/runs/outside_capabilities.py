@@ -1,5 +1,5 @@
-"""The tools and skills of one run: discovered once, told when something is missing, and offered in
-an order that fits the request.
+"""The tools and skills of one run: discovered once, reported if one is missing, and offered in an
+order that fits the request.
 """
 
 import asyncio

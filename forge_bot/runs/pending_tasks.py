@@ -34,8 +34,8 @@ class PendingTasks:
         ]
 
     def owns(self, item: str, words: str) -> bool:
-        """Return whether a failing test is the work of one of these tasks, by its name and what the
-        command says about it.
+        """Return whether a failing test belongs to one of these tasks, by its name and the
+        command's output.
         """
         path = self._place(item, words)
         if not path:

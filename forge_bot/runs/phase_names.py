@@ -98,12 +98,11 @@ def never_stop(_state: State, _action: Action) -> bool:
 
 
 def stop_after(pipeline: Pipeline, last: PhaseId) -> StopLine:
-    """The line after the phase `last`: what comes later in the order of the pipeline lies behind
-    it, reviews and gates of `last` included.
+    """Return the line after the phase `last`.
 
-    A phase that comes again, because a review sent back to it, lies before the line. Tasks are
-    implemented in waves, and later ones build on reviewed ones: the reviews on the way to the last
-    wave belong to the implementation.
+    Behind the line are the later phases of the pipeline, and the reviews and gates of `last`. A
+    phase that a review sent back is before the line. Tasks are implemented in waves, and later
+    waves build on reviewed ones. So the reviews before the last wave belong to the implementation.
     """
     limit = pipeline.position(last)
 
@@ -130,12 +129,12 @@ class StopAtLine:
         return no_reports() if behind else self._host.perform(state, action)
 
     def ask(self, state: State, action: PersonAction) -> AsyncGenerator[Report]:
-        """Let the host ask what lies before the line."""
+        """Let the host ask if the question is before the line."""
         behind = self._line(state, action)
         return no_reports() if behind else self._host.ask(state, action)
 
     def publish(self, state: State, action: Exec) -> AsyncGenerator[Report]:
-        """Let the host publish what lies before the line."""
+        """Let the host publish if the action is before the line."""
         behind = self._line(state, action)
         return no_reports() if behind else self._host.publish(state, action)
 

@@ -18,8 +18,7 @@ Done = TypeVar("Done")
 _Handler = Callable[[int, FrameType | None], Any] | int | signal.Handlers | None
 
 _PATIENCE = 5.0
-"""Seconds that work which was told to stop may take for it before another Ctrl-C is taken as
-meant."""
+"""Seconds that work may take to stop before another Ctrl-C interrupts it."""
 
 
 def this_process() -> str:
@@ -32,11 +31,11 @@ def this_process() -> str:
 
 @contextmanager
 def stop_on_signals() -> Generator[None]:
-    """Make SIGTERM do what Ctrl-C does: commands under way are ended, the lock is let go, the way
-    to go on is said.
+    """Make SIGTERM act as Ctrl-C: commands under way are ended, the lock is released, and the way
+    to continue is printed.
 
-    Signals can be taken in the main thread only; anywhere else, and where the host has a handler of
-    its own, nothing changes.
+    Only the main thread can receive signals. In another thread, or if the host has a handler of its
+    own, nothing changes.
     """
     mine = (
         threading.current_thread() is threading.main_thread()
@@ -52,12 +51,11 @@ def stop_on_signals() -> Generator[None]:
 
 
 def until_stopped(work: Coroutine[Any, Any, Done]) -> Done:
-    """Return the result of the work, on an event loop of its own. Raises KeyboardInterrupt once it
-    has ended because it was stopped.
+    """Return the result of the work, on an event loop of its own.
 
-    The first signal cancels the work. Others that come while it ends are not raised where they
-    strike: in the midst of the loop's own doings that can cost a task its turn, and the end is
-    waited for in vain. After a few seconds one gets out all the same.
+    The first signal cancels the work; KeyboardInterrupt is raised after it has ended. Later signals
+    during that end are not raised at once: inside the loop's own code they could cost a task its
+    turn, and the end would never come. After a few seconds a signal is raised all the same.
     """
     ending = _Ending()
     with ending.instead_of_raising(), asyncio.Runner() as runner:

@@ -48,9 +48,8 @@ class _SetupKilled(Exception):
 class Project:
     """The commands of one repository in one run.
 
-    Where there is something to set up, every command runs at one path (see `installation`), one
-    command at a time. Else nothing knows a tree by its path, and commands run in the tree that they
-    are about.
+    If there is a setup, all commands run at one path (see `installation`), one at a time. Otherwise
+    nothing depends on a path, and a command runs in the tree that it is about.
     """
 
     def __init__(
@@ -232,9 +231,7 @@ class Project:
     def run_script(
         self, commit: str, argv: Sequence[str], readable: Path, *, network: bool, seconds: float
     ) -> CommandOutcome:
-        """Run the script of a skill in a tree that shows a commit; what it leaves there is
-        removed.
-        """
+        """Run the script of a skill in a tree that shows a commit, and remove its leftovers."""
         with self.trial(commit) as place:
             box = self.sandbox.box(place, network=network, seconds=seconds)
             box = box.model_copy(update={"readable": (*box.readable, readable)})
@@ -394,7 +391,7 @@ class Project:
 
 
 def timeless(output: str) -> str:
-    """Output without how long things took: the same outcome then makes the same prompt and the same
-    document, byte for byte.
+    """Return output without durations: the same outcome then makes the same prompt and document,
+    byte for byte.
     """
     return _DURATION.sub(r"… \1", output)

@@ -1,4 +1,4 @@
-"""From an action to a prompt: artifacts, diff, files, profile and what earlier runs teach."""
+"""From an action to a prompt: artifacts, diff, files, profile and the lessons of earlier runs."""
 
 from collections.abc import Sequence
 from fnmatch import fnmatchcase

@@ -91,8 +91,8 @@ class PromptFiles:
         return [told, *shown]
 
     def house_rules(self) -> list[InputFile]:
-        """Return what the repository says about changes, as it was at the base: the same for every
-        agent of the run.
+        """Return the repository's own rules for changes, as they were at the base: the same for
+        every agent of the run.
         """
         rules = [
             rule
@@ -266,7 +266,7 @@ class PromptFiles:
         )
 
     def _changed(self, commit: str, paths: Sequence[str]) -> set[str]:
-        """Return the files that are not what they were at the base."""
+        """Return the files that have changed since the base."""
         if commit == self.base:
             return set()
         before = self.repository.objects(self.base, paths)

@@ -28,11 +28,11 @@ class PromptInputs:
     def of(
         self, action: SpawnAgent, task: TaskState | None, phase: AnsweringPhase, at: str
     ) -> tuple[InputFile, ...]:
-        """Return the inputs, in the order in which consecutive prompts of a run begin alike.
+        """Return the inputs, in an order in which consecutive prompts of a run begin alike.
 
-        The documents come in the order of their phases. Behind those that name files stand these
-        files as they were at the base commit, for every agent the same. What was changed since, and
-        what one agent alone needs, comes after all documents.
+        The documents come in the order of their phases. The files that a document names follow it,
+        as they were at the base commit, the same for every agent. Later changes, and the inputs of
+        one agent alone, come after all documents.
         """
         names = action.input_files
         if action.parallel_task_ids is not None and task is not None:

@@ -37,7 +37,7 @@ LONGEST_BODY = 40_000
 """UTF-16 units of a body; one argument of `gh` holds 128 KiB, and a unit has up to three bytes."""
 
 _TRIES = 5
-"""Each one that is lost was won by somebody who pushed to the branch for merge."""
+"""Attempts to push. Each lost one means that somebody pushed to the branch for merge."""
 
 Post = Callable[[str, str], str]
 """Posts a text as a comment to the issue at an address, and returns the comment's own address."""
@@ -136,7 +136,7 @@ class Publisher:
         return publish_result(self.run, offered, f"the last commit of {name} was pushed")
 
     def _pushed(self, offered: Offer) -> Offer:
-        """Push, and take in what people have added to the offered branch in the meantime."""
+        """Push, and merge people's new commits on the offered branch."""
         for _ in range(_TRIES):
             try:
                 push_run(self.run, offered)

@@ -174,7 +174,7 @@ def push_run(run: Run, offered: Offer) -> None:
 
 
 def push_aside(run: Run, offered: Offer) -> str:
-    """Push commits that contradict those of people to a branch beside the offered one; its name.
+    """Push commits that conflict with people's to a branch beside the offered one; return its name.
     Raises GitFailed.
     """
     root, base = run.repository.root, run.state.base_commit

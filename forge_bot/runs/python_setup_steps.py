@@ -229,7 +229,7 @@ def _distinct(manifests: Iterable[str], read: Read) -> list[str]:
 
 
 def _build_needs(manifest: str) -> list[str]:
-    """Return what the build of a project needs; setuptools where it does not say (PEP 518)."""
+    """Return the packages that a project's build needs; setuptools if it names none (PEP 518)."""
     system = _toml(manifest).get("build-system")
     if not isinstance(system, dict):
         return ["setuptools", "wheel"]

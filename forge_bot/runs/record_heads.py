@@ -20,8 +20,9 @@ from forge_bot.store.run_folder import REPORTS, STATE
 from forge_bot.values import Effort, Recorded, RunStatus
 
 LOOKED_AT = 50
-"""Workspaces per branch that are looked at, newest first: merged branches bring those of older runs
-along."""
+"""Workspaces that are read for each branch, newest first. Merged branches contain those of older
+runs.
+"""
 
 _MOST_KNOWN = 4_096
 _MOST_COMMITS = 32_768
@@ -161,7 +162,7 @@ class CommittedRuns:
         return known
 
     def folder(self, commit: str, name: str) -> tuple[RunFolder, ...]:
-        """Return the folder of one run in a commit; none if there is none of that name."""
+        """Return the folder of a run in a commit; empty without a run of that name."""
         self.look_at((commit,))
         specs = self.specs(commit)
         found = self._reader.one(f"{specs}:{name}") if specs and name.isprintable() else None
@@ -176,9 +177,7 @@ class CommittedRuns:
         return self._names.get(specs, frozenset())
 
     def specs(self, commit: str) -> str:
-        """Return the id of the folder of runs in a commit that was looked at; empty if it has
-        none.
-        """
+        """Return the id of the folder of runs in a commit that has been read; empty without one."""
         return self._roots.get(self._heads[commit].tree, "") if self._has(commit) else ""
 
     def _listed(self, specs: str) -> list[TreeEntry]:
@@ -209,7 +208,7 @@ class CommittedRuns:
         return found if found is not None and found.run == folder.name else None
 
     def standing(self, folder: RunFolder) -> Standing | None:
-        """Return where the state of a run says that it stands; None if it does not say."""
+        """Return the place in the pipeline that a run's state names; None without one."""
         if folder.oid not in _standings:
             raw = self._file(folder, STATE)
             if raw is None:

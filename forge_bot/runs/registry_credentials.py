@@ -1,8 +1,8 @@
-"""Credentials of package registries: who gets them, and that nothing keeps them.
+"""Credentials of package registries: who gets them, and that nothing stores them.
 
-A repository names the variables (`setup_credentials`). Whoever runs forge-bot gives the values in
-variables with a prefix, so that no repository can ask for another secret of the machine. Only steps
-that fetch third-party packages get them; what builds or runs code of the project never does.
+A repository names the variables (`setup_credentials`). The user gives the values in variables with
+a prefix, so that no repository can ask for another secret of the machine. Only steps that fetch
+third-party packages get them. Steps that build or run code of the project never do.
 """
 
 import mmap
@@ -67,8 +67,8 @@ def credentials_first(
 ) -> Iterator[tuple[Step, bool]]:
     """Yield the steps of all commands, and whether each gets the credentials.
 
-    What only fetches comes first, of all commands. Once a step could have run code of the project,
-    no later one gets any: that code may have changed what the later one runs.
+    The steps that only fetch come first. After a step that could have run code of the project, no
+    step gets credentials: that code may have changed later programs.
     """
     waiting: list[Iterator[Step]] = []
     whole = True

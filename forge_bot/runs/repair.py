@@ -43,12 +43,11 @@ class Repaired(Frozen):
 
 
 def repair(repository: Repository, info: RunInfo, config: Config) -> Repaired:
-    """Restore the newest record on the run's branch that can be read, with the files the run had at
-    that commit.
+    """Restore the newest readable record on the run's branch, with the run's files at that commit.
 
-    What is uncommitted is kept under a ref, and files that the run did not commit stay as they are.
-    The branch gets one more commit. The cost of lost reports still counts. Raise ReportsDamaged if
-    no commit has a record that can be read, and what opening a run raises.
+    Uncommitted work is kept under a ref, and files that the run did not commit stay unchanged. The
+    branch gets one more commit. The cost of lost reports still counts. Raises ReportsDamaged if no
+    commit has a readable record, and the errors of opening a run.
     """
     with held_tree(repository, info) as (places, tree, _):
         record = f"{SPECS}/{info.name}/{REPORTS}"

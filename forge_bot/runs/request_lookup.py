@@ -246,14 +246,16 @@ def _name_uses(hits: Sequence[Use]) -> NameUses:
 
 
 def _first_uses(lines: Sequence[Use]) -> Sequence[Use]:
-    """Return the lines that are told of a name: all of a rare one."""
+    """Return the lines to show for a name: all of a rare one."""
     return lines if len(lines) <= _USES_OF_A_NAME else lines[:_USES_OF_MANY]
 
 
 def places_defined(
     ranked: LikelyFiles | None, names: Sequence[str]
 ) -> dict[str, list[tuple[str, int]]]:
-    """Return where names are defined; a name that stands in many places tells nothing."""
+    """Return the places where names are defined. A name with many definitions is left out, because
+    it does not identify a place.
+    """
     found: dict[str, list[tuple[str, int]]] = {}
     for name in names if ranked else ():
         hits = ranked.definitions(name) if ranked else []

@@ -63,8 +63,8 @@ def outstanding_action(state: State) -> tuple[WantedAction, ...]:
 
 
 class TakenStep(NamedTuple):
-    """What followed from a step: the next one of the same action, empty where that is done, and the
-    outcome of an action of an agent, empty where the step was none.
+    """The result of a step: the next step of the same action, empty at the end of the action; the
+    actions that an agent asks for; and the outcome of such an action, else empty.
     """
 
     then: str = ""

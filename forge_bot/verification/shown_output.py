@@ -91,8 +91,8 @@ def complaint_lines(item: str, lines: Lines) -> list[str]:
 def shown_output(
     lines: Lines, characters: int, most_lines: int | None = None, first: Sequence[str] = ()
 ) -> str:
-    """Return the output if it fits, else the failing tests' words, those of the tests `first`
-    before the others, and then its end.
+    """Return the output if it fits, else the text of failing tests, with those of `first` at the
+    beginning, and then its end.
     """
     kept = without_tables(lines)
     whole = "\n".join(kept).strip("\n")

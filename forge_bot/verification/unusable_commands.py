@@ -94,7 +94,7 @@ def is_usage_error(result: CommandResult) -> bool:
 
 
 def missing_module(result: CommandResult) -> str:
-    """Return the module that `python -m` did not find; "" if that is not what happened."""
+    """Return the module that `python -m` did not find; "" for any other failure."""
     found = _NO_MODULE.fullmatch(result.tail.strip().rpartition("\n")[2])
     return found[1] if found is not None and "-m" in result.argv else ""
 
@@ -128,5 +128,7 @@ def _of_tests(result: CommandResult) -> Cause | None:
 
 
 def _steady(tail: str) -> str:
-    """Return an output without what differs from run to run: times, dates, addresses, seeds."""
+    """Return an output without the parts that differ from run to run: times, dates, addresses,
+    seeds.
+    """
     return _UNSTEADY.sub("…", tail)

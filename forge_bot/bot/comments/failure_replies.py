@@ -27,7 +27,7 @@ def _then(commands: CommandNames) -> str:
 
 
 def _safe(commands: CommandNames) -> str:
-    """Nothing is said of a branch where it is not the run that has to be tried again."""
+    """Return the words on what is safe; none unless it is the run that has to be tried again."""
     return "" if commands.repeat else f"{say('words.work_is_safe')} "
 
 

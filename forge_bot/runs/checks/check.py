@@ -38,7 +38,7 @@ class Occasion(Flag):
 
 class CheckResult(Frozen):
     """One result of a check. `what` names its subject in a word or two. Only `refuse` stops a run.
-    `code` is that of the error that a run would meet.
+    `code` is that of the error that a run would raise.
     """
 
     what: str
@@ -76,8 +76,9 @@ class CheckReport(Frozen):
 
 
 class RunIntent(Frozen):
-    """The plan of a run that is about to begin. It is empty for a look at the repository alone.
-    `base` is the commit that it begins at, if not the one that is checked out.
+    """The plan of a run that is about to begin; empty for a check of the repository alone.
+
+    `base` is the commit where the run begins, if that is not the checked-out one.
     """
 
     text: str = ""

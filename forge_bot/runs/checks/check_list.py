@@ -1,4 +1,4 @@
-"""The list of checks in the order in which their results are told, and the one way to run it."""
+"""The list of checks, in the order of their results, and the one function that runs it."""
 
 from forge_bot.errors import ForgeError
 from forge_bot.interaction.remedy_words import advice_at_terminal

@@ -1,4 +1,4 @@
-"""Checks of what the repository says: commands, pipelines, standing rules, ignored files."""
+"""Checks of the repository's configuration: commands, pipelines, standing rules, ignored files."""
 
 import os
 import shutil

@@ -21,8 +21,8 @@ def named_paths(text: str) -> tuple[str, ...]:
     """Return the words of a request that look like paths, in its order, from the root and without a
     slash at the end.
 
-    Left out: fenced code and quotations, which are material and no orders; web addresses; and what
-    a sentence only speaks of in order to spare it (`do not touch x/y.py`).
+    Left out are fenced code and quotations, which are material and no orders; web addresses; and
+    paths that a sentence names in order to spare them (`do not touch x/y.py`).
     """
     prose = _ADDRESS.sub(" ", _QUOTED.sub(" ", _FENCED.sub(" ", text)))
     wanted = [

@@ -11,7 +11,7 @@ _APPROVED = "- `{step}` {acts} exactly this: sha256 {digest}"
 
 
 def approval_line(step: Step, what: Sequence[FileToWrite] | Sequence[IssueToOpen]) -> str:
-    """Return the line of a question by which an acting step finds what was approved."""
+    """Return the line of a question by which an acting step finds its approval."""
     named = [list(each.model_dump(mode="json").values()) for each in what]
     digest = hashlib.sha256(json.dumps(named, ensure_ascii=False).encode()).hexdigest()
     acts = "writes" if step.kind == "fs_write" else "opens"
