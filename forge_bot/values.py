@@ -284,7 +284,7 @@ class RequirementCheck(Recorded):
 
     @property
     def said(self) -> tuple[str, ...]:
-        """Return what is missing, as sentences."""
+        """Return the missing parts, as sentences."""
         parts = (
             (f"{self.document} names what is not in the repository", self.not_found),
             (f"{self.document} names tests that were not seen to run", self.not_run),

@@ -61,9 +61,9 @@ class _Waiting(NamedTuple):
 class BatchLane:
     """The batches of one run in this process. It belongs to one event loop.
 
-    `keep` makes what the journal carries part of the branch; it is called in threads. `missing` is
-    told of a model whose provider offers no batches: it is asked at once, at the usual price.
-    `hand_in` may put other runs' questions into the same batch.
+    `keep` commits the journal's travelling file to the branch, and is called in threads. `missing`
+    gets the name of a model whose provider has no batches: it is asked at once, at the usual price.
+    `hand_in` may add other runs' questions to the same batch.
     """
 
     def __init__(

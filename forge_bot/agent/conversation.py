@@ -67,7 +67,8 @@ class Judge(Frozen):
 class Try(Frozen):
     """Run the project's commands on the edits of this answer; report with `tried`.
 
-    `step` is that of the question it answers. With `last`, what is red does not go back any more.
+    `step` is that of the question that it answers. With `last`, failures do not go back to the
+    model.
     """
 
     step: str

@@ -132,7 +132,7 @@ class Journal:
     # ----------------------------------------------------------------------------------------------
 
     def parked(self, key: str, prompt: str) -> Parked | None:
-        """Return what is known of this question's batch, if it waits for one."""
+        """Return the known state of this question's batch, if the question waits for one."""
         return self._parked.get((key, prompt))
 
     def all_parked(self) -> tuple[Parked, ...]:
@@ -173,7 +173,9 @@ class Journal:
         self._travels.add(prefix)
 
     def leave(self, prefix: str) -> None:
-        """Take what is under this prefix off the file that travels: its work is reported."""
+        """Remove the entries under this prefix from the file that travels with the branch: their
+        work is reported.
+        """
         self._travels.discard(prefix)
         if self.carried is None or not self.carried.is_file():
             return

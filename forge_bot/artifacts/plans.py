@@ -51,12 +51,12 @@ def planned_files(design: str) -> tuple[str, ...]:
 
 def planned_tasks(design: str) -> tuple[TaskSpec, ...]:
     """Return the tasks of a plan: sub-headings such as `### Task 1: Title`, each with the files of
-    its bullets and, where it builds on another task, `depends_on: [1]`.
+    its bullets. A task that builds on another one has `depends_on: [1]`.
 
-    A plan with fewer than two lists none. Neither does one whose tasks cannot be taken as they
-    stand: one names no file or waits for a person, a bullet is about no file or belongs to no task,
-    two that could be done side by side have a file in common, a dependency is unknown, tests stand
-    apart from what they test.
+    A plan with fewer than two tasks lists none. Nor does a plan with an unusable task: it names no
+    file or waits for a person; a bullet is about no file or belongs to no task; two tasks that
+    could run in parallel have a file in common; a dependency is unknown; tests are a task apart
+    from the tested code.
     """
     parts = _parts(design)
     tasks, problems = read_tasks("\n\n".join(parts))

@@ -12,10 +12,10 @@ _LEVEL = 2
 
 
 def read_section(markdown: str, heading: str) -> str:
-    """Return the text below a heading of level 1 or 2, up to the next one; "" if there is none.
+    """Return the text below a heading of level 1 or 2, up to the next one; "" without one.
 
-    A text of more than `LONGEST_SECTION` characters, or one that would swallow what is written
-    behind it, is left out.
+    A text is left out if it has more than `LONGEST_SECTION` characters, or if its open blocks would
+    include the text behind it.
     """
     lines = re.split(r"\r\n|\r|\n", markdown)
     inside = False

@@ -1,5 +1,7 @@
-"""The commands. Each parses its options and hands over; what is heavy is imported when a command
-needs it. What a command does is said by its help, in `templates/sentences`.
+"""The commands. Each parses its options and calls its module; heavy modules are imported when a
+command needs them.
+
+The help of the commands is in `templates/sentences`.
 """
 
 import sys

@@ -117,7 +117,7 @@ def _performed(
     wanted: CapabilityRequest,
     performing: SkillOptions,
 ) -> CapabilityResult:
-    """Let a model perform a skill; what it asks for is told on the error stream as it comes."""
+    """Let a model perform a skill, and print its requests on the error stream at once."""
     from forge_bot.agent.progress_events import ModelAsked, Notice, RequestStarted
     from forge_bot.runs.notifications import warn_of_price
     from forge_bot.runs.skill_trial import TRIAL_BUDGET, SkillTrial

@@ -15,7 +15,9 @@ _STEP = 1024
 
 
 def clean(folder: Path, *, remove: bool) -> int:
-    """List what is left of runs, and remove what can go after a yes. Branches and records stay."""
+    """List the leftovers of runs, and remove those of ended runs after a yes. Branches and records
+    stay.
+    """
     repository = Repository.find(folder)
     console = Console(soft_wrap=True)
     found = leftovers(repository)

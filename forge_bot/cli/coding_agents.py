@@ -1,8 +1,8 @@
 """Whether a person can be asked here, and the coding agent in whose shell this process runs.
 
-A terminal says that a person sits there, unless a program made it. An agent's shell can make one,
-but what it starts stays below it in the tree of processes. One that leaves that tree on purpose is
-not found.
+A terminal means a person, unless a program made it. An agent's shell can make one, but its
+processes stay below it in the tree of processes. A process that leaves that tree on purpose is not
+recognised.
 """
 
 import os

@@ -11,8 +11,8 @@ BY_HAND = 130
 
 
 def exit_code_of(command: Callable[[], object], *, wrong_use: int | None = None) -> int:
-    """Return the exit code of a command after its error is told. `wrong_use` says that it was
-    called wrongly, where that has a code of its own.
+    """Return the exit code of a command after its error is printed. `wrong_use` is the code for a
+    wrong call, if it has one of its own.
     """
     try:
         if os.environ.get("FORGE_BOT_LANGUAGE"):

@@ -43,10 +43,11 @@ _STARTING = {"budget": "5", "records": "separate"}
 
 
 def init(folder: Path, *, workflow: bool | None, labels: bool, baseline: bool) -> int:
-    """Write what is missing, and leave what is there alone; with `labels` make them on GitHub, with
-    `baseline` show what the project's commands say before any change.
+    """Write the missing files, and leave existing ones unchanged.
 
-    `workflow` None means: where origin is on GitHub. Raises BadOption if there is nothing to do.
+    With `labels` the labels are made on GitHub; with `baseline` the project's commands run before
+    any change, and their results are shown. `workflow` None means: write it if origin is on GitHub.
+    Raises BadOption if there is nothing to do.
     """
     repository = Repository.find(folder)
     place = parse_remote(repository.remote_url(), os.environ)
@@ -95,9 +96,7 @@ def _configured(repository: Repository, target: Path, console: Console) -> None:
 
 
 def _baseline(repository: Repository, console: Console) -> None:
-    """Run the project's commands at the commit that is checked out; what fails stands in nobody's
-    way here.
-    """
+    """Run the project's commands at the checked-out commit; failures do not stop this command."""
     config = load_config(repository.root)
     profile = profile_at(repository, repository.head().commit, config)
     if not any(getattr(profile.commands, kind) for kind in _KINDS):

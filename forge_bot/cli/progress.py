@@ -51,8 +51,10 @@ _COMMAND = 160
 
 
 class Progress:
-    """Call it with notices. At a terminal the present moment is one line that moves; elsewhere
-    finished things are printed, and after `every` seconds without a line what is being done.
+    """Call it with notices.
+
+    At a terminal the present step is one line that changes. Elsewhere each finished step is
+    printed, and the present step after `every` seconds without a line.
     """
 
     def __init__(self, console: Console, every: float = HEARTBEAT_SECONDS) -> None:

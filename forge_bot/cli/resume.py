@@ -116,7 +116,7 @@ def ask(
 
 
 def repair(folder: Path, name: str | None) -> int:
-    """Restore a record that cannot be read, and say what is lost."""
+    """Restore an unreadable record, and list the losses."""
     repository = Repository.find(folder)
     info = resolve_run(repository, name)
     done = restored(repository, info, load_setup(repository))

@@ -187,7 +187,7 @@ def _question(asked: "OpenQuestion", console: Console) -> None:
 
 
 def _next_step(repository: Repository, info: RunInfo, console: Console) -> None:
-    """Print what goes on with a run that waits for nobody."""
+    """Print the command that continues a run without an open question."""
     from forge_bot.runs.batch_wait import batch_in_words
 
     if batch := batch_in_words(repository, info):

@@ -85,7 +85,7 @@ def settle() -> None:
 
 
 def silence() -> None:
-    """Send what is still written to stdout nowhere."""
+    """Discard all later output to stdout."""
     with suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())

@@ -78,7 +78,7 @@ class _Start:
         )
 
     def subject(self, plan: RunPlan) -> CheckSubject:
-        """Return what the checks before a run look at."""
+        """Return the subject of the checks before a run."""
         text = f"{self.draft.title}\n{self.draft.text}"
         scope = self.options.scope or ""
         intent = RunIntent(text=text, branch=plan.branch, here=plan.here, scope=scope)
@@ -129,7 +129,7 @@ def start_run(task: str, options: RunOptions) -> int:
 
 
 def _prepared(task: str, options: RunOptions) -> _Start:
-    """Read the configuration, the pipeline and the request; raise what is wrong with an option."""
+    """Read the configuration, the pipeline and the request; raise the problem of an option."""
     repository = Repository.find(options.repo)
     options = replace(options, scope=scope_folder(repository, options.scope or ""))
     if options.ending.open_pr:
@@ -155,7 +155,7 @@ def _named(choice: CapabilityChoice) -> CapabilityOptions:
 
 
 def _check(start: _Start, plan: RunPlan) -> None:
-    """Raise what stands in the way of a run with this plan, and tell what is only to be known."""
+    """Raise the problem that stops a run with this plan, and print the other results."""
     subject = start.subject(plan)
     if start.pipeline.steps is None:
         check_testable(subject.profile, start.config)
@@ -234,7 +234,7 @@ def _new_run(start: _Start, plan: RunPlan, answers: str = "") -> NewRun:
 
 
 def _confirmed(start: _Start, plan: RunPlan, estimate: Estimate) -> RunPlan:
-    """The one question before a run begins; without a terminal the plan stands as it is."""
+    """Ask the one question before a run begins; without a terminal the plan is unchanged."""
     if start.options.yes or not at_terminal():
         return plan
     console = Console()

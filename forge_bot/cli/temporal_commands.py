@@ -52,9 +52,8 @@ _LONGEST_GATHERING = 60
 def new_place(
     repository: Repository, choice: HostChoice, ending: Ending, model: str | None
 ) -> TemporalPlace | None:
-    """Return the server that is to lead a run; None for a run of this machine.
-
-    Raises what stands in the way, before anything is begun.
+    """Return the server that is to lead a run; None for a run of this machine. Raises any problem
+    of the server before the run begins.
     """
     if choice.on != "temporal":
         if choice.dev or choice.server != ServerChoice():

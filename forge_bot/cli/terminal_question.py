@@ -98,8 +98,8 @@ def _commands(question: Question, console: Console) -> None:
 
 
 def show(question: Question, console: Console) -> None:
-    """The question on one screen: the plan, what to know, and the answers; then what is short
-    enough to be read at once.
+    """Print the question on one screen: the plan, the facts, and the answers; then short
+    documents.
     """
     data = question.data
     console.print()

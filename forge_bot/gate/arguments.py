@@ -47,8 +47,8 @@ NO_LIMIT = Amount()
 
 
 def read_amount(text: str) -> Amount | None:
-    """Read `5`, `$5`, `+$5`, `+5.50` or `5 USD`; or `20000 tokens`, `20k tokens`. None for anything
-    else and for what is no possible budget.
+    """Read `5`, `$5`, `+$5`, `+5.50` or `5 USD`; or `20000 tokens`, `20k tokens`. Return None for
+    any other text, and for an amount that no budget can have.
     """
     if match := _DOLLARS.fullmatch(text.strip()):
         return Amount(dollars=Decimal(match[1])) if Decimal(match[1]) > 0 else None

@@ -1,8 +1,8 @@
-"""The commands: a closed union of what a comment can hold, and the table that reads them. A row has
-the name, what it takes, what it means, and how the rest of its line is read.
+"""The commands: a closed union of the commands in a comment, and the table that reads them.
 
-Thread, terminal and MCP read commands and answers with this table. It uses the standard library
-only, since the gate runs before anything is installed.
+A row has the name, the arguments, the meaning, and the reader of the rest of the line. Thread,
+terminal and MCP read commands and answers with this table. It uses the standard library only, since
+the gate runs before anything is installed.
 """
 
 import re
@@ -189,8 +189,10 @@ _PHASE = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """One command. `takes` is shown behind its name; the name of the one that starts a run is
-    empty, `meaning` the name of the sentence that says what it does.
+    """One command.
+
+    `takes` is shown behind its name. The command that starts a run has an empty name. `meaning` is
+    the name of the sentence on its effect.
     """
 
     name: str

@@ -62,7 +62,9 @@ class Node:
 
 
 def read_json(data: bytes) -> Node:
-    """The JSON in these bytes; an empty node for what is none, or is nested beyond reading."""
+    """Return the JSON in these bytes; an empty node for other bytes, and for JSON that is nested
+    too deep.
+    """
     try:
         return Node(json.loads(data))
     except (ValueError, RecursionError):

@@ -27,7 +27,7 @@ REFUSAL_MARK = f"{OWN_MARK}refusal -->"
 
 
 BEGUN = "👀 forge-bot has begun."
-"""How the tracking comment begins until somebody who works writes it anew, in every language."""
+"""The first words of the tracking comment until a worker writes it again, in every language."""
 
 
 def beginning(run_url: str, issue: int) -> str:

@@ -49,8 +49,8 @@ class OwnComments:
     def say_once(
         self, mark: str, text: str, *, first: bool = False
     ) -> tuple[OwnComment | None, str]:
-        """Write a comment that ends with this mark, unless it is there: the comment, or None and
-        what stood in the way.
+        """Write a comment that ends with this mark, unless it exists. Return the comment, or None
+        and the reason.
 
         With `first` the mark does not count: another workflow wrote it under the same account.
         """

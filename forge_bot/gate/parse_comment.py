@@ -119,8 +119,8 @@ class _Lines:
         return written.wrong(form) if isinstance(form, str) else form.read(written)
 
     def _recognise(self, line: str) -> tuple[Form | str, str, str] | None:
-        """The form a line has, or the hint where it nearly has one; the command as written; what
-        stands behind it.
+        """Return the form of a line, or a hint if it nearly has one; the command as written; and
+        the rest of the line.
         """
         blanks = _CANDIDATE.match(line)
         if blanks is None or line[blanks.end()] not in {"/", "／", self._prefix[0]}:

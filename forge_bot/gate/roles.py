@@ -31,7 +31,7 @@ it."""
 
 @dataclass(frozen=True, slots=True)
 class KnownRole:
-    """GitHub said which role somebody has. The name is that of a custom role, where it is one."""
+    """A role that GitHub confirmed. `name` is that of a custom role, else empty."""
 
     role: Role
     name: str = ""

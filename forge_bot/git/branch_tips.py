@@ -98,11 +98,11 @@ class BranchTips:
 
 
 def branch_tips(root: Path, *, trees: bool = False, only: Sequence[str] = ()) -> BranchTips:
-    """Return the tips of all branches. No object is read, so a broken one is no matter here.
+    """Return the tips of all branches.
 
-    With `trees` each work tree is looked at too, however many there are. With `only` of the local
-    branches those are read that are called like that or lie in a folder called like that: of a
-    thousand others nothing is read.
+    No object is read, so a broken one does not matter. With `trees` each work tree is read too,
+    however many there are. With `only`, the local branches of that name or below that name are
+    read, and no other of a thousand.
     """
     wanted = [*(f"{HEADS}{name}" for name in only or ("",)), REMOTES]
     refs = _in_files(root, wanted)

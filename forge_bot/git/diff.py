@@ -154,8 +154,10 @@ MARKERS = (b"<<<<<<< ", b"||||||| ", b">>>>>>> ")
 def merge_with_markers(
     folder: Path, base: bytes, ours: bytes, theirs: bytes, labels: tuple[str, str]
 ) -> bytes:
-    """The file with the changes of both sides; where they do not agree all versions stand between
-    markers, ours and theirs by their labels. Raises MergeConflict for what is no text.
+    """Return the file with the changes of both sides.
+
+    In a conflict all versions stand between markers, ours and theirs by their labels. Raises
+    MergeConflict for a file that is no text.
     """
     named = [word for label in (labels[0], "before both", labels[1]) for word in ("-L", label)]
     answer = _merge_file(folder, (ours, base, theirs), "--diff3", *named)

@@ -69,10 +69,10 @@ def _many(folder: Path, tree: str, paths: Collection[str]) -> dict[str, bytes]:
 
 
 def _by_name(folder: Path, tree: str, names: Sequence[str]) -> dict[str, bytes]:
-    """Contents of those of the names at which files are.
+    """Return the contents at those names that are files.
 
-    Where there is none the answer is `<name> SP missing LF`, whether the name or the object is what
-    is missing (git-cat-file(1)).
+    For a missing name and for a missing object git answers the same: `<name> SP missing LF`
+    (git-cat-file(1)).
     """
     asked = [b"%s:%s" % (tree.encode(), os.fsencode(name)) for name in names]
     return {
@@ -137,7 +137,7 @@ def submodules(folder: Path, ref: str) -> tuple[str, ...]:
 
 _NEW = "?"
 _DIFFERENT = "RCK"
-"""Letters of git for what is gone, changed, or in the way of what is in the index."""
+"""Git's letters for files that are gone, changed, or block one of the index."""
 
 
 def blobs_here(folder: Path) -> tuple[dict[str, tuple[str, str]], tuple[str, ...]]:

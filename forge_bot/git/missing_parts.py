@@ -110,7 +110,7 @@ _LONGEST_POINTER = 1024
 
 @dataclass(frozen=True, slots=True)
 class Lfs:
-    """The files of a commit that have the attribute `filter=lfs`, and what becomes of them here.
+    """The files of a commit that have the attribute `filter=lfs`, and their state on this machine.
 
     `pointers` are those that are pointers in the user's work tree. `installed`: git finds the
     program git-lfs. `set_up`: its filter is configured. `required`: git refuses to check them out

@@ -110,8 +110,8 @@ def answers(
 
 
 def _whole_repository(folder: Path) -> Path | None:
-    """Return git's folder that all work trees share; None for a partial clone, where a question may
-    fetch, and for what is no plain repository.
+    """Return git's folder that all work trees share. Return None for a partial clone, where a read
+    may fetch, and for anything that is no plain repository.
     """
     try:
         common = own_folders(folder)[1].resolve(strict=True)

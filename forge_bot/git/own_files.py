@@ -1,8 +1,8 @@
-"""Git's own files: small ones are read again only where they have changed, and locks of git
-processes that were killed are taken away.
+"""Git's own files. Small ones are read again only if they have changed, and locks of killed git
+processes are removed.
 
-A worker looks at the same thousand work trees for each of its runs, in several threads at once.
-Each call of the system lets another thread in, so one call a file is a third of three.
+A worker reads the same thousand work trees for each of its runs, in several threads at once. Each
+system call lets another thread in, so one call for a file costs a third of three.
 """
 
 import os
@@ -26,14 +26,13 @@ def has_locks(folder: Path) -> bool:
 
 
 def unlock(folder: Path, *, seconds: float = 10.0) -> tuple[str, ...]:
-    """Wait for git processes still at work in the tree, at most so long; then take away the locks
-    of those that died: their names.
+    """Wait for git processes that still work in the tree, up to a time limit; then remove the locks
+    of dead ones, and return their names. For a tree that only its run writes to.
 
-    For a tree that only its run writes to. A process that is killed leaves the git it had started
-    behind, which goes on for a moment; a machine that loses its power leaves git's lock files,
-    which stop every git that comes after. Where it cannot be seen whether a git is at work (another
-    user's, or a system without /proc) nothing is taken away: git's own words and their hint say
-    what to do.
+    A killed process leaves the git that it started, which continues for a moment. A power loss
+    leaves git's lock files, which stop every later git. If it is unknown whether a git works there
+    (another user's, or a system without /proc), nothing is removed, and git's own message and hint
+    say what to do.
     """
     until, here = time.monotonic() + seconds, folder.resolve()
     while here in (places := _places_of_git(here)) and time.monotonic() < until:
@@ -71,8 +70,10 @@ def unlock_ref(folder: Path, ref: str) -> bool:
 
 
 def _places_of_git(folder: Path) -> set[Path | None]:
-    """`folder` if a git process stands in it or below; None if there is one of which nobody can see
-    where it stands. Those that only read objects hold no lock and do not count.
+    """Return `folder` if a git process runs in it or below; None if the folder of some git process
+    is unknown.
+
+    Processes that only read objects hold no lock and do not count.
     """
     found: set[Path | None] = set()
     for entry in _PROC.glob("[0-9]*"):

@@ -188,10 +188,10 @@ def take_over(folder: Path, branch: str) -> None:
 
 
 def give_way(folder: Path) -> str:
-    """Put the checked out branch and its files where the remote's is; the ref under which our own
-    commits are kept.
+    """Move the checked-out branch and its files to the remote's commit; return the ref that keeps
+    our own commits.
 
-    For whoever lost a race: what was done here is done again from what won.
+    This is for a process that lost a race: its work is repeated from the winner's commit.
     """
     here = head(folder)
     theirs = commit_id(folder, f"{REMOTES}{ORIGIN}/{here.branch}")
@@ -233,8 +233,8 @@ def make_bundle(root: Path, file: Path, base: str, tip: str) -> None:
 
 
 def open_bundle(root: Path, file: Path) -> str:
-    """Take the commits of a file in, every object checked, and no branch moved; the newest. Raises
-    GitFailed for what is no such file.
+    """Import the commits in a file, with every object checked and no branch moved; return the
+    newest. Raises GitFailed for any other file.
     """
     options = (
         "-c",

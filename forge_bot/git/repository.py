@@ -249,8 +249,8 @@ class Repository:
 
 
 def _find_with_care(start: Path, path: Path) -> Repository:
-    """The same with one question after the other: for folders with line ends in their names, and to
-    say what is wrong.
+    """Find the repository with one question to git at a time. This serves folders with line ends in
+    their names, and gives the reason for a failure.
     """
     if _look(start, path) != "true":
         bare = _ask(start, "--is-bare-repository") == "true"

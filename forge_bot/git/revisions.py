@@ -265,8 +265,8 @@ def own_folders(folder: Path) -> tuple[Path, Path]:
 
 
 def _ref_in_files(common: Path, ref: str) -> str:
-    """Return the commit of a ref that all work trees share from its file, or from that of packed
-    ones; empty where it is in neither.
+    """Return the commit of a ref that all work trees share, from its own file or the packed refs;
+    empty if neither has it.
     """
     if not ref.startswith(_SHARED_REFS) or ".." in ref:
         return ""

@@ -63,8 +63,8 @@ class SigningKey:
 
 
 def find_key(root: Path, environ: Mapping[str, str], *, wanted: bool) -> SigningKey | None:
-    """Return the key in the environment, else, where one is `wanted`, the one that git knows of the
-    user; None where nothing is to be signed. Raises BadSigningKey.
+    """Return the key in the environment, else, if one is `wanted`, the user's key in git's
+    configuration. Return None if commits are not signed. Raises BadSigningKey.
     """
     text = environ.get(SIGNING_KEY, "").replace("\r\n", "\n").strip()
     if text:

@@ -251,8 +251,8 @@ def _saved(folder: Path) -> str:
 
 
 def _clean(folder: Path, ref: str) -> None:
-    """Remove what is untracked; what only an uncommitted .gitignore kept out of sight is added to
-    the saved commit first.
+    """Remove untracked files. Files that only an uncommitted .gitignore ignored are added to the
+    saved commit first.
     """
     before: tuple[str, ...] = ()
     while (left := git(folder, "ls-files", "--others", "--exclude-standard", "-z").names) != before:

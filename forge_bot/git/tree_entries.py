@@ -107,8 +107,9 @@ def folders_below(folder: Path, tree: str, start: str = "") -> Iterator[str]:
 
 
 def differences(folder: Path, base: str, other: str) -> Iterator[tuple[str, ListedEntry]]:
-    """Yield the files in which two trees differ, as the second one has them, with the mode `GONE`
-    for those that it does not have. A renamed file stands there with both names.
+    """Yield the files in which two trees differ, as the second one has them.
+
+    A file that the second one lacks has the mode `GONE`. A renamed file occurs with both names.
     """
     yield from _differences(folder, base, other, "")
 

@@ -240,10 +240,11 @@ def add(root: Path, path: Path, branch: str, base: str | None) -> Tree:
 
 
 def detached(root: Path, path: Path, commit: str, *, filled: bool = True) -> Tree:
-    """A work tree at `path` that stands at a commit and on no branch. One that was left there is
-    made anew: it holds nobody's work. Where it is not `filled`, `fill` checks its files out.
+    """Make a work tree at `path` that is at a commit and on no branch.
 
-    Raises GitFailed, also when something that is no work tree of this repository stands in the way.
+    An old one there is replaced: it holds nobody's work. If it is not `filled`, `fill` checks its
+    files out. Raises GitFailed, also if the path is taken by anything else than a work tree of this
+    repository.
     """
     path = path.absolute()
     remove(root, path)

@@ -28,9 +28,8 @@ class _TokenWire(JsonModel):
 
 
 def app_in(environ: Mapping[str, str]) -> AppIdentity | None:
-    """Return the App that the environment names; None if it names none.
-
-    Raises BadOption for a half of it, and TokenRefused for what is no private key.
+    """Return the App in the environment; None without one. Raises BadOption for an incomplete one,
+    and TokenRefused for a bad private key.
     """
     number, key = environ.get(APP_ID, "").strip(), environ.get(APP_KEY, "")
     if not number and not key:

@@ -18,7 +18,7 @@ _SETS_UP = {"conftest.py", "setup.py", "noxfile.py"}
 _TAKES_VALUE = {"-c", "-k", "-m", "-n", "-o", "-p", "-r", "-W", "--rootdir", "--maxfail", "--cov"}
 _NODE = ["node", "--test"]
 _SCRIPTS = {"jest": ("--runTestsByPath",), "vitest": ()}
-"""Runners of a package's test script, with what stands before the files that they are to run."""
+"""Runners of a package's test script, with the words before the files to run."""
 
 
 def is_test(path: str) -> bool:

@@ -77,10 +77,11 @@ class Excerpt(NamedTuple):
 
 
 def excerpt(text: str, wanted: WantedPlaces, room: int, *, without: Sequence[Span] = ()) -> Excerpt:
-    """Return what fits into `room` characters: a small file whole, of others the wanted parts.
+    """Return the part of a file that fits into `room` characters: a small file whole, else its
+    wanted parts.
 
-    Named lines come first, then the definitions of names, what uses the names, what shares most
-    words with the task, the beginning, and the end. Lines of `without` are shown elsewhere and left
+    Named lines come first, then the definitions of names, uses of the names, lines that share most
+    words with the task, the beginning, and the end. Lines in `without` are shown elsewhere and left
     out.
     """
     lines = text.split("\n")
@@ -108,8 +109,10 @@ def excerpt(text: str, wanted: WantedPlaces, room: int, *, without: Sequence[Spa
 
 
 def _gaps(chosen: Sequence[Span], without: Sequence[Span], top: int) -> Iterator[Span]:
-    """Yield what lies between parts that are close, and before the first, below the lines that end
-    at `top`: what decides often stands beside what is named, and asking for it costs a call.
+    """Yield the gaps between parts that are close, and before the first one, below the lines that
+    end at `top`.
+
+    The deciding lines are often beside the named ones, and to ask for them costs a call.
     """
     for (_, before), (after, _) in pairwise(((0, top), *sorted((*chosen, *without)))):
         if 0 < after - before - 1 <= _MOST_BETWEEN:

@@ -1,8 +1,8 @@
-"""Compare remarks by sets of words to find those that mean the same.
+"""Compare remarks by sets of words to find those with the same meaning.
 
 Words that differ by a typing error are the same word: one letter too many or too few, two letters
 exchanged, in a long word one wrong letter (Damerau, 1964). Languages without blanks between words
-are compared by their characters: endings and particles may differ, words that name things may not.
+are compared by their characters: endings and particles may differ, nouns and names may not.
 """
 
 import re
@@ -78,12 +78,12 @@ class Fingerprint(NamedTuple):
     unspaced: str = ""
 
     def is_same_remark(self, other: "Fingerprint") -> bool:
-        """Return whether both remarks say the same about the same thing.
+        """Return whether both remarks mean the same.
 
-        A word that only one of them has, on either side, may make the difference ("… in the
-        loader", "… in the parser"): then only a common file shows that they mean the same place. If
-        one contains the other and little more, the additional words must not name anything or
-        reverse the meaning. Typing errors and endings make no difference.
+        A word that only one of them has may make the difference ("… in the loader", "… in the
+        parser"): then only a common file shows that they mean the same place. If one contains the
+        other and little more, the additional words must not name anything or reverse the meaning.
+        Typing errors and endings make no difference.
         """
         if self.files or other.files:
             return (

@@ -16,9 +16,7 @@ _MOST_PLACES = 5
 
 
 class Pattern(Frozen):
-    """A finding that reviewers made in one or more runs, or what a person said who sent work
-    back.
-    """
+    """A finding of reviewers in one or more runs, or the notes of a person who sent work back."""
 
     text: str
     severity: Severity

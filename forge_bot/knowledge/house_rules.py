@@ -22,7 +22,7 @@ _LEAST_LINES = 4
 _DEEPEST = 2
 _MOST_READ = 100_000
 _GAP = 120
-"""Characters for the line that says what is not shown."""
+"""Characters for the line that reports omitted text."""
 _FOLDERS = ("", ".github/", "docs/", ".gitlab/", "doc/")
 _ENDINGS = (".md", ".rst", ".txt", ".adoc", "")
 _KINDS = (

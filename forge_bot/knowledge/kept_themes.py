@@ -70,7 +70,7 @@ class KeptThemes:
         return [self._size, self._before]
 
     def take_back(self, found: Sequence[Any]) -> None:
-        """Make the themes what they were before the newest run, by what it found."""
+        """Restore the themes from before the newest run, by the findings of that run."""
         size: int = found[0]
         before: Mapping[str, str] = found[1]
         for number in range(size, len(self.weights.seen)):

@@ -21,7 +21,9 @@ _MOST_READ = 100_000
 
 
 class LinterSettings(NamedTuple):
-    """What one file tells linters; `whole` says whether that is the whole file."""
+    """The settings for linters in one file; `whole` says whether the shown text is the whole
+    file.
+    """
 
     path: str
     text: str

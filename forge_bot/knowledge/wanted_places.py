@@ -35,7 +35,7 @@ _LONGEST_BLOCK = 90
 _MOST_USES = 4
 _MOST_ALIKE = 2
 _MOST_SIBLINGS = 4
-"""Classes of a file whose special method is compared with that of the one that is meant."""
+"""The most classes of a file whose special method is compared with that of the meant class."""
 _MOST_USES_SEARCHED = 3
 _MOST_CALLED = 12
 _MOST_TOLD_BY_NAME = 1
@@ -53,9 +53,9 @@ _PIECES_OF_BLOCK = 40
 class WantedPlaces(NamedTuple):
     """The parts of a file that matter: lines, names, and the words of the task.
 
-    With `search` the words count also where lines or names are found, and definitions that have a
-    name in theirs, such as tests. With `named_only` nothing else is wanted than what is named. Of
-    `prose`, such as a changelog, the beginning comes before what only uses a name. `first` is the
+    With `search` the words count even if lines or names are found, and so do definitions whose name
+    contains a wanted name, such as tests. With `named_only` only the named parts are wanted. In
+    `prose`, such as a changelog, the beginning comes before mere uses of a name. `first` is the
     file that matters most. `special` names methods that the task means without naming them.
     """
 
@@ -105,10 +105,12 @@ def places_by_worth(
 
 
 def _meant(blocks: Sequence[CodeBlock], names: Sequence[str]) -> Iterator[CodeBlock]:
-    """Yield the definitions that the names mean. Of methods of several classes, those of a class
-    that is named too; a name with many definitions means none of them. Where a class is named, a
-    test of another one is not meant, such as one that is planned under a name which that has too;
-    nor is a method that is called like one of a built-in type.
+    """Yield the definitions that the names mean.
+
+    Of methods of several classes, only those of a named class are meant. A name with many
+    definitions means none of them. If a class is named, the test of another class is not meant,
+    even if a test is planned under the same name. Nor is a method with the name of a method of a
+    built-in type.
     """
     owners = [block for name in names for block in blocks if block.name == last_part(name)]
     classes = [owner for owner in owners if _parts_of(blocks, owner)]
@@ -141,8 +143,9 @@ def _searched(
     found: Sequence[CodeBlock],
     wanted: WantedPlaces,
 ) -> Iterator[Span]:
-    """Yield what else a request is about: definitions with a name of it in theirs, what is in those
-    and in what it names, what uses a name, what these call, and what shares most words with it.
+    """Yield the further places of a request: definitions whose name contains one of its names, the
+    code in those and in the named definitions, uses of a name, functions that these call, and the
+    places that share most words with the request.
     """
     names = [as_searched(name) for name in wanted.names]
     # Beside what a name means, others that hold it are its neighbours, unless they test it.
@@ -272,7 +275,7 @@ def _is_method(lines: Sequence[str], block: CodeBlock) -> bool:
 def _callers(
     lines: Sequence[str], blocks: Sequence[CodeBlock], spans: Sequence[Span]
 ) -> Iterator[Span]:
-    """Yield the short definitions of the same file that call what stands whole in some lines."""
+    """Yield the short definitions of the same file that call a definition shown whole."""
     called = [block for block in blocks if (block.first, block.last) in spans]
     names = dict.fromkeys(block.name for block in called)
     for name in [*names][:_MOST_CALLED]:

@@ -19,11 +19,11 @@ _LOCKS = (
 def scoped_commands(
     listing: Listing, overrides: Overrides, projects: Mapping[str, Overrides], scope: str
 ) -> DetectedCommands:
-    """Return the commands that judge a change: of everything, or of the folder `scope` alone.
+    """Return the commands that judge a change of everything, or of the folder `scope` alone.
 
-    Of projects that the settings list, each has its own commands; what is not said of one is found
-    in its folder. Commands that the settings name for the whole repository count for setup, and for
-    kinds that no project has. A folder without tests is judged by all commands.
+    Each project in the settings has its own commands; commands that the settings leave out are
+    detected in its folder. Commands of the settings for the whole repository count for setup, and
+    for kinds that no project has. A folder without tests is judged by all commands.
     """
     whole = find_commands(listing)
     if not projects and not scope:

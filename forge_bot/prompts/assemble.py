@@ -1,7 +1,8 @@
 """Assemble the prompt. Layer 1 is the system part, the same for all agents of a run.
 
-The user part begins with what most prompts of a run share and ends with what one agent alone gets:
-its role, its contract, and why it is asked. So a provider's cache finds most of it again.
+The user part begins with the content that most prompts of a run share. It ends with the content of
+one agent alone: its role, its contract, and the reason for the question. So a provider's cache
+finds most of it again.
 """
 
 import re

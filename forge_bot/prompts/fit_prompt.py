@@ -27,7 +27,7 @@ _HEAD: dict[Kind, float] = {"artifact": 0.7, "file": 0.6, "diff": 0.6, "output":
 """The share of the kept text that comes from the beginning. Commands report errors at their end."""
 
 _MARKER = 200
-"""The characters reserved for the line that says what is missing."""
+"""The characters reserved for the line that reports omitted text."""
 
 
 _NEARBY = 300
@@ -44,7 +44,7 @@ class ShownInput(Frozen):
 
     @property
     def text(self) -> str:
-        """The fenced text, with a line in place of what is missing."""
+        """The fenced text, with a line in place of omitted text."""
         if self.keep is None:
             return fence(self.whole, self.name)
         head, gone, tail = _parts(self.whole, self.keep, _HEAD[self.kind])

@@ -47,7 +47,7 @@ def _off(value: object) -> object:
 
 
 def folder_of(value: str) -> str:
-    """Return a folder as git names it. Raises ValueError for what is not in the repository."""
+    """Return a folder as git names it. Raises ValueError for a path outside the repository."""
     plain = posixpath.normpath(value.strip().replace("\\", "/"))
     if plain in {".", ""} or plain.startswith(("/", "../")) or plain == "..":
         raise ValueError(say("settings.config.name_a_folder"))

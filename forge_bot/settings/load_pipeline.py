@@ -83,9 +83,8 @@ def _by_model(pipeline: "Pipeline") -> "Pipeline":
 
 
 def _wants_models(root: Path) -> bool:
-    """Return whether the repository wants every document by a model.
-
-    Whoever loads the configuration tells what is wrong with it.
+    """Return whether the repository wants every document by a model. Problems of the configuration
+    are left to its own loader.
     """
     try:
         return load_config(root).documents_by_model

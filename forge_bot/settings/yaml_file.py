@@ -56,10 +56,10 @@ def read_yaml(
     keys: Sequence[str] = (),
     check: Callable[[T], Sequence[tuple[Place, str]]] | None = None,
 ) -> T:
-    """The value of a YAML text; raises `error` with all problems, each as `name:line: what`.
+    """Return the value of a YAML text; raise `error` with all problems, each as `name:line: what`.
 
-    `keys` are those that there are, with dots between levels: the one that is most like an unknown
-    key is suggested. `check` finds what is wrong with a value of the right form.
+    `keys` are the known keys, with dots between levels; the nearest one is suggested for an unknown
+    key. `check` returns the problems of a value of the right form.
     """
     if len(text) > _MOST_CHARACTERS:
         raise error(_too_long(name, text))
@@ -166,8 +166,8 @@ class YamlContents(NamedTuple):
 
 
 def _read_fast(text: str) -> YamlContents | None:
-    """Read with libyaml, ten times as fast; None for a text that it does not take, of which the
-    loader in Python then says what is wrong.
+    """Read with libyaml, ten times as fast. Return None for a text that it refuses; the Python
+    loader then reports the problem.
     """
     if not yaml.__with_libyaml__:
         return None

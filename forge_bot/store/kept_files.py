@@ -1,8 +1,8 @@
-"""Values that take long to make, each kept in a file of its own that is named by what it was made
-from; of each kind the ones that were asked for last.
+"""Values that take long to make, each kept in a file that is named after its sources. Of each kind
+the most recently used ones are kept.
 
-What is kept may be deleted at any time. Where it is broken, of another version or cannot be
-written, a value is made anew.
+A kept file may be deleted at any time. If it is broken, of another version, or cannot be written,
+the value is made again.
 """
 
 import hashlib

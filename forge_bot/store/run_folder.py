@@ -50,8 +50,7 @@ class Workspace:
         self.name = name
         self.path = inside(tree, f"{SPECS}/{name}")
         self.content = Content.of(b"")
-        """What the file of reports holds as far as this process knows: what it has read, and what
-        it has appended since."""
+        """The content of the file of reports, as far as this process has read and appended it."""
 
     @property
     def relative(self) -> str:
@@ -113,10 +112,10 @@ class Workspace:
         write_whole(self.path / STATE, state_file(state))
 
     def mend(self, committed: bytes) -> tuple[str, ...]:
-        """Take away what a killed process left half-written, and bring back what is gone of the
-        committed reports; what was done.
+        """Remove half-written files of a killed process, and restore missing committed reports;
+        return notices of it.
 
-        Reports are only ever added, so those on disk are never fewer than those in the last commit.
+        Reports are only ever added, so the file never has fewer than the last commit.
         """
         for file in self.path.iterdir() if self.path.is_dir() else ():
             if fnmatchcase(file.name, LEFTOVER):

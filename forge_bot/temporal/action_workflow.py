@@ -30,7 +30,7 @@ SILENCE = timedelta(seconds=20)
 """The worker of a visit without a sign of life for this long counts as lost."""
 
 SOON = timedelta(seconds=30)
-"""Time in which a machine that lives takes what is meant for it."""
+"""Time in which a living machine takes its own activities."""
 
 _TRIES = RetryPolicy(
     initial_interval=timedelta(seconds=1),

@@ -68,7 +68,7 @@ class StepOrder(Frozen):
 
 
 class StepDone(Frozen):
-    """The result of a step: what is recorded on the branch by now."""
+    """The result of a step: the newly recorded reports of the branch."""
 
     commit: str
     reports: tuple[str, ...] = Field(default=(), description="those the workflow did not know")

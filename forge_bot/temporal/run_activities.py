@@ -244,8 +244,8 @@ def _finished(_order: StepOrder, session: Session, run: Run) -> StepDone:
 
 
 def _performed(order: StepOrder, session: Session, run: Run) -> StepDone:
-    """Perform one step of an action; first return what an earlier attempt or somebody else
-    recorded.
+    """Perform one step of an action. If an earlier attempt or somebody else recorded it, return
+    that record.
     """
     if len(run.workspace.reports()) != order.known:
         return _told(order, run)

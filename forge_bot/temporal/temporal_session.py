@@ -104,8 +104,8 @@ class TemporalSession:
         record: Path | None = None,
         only_tells: bool = True,
     ) -> None:
-        """`record` gets what models say meanwhile. `only_tells`: what is told first needs nothing
-        of the run's work tree.
+        """Make the session. `record` gets the models' answers during the run. `only_tells`: the
+        first report needs no work tree of the run.
         """
         self.session = session
         self.place = place
@@ -118,10 +118,10 @@ class TemporalSession:
     def go_on(
         self, info: RunInfo, first: Callable[[Run], Report | None] | None = None
     ) -> tuple[Outcome, Run]:
-        """Report something to the run first if wanted, and follow it until nobody can perform the
-        next action.
+        """Report to the run if a report is given, and follow it until nobody can perform the next
+        action.
 
-        Raises what stands in the way of the run, as the worker told it.
+        Raises the run's problem, as the worker reported it.
         """
         with recorded(self.session.repository, info.name, self.record):
             return until_stopped(self._led(info, first))
@@ -236,9 +236,9 @@ class TemporalSession:
         )
 
     async def _caught_up(self, client: Client, handle: RunHandle, run: Run) -> None:
-        """Wait until the workflow knows what lies on the branch: a person may have edited.
+        """Wait until the workflow knows the branch's newest commit, since a person may have edited.
 
-        One that knows it is told at once, whatever its work waits for.
+        A workflow that knows it answers at once, even while its work waits.
         """
         there = len(run.workspace.reports())
         if (await self._standing(client, handle)).known >= there:

@@ -32,8 +32,8 @@ class ThreadWake(Frozen):
     comment: WokenBy | None = None
 
     def once_more(self, *, begun: bool) -> "ThreadWake":
-        """Return a wake for the same thread that nobody asked for now; `begun` says that there is a
-        run, so that it is no wish to begin one.
+        """Return a wake for the same thread that nobody requested now. `begun` says that there is a
+        run, so that the wake does not start one.
         """
         if not begun:
             return self.model_copy(update={"wake": self.wake.model_copy(update={"again": True})})
@@ -72,7 +72,9 @@ class VisitStep(Frozen):
 
 
 class VisitDone(Frozen):
-    """The end of a visit and what lies on the branch by now, or the step that it begins next."""
+    """The end of a visit and the new reports of the branch, or the next step that the visit
+    begins.
+    """
 
     outcome: str = ""
     occasion: str = Field(default="", description="what stands in the way")

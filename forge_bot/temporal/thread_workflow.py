@@ -110,7 +110,7 @@ class ForgeThreadWorkflow:
         return bool(self._wakes) or workflow.info().is_continue_as_new_suggested()
 
     def _heard_of(self, done: VisitDone, *, again: bool) -> None:
-        """Take in how a visit ended. What people were told once they are not told again."""
+        """Take in the result of a visit. A message that people got once is not repeated."""
         if self._done.passing and done.occasion == self._done.occasion:
             untold = self._done.untold and (done.untold or again)
             done = done.model_copy(update={"untold": untold})
@@ -205,7 +205,9 @@ class ForgeThreadWorkflow:
             )
 
     def _learn(self, done: VisitDone) -> None:
-        """Take in what lies on the branch. What cannot be told is forgotten, and asked for anew."""
+        """Read the new reports of the branch. If they are incomplete, forget all and request them
+        again.
+        """
         if done.pipeline:
             self._pipeline, self._state = Pipeline.model_validate_json(done.pipeline), None
         elif done.run != self._run or done.first != self._known:
@@ -271,7 +273,9 @@ class ForgeThreadWorkflow:
 
 
 def _check_taken(wake: ThreadWake, pipeline: Pipeline, state: State) -> None:
-    """Raise what the engine says to the first command of a comment, where it takes none of them."""
+    """Raise the engine's error for the first command of a comment, if the engine accepts none
+    of them.
+    """
     comment, number = wake.comment, wake.wake.comment
     if comment is None or number is None or not wake.wake.certain:
         return

@@ -64,10 +64,10 @@ class BatchApi(Protocol):
         ...
 
     async def submit(self, questions: Sequence[EncodedQuestion]) -> BatchTicket:
-        """Hand in one batch, of one group. It is not tried again.
+        """Hand in one batch of one group, without a second try.
 
-        Raises BatchUnclear where the provider may have taken it in, BatchRefused, and the errors
-        of a model for what it certainly did not take in.
+        Raises BatchUnclear if the provider may have accepted it, BatchRefused, and the errors of a
+        model for a batch that was certainly not accepted.
         """
         ...
 

@@ -1,4 +1,4 @@
-"""The graph of the code: the definitions of a file, what it uses and what uses it, and a map."""
+"""The graph of the code: the definitions of a file, its uses in both directions, and a map."""
 
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Literal

@@ -35,7 +35,7 @@ def schema_fault(schema: str) -> str:
 
 
 def faults_of(schema: str, arguments: str) -> tuple[str, ...]:
-    """Return what is wrong with arguments (canonical JSON); empty if nothing is."""
+    """Return the faults of arguments (canonical JSON); empty for valid ones."""
     found: list[str] = []
     for error in _validator(schema).iter_errors(json.loads(arguments)):
         place = ".".join(str(part) for part in error.instance_path)

@@ -92,7 +92,7 @@ async def execute_mcp_tool(
 
 
 def server_secrets(setup: CapabilitySetup, name: str) -> dict[str, str]:
-    """Return what is masked in the words of a server."""
+    """Return the values to mask in the words of a server."""
     return secrets_for([setup.config.mcp_servers[name]], setup.environ)
 
 

@@ -83,10 +83,10 @@ def resolved(text: str, environ: Mapping[str, str]) -> str:
 def secrets_for(
     servers: Iterable[MCPServerConfig | MCPHttpServerConfig], environ: Mapping[str, str]
 ) -> dict[str, str]:
-    """Return what is masked in everything that these servers say, by the name of its variable.
+    """Return the values to mask in all words of these servers, by variable.
 
-    It is every value that a placeholder stands for, but for folders and the like, the password in
-    an address, and what the configuration itself names as a key.
+    They are every value of a placeholder, except folders and the like, the password in an address,
+    and the keys in the configuration itself.
     """
     found: dict[str, str] = {}
     for server in servers:

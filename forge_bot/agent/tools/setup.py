@@ -44,7 +44,7 @@ class CapabilitySetup:
         return not servers and not any(folder.is_dir() for folder in self.skill_folders)
 
     def permission(self, name: str, *, reads_only: bool) -> CapabilityPermission:
-        """Return what the policy says about a capability; what only reads needs no word of it."""
+        """Return the policy's decision on a capability. A capability that only reads needs none."""
         if _named(name, self.policy.deny):
             return CapabilityPermission.DENY
         if _named(name, self.policy.ask):

@@ -1,4 +1,6 @@
-"""Everything that an agent may ask for in one work tree: the providers, and what is configured."""
+"""All capabilities that an agent may request in one work tree: the providers, and the
+configured ones.
+"""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field

@@ -1,1 +1,1 @@
-"""The project as a graph: files, symbols, tests and pipelines, and what uses what."""
+"""The project as a graph: files, symbols, tests and pipelines, and their uses."""

@@ -1,5 +1,7 @@
-"""Reads what is wrong with files that say how imports are resolved: package.json, tsconfig.json,
-pyproject.toml. What they say is then not heeded, so their nodes tell it.
+"""Problems of files that define how imports are resolved: package.json, tsconfig.json,
+pyproject.toml.
+
+A file with a problem is ignored, and its node reports the problem.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""The facts that one file states by itself, whatever lies beside it. They depend on its bytes."""
+"""The facts of one file that depend on its own bytes alone."""
 
 from typing import NamedTuple, cast
 

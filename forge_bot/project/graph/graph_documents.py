@@ -32,8 +32,10 @@ def manifest_document(graph: ProjectGraph, manifest: Manifest) -> dict[str, Json
 
 
 def annotations_document(graph: ProjectGraph) -> dict[str, JsonValue]:
-    """Return what is found in the graph as it is now, each finding bound to its node's text, and
-    the kept annotations, stale where that text has changed since.
+    """Return the present findings of the graph, each bound to its node's text, and the kept
+    annotations.
+
+    An annotation is stale if that text has changed since.
     """
     found = [*violations(graph), *scan(graph)]
     kept = kept_annotations(graph)
@@ -82,7 +84,7 @@ def _node(graph: ProjectGraph, path: str) -> dict[str, JsonValue]:
 
 
 def stack_document(kind: str, stack: str, stacks: StackTable = BUILT_IN) -> dict[str, JsonValue]:
-    """Return what is read of a stack for a kind of node. Raises UnknownNode."""
+    """Return the facts that a stack gives for a kind of node. Raises UnknownNode."""
     found = stacks.named(stack)
     known = {each.value: each for each in NodeKind}
     if found is None or kind not in known:

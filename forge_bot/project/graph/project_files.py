@@ -117,8 +117,8 @@ class ProjectFiles:
 
 
 def committed_texts(repository: Repository, paths: Sequence[str]) -> dict[str, str]:
-    """Return the texts of files as they are on the default branch, at origin if there is one; those
-    that are not there are left out.
+    """Return the texts of files on the default branch, at origin if there is one, without missing
+    files.
     """
     name = repository.default_branch() if paths else None
     if name is None:
@@ -135,7 +135,9 @@ def _data(found: GitObject | None) -> bytes | None:
 
 
 def _on_disk(path: Path) -> FileEntry | None:
-    """Return a file as it lies on disk, a link as what it names; None for none and for folders."""
+    """Return the content of a file on disk; for a link its target. Return None for a folder and for
+    a missing file.
+    """
     try:
         about = path.lstat()
         if stat.S_ISLNK(about.st_mode):

@@ -1,4 +1,4 @@
-"""The graph of a project at one state of its files: nodes, and what uses what."""
+"""The graph of a project at one state of its files: nodes and their uses."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping

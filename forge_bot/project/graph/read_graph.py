@@ -360,7 +360,9 @@ def _with_mode(node: FileNode, path: str, entry: FileEntry, files: ProjectFiles)
 
 
 def _promises(paths: Iterable[str], stacks: StackTable) -> Iterable[str]:
-    """Yield one sentence for each stack that is there: how many files, and what is read of them."""
+    """Yield one sentence for each stack of the project: the number of its files, and the facts that
+    are read.
+    """
     counts = Counter(cast("Stack", stacks.stack_for(path)).name for path in paths)
     for stack in stacks.stacks:
         if count := counts[stack.name]:

@@ -26,8 +26,8 @@ def find_commands(listing: Listing) -> DetectedCommands:
 
 
 def carried_out(listing: Listing, argv: Sequence[str]) -> tuple[str, str]:
-    """Return the folder where a command works, and the script or the recipes that it carries out;
-    both are empty where the words alone say what is done.
+    """Return the folder where a command works, and the script or recipes that it runs. Both are
+    empty if its words alone define it.
     """
     for read in (node.script_of, make.recipes_of):
         if (found := read(listing, argv)) is not None:

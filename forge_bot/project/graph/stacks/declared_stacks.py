@@ -67,7 +67,7 @@ class OwnStack(Frozen):
 
 
 def declared_stacks(texts: Mapping[str, str]) -> tuple[StackTable, Mapping[str, str]]:
-    """Return all stacks with those that these texts declare, and what is wrong by path."""
+    """Return all stacks, including those that these texts declare, and the problems by path."""
     found: list[Stack] = []
     wrong: dict[str, str] = {}
     for path, text in sorted(texts.items()):

@@ -23,8 +23,8 @@ def paths_in(text: str) -> Iterator[str]:
 
 
 def written_in(script: str) -> Iterator[str]:
-    """Yield the paths that a script writes: where output goes to, what tools are told to write by
-    `-o` or `--output`, and what `tee`, `touch`, `cp` and `mv` leave there.
+    """Yield the paths that a script writes: redirected output, the arguments of `-o` or `--output`,
+    and the targets of `tee`, `touch`, `cp` and `mv`.
     """
     lines = script.replace("\\\n", " ").splitlines()
     for line in islice(lines, _MOST_LINES):

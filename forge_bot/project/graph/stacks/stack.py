@@ -17,9 +17,7 @@ class Resolution(NamedTuple):
 
 
 class NewFile(NamedTuple):
-    """A file that is to be written: its path, what it is named for, why it is wanted, and the text
-    of one that it will lie beside.
-    """
+    """A file to write: its path, its name, its purpose, and the text of a neighbouring file."""
 
     path: str
     name: str

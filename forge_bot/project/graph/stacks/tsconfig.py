@@ -16,7 +16,7 @@ _DEEPEST = 8
 
 
 class _Paths(NamedTuple):
-    """`paths` with the folder they start from, and `baseUrl`; None for what is not set."""
+    """`paths` with their base folder, and `baseUrl`; None for a missing setting."""
 
     patterns: Mapping[str, Sequence[str]]
     start: str
