@@ -16,8 +16,10 @@ def start_quickly() -> None:
 
 
 def end_quickly() -> None:
-    """Leave to the system what is still held. For the end of a process: the interpreter would look
-    through all that was imported for garbage, a fifth of the time of a `status`.
+    """End the process without freeing its memory.
+
+    The interpreter would search all imported objects for garbage, which is a fifth of the time of a
+    `status`.
     """
     gc.freeze()
 

@@ -12,8 +12,10 @@ def several(count: int, word: str) -> str:
 
 
 def gist(text: str, most: int) -> str:
-    """The beginning of a text in one line: its whole sentences, or the first one's parts up to a
-    comma or semicolon, or its words, as many as `most` characters hold, and an ellipsis.
+    """Return the beginning of a text in one line of at most `most` characters.
+
+    It ends after a whole sentence, else after a comma or semicolon of the first sentence, else
+    after a word, and with an ellipsis.
     """
     line = " ".join(text.split())
     if len(line) <= most:

@@ -27,8 +27,10 @@ Line = tuple[int, str]
 def without_lines_above(
     found: CapabilityResult, messages: Sequence[ChatMessage], before: Sequence[CapabilityResult]
 ) -> CapabilityResult:
-    """Return a result in which each long run of lines that an earlier message or result shows of
-    the same file, letter by letter and by the same numbers, is replaced by these.
+    """Return a result without long runs of lines that an earlier message or result shows.
+
+    Such a run has the same file, the same text and the same line numbers. It is replaced by its
+    numbers.
     """
     if found.capability != _READER or found.status is not ResultStatus.OK:
         return found
@@ -62,7 +64,9 @@ def _texts(
 
 
 def _numbered(first: int, text: str) -> Iterator[Line]:
-    """Yield the lines of a text with their numbers; what stands for omitted ones tells the next."""
+    """Yield the lines of a text with their numbers. The mark of omitted lines gives the next
+    number.
+    """
     number = first
     for line in text.split("\n"):
         gap = _GAP.match(line)

@@ -66,7 +66,7 @@ def newly_red(words: str, kind: AnswerKind) -> str:
 
 
 def cut_off(kind: AnswerKind, output_tokens: int) -> str:
-    """Return what to do about an answer that hit the output limit."""
+    """Return the feedback for an answer that reached the output limit."""
     shorter = (
         "fewer or smaller edits, each no longer than it has to be"
         if kind is AnswerKind.CHANGE

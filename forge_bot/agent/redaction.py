@@ -55,8 +55,8 @@ def encoded_forms(value: str) -> tuple[str, ...]:
     """Return the texts in which a secret may appear; this is the only list of them.
 
     They are the secret itself, reversed, in hexadecimal, in both alphabets of base 64 at each of
-    the three alignments, percent-encoded as in addresses, and with JSON escapes. Of a value with
-    several lines each long line counts too. A short value has none.
+    the three alignments, percent-encoded as in addresses, and with JSON escapes. In a value with
+    several lines each long line counts too. A short value has no such forms.
     """
     found: list[str] = []
     for text in (value, *_lines(value)):

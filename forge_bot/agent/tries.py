@@ -87,7 +87,7 @@ def _section(tries: Sequence[TryOutcome]) -> str:
 
 
 def _seen(outcome: TryOutcome) -> list[str]:
-    """Return what ran, and which tests turned green."""
+    """Return the commands that ran, and the tests that turned green."""
     green = [f"- Red before the edits, green now: {named(outcome.green)}."] if outcome.green else []
     return [*(f"- {sentence}" for sentence in outcome.ran), *green]
 

@@ -87,7 +87,7 @@ class ChangeName(Frozen):
 
 def begin_with_types(subjects: Sequence[str]) -> bool:
     """Return whether the commits of a repository begin with a type, by the first lines of their
-    messages; so do those of one that has too few to tell.
+    messages. The answer is yes for a repository with too few commits.
     """
     typed = sum(_conventional(subject) is not None for subject in subjects)
     return len(subjects) < _FEWEST_SUBJECTS or typed >= _SHARE_WITH_TYPE * len(subjects)

@@ -36,10 +36,10 @@ class FileChange(Frozen):
 
 
 class DesignOutline(Frozen):
-    """The parts of a design that a person looks at first.
+    """The parts of a design that a person reads first.
 
-    `approach` is its first paragraph as it is written. `to_decide` holds what the design marks as
-    `Needs you`. `interfaces` are the signatures, options and routes that the changes name.
+    `approach` is its first paragraph as it is written. `to_decide` has the parts marked `Needs
+    you`. `interfaces` are the signatures, options and routes that the changes name.
     """
 
     approach: str = ""

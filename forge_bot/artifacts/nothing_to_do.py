@@ -12,9 +12,9 @@ _LEVEL = 2
 
 
 def read_nothing_to_do(markdown: str) -> tuple[NothingToDo | None, tuple[Problem, ...]]:
-    """Return what the section `## Nothing to Do: already works` says, and what it lacks.
+    """Return the reason in the section `## Nothing to Do: already works`, and its problems.
 
-    Anything but one of the known reasons with its evidence is a problem, never a yes.
+    Only a known reason with its evidence is accepted.
     """
     found = [
         one_line(block.text)

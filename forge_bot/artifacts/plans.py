@@ -11,7 +11,7 @@ from forge_bot.artifacts.tasks import read_tasks, task_list
 from forge_bot.values import TaskMode, TaskSpec
 
 _CHANGES = "Changes"
-"""The section of a design that names what it changes."""
+"""The section of a design that names its changes."""
 
 _TASKS = re.compile(r"tasks?\s*[:：]\s*(?P<count>one|several|1|[2-9]|\d\d+)\b", re.IGNORECASE)
 _ONE = {"one", "1"}

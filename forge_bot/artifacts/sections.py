@@ -75,8 +75,8 @@ def blocks_within(markdown: str, heading: str) -> Iterator[Block]:
 
 
 def without_asides(blocks: Sequence[Block], is_aside: Callable[[str], object]) -> list[Block]:
-    """Return the blocks that are read, without quotes and code, and without the sections whose
-    heading is that of an aside.
+    """Return the blocks that count: without quotes and code, and without the sections whose heading
+    marks an aside.
     """
     heard: list[Block] = []
     aside = 0

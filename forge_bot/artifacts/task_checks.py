@@ -127,7 +127,7 @@ def _overlaps(tasks: Sequence[TaskSpec]) -> Iterator[Problem]:
 
 
 def _lone_tests(tasks: Sequence[TaskSpec]) -> Iterator[Problem]:
-    """Yield the tasks that only test what one other task changes."""
+    """Yield the tasks that only test the change of one other task."""
     codes = [task for task in tasks if not _only_tests(task)]
     for task in tasks:
         needed = [code for code in codes if code.id in task.depends_on]

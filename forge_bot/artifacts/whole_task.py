@@ -1,8 +1,10 @@
-"""The criteria of a task that is all of what a document describes."""
+"""The criteria of a task that covers a whole document."""
 
 
 def whole_criteria(described: str) -> tuple[str, str]:
-    """Return the criteria of a task made of what is `described`, such as "design.md describes"."""
+    """Return the criteria of a task that covers a whole document; `described` names it, as in
+    "design.md describes".
+    """
     return (
         f"AC-1: Everything that {described} is implemented, and nothing beyond it.",
         "AC-2: New behaviour has a test, and the tests of the project pass.",

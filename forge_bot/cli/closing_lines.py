@@ -86,7 +86,7 @@ def _row(name: str, text: str) -> str:
 
 
 def _work_tree(run: Run, ending: Ending) -> str:
-    """Take the run's work tree away unless it is to stay; a line that says where it is."""
+    """Remove the run's work tree unless it is to stay; return a line about it."""
     place = escape(str(run.tree.path))
     if run.tree.path != run.places.tree:
         return _row("cli.closing.work_tree", place)

@@ -19,11 +19,11 @@ _SHORT = 120
 
 
 def discussed(task: str, answers: Sequence[str], *, wanted: bool) -> str | None:
-    """The answers as Markdown, to be added to the request; None if they were asked for and nobody
-    is here to give them.
+    """Return the answers as Markdown for the request; None if they were requested and nobody is
+    here to give them.
 
-    `answers` belong to the questions in their order; an empty one, or one that is missing, leaves
-    its question out.
+    `answers` belong to the questions in their order; an empty or missing one leaves its question
+    out.
     """
     if len(answers) > len(QUESTIONS):
         raise BadOption(

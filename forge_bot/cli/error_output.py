@@ -1,4 +1,4 @@
-"""Prints errors at the terminal: what happened, where, and the way out."""
+"""Prints errors at the terminal: the problem, its place, and the way out."""
 
 import os
 import sys

@@ -195,7 +195,7 @@ class Progress:
         self.console.print(markup, highlight=False, soft_wrap=True)
 
     def began(self, info: "RunInfo", plan: "RunPlan", estimate: "Estimate | None" = None) -> None:
-        """Say what has begun, and where."""
+        """Print the beginning of a run, and its place."""
         self.line(f"[bold]{escape(info.title)}[/]")
         effort = say(
             "cli.progress.run_and_effort",

@@ -61,7 +61,7 @@ def phase_names(context: typer.Context, incomplete: str) -> Offers:
 
 @_quietly
 def phases_to_repeat(context: typer.Context, incomplete: str) -> Offers:
-    """Ids of phases to go on from; names where no id begins like that."""
+    """Return ids of phases to continue from; names if no id begins with the typed text."""
     return _named(
         [phase for phase in _phases(context) if phase["kind"] not in _NOT_AGAIN], incomplete
     )
@@ -141,7 +141,7 @@ def _over(state: Mapping[str, Any]) -> bool:
 
 
 def _meant(context: typer.Context, repository: "Repository") -> dict[str, Any] | None:
-    """The run that is named, else the one of the checked-out branch, else the newest that is not
+    """Return the named run, else the run of the checked-out branch, else the newest that is not
     over, else the newest.
     """
     states = _states(repository)

@@ -56,7 +56,7 @@ def prepare_streams() -> None:
 
 
 def _plain(error: UnicodeError) -> tuple[str, int]:
-    """Return what is written in place of text that an encoding lacks, and where to go on."""
+    """Return a replacement for text that an encoding lacks, and the position to continue from."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     lacking = error.object[error.start : error.end]

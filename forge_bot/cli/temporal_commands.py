@@ -98,8 +98,9 @@ def _seconds(name: str, default: str, least: int, most: int) -> float:
 def led_by(
     going: Session, run: str, choice: HostChoice, options: ResumeOptions, *, only_tells: bool = True
 ) -> "Session | TemporalSession":
-    """Return what goes on with a run: this command, or the server that has the run or gets it.
-    `only_tells`: what the command says first needs nothing of the run's work tree.
+    """Return the leader of a run: this command, or the server that has the run or gets it.
+
+    `only_tells`: the first report of the command needs no work tree of the run.
     """
     known = place_of(going.repository, run)
     if choice.on == "local":
@@ -126,7 +127,7 @@ def works_here(repository: Repository, run: str, choice: HostChoice) -> bool:
 def on_server(
     going: Session, place: TemporalPlace, record: Path | None = None, *, only_tells: bool = True
 ) -> "TemporalSession":
-    """Return what follows a run that a server leads."""
+    """Return the session that follows a run on a server."""
     require_client()
     from forge_bot.temporal.temporal_session import TemporalSession
 

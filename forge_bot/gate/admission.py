@@ -104,8 +104,8 @@ class Admission:
             warning(say("gate.admission.no_reaction", reason=messages.plain(answer.told)))
 
     def _say(self, mark: str, text: str, *, first: bool = False) -> None:
-        """Say it unless the mark is there. With `first` nothing was said before, whatever other
-        workflows of this account wrote.
+        """Write the answer, unless its mark is in the thread already. With `first` marks are not
+        searched: this is the first answer, whatever other workflows of this account wrote.
         """
         _, trouble = self._thread.say_once(mark, text, first=first)
         if trouble:

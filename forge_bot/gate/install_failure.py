@@ -57,7 +57,7 @@ def tell_thread(
 
 
 def _told(github: GateClient, thread: OwnComments, text: str, run: str) -> str:
-    """Write it where people look; empty, or what stood in the way."""
+    """Write the text into the thread; return the reason if that failed, else an empty text."""
     begun = thread.find(messages.tracking_mark(thread.number))
     if begun is not None and begun.body.startswith(messages.BEGUN):
         answer: ApiAnswer = github.edit_comment(

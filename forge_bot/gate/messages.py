@@ -37,9 +37,7 @@ def beginning(run_url: str, issue: int) -> str:
 
 
 def stranded_mark(run_url: str) -> str:
-    """The last line of what is said when forge-bot could not be installed for a run of the
-    workflow.
-    """
+    """Return the last line of the comment on a failed installation for a run of the workflow."""
     return f"{OWN_MARK}stranded run={run_url.rpartition('/runs/')[2]} -->"
 
 

@@ -43,8 +43,8 @@ _HEX = re.compile(r"[0-9a-f]{7,64}")
 
 @dataclass(frozen=True, slots=True)
 class CommentText:
-    """The lines of a comment, the numbers of those that may hold a command, and where the author's
-    text ends, before a copied mail.
+    """The lines of a comment, the numbers of those that may hold a command, and the end of the
+    author's own text, before a copied mail.
     """
 
     lines: tuple[str, ...]

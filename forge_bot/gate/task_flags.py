@@ -170,7 +170,7 @@ def _read(text: str, flags: list[_Flag], switches: Sequence[str]) -> TaskFlags:
 
 
 def _problem(flag: _Flag, switches: Sequence[str]) -> str:
-    """Return one sentence about the problem of a flag; empty if there is none."""
+    """Return one sentence about the problem of a flag; empty for a valid one."""
     value = flag.value or ""
     known = (*switches, *VALUES)
     dashes = flag.written.startswith(_END) and not flag.written.startswith("---")

@@ -268,8 +268,10 @@ def _signed(folder: Path, text: str, names: bytes | None, env: Mapping[str, str]
 
 
 def in_a_name(folder: Path, make: Callable[[Mapping[str, str]], Made]) -> Made:
-    """Have git make a commit in the user's name, by an environment that adds ours where it needs
-    one; git is asked for the name only where it has once refused to commit without one.
+    """Have git make a commit in the user's name.
+
+    If the user has no name, `make` gets an environment with ours. Git is asked for the name only
+    after it has once refused to commit without one.
     """
     ours = identity(folder) if folder in _nameless else {}
     try:

@@ -148,7 +148,7 @@ def merge(
 
 
 MARKERS = (b"<<<<<<< ", b"||||||| ", b">>>>>>> ")
-"""The beginnings of lines that enclose what two sides changed differently."""
+"""The beginnings of the lines that enclose both versions of a conflict."""
 
 
 def merge_with_markers(

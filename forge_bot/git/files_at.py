@@ -51,10 +51,10 @@ def versions(folder: Path, ref: str, path: str) -> tuple[str, ...]:
 
 
 def read_many(folder: Path, ref: str, paths: Collection[str]) -> dict[str, bytes]:
-    """Bytes of those of the files that are there at `ref`, as `read` gives them, with few calls of
-    git however many they are.
+    """Return the bytes of the existing files at `ref`, as `read` gives them, with few calls of git
+    for any number of files.
 
-    All of it is held in memory. Raises GitFailed when `ref` names nothing.
+    All of it is held in memory. Raises GitFailed if `ref` names nothing.
     """
     return _many(folder, tree_id(folder, ref), paths)
 
@@ -112,8 +112,8 @@ def _inside(folder: Path, ref: str, under: str) -> dict[str, ListedEntry]:
 
 
 def objects(folder: Path, ref: str, paths: Collection[str]) -> dict[str, str]:
-    """Return mode and object id of those of the paths that are there at `ref`; of a folder, those
-    of all files in it.
+    """Return mode and object id of the existing paths at `ref`; for a folder, those of all files in
+    it.
     """
     tree = tree_id(folder, ref)
     return {
@@ -162,8 +162,8 @@ def blobs_here(folder: Path) -> tuple[dict[str, tuple[str, str]], tuple[str, ...
 
 
 def blob(folder: Path, oid: str) -> bytes | None:
-    """Return the bytes of a file by its object id, None if it is not there. Raises ValueError for
-    what is no id.
+    """Return the bytes of a file by its object id, None if it is missing. Raises ValueError for a
+    text that is no id.
     """
     if not is_full_id(oid):
         raise ValueError(f"{oid!r} is no object id")

@@ -25,8 +25,10 @@ _lock = threading.RLock()
 
 
 class KeptProcess:
-    """A git that reads questions and answers each at once. It stands in no work tree: who looks
-    there for a git that is still at work would wait for this one.
+    """A git process that answers one question after the other at once.
+
+    It runs outside of all work trees, because a search there for a git at work would wait for this
+    one.
     """
 
     def __init__(self, common: Path, words: tuple[str, ...]) -> None:

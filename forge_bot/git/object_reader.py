@@ -51,8 +51,8 @@ class TreeEntry(NamedTuple):
 
 
 class ObjectReader:
-    """A reader of any number of objects. In a partial clone nothing is fetched: what is not here is
-    missing.
+    """A reader of any number of objects. In a partial clone nothing is fetched: an object that is
+    not local is missing.
     """
 
     def __init__(self, common: Path) -> None:

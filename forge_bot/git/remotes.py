@@ -50,10 +50,10 @@ def remote_url(folder: Path, name: str = ORIGIN) -> str | None:
 
 
 def push(folder: Path, commit: str | None = None) -> None:
-    """Push the checked out branch to the branch of the same name and remember that as its upstream.
+    """Push the checked-out branch to the branch of the same name, and set that as its upstream.
 
-    With `commit`, that one and its ancestors go out, whatever the branch names by then; no upstream
-    is set. Raises GitFailed with a way out when there is no such remote or it refuses.
+    With `commit`, that commit and its ancestors are pushed, wherever the branch is by then, and no
+    upstream is set. Raises GitFailed with a way out if there is no such remote or it refuses.
     """
     branch = head(folder).branch
     ref = HEADS + branch

@@ -39,7 +39,9 @@ class Repository:
 
     @property
     def kept(self) -> Path:
-        """The folder for what forge-bot keeps beside git's data; all work trees share it."""
+        """The folder of forge-bot's own stored files, beside git's data; all work trees share
+        it.
+        """
         return self.common_dir / "forge-bot"
 
     # Branches, remotes, and what they name.
@@ -120,8 +122,8 @@ class Repository:
         return ObjectReader(self.common_dir)
 
     def branch_exists(self, name: str) -> bool:
-        """Return whether there is a local branch of exactly that name; what cannot be a name is
-        none.
+        """Return whether there is a local branch of exactly that name. A text that cannot be a name
+        has none.
         """
         return (
             revisions.is_branch_name(self.root, name)
@@ -185,8 +187,8 @@ class Repository:
         )
 
     def tag_elsewhere(self, address: str, tag: str) -> str | None:
-        """The commit of a tag in another repository; None if there is none, or nobody answers
-        within a few seconds.
+        """Return the commit of a tag in another repository; None for a missing tag, and without an
+        answer within a few seconds.
         """
         wanted = f"refs/tags/{tag}"
         try:

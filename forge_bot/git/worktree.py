@@ -347,8 +347,8 @@ def mend(root: Path, path: Path) -> None:
 
 
 def put_aside(path: Path) -> Path | None:
-    """Rename the folder of a work tree whose repository is gone, so that a new one can be made
-    there; its new place, if it was one.
+    """Rename the folder of a work tree that has lost its repository, so that a new one can be made
+    there. Return its new place; None for any other folder.
     """
     if not lost(path):
         return None

@@ -14,7 +14,7 @@ from forge_bot.sentences import say
 
 APP_ID, APP_KEY = "FORGE_BOT_APP_ID", "FORGE_BOT_APP_KEY"
 _LEAST_LEFT = timedelta(minutes=30)
-"""What a token has to be good for when it is given out: the time of a usual visit."""
+"""The least remaining life of a token that is given out: the time of a usual visit."""
 _PATIENCE = 10.0
 
 

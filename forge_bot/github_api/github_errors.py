@@ -42,7 +42,9 @@ class _Wrong(JsonModel):
 
     @property
     def exists_already(self) -> bool:
-        """Whether that is what is wrong: of a pull request GitHub says it in words alone."""
+        """Return whether the object exists already. For a pull request GitHub says so in
+        words alone.
+        """
         return self.code == "already_exists" or "already exists" in (self.message or "")
 
 

@@ -78,8 +78,8 @@ def _reason(pipeline: Pipeline, documents: Mapping[str, str]) -> str:
 
 
 def _criteria(task: TaskState, plan: str) -> list[str]:
-    """Return the criteria of a task; none where they only name the document that plans it, which
-    is not in the commit.
+    """Return the criteria of a task; none if they only name the document with the plan, which is
+    not in the commit.
     """
     if is_whole(task.spec.acceptance, plan):
         return []

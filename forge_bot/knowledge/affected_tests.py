@@ -47,8 +47,7 @@ def affected_tests(edited: Collection[str], texts: Mapping[str, str]) -> tuple[s
 
 
 def reaches(start: str, wanted: Collection[str], links: Mapping[str, Sequence[str]]) -> bool:
-    """Return whether a file is one of the wanted ones, or imports one over any number of others.
-
+    """Return whether a file is one of the wanted ones, or imports one directly or through others.
     Files of one folder are one package in Go.
     """
     seen, left = {start}, [start]
@@ -68,10 +67,10 @@ def reaches(start: str, wanted: Collection[str], links: Mapping[str, Sequence[st
 def selected(
     argv: Sequence[str], tests: Collection[str], files: Collection[str], package: str = ""
 ) -> tuple[str, ...] | None:
-    """Return a test command that runs only some test files; None if that cannot be told.
+    """Return a test command that runs only some test files; None if there is none.
 
     `files` are all files of the tree; `package` is the text of its package.json. A command that
-    would run all that it runs anyway is none.
+    would run all tests anyway is not returned.
     """
     if not tests:
         return None

@@ -10,7 +10,7 @@ from forge_bot.knowledge.line_spans import Span, merged, not_in, size_of, writte
 from forge_bot.knowledge.wanted_places import WantedPlaces, beginning_of, places_by_worth
 
 _WHOLE = 4_000
-"""Characters up to which a file is shown whole: what is read for nothing costs every call."""
+"""Characters up to which a file is shown whole. Unneeded text costs tokens in every call."""
 
 _WHOLE_IF_FIRST = 10_000
 """The same for the file that a request is most likely about: looking up the rest costs a call."""
@@ -120,8 +120,8 @@ def _gaps(chosen: Sequence[Span], without: Sequence[Span], top: int) -> Iterator
 
 
 def _without_stubs(lines: Sequence[str], blocks: Sequence[CodeBlock]) -> tuple[CodeBlock, ...]:
-    """Return the definitions without those that only declare what another of the same name does,
-    such as overloads.
+    """Return the definitions without those that only declare one of the same name, such as
+    overloads.
     """
     stubs = {
         block for block in blocks if lines[block.last - 1].rstrip().endswith((" ...", "\t..."))

@@ -1,4 +1,4 @@
-"""An index that grows by the runs that ended, and loses those that are not there any more."""
+"""An index to which ended runs are added, and from which missing runs are removed."""
 
 import json
 import sqlite3

@@ -26,7 +26,7 @@ class Pattern(Frozen):
 
 
 class RunKey(NamedTuple):
-    """Folder, tree and day of a run: what tells it from others, and when it comes."""
+    """Folder, tree and day of a run: its identity, and its place in time."""
 
     name: str
     tree: str
@@ -93,8 +93,8 @@ class Similar(Frozen):
 
 
 class Recall(Frozen):
-    """Everything for one task, each part with what matters most first; a part without data is
-    empty.
+    """The recalled facts for one task, in each part the most important first; a part without data
+    is empty.
     """
 
     similar: tuple[Similar, ...] = ()

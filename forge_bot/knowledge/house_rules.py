@@ -1,5 +1,5 @@
-"""The rules that a repository has for changes: which of its files say them, and the parts of these
-files that matter to somebody who changes code.
+"""The rules of a repository for changes: the files that have them, and the parts of these files
+that matter for a change of code.
 """
 
 import re
@@ -107,7 +107,7 @@ def house_rules(listing: Listing) -> tuple[HouseRule, ...]:
 
 
 def _weight(path: str) -> int:
-    """Return how much of the room a file gets: what is written for agents gets most."""
+    """Return the share of the room that a file gets. Files for agents get most."""
     name = basename(path).casefold()
     named = (place for place, names in enumerate(_KINDS) if name.startswith(names))
     return max(1, 3 - next(named, len(_KINDS)))
@@ -292,7 +292,7 @@ def _until_next_release(lines: Sequence[str], sections: Sequence[Span]) -> Itera
 
 
 def _mark(lines: Sequence[str], first: int) -> str:
-    """Return the signs that tell the level of the heading at a line; "" if there is none."""
+    """Return the signs for the level of the heading at a line; "" for a line without one."""
     below = lines[first + 1] if first + 1 < len(lines) else ""
     if _HEADING.match(lines[first]):
         return lines[first].split(" ")[0]

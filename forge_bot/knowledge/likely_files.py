@@ -139,7 +139,7 @@ def _without_ending(quoted: str) -> str:
 
 
 def _linked(path: str, text: str, stems: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
-    """Return the files that this one imports, and those that its name pairs it with."""
+    """Return the files that this one imports, and those that belong to it by name."""
     modules = {
         # What is quoted is a file: its ending is none of its name.
         re.split(r"[./:]+", next(filter(None, (*parts[:3], *map(_without_ending, parts[3:])))))[-1]

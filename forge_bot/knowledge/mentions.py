@@ -80,9 +80,9 @@ class Mentions(NamedTuple):
 def mentions(text: str) -> Mentions:
     """Return the files and names in a Markdown text.
 
-    Files and names count in backticks, paths with a folder and places of tracebacks anywhere.
-    A section does not count that says that nothing need change there; neither does a file of which
-    a line says so.
+    Files and names count in backticks, paths with a folder and places of tracebacks anywhere. A
+    section is left out if it says that nothing need change there; so is a file in a line that says
+    so.
     """
     lines: dict[str, list[tuple[int, int]]] = {}
     names: dict[str, None] = {}

@@ -51,8 +51,8 @@ class Remark(NamedTuple):
 class Theme(NamedTuple):
     """Remarks with the same meaning: newest wording, worst severity, number of runs.
 
-    A theme also holds the newest run, how often each author made it, all files it names, and the
-    fingerprint of the first remark, which the others were compared with.
+    A theme also holds the newest run, the number of remarks by each author, all files it names, and
+    the fingerprint of the first remark. The others were compared with that one.
     """
 
     text: str
@@ -107,7 +107,7 @@ class ThemeWeights:
 
 
 class ThemeStore(Protocol):
-    """Where themes are kept, with the numbers of those that have a word or name a file."""
+    """The store of themes, with the numbers of the themes that have a word or name a file."""
 
     weights: ThemeWeights
 
@@ -157,8 +157,8 @@ class ThemesInMemory:
 class Themes:
     """All remarks: those of people first, then the most frequent and most recent first.
 
-    Remarks are added run by run, the oldest first; what a remark joins follows from those before
-    it, so a later one never moves an earlier one.
+    Remarks are added run by run, the oldest first. The theme of a remark depends on earlier remarks
+    only, so a later remark never moves an earlier one.
     """
 
     def __init__(self, store: ThemeStore, runs: int, order: "array[int] | None" = None) -> None:

@@ -143,9 +143,11 @@ def _searched(
     found: Sequence[CodeBlock],
     wanted: WantedPlaces,
 ) -> Iterator[Span]:
-    """Yield the further places of a request: definitions whose name contains one of its names, the
-    code in those and in the named definitions, uses of a name, functions that these call, and the
-    places that share most words with the request.
+    """Yield further places of a request.
+
+    They are definitions whose name contains a wanted name, the code in those and in the named
+    definitions, uses of a name, functions that these call, and the places that share most words
+    with the request.
     """
     names = [as_searched(name) for name in wanted.names]
     # Beside what a name means, others that hold it are its neighbours, unless they test it.

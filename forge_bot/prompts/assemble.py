@@ -23,7 +23,9 @@ from forge_bot.values import Finding, Frozen, TaskSpec
 COMMON = "_common.md.j2"
 NEXT_DOCUMENT = "_next_document.md.j2"
 _LOWER = 2
-"""Levels by which a role stands below the one that may take it."""
+"""Levels by which the headings of a later role are lowered in the prompt of an agent that may take
+it over.
+"""
 MESSAGE = "_message.md.j2"
 
 _DELIMITER = re.compile(r"<(?=\s*/?\s*untrusted-text)", re.IGNORECASE)
@@ -317,7 +319,7 @@ def _cleaned(text: str, tally: Counter[RemovalKind]) -> str:
 
 
 def _open(text: str) -> str:
-    """Return one line outside of any fence: it can neither open one nor close one."""
+    """Return one line outside of any fence; it can neither open nor close a fence."""
     return _DELIMITER.sub("&lt;", one_line(text))
 
 

@@ -160,8 +160,10 @@ class Installation:
 
     def keep(self, mark: str, results: tuple[CommandResult, ...]) -> None:
         """Copy the files that setup left in the work tree to the environment, where later commands
-        cannot change them, and mark it as ready. What setup itself put at these places is removed:
-        a link there would lead what is written out of the sandbox.
+        cannot change them, and mark it as ready.
+
+        Anything that setup itself put at these places is removed: through a link there, files would
+        be written outside of the sandbox.
         """
         for name in (_LEFT, _NAMES, _READY):
             _remove(self.environment / name)
@@ -235,7 +237,7 @@ def _below(root: Path, top: Path) -> Iterator[Path]:
 
 
 def _clear_ways(root: Path, names: Sequence[str]) -> None:
-    """Remove what is no folder where these paths need one."""
+    """Remove files and links where these paths need a folder."""
     ways = {parent for name in names for parent in Path(name).parents if parent.parts}
     for way in sorted(ways):
         if (root / way).is_symlink() or not (root / way).is_dir():

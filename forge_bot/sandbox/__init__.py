@@ -1,8 +1,8 @@
 """Run project commands in isolation.
 
-A command has no secrets, has no network unless requested, writes only where it may, and has limits.
-`choose` finds the backend that works on this machine; `run` runs one command in a Box and returns
-how it ended. docs/sandbox.md lists what each backend promises and what it does not.
+A command has no secrets, has no network unless requested, writes only to permitted places, and has
+limits. `choose` finds the backend that works on this machine; `run` runs one command in a Box and
+returns its outcome. docs/sandbox.md lists the promises of each backend and their limits.
 """
 
 from forge_bot.sandbox.backends import available, cannot_judge, choose, failure_reason, run

@@ -27,7 +27,9 @@ _DEEPEST = 50
 
 
 class Unbounded(ValueError):
-    """The text stands for more than anybody wrote; `line` is counted from 1."""
+    """The text has more values, with every alias written out, than anybody would write; `line` is
+    counted from 1.
+    """
 
     def __init__(self, line: int, why: str) -> None:
         super().__init__(why)
@@ -36,8 +38,8 @@ class Unbounded(ValueError):
 
 @dataclass
 class _Open:
-    """A list or mapping that is being read: what it stands for so far, with every alias written
-    out.
+    """A list or mapping that is being read: the number of its values so far, with every alias
+    written out.
     """
 
     anchor: str | None
@@ -243,11 +245,11 @@ def _duplicates(node: yaml.Node | None) -> Iterator[tuple[str, int]]:
 
 
 def _check_bounds(text: str, kind: _Loader) -> None:
-    """Raise Unbounded for a text that would exhaust memory or the reader: aliases multiply or hold
-    themselves, or it is nested too deep. Raise yaml.YAMLError for what is no YAML.
+    """Raise Unbounded for a text that would exhaust memory or the reader: aliases multiply or
+    contain themselves, or it is nested too deep. Raise yaml.YAMLError for a text that is no YAML.
 
-    Works on the events of the parser, which are as many as the text is long, whatever they stand
-    for.
+    The check reads the events of the parser. Their number depends on the length of the text, not on
+    the size of its values.
     """
     known: dict[str, tuple[int, int]] = {}
     open_: list[_Open] = [_Open(None)]

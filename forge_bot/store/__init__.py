@@ -1,5 +1,5 @@
-"""A run's folder under .specs: names, whole writes, one writer, the request, the truth and its
-fold.
+"""A run's folder under .specs: names, atomic writes, one writer, the request, the reports and their
+state.
 """
 
 from forge_bot.store.atomic_files import Content, append_line, inside, write_whole

@@ -40,8 +40,8 @@ def inside(root: Path, relative: str) -> Path:
 
 
 def _has_link(folder: str, steps: tuple[str, ...]) -> bool:
-    """Return whether a step on the way down is a link; without one nothing leads out, whatever the
-    way to the folder itself is.
+    """Return whether a step below the folder is a link. Without a link no path leads out, even if
+    the way to the folder itself has one.
     """
     for step in steps:
         folder = f"{folder}{os.sep}{step}"

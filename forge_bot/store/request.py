@@ -11,7 +11,7 @@ from forge_bot.values import Effort, Frozen, Source
 
 _FENCE = "---"
 _ORIGIN = "source_"
-"""How the keys of the source begin; older files have them under `source`."""
+"""The beginning of the source's keys; older files have them under `source`."""
 
 
 class Request(Frozen):
@@ -30,7 +30,7 @@ class Request(Frozen):
 
     @property
     def hash(self) -> str:
-        """sha256 of what the run is about: title, text, source, labels and type."""
+        """sha256 of the request's content: title, text, source, labels and type."""
         named = "\0".join(
             [
                 self.title,

@@ -16,7 +16,7 @@ from forge_bot.temporal.thread_payloads import VisitDone, VisitStep
 from forge_bot.values import Frozen, PhaseId
 
 _PUBLISHING = frozenset({"take_up", "news", "record", "finish", PUBLISH})
-"""Activities that need neither a model nor the sandbox: what is recorded, pushed and published."""
+"""Activities without a model and without the sandbox: recording, pushing and publishing."""
 
 STEPS = (
     *(step.value for step in AgentStep if step is not AgentStep.ACTIONS),
@@ -101,7 +101,7 @@ class ActionResult(Frozen):
 
 
 class ActionWorkflowResult(Frozen):
-    """The result of the workflow of an action, and what is recorded on the branch by now."""
+    """The result of the workflow of an action, and the newly recorded reports of the branch."""
 
     result: ActionResult
     done: StepDone | VisitDone

@@ -100,7 +100,7 @@ class ThreadActivities:
 
     @property
     def machine_queues(self) -> list[str]:
-        """Return the same of visits that go on where the journal of a run lies."""
+        """Return the queues of visits that continue on the machine with a run's journal."""
         return [self._machine_queue(each) for each in sorted(self._repositories)]
 
     @property

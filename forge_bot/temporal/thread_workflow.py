@@ -153,7 +153,7 @@ class ForgeThreadWorkflow:
         )
 
     async def _stepped(self, done: VisitDone) -> VisitDone:
-        """Let a visit take its next step where it waits; begin it anew where that is gone."""
+        """Let a waiting visit take its next step; begin it again if it is gone."""
         assert self._last is not None  # noqa: S101 - only a wake leads to a visit
         again = self._last.once_more(begun=bool(self._run))
         step = VisitStep(order=self._order(again), step=done.then, queue=done.worker)
@@ -170,8 +170,8 @@ class ForgeThreadWorkflow:
             return taken
 
     async def _visited(self, wake: ThreadWake, *near: str) -> VisitDone:
-        """Send a worker, if there is one from a queue that is near: the worker that holds the run,
-        or the machine where its journal lies.
+        """Send a worker, from a near queue if there is one: the queue of the worker that holds the
+        run, or of the machine with its journal.
         """
         shared = thread_queue(self._begin.server, self._begin.repository)
         queue, *others = (*filter(None, near), shared)

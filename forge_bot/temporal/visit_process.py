@@ -18,7 +18,7 @@ from forge_bot.bot.worker_messages import LONGEST_LINE, ActionEnded, StepBegins,
 _PULSE = 5.0
 _GENTLE_SECONDS = 10.0
 _IDLE_SECONDS = 300.0
-"""Time after which a visit that nobody lets go on is ended."""
+"""Time after which a visit that gets no permission for its next step is ended."""
 
 _MODULE = "forge_bot.temporal.thread_job"
 

@@ -39,7 +39,7 @@ class StepRoom:
 
     @contextmanager
     def one(self, meanwhile: Callable[[], None]) -> Generator[None]:
-        """Take one place for the time of the block, and call `meanwhile` until there is one."""
+        """Take one place for the time of the block; call `meanwhile` until a place is free."""
         if self._room is None:
             yield
             return

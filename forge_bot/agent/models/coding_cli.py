@@ -29,7 +29,7 @@ _SHOWN = 300
 
 
 class _Order(NamedTuple):
-    """The words that start a program, and what it reads on its standard input."""
+    """The words that start a program, and the text for its standard input."""
 
     words: tuple[str, ...]
     input: str

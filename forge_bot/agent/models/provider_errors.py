@@ -85,8 +85,8 @@ def _answered(name: str, error: Exception, times: str) -> ForgeError:
 
 
 def of_credentials(name: str, error: Exception) -> ForgeError | None:
-    """Return the error for what Google's and Amazon's libraries for credentials raise, which
-    pydantic-ai passes on; None for any other error.
+    """Return the error for an exception of Google's or Amazon's libraries for credentials, which
+    pydantic-ai passes on; None for any other exception.
     """
     kind = type(error)
     if not kind.__module__.startswith(("google.auth.", "botocore.")):

@@ -34,7 +34,7 @@ class ServerCommand:
 
 
 class ServerConnection:
-    """The streams of one started server, and what went wrong with it."""
+    """The streams of one started server, and its problem if it has one."""
 
     def __init__(self, command: ServerCommand, complaints: IO[bytes]) -> None:
         self.command = command

@@ -129,7 +129,9 @@ class SkillContext:
         return found.model_copy(update={"note": note})
 
     def _file(self, path: str, listed: Sequence[str]) -> Path:
-        """Return a file of the skill. Raises Declined for what is not listed or leads outside."""
+        """Return a file of the skill. Raises Declined for an unlisted file and for a link that
+        leads outside.
+        """
         root = Path(self.skill.skill_path)
         file = (root / path).resolve()
         if path not in listed or not file.is_relative_to(root):

@@ -6,7 +6,7 @@ from typing import NamedTuple, cast
 class ImportLine(NamedTuple):
     """One import as it is written.
 
-    `module` keeps leading dots. `names` are what is taken out of it, if the language says that.
+    `module` keeps leading dots. `names` are the imported names, if the language states them.
     """
 
     module: str
@@ -25,9 +25,8 @@ class SymbolFact(NamedTuple):
 
 
 class FileFacts(NamedTuple):
-    """Imports, definitions, the reason why the rest could not be read, marks, and what is written.
-
-    A mark is `generated` or `main`.
+    """Imports, definitions, the reason why the rest could not be read, marks, and written paths. A
+    mark is `generated` or `main`.
     """
 
     imports: tuple[ImportLine, ...] = ()

@@ -42,7 +42,7 @@ class GraphQuestion(Frozen):
 
 
 class AnsweredNode(Frozen):
-    """One node of an answer; `how` says how it stands to what was asked about."""
+    """One node of an answer; `how` is its relation to the subject of the question."""
 
     id: str
     kind: NodeKind

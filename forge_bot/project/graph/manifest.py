@@ -1,4 +1,4 @@
-"""`.forge/manifest.yaml`: what a project declares about its nodes, and the rules it holds them to.
+"""`.forge/manifest.yaml`: a project's declarations about its nodes, and the rules for them.
 
 Nothing has to be declared. A node is a file (`shop/prices.py`), a folder (`shop/billing/`), or a
 glob (`shop/*/api.py`); the more exact one counts.

@@ -19,7 +19,7 @@ SUBMODULE = "160000"
 MANIFESTS = frozenset(
     {"pyproject.toml", "setup.cfg", "package.json", "tsconfig.json", "jsconfig.json", "go.mod"}
 )
-"""Names of files that say what imports mean."""
+"""Names of files that decide how imports are resolved."""
 _SPECIAL = frozenset({LINK, SUBMODULE})
 _LARGEST = 20_000_000
 """Bytes of a changed file that is hashed; of a larger one size and time stand for its contents."""
@@ -86,7 +86,7 @@ class ProjectFiles:
 
     @cached_property
     def structure(self) -> str:
-        """A text that changes with what imports can mean: names, links and manifests."""
+        """A text that changes with the possible meaning of imports: names, links and manifests."""
         return "\0".join(
             f"{path}{entry.mode}{entry.blob}"
             if entry.mode in _SPECIAL or path.rpartition("/")[2] in MANIFESTS

@@ -53,7 +53,9 @@ class MissingImport(NamedTuple):
 
 
 class FileNode(NamedTuple):
-    """A file with what it imports and writes, by path and line, and the packages that it uses."""
+    """A file with its imports and written paths, by path and line, and the packages that it
+    uses.
+    """
 
     kind: NodeKind
     imports: Mapping[str, int] = {}
@@ -101,10 +103,11 @@ def _any_name(_: str) -> bool:
 
 @dataclass(frozen=True)
 class ProjectGraph:
-    """All nodes and edges. What the manifest says is laid over the kinds when a node is asked for.
+    """All nodes and edges.
 
-    `facts` reads what files contain; it is asked only for files whose definitions are wanted.
-    `text` reads a file, and `blob` gives git's id of it; both are empty when there is none.
+    When a node is requested, the manifest's kind replaces its own. `facts` reads the content of
+    files, and is called only if their definitions are wanted. `text` reads a file, and `blob` gives
+    git's id of it; both are empty for a missing file.
     """
 
     files: Mapping[str, FileNode]
@@ -192,7 +195,7 @@ class ProjectGraph:
         return None
 
     def edges_from(self, path: str) -> Iterator[GraphEdge]:
-        """Yield the edges that begin at a file or a command, without those to what it contains."""
+        """Yield the edges that begin at a file or a command, without those to its own content."""
         if path not in self.files:
             yield from (edge for each in self.commands if each.id == path for edge in each.edges)
             return
@@ -240,7 +243,7 @@ class ProjectGraph:
         return {path: away for path, away in reached.items() if path not in begun}
 
     def path_between(self, start: str, end: str) -> tuple[str, ...]:
-        """Return the shortest way of imports from one file to another; empty if there is none."""
+        """Return the shortest path of imports from one file to another; empty without one."""
         came: dict[str, str] = {start: ""}
         queue = [start]
         for path in queue:

@@ -23,7 +23,7 @@ _HEAD = 1_000
 _LONG_LINE = 2_000
 _TEXT = 160
 _HOLDERS = frozenset({"class", "interface", "module", "impl", "trait", "enum", "type", "struct"})
-"""Kinds of definitions whose members are listed; what lies in a function is its own matter."""
+"""Kinds of definitions whose members are listed; definitions inside a function are not."""
 
 
 class Grammar(NamedTuple):
@@ -91,7 +91,9 @@ def unreadable(data: bytes) -> FileFacts | None:
 
 
 def marks_of(data: bytes) -> tuple[str, ...]:
-    """Return `generated` for a text that says so or has lines that nobody writes."""
+    """Return `generated` for a text that says so, or that has lines too long to be written by
+    hand.
+    """
     start = data[:50_000]
     long = max(map(len, start.split(b"\n")), default=0) > _LONG_LINE
     return ("generated",) if long or _GENERATED.search(start[:_HEAD]) else ()

@@ -28,7 +28,7 @@ _MOST_DEPENDENCIES = 20
 
 
 class Violation(NamedTuple):
-    """One violation: its code, the node that breaks, those that use it, and the place."""
+    """One violation: its code, the node that breaks the rule, its users, and the place."""
 
     code: str
     node_id: str
@@ -252,7 +252,7 @@ def _denied(graph: ProjectGraph, rule: ManifestRule) -> Iterator[Violation]:
 
 
 def _package(name: str, wanted: frozenset[str]) -> bool:
-    """Return whether a package is one of these or lies inside one."""
+    """Return whether a package is one of these or below one."""
     return name in wanted or any(name.startswith((f"{each}/", f"{each}.")) for each in wanted)
 
 

@@ -1,4 +1,4 @@
-"""Install what a Python lock file names, by the frozen mode of the tool that wrote it."""
+"""Install the versions in a Python lock file, by the frozen mode of the tool that wrote it."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -79,7 +79,7 @@ def _install(
 
 
 def _uv(needs: DeclaredDependencies, extras: list[str], groups: list[str]) -> Iterator[str]:
-    """Yield the words that install exactly what uv.lock names."""
+    """Yield the words that install exactly the versions in uv.lock."""
     yield from ("sync", "--frozen", "--inexact", "--no-progress", "--python", PYTHON)
     yield from ("--project", needs.folder) if needs.folder else ()
     yield from ("--all-packages",) if needs.beside else ()

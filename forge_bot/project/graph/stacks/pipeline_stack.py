@@ -18,7 +18,7 @@ Place = tuple[int | str, ...]
 _CONSTANT = re.compile(r"'([^']+)'")
 _NAME_KEYS = ("id", "step", "name")
 _MOST = 2_000
-"""Words that are looked at in one phase: aliases can make a small file endless."""
+"""The most words that are read in one phase: with aliases a small file can be endless."""
 
 
 def is_pipeline(path: str) -> bool:

@@ -73,7 +73,9 @@ class _JavaScriptFiles:
         return Resolution((found,)) if found else Resolution(missing=written)
 
     def _internal(self, folder: str, name: str) -> Resolution | None:
-        """Return what `imports` of the nearest package.json says of a name with `#`."""
+        """Return the target that `imports` of the nearest package.json gives for a name with
+        `#`.
+        """
         for place in (*reversed(above(folder + "/x")), ""):
             manifest = join(place, "package.json")
             if self._listing.has(manifest):

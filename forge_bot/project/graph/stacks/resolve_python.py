@@ -1,8 +1,8 @@
 """The files that a Python import names: source roots, namespace packages, relative imports.
 
 A root is a folder that Python would search: one that the project declares, the repository itself,
-`src`, and the folder around each topmost package. What a root holds is tried before what is
-outside, except for names of the standard library.
+`src`, and the folder around each topmost package. Files below a root are tried before other files,
+except for names of the standard library.
 """
 
 import sys

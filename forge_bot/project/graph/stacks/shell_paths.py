@@ -1,4 +1,4 @@
-"""Paths in lines of a shell: those that are named, and those that are written."""
+"""Paths in lines of a shell: named ones, and written ones."""
 
 import re
 import shlex
