@@ -35,8 +35,9 @@ from forge_bot.gate.authorise import RequestedOperation
 from forge_bot.gate.messages import BEGUN
 from forge_bot.github_api import GitHub, PyGitHub, load_library
 from forge_bot.interaction import markers
-from forge_bot.runs.find_runs import RunInfo, resolve_run
+from forge_bot.runs.find_runs import RunInfo
 from forge_bot.runs.outcome import Outcome
+from forge_bot.runs.resolve_run import resolve_run
 from forge_bot.sentences import say
 from forge_bot.settings import load_config
 from forge_bot.store import SPECS

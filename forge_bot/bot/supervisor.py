@@ -45,11 +45,12 @@ from forge_bot.git import Repository
 from forge_bot.git.signed_commits import find_key, try_key
 from forge_bot.github_api import GitHub
 from forge_bot.runs.ended_records import is_kept
-from forge_bot.runs.find_runs import RunInfo, resolve_run
+from forge_bot.runs.find_runs import RunInfo
 from forge_bot.runs.open_run import open_run
 from forge_bot.runs.outcome import Outcome
 from forge_bot.runs.parked_batches import leaves_batches
 from forge_bot.runs.pull_request_branch import keep_run, take_peoples_commits
+from forge_bot.runs.resolve_run import resolve_run
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_steps import PUBLISH
 from forge_bot.sentences import say

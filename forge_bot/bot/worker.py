@@ -33,7 +33,6 @@ from forge_bot.engine.reports import Report
 from forge_bot.errors import ForgeError
 from forge_bot.git import Repository
 from forge_bot.runs.checks.request_checks import WORKFLOWS
-from forge_bot.runs.find_runs import resolve_run
 from forge_bot.runs.inquiry import inquire
 from forge_bot.runs.installation import foundation
 from forge_bot.runs.kept_profiles import profile_at
@@ -42,6 +41,7 @@ from forge_bot.runs.notifications import Notice, log_line
 from forge_bot.runs.open_run import open_run
 from forge_bot.runs.parked_batches import end_batches, leaves_batches
 from forge_bot.runs.project import Project
+from forge_bot.runs.resolve_run import resolve_run
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_clock import RunClock
 from forge_bot.runs.run_prompts import prompts_for

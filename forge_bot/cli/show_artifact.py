@@ -6,7 +6,8 @@ from pathlib import Path
 from forge_bot.errors import UnknownArtifact
 from forge_bot.git import Repository
 from forge_bot.runs.files_of_run import artifact_text
-from forge_bot.runs.find_runs import RunInfo, resolve_run
+from forge_bot.runs.find_runs import RunInfo
+from forge_bot.runs.resolve_run import resolve_run
 from forge_bot.sentences import say
 
 

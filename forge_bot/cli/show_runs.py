@@ -9,7 +9,8 @@ from rich.markup import escape
 
 from forge_bot.cli.console import Console
 from forge_bot.git import Repository
-from forge_bot.runs.find_runs import RunInfo, resolve_run, runs
+from forge_bot.runs.find_runs import RunInfo, runs
+from forge_bot.runs.resolve_run import resolve_run
 from forge_bot.sentences import say
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ from forge_bot.mcp_server.preferences import Preferences
 from forge_bot.mcp_server.served_folders import ServedFolder
 from forge_bot.mcp_server.task_source import Origin, fetch_needed, origin_of, run_named
 from forge_bot.mcp_server.tool_schemas import InitErrors, InitFlags, NewRunProposal, Resumed
-from forge_bot.runs.find_runs import RunInfo, checked_out
+from forge_bot.runs.find_runs import RunInfo
+from forge_bot.runs.resolve_run import checked_out
 from forge_bot.runs.snapshot_of_run import run_snapshot
 from forge_bot.runs.wall_clock import now
 from forge_bot.sentences import say

@@ -46,9 +46,9 @@ from forge_bot.runs.checks.configuration_checks import ignored_over_mcp, signing
 from forge_bot.runs.create_run import QUESTIONS, NewRun, RunPlan, create_run, plan_for, scope_folder
 from forge_bot.runs.estimate import Estimate, estimate, in_words
 from forge_bot.runs.files_of_run import raw_file
-from forge_bot.runs.find_runs import checked_out, named_in
 from forge_bot.runs.kept_profiles import profile_at
 from forge_bot.runs.local_user import local_user
+from forge_bot.runs.resolve_run import checked_out, named_in
 from forge_bot.runs.run_needs import check_testable
 from forge_bot.runs.run_paths import RunPaths
 from forge_bot.runs.standing_rules import rules_at

@@ -1,18 +1,14 @@
 """Finds the runs of a repository by git alone."""
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
 from pydantic import Field
 
-from forge_bot.errors import AmbiguousRun, ForgeError, UnknownRun
 from forge_bot.git import BranchTips, Repository, Tracking
-from forge_bot.git.revisions import HEADS, head
-from forge_bot.remedies import StartRun
+from forge_bot.git.revisions import HEADS
 from forge_bot.runs.record_heads import (
     CommittedRuns,
     FirstReport,
@@ -24,16 +20,11 @@ from forge_bot.runs.record_heads import (
     started_on_disk,
 )
 from forge_bot.runs.run_paths import run_of_tree, run_paths
-from forge_bot.sentences import say
-from forge_bot.store import RECORD_BRANCHES, SPECS
+from forge_bot.store import RECORD_BRANCHES
 from forge_bot.values import Frozen
 
 _REMOTE_BRANCHES = 100
 """Branches of remotes that are looked at, newest first."""
-
-_NAMES = re.compile(r"(?<![\w-])\d{8}-[\w-]*\w")
-"""The names of runs begin with a day."""
-
 
 _OVER = frozenset({"completed", "abandoned"})
 
@@ -122,71 +113,11 @@ def _newest_first(found: Iterable[RunInfo]) -> list[RunInfo]:
     return sorted(found, key=lambda info: info.updated_at, reverse=True)
 
 
-def resolve_run(repository: Repository, wanted: str | None) -> RunInfo:
-    """Return the run that a person means: by name or branch, else that of the checked-out branch,
-    else the only one that is not over.
-
-    A run that only a remote has is meant if it is named, or if no run here can continue. Raises
-    UnknownRun, or AmbiguousRun, which lists the candidates.
-    """
-    known = runs(repository)
-    if wanted:
-        named = wanted.rstrip("/").rpartition("/")[2] if wanted.startswith(SPECS) else wanted
-        if match := [
-            info
-            for info in known
-            if named in {info.name, info.branch, info.renamed, f"{info.remote}/{info.branch}"}
-        ]:
-            return match[0]
-        if (older := _kept_run(repository, named)) is not None:
-            return older
-        raise UnknownRun(say("runs.find_runs.no_such_run", wanted=wanted))
-    here = checked_out(repository)
-    if mine := [
-        info for info in known if here in {info.branch, info.renamed} - {""} and not info.remote
-    ]:
-        return mine[0]
-    unended = [info for info in known if not info.ended]
-    alive = [info for info in unended if not info.remote] or unended
-    if len(alive) > 1:
-        raise AmbiguousRun(
-            say("runs.find_runs.several_runs"),
-            details=tuple(f"{info.name} ({_where(info)})" for info in alive),
-        )
-    if candidates := alive or list(known[:1]):
-        return candidates[0]
-    raise UnknownRun(say("runs.find_runs.no_run_yet"), remedy=StartRun())
-
-
-def run_named(repository: Repository, name: str) -> RunInfo:
-    """The run of that name. One that lies in its own work tree is found without looking at others,
-    however many there are.
-
-    Raises UnknownRun.
-    """
-    tree = run_paths(repository, name).tree
-    with suppress(ForgeError, OSError):
-        info = run_in(tree, name)
-        if info is not None and head(tree).branch == info.branch:
-            return info
-    return resolve_run(repository, name)
-
-
-def _kept_run(repository: Repository, name: str) -> RunInfo | None:
+def kept_run(repository: Repository, name: str) -> RunInfo | None:
     """The run of that name on a branch of records, however many are newer."""
     reader = repository.objects_by_id()
     known = _Branches(repository, repository.tips(), CommittedRuns(reader))
     return next(known.kept(name), None)
-
-
-def named_in(repository: Repository, text: str) -> tuple[RunInfo, ...]:
-    """Return the runs that a text names, as `.specs/NAME` or by the bare name of their folder."""
-    names = set(_NAMES.findall(text))
-    return tuple(info for info in runs(repository) if info.name in names) if names else ()
-
-
-def _where(info: RunInfo) -> str:
-    return f"{info.phase}, on {info.remote}" if info.remote else info.phase
 
 
 def run_in(tree: Path, name: str) -> RunInfo | None:
@@ -195,14 +126,6 @@ def run_in(tree: Path, name: str) -> RunInfo | None:
     """
     started = started_on_disk(tree, name)
     return _info(started, tree, standing_on_disk(tree, name)) if started is not None else None
-
-
-def checked_out(repository: Repository) -> str:
-    """Return the branch that is checked out; empty where none is."""
-    try:
-        return repository.head().branch
-    except ForgeError:
-        return ""
 
 
 class _Orphan(NamedTuple):

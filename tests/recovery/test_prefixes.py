@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from forge_bot.engine import REPORT, fold, next_action
 from forge_bot.git import Repository
-from forge_bot.runs.find_runs import resolve_run
 from forge_bot.runs.open_run import open_run
+from forge_bot.runs.resolve_run import resolve_run
 from forge_bot.runs.snapshot_of_run import run_snapshot
 from forge_bot.settings import Config
 from forge_bot.settings.load_pipeline import load_pipeline

@@ -10,8 +10,9 @@ import pytest
 from forge_bot.git import Repository
 from forge_bot.knowledge import DocumentNames
 from forge_bot.runs.ended_records import KeptRecord, keep_record, newest_records, recorded_on
-from forge_bot.runs.find_runs import resolve_run, runs
+from forge_bot.runs.find_runs import runs
 from forge_bot.runs.past_run_index import history_at
+from forge_bot.runs.resolve_run import resolve_run
 from tests.fakes.bench import DEVELOP
 from tests.fakes.sample import Sample
 

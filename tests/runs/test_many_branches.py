@@ -11,8 +11,9 @@ import pytest
 
 from forge_bot.git import Repository
 from forge_bot.mcp_server.service import Service
-from forge_bot.runs.find_runs import resolve_run, runs
+from forge_bot.runs.find_runs import runs
 from forge_bot.runs.outcome import Outcome
+from forge_bot.runs.resolve_run import resolve_run
 from tests.fakes.many_branches import imported, record, repository_with
 from tests.fakes.processes import CountedGit, started_by
 from tests.fakes.sample import Sample
