@@ -12,13 +12,13 @@ from typing import Annotated
 import typer
 
 from forge_bot import __version__
-from forge_bot.cli.capability_commands import capability_app
 from forge_bot.cli.exit_code import BY_HAND, WRONG_USE, exit_code_of
 from forge_bot.cli.graph_commands import graph_app
 from forge_bot.cli.machine_commands import hook, mcp, publish, work, worker
 from forge_bot.cli.options import (
     HERE,
     ByScript,
+    CapabilityChoice,
     From,
     HostChoice,
     Model,
@@ -27,12 +27,50 @@ from forge_bot.cli.options import (
     ResumeOptions,
     RunName,
     RunOptions,
+    SkillOptions,
     every_word,
     with_groups,
     words,
 )
 from forge_bot.cli.shell_completion import documents, phases_to_repeat, run_folders
 from forge_bot.sentences import say
+
+_capability_app = typer.Typer(
+    help=say("help.capabilities.what"),
+    invoke_without_command=True,
+)
+
+
+@_capability_app.callback()
+@with_groups
+def _list_capabilities(context: typer.Context, source: CapabilityChoice, repo: Repo = HERE) -> int:
+    if context.invoked_subcommand is not None:
+        return 0
+    from forge_bot.cli.capability_output import list_capabilities as look
+
+    return look(repo, source)
+
+
+@_capability_app.command("try", help=say("help.capabilities.try"))
+@with_groups
+def _try_capability(
+    source: CapabilityChoice,
+    performing: SkillOptions,
+    name: Annotated[str, typer.Argument(help=say("help.capabilities.try_name"), callback=words)],
+    arg: Annotated[
+        list[str] | None,
+        typer.Option(help=say("help.capabilities.try_arg"), metavar="NAME=VALUE"),
+    ] = None,
+    repo: Repo = HERE,
+    yes: Annotated[
+        bool,
+        typer.Option("--yes", "-y", help=say("help.capabilities.try_yes")),
+    ] = False,
+) -> int:
+    from forge_bot.cli.capability_output import try_capability as call
+
+    return call(repo, source, name, tuple(arg or ()), performing, yes=yes)
+
 
 app = typer.Typer(
     name="forge-bot",
@@ -278,7 +316,7 @@ def doctor(
     return look(repo, model, ask=ask)
 
 
-app.add_typer(capability_app, name="capabilities")
+app.add_typer(_capability_app, name="capabilities")
 app.command(help=say("help.work.what"))(work)
 app.command(help=say("help.publish.what"))(publish)
 app.command(help=say("help.worker.what"))(worker)
