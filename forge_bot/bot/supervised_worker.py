@@ -201,7 +201,6 @@ class SupervisedWorker:
             workflows=self.around.push_workflows,
         )
         pushed = tree.head().commit
-        answer = ""
         self._child = child = _WorkerProcess(
             self.repository.root, arguments, without_token(self.environ, self.around.token)
         )
@@ -209,26 +208,7 @@ class SupervisedWorker:
             # A signal may have arrived while the worker was being started.
             child.cancel()
         try:
-            for message in child.messages():
-                match message:
-                    case Committed(head=head):
-                        if head != pushed:
-                            inspector.check(pushed, head)
-                            self.pushed(inspector, head)
-                            pushed = head
-                        if self._done:
-                            child.hang_up()
-                        else:
-                            child.go_on()
-                    case StepBegins():
-                        self.gate.begin(message)
-                        child.go_on()
-                    case ActionEnded():
-                        self.gate.ended(message)
-                    case LogMessage(level=level, text=text):
-                        (log.warning if level == "warning" else log.line)(text)
-                    case InquiryAnswer():
-                        answer = message.text
+            answer = self._followed(child, inspector, pushed)
         except BaseException:
             child.kill()
             raise
@@ -236,6 +216,33 @@ class SupervisedWorker:
             self._child = None
             stopped = child.stopped()
         return stopped, answer
+
+    def _followed(self, child: _WorkerProcess, inspector: CommitInspector, pushed: str) -> str:
+        """Heed a worker's messages until it has stopped; `pushed` is the commit it starts from.
+        Return its answer to a question.
+        """
+        answer = ""
+        for message in child.messages():
+            match message:
+                case Committed(head=head):
+                    if head != pushed:
+                        inspector.check(pushed, head)
+                        self.pushed(inspector, head)
+                        pushed = head
+                    if self._done:
+                        child.hang_up()
+                    else:
+                        child.go_on()
+                case StepBegins():
+                    self.gate.begin(message)
+                    child.go_on()
+                case ActionEnded():
+                    self.gate.ended(message)
+                case LogMessage(level=level, text=text):
+                    (log.warning if level == "warning" else log.line)(text)
+                case InquiryAnswer():
+                    answer = message.text
+        return answer
 
 
 def without_token(environ: Mapping[str, str], token: str) -> dict[str, str]:

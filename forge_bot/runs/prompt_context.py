@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from functools import lru_cache
+from typing import NamedTuple
 
 from forge_bot.artifacts.whole_task import is_whole
 from forge_bot.engine import SpawnAgent
@@ -16,7 +17,7 @@ from forge_bot.engine.state import Note, TaskState
 from forge_bot.engine.transitions import PROCESS
 from forge_bot.git import Repository
 from forge_bot.knowledge import ENV, DocumentNames, Pattern, Profile
-from forge_bot.knowledge.history import History, Recall
+from forge_bot.knowledge.history import History, Similar
 from forge_bot.prompts.assemble import assemble
 from forge_bot.prompts.environment import Environment
 from forge_bot.prompts.material import (
@@ -37,6 +38,22 @@ from forge_bot.store import SPECS
 from forge_bot.values import TaskId, TaskSpec
 
 _FEW_FILES = 60
+
+
+class _Said(NamedTuple):
+    """What was said about the work: notes to this agent, decisions, and problems found."""
+
+    notes: tuple[str, ...]
+    decided: tuple[str, ...]
+    problems: tuple[str, ...]
+
+
+class _Recalled(NamedTuple):
+    """What earlier runs teach for a prompt, a line each."""
+
+    similar: tuple[str, ...] = ()
+    patterns: tuple[str, ...] = ()
+    friction: tuple[str, ...] = ()
 
 
 class PromptContext:
@@ -77,12 +94,8 @@ class PromptContext:
         if not isinstance(phase, AnsweringPhase):
             raise TypeError(f"{action.phase} has no agent")
         task = state.task(task_id) if task_id is not None else None
-        notes = [
-            note
-            for note in state.notes
-            if note.phase == action.phase and note.task in {None, task_id}
-        ]
-        recall = self._recall(phase, task)
+        said = self._said(phase, task_id)
+        past = self._recalled(phase, task)
         wanted = phase.providers
         return Material(
             agent=action.agent,
@@ -97,22 +110,16 @@ class PromptContext:
             inputs=self.inputs.of(action, task, phase, at),
             headings=(*action.headings, *action.closing),
             next_document=self._next_document(action),
-            verdicts=(
-                tuple(verdict.value for verdict in phase.verdicts)
-                if isinstance(phase, ReviewPhase | TaskReviewPhase)
-                else ()
-            ),
+            verdicts=_verdicts(phase),
             task=self._task(task),
             round=self.round(action, task_id),
-            notes=tuple(note.text for note in notes if self._from_person(note)),
-            decided=(*self._rules(phase), *self.decided({note.text for note in notes})),
-            problems=tuple(note.text for note in notes if note.by == PROCESS),
+            notes=said.notes,
+            decided=said.decided,
+            problems=said.problems,
             repository=layer_three(self.profile, self._few_files(), state.flags.scope),
-            similar=tuple(
-                f"{entry.name}: {entry.title}. {entry.summary}" for entry in recall.similar
-            ),
-            patterns=tuple(_said(entry) for entry in recall.patterns),
-            friction=recall.friction,
+            similar=past.similar,
+            patterns=past.patterns,
+            friction=past.friction,
             instruction=phase.instruction if isinstance(phase, AgentPhase) else "",
             capabilities=tuple(entry for entry in self.capabilities if names(wanted, entry.name)),
             offered=self._offered(),
@@ -158,6 +165,19 @@ class PromptContext:
         place = f"{action.phase}/{task}" if task is not None else action.phase
         return self.run.state.visits.get(place, 0) + 1
 
+    def _said(self, phase: AnsweringPhase, task: TaskId | None) -> _Said:
+        """Return what a phase, or its task, is told by people and by the process."""
+        notes = [
+            note
+            for note in self.run.state.notes
+            if note.phase == phase.id and note.task in {None, task}
+        ]
+        return _Said(
+            notes=tuple(note.text for note in notes if self._from_person(note)),
+            decided=(*self._rules(phase), *self.decided({note.text for note in notes})),
+            problems=tuple(note.text for note in notes if note.by == PROCESS),
+        )
+
     def _from_person(self, note: Note) -> bool:
         agents = {
             phase.agent for phase in self.run.pipeline.phases if isinstance(phase, AnsweringPhase)
@@ -197,16 +217,21 @@ class PromptContext:
             Listener(lambda read, of: tell(PastRunsRead(read=read, of=of))) if tell else NOBODY,
         )
 
-    def _recall(self, phase: AnsweringPhase, task: TaskState | None) -> Recall:
+    def _recalled(self, phase: AnsweringPhase, task: TaskState | None) -> _Recalled:
         if not phase.recalls:
-            return Recall()
+            return _Recalled()
         request = self.run.request
         text = f"{request.title}\n{request.text}"
         files = task.spec.files if task is not None else ()
         about = text if task is None else f"{task.spec.title}\n{text}"
         # What the agent is not shown is not looked for: the first search in many past runs takes
         # its time.
-        return self.history.recall(about, files, exclude=self.run.name, parts=phase.recalls)
+        found = self.history.recall(about, files, exclude=self.run.name, parts=phase.recalls)
+        return _Recalled(
+            similar=tuple(_run_in_words(entry) for entry in found.similar),
+            patterns=tuple(_pattern_in_words(entry) for entry in found.patterns),
+            friction=found.friction,
+        )
 
     def past_runs(self, query: str) -> str:
         """Return past runs that resemble a query, and the lessons of all runs about it, as text for
@@ -214,9 +239,9 @@ class PromptContext:
         """
         history = self.history
         alike = history.similar(query, exclude=self.run.name)
-        found = [f"- {entry.name}: {entry.title}. {entry.summary}" for entry in alike]
+        found = [f"- {_run_in_words(entry)}" for entry in alike]
         learned = history.recall(query, parts=("patterns", "friction"))
-        lessons = [f"- {_said(entry)}" for entry in learned.patterns]
+        lessons = [f"- {_pattern_in_words(entry)}" for entry in learned.patterns]
         lessons += [f"- [an agent got stuck] {point}" for point in learned.friction]
         said = found or ["No past run is like this."]
         return "\n".join([*said, *(["", "Lessons of past runs:"] if lessons else []), *lessons])
@@ -227,7 +252,17 @@ def names(globs: Sequence[str], name: str) -> bool:
     return any(fnmatchcase(name, glob) for glob in globs)
 
 
-def _said(entry: Pattern) -> str:
+def _verdicts(phase: AnsweringPhase) -> tuple[str, ...]:
+    if not isinstance(phase, ReviewPhase | TaskReviewPhase):
+        return ()
+    return tuple(verdict.value for verdict in phase.verdicts)
+
+
+def _run_in_words(entry: Similar) -> str:
+    return f"{entry.name}: {entry.title}. {entry.summary}"
+
+
+def _pattern_in_words(entry: Pattern) -> str:
     """Return a finding of earlier runs as a line. Invisible text is removed from the words of a
     person, since they come from a comment.
     """

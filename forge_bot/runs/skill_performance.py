@@ -103,36 +103,15 @@ class SkillPerformer:
             skill = self._chosen(wanted.capability)
         except BadCapabilities as error:
             return result_of(wanted, ResultStatus.TOOL_ERROR, error.message)
-        policy = self.outside.setup.policy
         run_script = partial(
             self._script,
             place.commit,
             Path(skill.skill_path),
-            network=wanted.capability in policy.network,
+            network=wanted.capability in self.outside.setup.policy.network,
         )
         context = SkillContext(skill, place.providers, run_script)
-        prompt = self._prompt(wanted, skill, place, context)
         finished = await work(
-            Assignment(
-                action_id=f"{place.prefix}{wanted.key}",
-                agent=PERFORMER,
-                phase=place.phase,
-                task=place.task,
-                round=place.round,
-                asked_at=_asked_at(wanted),
-                tier=place.tier,
-                system=prompt.system,
-                user=prompt.user,
-                providers=tuple(spec.name for spec in context.specs),
-                running=tuple(spec.name for spec in context.specs if spec.effect is Effect.RUNS),
-                limits=WorkLimits(
-                    turns=_TURNS,
-                    total_input_tokens=self.config.agent.input_tokens,
-                    output_tokens=self.config.agent.output_tokens,
-                    seconds=policy.skill_seconds,
-                    command_seconds=self.project.most_seconds() + policy.seconds,
-                ),
-            ),
+            self._assignment(wanted, skill, place, context),
             model=self.models[place.tier],
             context=context,
             journal=self.journal,
@@ -157,6 +136,36 @@ class SkillPerformer:
     ) -> CommandOutcome:
         seconds = self.outside.setup.policy.seconds
         return self.project.run_script(commit, argv, folder, network=network, seconds=seconds)
+
+    def _assignment(
+        self,
+        wanted: CapabilityRequest,
+        skill: SkillDefinition,
+        place: SkillPlace,
+        context: SkillContext,
+    ) -> Assignment:
+        policy = self.outside.setup.policy
+        prompt = self._prompt(wanted, skill, place, context)
+        return Assignment(
+            action_id=f"{place.prefix}{wanted.key}",
+            agent=PERFORMER,
+            phase=place.phase,
+            task=place.task,
+            round=place.round,
+            asked_at=_asked_at(wanted),
+            tier=place.tier,
+            system=prompt.system,
+            user=prompt.user,
+            providers=tuple(spec.name for spec in context.specs),
+            running=tuple(spec.name for spec in context.specs if spec.effect is Effect.RUNS),
+            limits=WorkLimits(
+                turns=_TURNS,
+                total_input_tokens=self.config.agent.input_tokens,
+                output_tokens=self.config.agent.output_tokens,
+                seconds=policy.skill_seconds,
+                command_seconds=self.project.most_seconds() + policy.seconds,
+            ),
+        )
 
     def _prompt(
         self,

@@ -29,7 +29,7 @@ from forge_bot.sandbox.keeper_process import KILLED
 from forge_bot.sandbox.mounts import TEMPORARY, environment, mounts
 from forge_bot.sandbox.output import BoundedOutput
 from forge_bot.sandbox.read_only_places import protected_mounts, remove_new_files
-from forge_bot.sandbox.visible_files import visible_files
+from forge_bot.sandbox.visible_files import VisibleFiles, visible_files
 from forge_bot.sandbox.watch_process import ProcessReport, WatchLimits, watch
 from forge_bot.sentences import say
 
@@ -96,45 +96,39 @@ def _run(
         holes = prepared.enter_context(
             protected_mounts(seen.worktree, (*box.read_only_inside, *there))
         )
-        arguments = [
+        options = [
             *ALONE,
             *ENDS_WITH_US,
             "--unshare-net",
             *mounts(seen, holes, box.limits.shared_memory_bytes),
+            "--chdir",
+            str(seen.appears_at),
         ]
-        variables = environment(
-            seen
-            if seen.policy is None
-            else replace(seen, env={**seen.env, **setup_network.variables(setup_network.PORT)})
-        )
         filters = seccomp.program(namespaces=True, network=box.network)
         started = prepared.enter_context(
-            _started(
-                binary,
-                [*arguments, "--chdir", str(seen.appears_at)],
-                variables,
-                argv,
-                filters,
-                box.limits,
-            )
+            _started(binary, options, environment(_with_proxy(seen)), argv, filters, box.limits)
         )
-        if seen.policy is not None:
-            prepared.enter_context(
-                setup_network.serving(
-                    listen_inside(started.inside, setup_network.PORT), seen.policy
-                )
-            )
-        for port in () if box.network else box.services:
-            inside = listen_inside(started.inside, port)
-            prepared.enter_context(ServicePort(inside, port).serving())
+        _serve_ports(box, seen, started.inside, prepared)
         started.let_go()
-        watched = watch(
-            started.keeping.output,
-            started.inside,
-            started.stop,
-            WatchLimits(box.limits, called_off),
-        )
+        limits = WatchLimits(box.limits, called_off)
+        watched = watch(started.keeping.output, started.inside, started.stop, limits)
         return _ending(started, argv[0], watched)
+
+
+def _with_proxy(seen: VisibleFiles) -> VisibleFiles:
+    """Name the proxy in the environment of a command that has network for setup."""
+    if seen.policy is None:
+        return seen
+    return replace(seen, env={**seen.env, **setup_network.variables(setup_network.PORT)})
+
+
+def _serve_ports(box: Box, seen: VisibleFiles, inside: int, serving: ExitStack) -> None:
+    """Serve the proxy of setup and the services of the project at ports inside the box."""
+    if seen.policy is not None:
+        proxy = listen_inside(inside, setup_network.PORT)
+        serving.enter_context(setup_network.serving(proxy, seen.policy))
+    for port in () if box.network else box.services:
+        serving.enter_context(ServicePort(listen_inside(inside, port), port).serving())
 
 
 @dataclass(frozen=True)
