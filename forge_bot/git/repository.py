@@ -235,20 +235,6 @@ class Repository:
         """
         return worktree.put_aside(path)
 
-    def exclude(self, pattern: str) -> None:
-        """Ignore a pattern in this clone only, once (info/exclude, gitignore(5)). ValueError for
-        more than one line.
-        """
-        if "\n" in pattern or not pattern.strip():
-            raise ValueError(f"{pattern!r} is not one pattern")
-        file = self.common_dir / "info" / "exclude"
-        text = file.read_bytes() if file.exists() else b""
-        line = pattern.encode(errors="surrogateescape")
-        if line not in (known.rstrip(b"\r") for known in text.split(b"\n")):
-            file.parent.mkdir(exist_ok=True)
-            with file.open("ab") as end:
-                end.write((b"" if not text or text.endswith(b"\n") else b"\n") + line + b"\n")
-
 
 def _find_with_care(start: Path, path: Path) -> Repository:
     """Find the repository with one question to git at a time. This serves folders with line ends in

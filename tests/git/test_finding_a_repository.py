@@ -177,35 +177,6 @@ def test_a_remote_address_comes_without_credentials(scene: Scene) -> None:
     assert repository.remote_url("--all") is None
 
 
-def test_a_pattern_is_excluded_once_and_only_in_this_clone(scene: Scene) -> None:
-    file = scene.root / ".git" / "info" / "exclude"
-    file.write_bytes(b"*.tmp")
-    tree = scene.worktree()
-    linked = Repository.find(tree.path)
-
-    scene.repository.exclude("/.trees/")
-    linked.exclude("/.trees/")
-    scene.write(".trees/x", "x")
-
-    assert file.read_bytes() == b"*.tmp\n/.trees/\n"
-    assert scene.tree.is_clean()
-
-
-def test_excluding_works_where_git_made_no_info_folder(scene: Scene) -> None:
-    new = scene.beside / "new"
-    scene.git("init", "--quiet", "--template=", str(new))
-
-    Repository.find(new).exclude("x")
-
-    assert (new / ".git" / "info" / "exclude").read_bytes() == b"x\n"
-
-
-@pytest.mark.parametrize("pattern", ["a\nb", "", " "])
-def test_only_one_pattern_can_be_excluded_at_a_time(scene: Scene, pattern: str) -> None:
-    with pytest.raises(ValueError, match="not one pattern"):
-        scene.repository.exclude(pattern)
-
-
 def test_a_repository_of_somebody_else_is_refused_in_gits_words(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
