@@ -28,7 +28,6 @@ from tests.cli.test_terminal import terminal
 from tests.fakes.sample import Sample
 from tests.mcp_server.host import hosting
 
-DIGEST = "a4d77970c1b2e3f4"
 NO = ("no answer", "")
 ANSWERS = [
     ("approve", ("approve", "")),

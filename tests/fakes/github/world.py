@@ -3,7 +3,6 @@
 import threading
 from typing import TYPE_CHECKING
 
-from tests.fakes.github.bare import Commit
 from tests.fakes.github.people import App, Clock, Role, Token, User
 from tests.fakes.github.push_rules import WORKFLOWS
 from tests.fakes.github.replies import Refused, Thing, moved, not_found
@@ -119,11 +118,6 @@ class World:
     def signature(self, user: User) -> str:
         """An author as commits name one."""
         return f"{user.login} <{user.id}+{user.login}@users.noreply.github.com>"
-
-    def commit_author(self, commit: Commit) -> User | None:
-        """The account behind a commit's address, where it is one of GitHub's own."""
-        name = commit.author[1].partition("@")[0].partition("+")[2]
-        return self.account(name)
 
     def guard_branch(
         self, call: "Call", branch: str, old: str, new: str, *, protected: bool = True
