@@ -22,13 +22,16 @@ from forge_bot.bot.thread import Thread, ThreadCommand
 from forge_bot.bot.worker_messages import WorkerStopped, as_error
 from forge_bot.engine import Pipeline, State
 from forge_bot.engine.reports import GateShown
-from forge_bot.errors import NotOnGitHub
+from forge_bot.errors import ForgeError, NotOnGitHub
 from forge_bot.gate import messages
 from forge_bot.github_api import Comment, GitHub, Issue, Reaction
+from forge_bot.prompts.untrusted import clean, sentence
+from forge_bot.runs.estimate import estimate, in_words, without_batches
 from forge_bot.runs.find_runs import RunInfo
 from forge_bot.runs.question import open_question
 from forge_bot.runs.run import Run
 from forge_bot.store import SPECS
+from forge_bot.values import Tier
 
 
 class CommentWriter:
@@ -271,3 +274,33 @@ class CommentWriter:
         """
         with suppress(NotOnGitHub):
             self.github.react_to_comment(comment.id, Reaction(reaction))
+
+
+def expected_cost(run: Run) -> str:
+    """Return the estimate of a run in plain words; empty without evidence for one. Each job
+    computes it anew.
+    """
+    state = run.state
+    models = {tier: run.config.model_for(tier) for tier in Tier}
+    try:
+        found = estimate(
+            run.repository,
+            state.base_commit,
+            run.pipeline,
+            state.effort,
+            models,
+            auto=state.flags.auto,
+            batch=state.flags.batch,
+            records=state.recalls_from,
+        )
+    except ForgeError:
+        return ""
+    at_once = without_batches(models) if state.flags.batch else ""
+    return f"{in_words(found)} ({at_once})" if at_once else in_words(found)
+
+
+def removed_text(run: Run) -> str:
+    """The sentence about hidden text that no model gets to see of the request; empty when there is
+    none.
+    """
+    return sentence(clean(run.request.text).removals)

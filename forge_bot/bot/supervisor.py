@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager
 
 from forge_bot.agent.redaction import redactor
-from forge_bot.bot import failed_checks, run_forecast, thread_commands
-from forge_bot.bot.comment_writer import CommentWriter
+from forge_bot.bot import failed_checks, thread_commands
+from forge_bot.bot.comment_writer import CommentWriter, expected_cost, removed_text
 from forge_bot.bot.comments import (
     CommandNames,
     CommentReply,
@@ -192,8 +192,8 @@ class Supervisor:
 
     def _get_acquainted(self, run: Run) -> None:
         if not self.writer.estimate:
-            self.writer.estimate = run_forecast.expected_cost(run)
-        self.writer.removed = run_forecast.removed(run)
+            self.writer.estimate = expected_cost(run)
+        self.writer.removed = removed_text(run)
 
     def _look_at_checks(self, run: Run) -> None:
         """Handle failed checks of the pull request. Checks that no change can fix are not

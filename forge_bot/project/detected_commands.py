@@ -1,7 +1,8 @@
 """A project's commands: argument lists with reasons, and the overrides from the settings."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
+from forge_bot.project.file_list import Listing
 from forge_bot.settings.config import CONFIG
 from forge_bot.values import CommandName, Frozen
 
@@ -10,6 +11,8 @@ ENV = "{env}"
 
 Setup puts tools and libraries there.
 """
+
+_MOST_PROJECTS = 8
 
 
 class Command(Frozen):
@@ -93,3 +96,31 @@ def _once(commands: Iterable[Command]) -> tuple[Command, ...]:
     for each in commands:
         seen.setdefault(each.argv, each)
     return tuple(seen.values())
+
+
+def find_in(
+    listing: Listing,
+    manifests: Collection[str],
+    read: Callable[[Listing, str], DetectedCommands],
+    kind: str,
+) -> DetectedCommands:
+    """Return the commands of the project at the root.
+
+    If it has no tests, return those of the projects in folders.
+    """
+    root = read(listing, "") if listing.first("", tuple(manifests)) else DetectedCommands()
+    if root.commands.test:
+        return root
+    folders = listing.projects(manifests)
+    left = (
+        (f"{len(folders)} {kind} projects; only the first {_MOST_PROJECTS} are run.",)
+        if len(folders) > _MOST_PROJECTS
+        else ()
+    )
+    return combined(
+        [
+            root,
+            *(read(listing, folder) for folder in folders[:_MOST_PROJECTS]),
+            DetectedCommands(notes=left),
+        ]
+    )

@@ -2,9 +2,8 @@
 
 import re
 
-from forge_bot.project.detected_commands import DetectedCommands, ProjectCommands, command
+from forge_bot.project.detected_commands import DetectedCommands, ProjectCommands, command, find_in
 from forge_bot.project.file_list import Listing, join
-from forge_bot.project.toolchains.folders import find_in
 
 _REQUIRES = re.compile(r"^\s*require\b", re.MULTILINE)
 _USES = re.compile(r"^\s*use\s*(?:\((?P<many>[^)]*)\)|(?P<one>\S+))", re.MULTILINE)

@@ -6,10 +6,15 @@ from fnmatch import fnmatch
 from itertools import pairwise
 from posixpath import dirname
 
-from forge_bot.project.detected_commands import Command, DetectedCommands, ProjectCommands, command
+from forge_bot.project.detected_commands import (
+    Command,
+    DetectedCommands,
+    ProjectCommands,
+    command,
+    find_in,
+)
 from forge_bot.project.file_list import Listing, join
 from forge_bot.project.lenient_config import json_object, string, strings, table
-from forge_bot.project.toolchains.folders import find_in
 from forge_bot.project.toolchains.node_install import MANAGERS, Manager, read_manager
 from forge_bot.values import Frozen
 

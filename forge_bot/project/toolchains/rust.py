@@ -2,10 +2,15 @@
 
 from collections.abc import Mapping
 
-from forge_bot.project.detected_commands import Command, DetectedCommands, ProjectCommands, command
+from forge_bot.project.detected_commands import (
+    Command,
+    DetectedCommands,
+    ProjectCommands,
+    command,
+    find_in,
+)
 from forge_bot.project.file_list import Listing, join
 from forge_bot.project.lenient_config import table, toml
-from forge_bot.project.toolchains.folders import find_in
 
 _NEEDS = ("dependencies", "dev-dependencies", "build-dependencies")
 
