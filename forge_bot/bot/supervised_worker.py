@@ -74,7 +74,7 @@ class _WorkerProcess:
                 self.kill()
                 self._stopped = WorkerStopped(
                     code="ERR-001",
-                    message="The worker said something that is no message.",
+                    message=say("bot.supervised_worker.no_message"),
                     exit_code=1,
                 )
                 return
@@ -101,10 +101,12 @@ class _WorkerProcess:
         code = self._end()
         if self._stopped is not None:
             return self._stopped
-        how = f"was ended by signal {-code}" if code < 0 else f"ended with {code}"
-        return WorkerStopped(
-            code="ERR-001", message=f"The worker {how}, without a word.", exit_code=1
+        message = (
+            say("bot.supervised_worker.ended_by_signal", signal=-code)
+            if code < 0
+            else say("bot.supervised_worker.ended_silently", code=code)
         )
+        return WorkerStopped(code="ERR-001", message=message, exit_code=1)
 
     def cancel(self) -> None:
         """Ask it to stop, wait a little, and end it."""

@@ -209,12 +209,16 @@ class ThreadActivities:
             code = await live.ended(activity.heartbeat)
         except asyncio.CancelledError:
             await live.stop(at_work=True)
-            stop = WorkerStopped(cancelled=True, message="The worker was stopped.", exit_code=1)
+            stop = WorkerStopped(
+                cancelled=True,
+                message=say("temporal.thread_activities.worker_was_stopped"),
+                exit_code=1,
+            )
             raise as_failure(stop, passing=True) from None
         told = _read_outputs(live.folder / "outputs")
         shutil.rmtree(live.folder, ignore_errors=True)
         if not told and code not in (2, 5):
-            message = f"The visit ended with {code}, without a word."
+            message = say("temporal.thread_activities.visit_ended_silently", code=code)
             stop = WorkerStopped(code=ForgeError.code, message=message, exit_code=1)
             raise as_failure(stop, passing=True)
         return await self._ended(order, told, taken)
@@ -247,7 +251,7 @@ class ThreadActivities:
         return VisitDone(
             outcome="failed",
             occasion=LIMITED,
-            message=f"GitHub's rate limit is used up for another {seconds} seconds.",
+            message=say("temporal.thread_activities.rate_limit_is_used_up", seconds=seconds),
             seconds=seconds,
             passing=True,
             untold=True,
