@@ -31,7 +31,9 @@ Telling = (
     | said.Continue
     | said.Resize
 )
-"""Commands that a run is told of. The others are talk, or need the issue or a model."""
+"""Commands that are reported to a run. The others only get a reply, or need the issue or a
+model.
+"""
 
 _COMMENT = "#issuecomment-"
 """In every address of a comment on GitHub."""
@@ -109,11 +111,12 @@ def _answer(
 
 
 def _version(command: said.Approve, spoken: Utterance, state: State) -> str | None:
-    """The version that an approval means; without a digest the one last shown in a comment before
-    it. Raises StaleApproval.
+    """Return the version that an approval means; without a digest the last one that a comment
+    before it showed. Raises StaleApproval.
 
-    What only a terminal or a client has shown meanwhile, nobody in the thread has read. GitHub's
-    times have whole seconds, and within the second in which a version was shown nobody has read it.
+    A version that only a terminal or a client has shown does not count, because nobody in the
+    thread has read it. GitHub's times have whole seconds, and nobody reads a version within the
+    second in which it is shown.
     """
     gate = state.gate
     if command.digest or gate is None or "approve" not in gate.options:

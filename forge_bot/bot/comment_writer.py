@@ -35,10 +35,10 @@ from forge_bot.values import Tier
 
 
 class CommentWriter:
-    """Writes for one issue. `clock` gives seconds; `pause` is how many lie between two edits that
-    are not urgent.
+    """Writes for one issue.
 
-    `tip` gives the newest commit of a branch that GitHub has.
+    `clock` gives seconds; `pause` is the least time between two edits that are not urgent. `tip`
+    gives the newest commit of a branch that GitHub has.
     """
 
     def __init__(
@@ -147,9 +147,7 @@ class CommentWriter:
         return True
 
     def _edited(self, place: int, text: str) -> bool:
-        """Return whether the comment has the text now; one that somebody deleted meanwhile cannot
-        have it.
-        """
+        """Give the comment this text; return False if somebody deleted the comment meanwhile."""
         if any(
             comment.id == place and comment.body.strip() == text.strip()
             for comment in self.thread.comments()
@@ -210,9 +208,8 @@ class CommentWriter:
         )
 
     def say(self, reply: CommentReply, to: ThreadCommand | None = None) -> None:
-        """Answer a command once, where it was given; or say something to everybody in the issue.
-
-        Several commands of one comment have an answer each.
+        """Answer a command once, in its own thread; or write to everybody in the issue. Several
+        commands of one comment have an answer each.
         """
         self.told.add(reply.occasion)
         if to is None:
@@ -240,7 +237,7 @@ class CommentWriter:
             self.thread.replied(comment)
 
     def begin(self) -> int:
-        """Write the first line of the tracking comment, unless it is there; return its id."""
+        """Write the first line of the tracking comment, unless it exists; return its id."""
         issue = self.thread.number
         found = self.thread.written("tracking", issue=str(issue))
         return (found or self.write(issue, messages.beginning(self.job, issue))).id

@@ -25,8 +25,9 @@ _LONGEST = 12_000
 
 _WAITS = "action_required"
 _FAILED = frozenset({"failure", "error"})
-"""Conclusions that a change can turn. The others (cancelled, timed out, stale, never started) tell
-of the runner."""
+"""Conclusions that a change can fix. The others (cancelled, timed out, stale, never started) are
+about the runner.
+"""
 
 
 def examine_failed_checks(
@@ -56,7 +57,7 @@ def examine_failed_checks(
 
 
 def pull_number(run: Run) -> int:
-    """The number of the run's pull request; 0 while there is none."""
+    """Return the number of the run's pull request; 0 without one."""
     number = run.state.pull_request.rstrip("/").rpartition("/")[2]
     return int(number) if number.isascii() and number.isdigit() else 0
 

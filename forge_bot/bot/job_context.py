@@ -33,8 +33,9 @@ class Wake(Frozen):
     attempt: int = 1
     tracking_comment: int | None = None
     certain: bool = True
-    """Whether the gate saw that the comment holds commands. Otherwise it wrote nothing, and this
-    part decides."""
+    """Whether the gate recognised commands in the comment. Otherwise the gate wrote nothing, and
+    this part decides.
+    """
     again: bool = False
     """Return whether a timer repeats the event; nobody acted now."""
 
@@ -68,8 +69,9 @@ class JobContext(Frozen):
 
 
 def read_job_context(environ: Mapping[str, str] = os.environ) -> tuple[JobContext, Inputs]:
-    """Return the context and inputs that the environment describes. Raises NotInAction for what a
-    workflow always has, BadInput for an input that cannot be.
+    """Return the context and inputs in the environment.
+
+    Raises NotInAction without the variables of a workflow, BadInput for an impossible input.
     """
     needed = ("FORGE_BOT_WAKE", "GITHUB_REPOSITORY", "GITHUB_TOKEN")
     if missing := [name for name in needed if not environ.get(name)]:

@@ -180,8 +180,8 @@ class Publication:
 
 
 def _stands_for(there: Issue, said: Marker | None, wanted: IssueToOpen) -> bool:
-    """Return whether an existing issue is the wanted one. A closed one counts only while its text
-    is the same.
+    """Return whether an existing issue is the wanted one. A closed one counts only if its text is
+    the same.
     """
     return (
         said is not None

@@ -39,8 +39,8 @@ class Given:
 
 @dataclass(frozen=True)
 class RequestSnapshot:
-    """A request. `edited` tells that the issue was edited since; `left_out` are comments that were
-    edited and do not count.
+    """A request. `edited`: the issue was edited since. `left_out` are comments that were edited and
+    do not count.
     """
 
     draft: RequestDraft

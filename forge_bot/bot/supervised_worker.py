@@ -137,8 +137,8 @@ class _WorkerProcess:
 
 
 class SupervisedWorker:
-    """Starts workers, one at a time. `pushed` is called for commits that were found good; steps
-    that a worker tells of wait at `gate`.
+    """Starts workers, one at a time. `pushed` is called for each commit that passed the inspection;
+    steps that a worker announces wait at `gate`.
     """
 
     def __init__(

@@ -213,7 +213,7 @@ class Supervisor:
             self.writer.say_once(reply)
 
     def given_way(self, info: RunInfo) -> RunInfo:
-        """Reopen the run as somebody else pushed it; our own commits are set aside."""
+        """Reopen the run as somebody else pushed it; our own commits are kept under a ref."""
         self.repository.fetch()
         self.thread.look_again()
         tree = self.repository.tree_of(info.branch)

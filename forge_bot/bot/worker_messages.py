@@ -72,7 +72,7 @@ class WorkerStopped(Frozen):
     remedy: Annotated[Remedy, Field(discriminator="kind")] | None = None
     trouble: ModelTrouble | None = None
     seconds: int | None = Field(default=None, ge=0)
-    """How long GitHub asks to be left alone."""
+    """The seconds that GitHub asks to wait."""
 
 
 AnyMessage = Committed | StepBegins | ActionEnded | LogMessage | InquiryAnswer | WorkerStopped

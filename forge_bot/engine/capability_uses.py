@@ -54,7 +54,7 @@ HEADING = "Tools and Skills"
 
 
 def uses_section(state: State) -> str:
-    """Return the section of the last document on what was used; empty if nothing was."""
+    """Return the section of the last document about used capabilities; empty without any use."""
     told = [f"- `{line.name}`: {line.words}" for line in use_lines(state)]
     return "\n".join((f"## {HEADING}", "", *told, "")) if told else ""
 

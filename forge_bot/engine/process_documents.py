@@ -24,7 +24,7 @@ from forge_bot.text_format import several
 from forge_bot.values import Effort, NothingToDo, Unneeded, Verdict
 
 _TASK_PARTS = ("Changes", "Test Strategy")
-"""Sections that the one task names, where the document has them."""
+"""Sections that the only task names, if the document has them."""
 
 _REPORT, _REQUIREMENTS = "Improvement Report", "Requirements"
 
@@ -241,7 +241,7 @@ def _green(state: State) -> str:
 
 
 def _requirements(pipeline: Pipeline, state: State) -> str:
-    """Return the last review's table of what was asked for; our process reads no code."""
+    """Return the last review's table of requirements, because our process reads no code."""
     found = _last_said(pipeline, state, _REQUIREMENTS)
     if found is None:
         return "The reviews say what was asked for and where it is."

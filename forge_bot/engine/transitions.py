@@ -103,9 +103,8 @@ def enter(pipeline: Pipeline, state: State, position: int, at: datetime) -> Stat
 
 
 def _skipped(state: State, phase: AnyPhase) -> State:
-    """Return the state with the phase among the skipped ones.
-
-    The effort's are there from the start.
+    """Return the state with the phase among the skipped ones. Phases that the effort skips are
+    among them from the start.
     """
     if isinstance(phase, DecisionPhase) or phase.id in state.skipped_phases:
         return state

@@ -20,8 +20,8 @@ def commands(
     baseline: tuple[CommandResult, ...],
     proof: RedBeforeGreen | None = None,
 ) -> LinesPart:
-    """A table of what ran, and of how the same commands ended before the change; of a defect, the
-    tests that show it.
+    """Return a table of the commands that ran, with their results before the change; for a defect
+    also the tests that show it.
     """
     before = {(result.name, result.argv): result for result in baseline}
     before_it = ("columns.before_the_change",) if baseline else ()

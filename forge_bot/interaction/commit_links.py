@@ -14,8 +14,8 @@ _SHORT = 7
 
 
 class Links(Frozen):
-    """The parts of addresses. `commit` has to be on GitHub already; it is empty where nothing
-    of the run is.
+    """The parts of addresses. `commit` has to be on GitHub already; it is empty if nothing of the
+    run is there.
     """
 
     repository: str = Field(
@@ -64,7 +64,7 @@ class Links(Frozen):
 
     @property
     def folder(self) -> str:
-        """All documents of the run, at the commit; the list of branches where there is none."""
+        """All documents of the run, at the commit; the list of branches without one."""
         return (
             f"{self.repository}/branches"
             if not self.commit
@@ -74,7 +74,7 @@ class Links(Frozen):
     @property
     def tree(self) -> str:
         """All files at the commit, which stays when branches are deleted; the list of branches
-        where there is none.
+        without one.
         """
         return f"{self.repository}/{f'tree/{self.commit}' if self.commit else 'branches'}"
 

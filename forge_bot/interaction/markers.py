@@ -29,8 +29,8 @@ class Marker(Frozen):
 
 
 def tracking(run: str, issue: str = "") -> str:
-    """Ends the tracking comment: of the issue's run while there is one under way, as the gate looks
-    for it; later of that run.
+    """Return the last line of the tracking comment. While a run is under way it names the issue, so
+    that the gate finds it; afterwards it names that run.
     """
     return str(Marker(kind="tracking", fields={"issue": issue} if issue else {"run": run}))
 

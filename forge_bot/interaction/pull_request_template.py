@@ -12,7 +12,7 @@ from forge_bot.prompts import escape
 from forge_bot.values import Frozen
 
 _FOLDERS = (".github", "", "docs")
-"""Where GitHub looks for a template, in its order."""
+"""The folders in which GitHub searches for a template, in its order."""
 
 _NAME = "pull_request_template"
 _LONGEST = 12_000

@@ -54,7 +54,7 @@ HEAVIEST_FIRST = tuple(Severity)
 
 
 def verdict_words(verdict: Verdict | None) -> str:
-    """Return a verdict in a few words; empty where there is none."""
+    """Return a verdict in a few words; empty without one."""
     return say(_VERDICTS[verdict]) if verdict is not None else ""
 
 

@@ -22,7 +22,7 @@ from forge_bot.runs.wall_clock import now
 from forge_bot.sentences import say
 
 PUSH = ".push"
-"""What is added to an action's id for the step that only prepares the publication."""
+"""The addition to an action's id for the step that only prepares the publication."""
 
 _URL = re.compile(r"https?://[^\s\"'<>]+/(?:pull|pulls|merge_requests)/\d+", re.IGNORECASE)
 

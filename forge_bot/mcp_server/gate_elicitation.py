@@ -42,7 +42,7 @@ async def next_or_question(
     workspace: str,
     said: dict[str, Any],
 ) -> CallToolResult | InputRequiredResult:
-    """Return the next action; or the question as a round of its own, if the protocol needs one."""
+    """Return the next action, or the question as a separate round if the protocol needs one."""
     voice, asks = ProgressNotifier(ctx), can_ask(ctx)
     earlier = brought(ctx) if asks else None
     answer = earlier.answer if earlier is not None else None

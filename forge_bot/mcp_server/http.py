@@ -98,7 +98,7 @@ def door(port: int) -> socket.socket:
 
 
 def listen(server: ForgeServer, token: str, opened: socket.socket) -> None:
-    """Serve at a door until the process is told to stop."""
+    """Serve at a door until the process is stopped."""
     config = uvicorn.Config(
         application(server, token, opened.getsockname()[1]),
         log_level="warning",

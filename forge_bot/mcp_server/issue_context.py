@@ -71,7 +71,7 @@ def proposed(draft: RequestDraft) -> str:
 
 
 def edited(ticket: IssueContext, body: str) -> IssueContext:
-    """The ticket of an issue with what a person made of the proposed text; its title stays. Raises
+    """Return the ticket of an issue with the text as a person edited it; its title stays. Raises
     TaskTooLarge.
     """
     words, draft = body.replace("\r\n", "\n").strip(), ticket.draft

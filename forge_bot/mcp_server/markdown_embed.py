@@ -75,7 +75,7 @@ def _hides(token: "Token") -> bool:
 
 
 def _lowered(text: str, tokens: "list[Token]") -> str:
-    """The text with the headings that stand at its top level on lower ones."""
+    """Return the text with its top-level headings lowered."""
     lines = text.split("\n")
     for token in reversed(tokens):
         if token.type != "heading_open" or token.level or token.map is None:

@@ -22,7 +22,7 @@ VIA = "mcp"
 """The source of an answer that the model passed on. Nobody checked that a person gave it."""
 
 VIA_CLIENT = "mcp-elicitation"
-"""How an answer came that the client itself asked its person for."""
+"""The source of an answer that the client got from its person."""
 
 _LONGEST_NOTES = 20_000
 
@@ -38,7 +38,7 @@ def read_answer(text: str, digest: str) -> SpokenAnswer:
     """Read `approve`, `approve 1a2b3c4`, `reject notes`, `revise notes`, `done`, `skip`, `post` or
     `abandon`.
 
-    Raises AnswerNotOffered for everything else: it is no answer, and above all it is no yes.
+    Raises AnswerNotOffered for every other text: it is no answer, and above all no yes.
     """
     said = answer_line.read_answer(text[: _LONGEST_NOTES + 100])
     if isinstance(said, Mistyped):
@@ -89,8 +89,8 @@ def is_answered(run: Run, action_id: str) -> bool:
 
 
 def _answer_to(run: Run, action_id: str, digest: str) -> Answered | None:
-    """The answer that counted for an action; or without its name, the last one, if that was for a
-    version of that digest.
+    """Return the counted answer to an action. Without an action id, return the last answer if it
+    was for a version with that digest.
     """
     if action_id == run.action.action_id or not (action_id or len(digest) >= SHORTEST_DIGEST):
         return None

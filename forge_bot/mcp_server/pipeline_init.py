@@ -77,7 +77,7 @@ def _flags(said: TaskFlags, preferences: Preferences) -> InitFlags:
 
 
 def _known(root: ServedFolder, core: str, origin: Origin) -> RunInfo | None:
-    """The run that the input names, or the one that is under way for the same issue."""
+    """Return the run that the input names, or the run under way for the same issue."""
     every = root.runs()
     name = run_named(core) if origin.type == "workspace" else core
     if named := next((info for info in every if name in {info.name, info.branch}), None):

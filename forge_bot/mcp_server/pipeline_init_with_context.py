@@ -268,7 +268,7 @@ def _begun(root: ServedFolder, pipeline: Pipeline, told: _Told, chosen: Confirma
 
 
 def _note(places: RunPaths) -> None:
-    """Write the files beside the run. Raises NoStateHome, before anything of the run is there."""
+    """Write the files beside the run, before the run itself exists. Raises NoStateHome."""
     try:
         begun_here(places)
     except WriteFailed as error:

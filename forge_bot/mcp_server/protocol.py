@@ -1,5 +1,5 @@
-"""The server object: tools listed small and in order, calls checked before they run, errors told
-with their structure.
+"""The server object: short tool lists in a fixed order, calls checked before they run, errors with
+their structure.
 """
 
 import json
@@ -164,8 +164,8 @@ class ForgeServer(MCPServer[Any]):
         arguments: dict[str, Any] | None = None,
         context: Context[Any, Any] | None = None,
     ) -> GetPromptResult | InputRequiredResult:
-        """A prompt. Raises MCPError only: for a name or arguments that do not exist with what does,
-        else without a word of the cause.
+        """Return a prompt. Raises MCPError only: for an unknown name or argument with the known
+        ones, else without the cause.
         """
         known = {
             prompt.name: {each.name: each.required for each in prompt.arguments or ()}
@@ -201,8 +201,8 @@ def _incomplete(roots: Resource, why: str) -> Resource:
 
 
 def _telling_of_changes(server: Server[Any]) -> Callable[..., InitializationOptions]:
-    """Return a function that makes a server's greeting, with the notifications of changes in it
-    unless it is told otherwise.
+    """Return a function that makes a server's greeting, which announces notifications of changes
+    unless the caller decides otherwise.
     """
     plain = server.create_initialization_options
 

@@ -1,5 +1,5 @@
-"""Queries that change nothing: runs, their documents and logs, the repository,
-schemas, and this server itself.
+"""Queries that change nothing: runs, their documents and logs, the repository, schemas, and this
+server.
 """
 
 from collections.abc import Callable

@@ -116,11 +116,11 @@ class RunManagement:
     def control(
         self, workspace: str, wanted: Wanted, client: str, confirmed: str = ""
     ) -> Controlled | PastQuestion:
-        """End a run, send it back to a phase that it has reached, or merge its base branch into
-        it. Raises BadOption, NothingToRetry, RunEnded, CannotUpdate.
+        """End a run, send it back to a phase that it has reached, or merge its base branch into it.
 
-        Past an open question a person decides: what they are to be asked comes back, and nothing is
-        done. `confirmed` is the action id of the question that they let it pass.
+        Past an open question a person decides: the question for them is returned, and nothing is
+        done. `confirmed` is the action id of the question that they let it pass. Raises BadOption,
+        NothingToRetry, RunEnded, CannotUpdate.
         """
         location = self.roots.location(workspace)
         if wanted.operation == "abandon":

@@ -38,7 +38,7 @@ class ServedFolder:
 
     @property
     def config(self) -> Config:
-        """The configuration as it stands in the work tree."""
+        """The present configuration of the work tree."""
         return load_config(self.repository.root)
 
     @property
@@ -67,8 +67,8 @@ class RunLocation:
 
     @property
     def here(self) -> bool:
-        """Return whether the run lies in the very work tree that is served, and not on a branch
-        only or in another work tree.
+        """Return whether the run is in the served work tree itself, and not only on a branch or in
+        another work tree.
         """
         return self.info.tree is not None and self.info.tree.resolve() == self.root.path
 
@@ -111,7 +111,7 @@ class ServedFolders:
     @property
     def undecided(self) -> bool:
         """Return whether the client's open folders matter: several are served, or nobody named one
-        and none was found.
+        and no repository was found.
         """
         return len(self._folders) > 1 or self._lost
 

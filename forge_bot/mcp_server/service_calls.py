@@ -25,10 +25,10 @@ _LIMIT: RunVar[anyio.CapacityLimiter] = RunVar("_LIMIT")
 
 
 class LazyService:
-    """The service for some folders, made at its first call: the engine behind it takes as long to
-    import as the protocol.
+    """The service for some folders, made at its first call, because importing the engine takes as
+    long as importing the protocol.
 
-    Folders that nobody `named` give way to those that the client has open, if they are no
+    Folders that nobody `named` are replaced by the client's open folders, unless they are
     repositories.
     """
 

@@ -70,8 +70,8 @@ def origin_of(text: str, environ: Mapping[str, str] = os.environ) -> Origin:
 
 
 def run_named(text: str) -> str:
-    """The name in `.specs/NAME`, which may be a whole path; empty unless the text is nothing else.
-    `.` if no name is there.
+    """Return the name in `.specs/NAME`, which may be a whole path; empty if the text has anything
+    else. `.` means that the name is missing.
     """
     match = _FOLDER.fullmatch(text.strip().replace("\\", "/"))
     return "" if match is None else match["name"] or "."

@@ -41,7 +41,7 @@ _FOREIGN = re.compile(r"[^\W\d_a-zA-Z]")
 """A letter that English does not have."""
 
 _NOT_PUBLIC = re.compile(rf"403 ([\w.-]+) {NOT_PUBLIC.partition(';')[0]}")
-"""What the proxy of setup answers."""
+"""The answer of setup's proxy for an address that is not public."""
 
 _SERVICE = re.compile(
     r"[Cc]onnection refused|ECONNREFUSED|could not connect|[Cc]an't connect|OperationalError"

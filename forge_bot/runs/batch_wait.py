@@ -64,6 +64,6 @@ def _carried(repository: Repository, info: RunInfo) -> bytes:
 
 
 def batch_in_words(repository: Repository, info: RunInfo) -> str:
-    """Return the wait of a run for a batch in words; empty where it waits for none."""
+    """Return the wait of a run for a batch in words; empty without such a wait."""
     wait = batch_wait(repository, info)
     return wait.in_words(now()) if wait is not None else ""

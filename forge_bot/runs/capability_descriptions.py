@@ -18,8 +18,7 @@ _EXAMPLES: dict[str, dict[str, object]] = {
     "run_tests": {"paths": ["tests/test_app.py"]},
     "search_code": {"pattern": "def main", "path": "src/**/*.py"},
 }
-"""One request for each capability that could be sent as it stands. A wrong parameter gets the full
-list back."""
+"""One valid request for each capability. A wrong parameter gets the full list back."""
 
 
 def describe_capability(entry: CapabilitySpec) -> Capability:

@@ -47,7 +47,7 @@ QUESTIONS = (
     "Are there constraints or things that must not change?",
     "How will you know that it is done?",
 )
-"""What `--discuss` asks before a run begins."""
+"""The questions of `--discuss` before a run begins."""
 
 
 class RunPlan(Frozen):
@@ -208,8 +208,8 @@ def create_run(
 
 @contextmanager
 def _left_whole(made: Collection[Path]) -> Generator[None]:
-    """Take these new folders away again if the block that fills them fails, each with the folder
-    above it if that is empty then.
+    """Remove these new folders if the block that fills them fails, each with its parent if that is
+    then empty.
     """
     try:
         yield

@@ -51,7 +51,7 @@ _OF_THE_TIME = 2
 """A command that does not end is red only if it took less than this part of its limit before."""
 _PACKAGE = "package.json"
 _NOT_RUN = {Cause.USAGE_ERROR, Cause.NO_TESTS}
-"""What a selection of tests ends with that the command cannot run."""
+"""The outcomes of a selection of tests that the command cannot run."""
 _SUBJECT = {
     CommandName.SETUP: "the setup is",
     CommandName.BUILD: "the build is",

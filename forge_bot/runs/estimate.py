@@ -40,11 +40,11 @@ class Spread(Recorded, Generic[Number]):
 
 
 class Estimate(Recorded):
-    """Before the first call: tokens in and out, US dollars, and minutes of the models' work (not of
-    people or project commands).
+    """The expected usage before the first call: tokens in and out, US dollars, and minutes of the
+    models' work, without people and project commands.
 
-    `cost` is None when a price is unknown, `minutes` when no evidence tells the time. `runs` counts
-    earlier runs here. `shares` is the part of the tokens that each phase used, where that is known.
+    `cost` is None if a price is unknown, `minutes` if no evidence has times. `runs` counts earlier
+    runs here. `shares` is the part of the tokens that each phase used, if it is known.
     """
 
     effort: Effort
@@ -71,10 +71,11 @@ def estimate(
     batch: bool = False,
     records: str = "",
 ) -> Estimate:
-    """The estimate for a run of this pipeline and effort from the commit `base`; `models` names one
-    for each tier, `records` a commit with records of ended runs. Writes nothing.
+    """Return the estimate for a run of this pipeline and effort from the commit `base`; nothing is
+    written.
 
-    With `batch` models are asked in batches: at half the price, and nobody can tell how long.
+    `models` has one for each tier, `records` is a commit with records of ended runs. With `batch`
+    models are asked in batches: at half the price, and for an unknown time.
     """
     # Reads runs and prices, which who looks at an estimate needs not.
     from forge_bot.agent.prices import offers_batches

@@ -24,7 +24,7 @@ from forge_bot.store import RECORD_BRANCHES
 from forge_bot.values import Frozen
 
 _REMOTE_BRANCHES = 100
-"""Branches of remotes that are looked at, newest first."""
+"""The number of remote branches that are read, newest first."""
 
 _OVER = frozenset({"completed", "abandoned"})
 
@@ -203,23 +203,21 @@ class _Branches:
                         yield info.model_copy(update={"kept": ref})
 
     def lying(self, tree: Path, without: Collection[str]) -> Iterator[RunInfo]:
-        """Yield the runs that lie in a work tree and whose branch is not made yet, the newest of
-        them by name.
-        """
+        """Yield the newest runs, by name, in a work tree whose branches do not exist yet."""
         for name in self._names_in(tree):
             started = self._started_in(tree, name) if name not in without else None
             if started is not None and started.branch not in self._tips.local:
                 yield _info(started, tree, standing_on_disk(tree, name))
 
     def _names_in(self, tree: Path) -> list[str]:
-        """Return the names of the newest folders of runs in a work tree, looked at once."""
+        """Return the names of the newest folders of runs in a work tree; each tree is read once."""
         key = str(tree)
         if key not in self._names:
             self._names[key] = names_on_disk(tree)
         return self._names[key]
 
     def _started_in(self, tree: Path, name: str) -> FirstReport | None:
-        """Return the first report of a run in a work tree, looked at once."""
+        """Return the first report of a run in a work tree; each is read once."""
         key = f"{tree}/{name}"
         if key not in self._started:
             self._started[key] = started_on_disk(tree, name)

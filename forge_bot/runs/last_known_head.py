@@ -1,9 +1,9 @@
-"""The state of a run when the processes of this clone released it: where its branch stood,
-and how much of its record there was.
+"""The state of a run when the processes of this clone released it: the commit of its branch, and
+the length of its record.
 
-A client's agents work in the tree that the run lives in, beside its branch and its record. What
-stands there when the run is taken up again is held against what was left: nobody else commits on
-the branch or adds to the record while an agent is at work.
+A client's agents work in the same tree, beside the run's branch and record. When the run is taken
+up again, its present state is compared with the noted one, because nobody else may commit on the
+branch or add to the record while an agent works.
 """
 
 from pathlib import Path

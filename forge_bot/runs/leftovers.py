@@ -21,7 +21,7 @@ from forge_bot.store import held
 from forge_bot.values import Frozen
 
 REMOVED = "removed-"
-"""How the folders of a run begin that hold work trees while these are being removed."""
+"""The first letters of folders in which a run's work trees wait for their removal."""
 
 
 class Leftover(Frozen):

@@ -111,8 +111,8 @@ def _failed(root: Path, message: str, said: str) -> GitHubError:
 
 
 def _limit_left(root: Path) -> int | None:
-    """Return the seconds until the limits of this account that are used up end; asking does not
-    count. None where GitHub does not tell.
+    """Return the seconds until the used-up limits of this account end. The request for them does
+    not count. None if GitHub does not say.
     """
     try:
         found = _LimitsWire.model_validate_json(_gh(root, ("gh", "api", "rate_limit")).stdout)

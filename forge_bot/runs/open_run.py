@@ -92,8 +92,8 @@ def look_at_run(repository: Repository, info: RunInfo, config: Config) -> Run:
 def held_tree(
     repository: Repository, info: RunInfo
 ) -> Generator[tuple[RunPaths, Tree, tuple[str, ...]]]:
-    """Lock a run for this process: its places, its work tree, and notices of what had to be done
-    for that. Raise BranchRenamed.
+    """Lock a run for this process: yield its places, its work tree, and notices of repairs. Raises
+    BranchRenamed.
     """
     refuse_renamed(info)
     places = run_paths(repository, info.name)

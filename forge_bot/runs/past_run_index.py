@@ -34,7 +34,7 @@ faster than it is written.
 """
 
 _TOLD = 10
-"""So often a listener is told how far it is."""
+"""How often a listener gets the progress, in parts of the whole."""
 
 
 class _Remembered(Frozen):
@@ -91,8 +91,9 @@ def _grown(
     told: str,
     listener: Listener,
 ) -> History:
-    """Return the index of these past runs, made of one that is kept: only the runs that it lacks
-    are read, and those that come after the first of them in time.
+    """Return the index of these past runs, made from a stored one.
+
+    Only the runs that it lacks are read, and all runs that are later than the first of these.
     """
     folder = memory(repository).parent
     index = nearest_index(folder, _header(documents), wanted)
@@ -134,10 +135,10 @@ def past_folders(repository: Repository, commit: str, records: str) -> dict[str,
 def past_runs(
     repository: Repository, commit: str, documents: DocumentNames, records: str = ""
 ) -> tuple[PastRun, ...]:
-    """The past runs in a commit and in one with records, by name.
+    """Return the past runs in a commit and in one with records, by name.
 
-    Only workspaces that nobody here has seen before are read and parsed. What is remembered can be
-    deleted at any time; where it cannot be written, the next run reads again.
+    Only workspaces that are new to this clone are read and parsed. The stored ones can be deleted
+    at any time; if they cannot be stored, the next run reads them again.
     """
     return _read_runs(repository, _wanted(repository, commit, records), documents)
 

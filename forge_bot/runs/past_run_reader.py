@@ -55,7 +55,7 @@ class RunReadBeside(RunRead):
 
 
 class _Order(Frozen):
-    """What another process is to read."""
+    """The workspaces that another process is to read."""
 
     common: str
     documents: DocumentNames

@@ -78,7 +78,7 @@ class Project:
         self._printed = dict[tuple[str, ...], str]()
 
     def in_tree(self, tree: Tree) -> "Project":
-        """The same project for a tree that stands beside the run's own for a while."""
+        """Return the same project for a temporary tree beside the run's own."""
         foundation = self._installation.foundation
         other = Project(
             self.repository, tree, self.places, self.config, self.profile, self.tell, foundation

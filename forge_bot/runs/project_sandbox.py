@@ -70,7 +70,7 @@ class ProjectSandbox:
         network: bool = False,
         seconds: float | None = None,
     ) -> Box:
-        """Return the box of a command in a tree, for at most so long; setup may write what the
+        """Return the box of a command in a tree, with a time limit. Setup may write the files that
         other commands read.
         """
         limit = self.config.command_seconds

@@ -80,8 +80,8 @@ class PromptContext:
     def prompt(
         self, action: SpawnAgent, task: TaskId | None, turns: tuple[int, int], budget: int, at: str
     ) -> tuple[Prompt, Material]:
-        """The prompt for an action (and one task of it), and what it was made from. Files are shown
-        as they are at the commit `at`.
+        """Return the prompt for an action (and one task of it), and its inputs. Files are shown as
+        they are at the commit `at`.
         """
         material = self._material(action, task, turns, at)
         return assemble(material, self.environment, token_budget=budget), material

@@ -73,10 +73,10 @@ class PromptFiles:
         self._special = special_methods(request, self._about)
 
     def looked_up(self) -> list[InputFile]:
-        """Return what our process looked up for the request before the first call.
+        """Return the findings of our own look-ups for the request, before the first call.
 
-        It is the same for every agent of the run: the files, names and places of tracebacks that
-        the request has, and the files that are most likely about it.
+        They are the same for every agent of the run: the files, names and places of tracebacks in
+        the request, and the most likely files.
         """
         found = mentions(self.request)
         looked = looked_up(self.repository, self.base, self.request)

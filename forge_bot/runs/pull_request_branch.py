@@ -1,8 +1,7 @@
-"""The branch that is offered for merge: its name, its commits, and how it gets to the remote.
+"""The branch for merge: its name, its commits, and its push.
 
-It only grows. Commits that people added to it are merged into the run. A branch that somebody works
-on is not moved, and neither is one whose commits contradict the run: it is said how the new commits
-get there.
+It only grows. People's commits on it are merged into the run. It is not moved if somebody has it
+checked out, or if its commits conflict with the run; the way to add the new commits is printed.
 """
 
 import os
@@ -34,7 +33,7 @@ _SHOWN = 5
 
 
 class Offer(Frozen):
-    """The branch that a run offers for merge; none where it changed no code."""
+    """The branch that a run offers for merge; without a name if it changed no code."""
 
     branch: str = ""
     tip: str = ""
@@ -142,7 +141,7 @@ def _making(run: Run) -> CodeCommits:
 
 
 def offered(run: Run) -> Offer:
-    """Return what the run has offered so far; nothing is made or moved."""
+    """Return the run's present offer; nothing is made or moved."""
     repository, state = run.repository, run.state
     name = state.pull_request_branch
     tip = _tip(repository, f"{_OFFERED}{state.run}") if name else None
@@ -208,8 +207,8 @@ def _wanted(state: State, kind: str) -> str:
 
 
 def _own(repository: Repository, branches: BranchNames, making: CodeCommits, wanted: str) -> str:
-    """The branch that an earlier try has made, before it could be recorded, here or at the remote;
-    empty if there is none.
+    """Return the branch that an earlier attempt made, here or at the remote, without recording it;
+    empty without one.
     """
     flat = wanted.replace("/", "-")
     for start, names in ((HEADS, branches.local), (_REMOTE, branches.at_origin())):

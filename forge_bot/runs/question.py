@@ -196,7 +196,7 @@ def _hidden(run: Run, documents: tuple[ShownDocument, ...]) -> Iterator[str]:
 
 
 def _text(run: Run, name: str) -> str:
-    """Return a document as it is asked about: all of it, or a beginning that says so."""
+    """Return a document for the question: all of it, or its beginning with a mark of the cut."""
     text = run.workspace.read(name)
     if len(text) <= _TEXT_SHOWN:
         return text

@@ -289,7 +289,7 @@ def _started_in(file: str, *_seen: int) -> FirstReport | None:
 
 
 def standing_on_disk(tree: Path, name: str) -> Standing | None:
-    """Return where the state in a folder of a work tree says that its run stands."""
+    """Return the place in the pipeline that the state in a folder of a work tree names."""
     file = f"{tree}/{SPECS}/{name}/{STATE}"
     seen = _seen(file)
     # The state is always replaced whole, by a file of its own.

@@ -90,8 +90,8 @@ def credentials_first(
 
 
 def check_not_kept(given: Mapping[str, str], folders: Iterable[Path]) -> None:
-    """Raise CredentialKept if a file in these folders holds one of the values: what runs later
-    could read it.
+    """Raise CredentialKept if a file in these folders contains one of the values, because later
+    commands could read it.
     """
     forms = {
         form.encode(): name

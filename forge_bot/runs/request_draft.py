@@ -94,7 +94,9 @@ def post_to(url: str, text: str, token: str, api_url: str | None) -> str:
 
 
 def poster(environ: Mapping[str, str]) -> Callable[[str, str], str] | None:
-    """Return what posts a text to the issue at an address; None without a token for GitHub."""
+    """Return a function that posts a text to an issue by address; None without a token for
+    GitHub.
+    """
     token = environ.get("GITHUB_TOKEN") or environ.get("GH_TOKEN")
     if not token:
         return None

@@ -96,7 +96,7 @@ class RequestLookup(NamedTuple):
         )
 
     def said(self, shown: Mapping[str, Sequence[tuple[int, int]]]) -> Iterator[str]:
-        """Yield the lines that tell an agent of it, without the lines that are shown anyway."""
+        """Yield the lines of the findings for an agent, without lines that are shown anyway."""
         for name in self.names:
             if self.defined.get(name):
                 places = ", ".join(f"{path}:{line}" for path, line in self.defined[name])
@@ -200,8 +200,10 @@ def _by_names(
     names: Sequence[str],
     files: Sequence[str],
 ) -> dict[str, float]:
-    """Return the files with the names and their scores, best first: a name that few files have
-    counts most, and so does a definition whose name holds it, such as a test of it.
+    """Return the files with the names and their scores, best first.
+
+    A name in few files scores most, and so does a definition whose name contains it, such as its
+    test.
     """
     scores: dict[str, float] = defaultdict(float)
     for name, hits in uses.items():

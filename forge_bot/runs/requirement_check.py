@@ -178,7 +178,7 @@ class _Runs:
         self._left = project.config.command_seconds * 1_000
 
     def of(self, found: _Places) -> dict[str, bool | None]:
-        """Return for each name whether its tests passed; None for what was not seen to run."""
+        """Return for each name whether its tests passed; None if they were not seen to run."""
         if not found or not self.commands:
             return {}
         named = (

@@ -218,7 +218,7 @@ class Run:
 def _rides_along(report: Report) -> bool:
     """Return whether a report waits for the commit of the next one.
 
-    A preparation that asks a person stands for itself: its document has to be committed.
+    A preparation that asks a person has its own commit, because its document has to be committed.
     """
     asks = isinstance(report, Prepared) and bool(report.unusable)
     return isinstance(report, _RIDES_ALONG) and not asks

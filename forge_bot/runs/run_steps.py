@@ -75,7 +75,7 @@ class TakenStep(NamedTuple):
 async def step_taken(
     run: "Run", host_of: "Callable[[StepChoice | None], LocalHost]", step: str, key: str = ""
 ) -> TakenStep:
-    """Take one step of the run's action; `key` is that of an action of an agent."""
+    """Perform one step of the run's action; `key` is that of an action of an agent."""
     kind, action = _AGENT_STEPS.get(step), run.action
     assert isinstance(action, SpawnAgent | WriteFile | Exec)  # noqa: S101 - no other has steps
     host = host_of(StepChoice(kind=kind, action=key) if kind is not None else None)

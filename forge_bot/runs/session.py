@@ -1,4 +1,4 @@
-"""One invocation: open a run, continue it, ask, and end with one outcome."""
+"""One invocation: open a run, continue it, ask, and return one outcome."""
 
 import asyncio
 import os
@@ -55,10 +55,10 @@ from forge_bot.settings import Config, load_config
 from forge_bot.values import PhaseId, Tier
 
 VIA = "terminal"
-"""How an answer came that a person typed at a terminal."""
+"""The source of an answer that a person typed at a terminal."""
 
 VIA_SCRIPT = "script"
-"""How an answer came that a command gave without a terminal."""
+"""The source of an answer by a command without a terminal."""
 
 
 Asker = Callable[[Question], PersonAnswer | PersonQuestion | PersonEdit | None]
@@ -363,8 +363,8 @@ def outcome_of(action: Action) -> Outcome:
 def answer(
     run: Run, reply: PersonAnswer, via: str, digest: str | None = None, by: str = ""
 ) -> Answered | Abandoned:
-    """The report that gives an answer to the open question, for the version that was shown; by
-    whoever sits here if nobody is named.
+    """Return the report that answers the open question, for the shown version. Without a name the
+    local user gave it.
     """
     action = run.action
     key, stamp, by = f"answer-{uuid4().hex}", run.now(), by or local_user()

@@ -1,7 +1,7 @@
 """The steps of a setup command after a person approved changed dependencies.
 
-Third-party packages are installed with network. The project itself is built without: what it runs
-while it is built was not approved. Where a command cannot be divided, the question about the
+Third-party packages are installed with network. The project itself is built without, because nobody
+approved the code that runs during its build. If a command cannot be divided, the question about the
 approved bytes says so (`not_divided`).
 """
 
@@ -27,7 +27,7 @@ _BUILDS_NOTHING = (
     ("bundle", "install"),
     ("python3", "-m", "venv"),
 )
-"""How commands begin that run nothing of the project."""
+"""The first words of commands that run nothing of the project."""
 _ASSIGNMENT = re.compile(r"\w+=")
 
 

@@ -56,7 +56,7 @@ class SkillSource(Protocol):
 
 
 class SkillBranch(NamedTuple):
-    """The branch that a skill is told about, its base, and the folder of its documents."""
+    """The branch for a skill, its base, and the folder of its documents."""
 
     name: str
     base: str

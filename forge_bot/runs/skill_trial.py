@@ -35,7 +35,7 @@ PLACE = PhaseId("try")
 """The phase that scripts and records of models name for a trial."""
 
 TRIAL_BUDGET = Amount(Decimal(1), 500_000)
-"""The most that a trial may cost where nobody says otherwise."""
+"""The budget of a trial without another limit."""
 
 _RESULT_CHARACTERS = 100_000
 

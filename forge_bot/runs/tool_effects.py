@@ -44,7 +44,7 @@ def calls_requested(
     catalogue: ToolCatalogue,
     usage: Usage,
 ) -> CallsRequested:
-    """Write the document that shows the calls, and return the report that they stand."""
+    """Write the document that shows the calls, and return the report of their request."""
     phase, task = place
     skills = catalogue.skill_definitions
     calls = tuple(
@@ -92,9 +92,8 @@ def document(calls: Sequence[RequestedCall | CallRecord]) -> str:
 def next_call(
     action: Exec, state: State, run: Run, catalogue: ToolCatalogue, act: Act
 ) -> Iterator[CallBegun | CallEnded]:
-    """Make the next call: yield that it begins, and go on only when that is recorded.
-
-    One that an earlier process began is not made again.
+    """Make the next call: yield its beginning, and continue only when that is recorded. A call that
+    an earlier process began is not repeated.
     """
     call = outstanding_call(state)
     if call is None:

@@ -19,8 +19,10 @@ _MOST = 1000
 
 @contextmanager
 def free_run(repository: Repository, wanted: str, tips: BranchTips, by: str) -> Generator[str]:
-    """Hold the lock of the wanted name of a run, or of the next one that is free, for the time of
-    the block. `tips` has the branches of records; `by` says who we are.
+    """Hold the lock of a run's name for the time of the block: the wanted name, or the next free
+    one.
+
+    `tips` has the branches of records; `by` describes this process.
     """
     recorded = recorded_on(repository, tips)
 
@@ -46,8 +48,8 @@ def free_run(repository: Repository, wanted: str, tips: BranchTips, by: str) -> 
 
 
 def free_branch(repository: Repository, wanted: str, branches: BranchNames) -> str:
-    """The wanted name, or the next one that is free; without its folder, where a branch is called
-    like that.
+    """Return the wanted name, or the next free one. If a branch has the name of its folder, the
+    folder is left out.
     """
     names = tuple(branches.local)
     # The branch is to be pushed, so what the remote has counts too, as far as it is known here.

@@ -40,7 +40,7 @@ RunTests = Callable[[Moment, Sequence[str]], CommandResult | None]
 
 
 def newly_red(before: CommandResult, now: CommandResult) -> tuple[str, ...]:
-    """Return the tests that fail now and did not before; `UNNAMED` is what has no name."""
+    """Return the newly failing tests; `UNNAMED` stands for failures without a name."""
     if now.name is not CommandName.TEST or not now.exit_code or not _compares(before, now):
         return ()
     new = Counter(now.failures) - Counter(before.failures)
@@ -57,8 +57,8 @@ def flaky_tests(
 ) -> Rerun:
     """Return the newly red tests that are flaky, and those that fail only with the others.
 
-    First they run alone, where the runner can select them. What passes alone may still fail
-    together with the others, so the whole runs again for it, unless it is `known` to be flaky.
+    First they run alone, if the runner can select them. A test that passes alone may still fail
+    with the others, so for such a test all run again, unless it is `known` to be flaky.
     """
     suspects = newly_red(before, now)
     if not suspects or len(suspects) > MOST_RERUN:
@@ -167,7 +167,9 @@ class _Reruns:
 
 
 def _disagrees(name: str, first: bool, result: CommandResult) -> bool:
-    """Return whether a test had another outcome than at first (True: it failed), as far as told."""
+    """Return whether the second outcome of a test is known and differs from the first (True: it
+    failed).
+    """
     if result.timed_out or result.tests == 0:
         return False
     if not result.exit_code:

@@ -31,7 +31,7 @@ def red_at_base(
 
 
 def of_files(names: Sequence[str], files: Collection[str]) -> tuple[str, ...]:
-    """Return the names of tests that stand in certain files, as far as names tell files."""
+    """Return the names of tests in certain files, as far as the names contain files."""
     return tuple(
         name
         for name in names

@@ -1,6 +1,4 @@
-"""Answers to what people say in the thread: one constructor for each occasion, each with the way
-out.
-"""
+"""Answers to commands in the thread: one constructor for each occasion, each with the way out."""
 
 from collections.abc import Sequence
 

@@ -40,8 +40,8 @@ def _in_trouble(view: RunView, trouble: CommentReply) -> CommentReply:
 
 
 def pull_request_link(view: RunView, *, begins: bool = True) -> str:
-    """The pull request as a link that names its number, where the address has one; `begins` a
-    sentence or a cell.
+    """Return the pull request as a link with its number, if the address has one; `begins` is for
+    the beginning of a sentence or cell.
     """
     address = view.state.pull_request
     number = address.rstrip("/").rpartition("/")[2]

@@ -99,7 +99,7 @@ class CheckSubject:
     config: Config
     intent: RunIntent = field(default_factory=RunIntent)
     run: RunInfo | None = None
-    """The run that goes on, if one does."""
+    """The run that continues; None for a new one."""
     least_free: int = LEAST_FREE
     models: "Callable[[], Mapping[Tier, Model]] | None" = None
     model: str | None = None

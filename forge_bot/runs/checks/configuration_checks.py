@@ -124,9 +124,8 @@ def pipelines(subject: CheckSubject) -> Iterator[CheckResult]:
 
 
 def rules(subject: CheckSubject) -> Iterator[CheckResult]:
-    """Yield a refusal for standing rules that cannot be read, else those that count.
-
-    A warning says that the work tree has another version of them.
+    """Yield a refusal for unreadable standing rules, else the rules. Warn if the work tree has
+    another version of them.
     """
     repository = subject.repository
     try:

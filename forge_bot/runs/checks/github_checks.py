@@ -26,7 +26,7 @@ _LEFT_OUT = {_OWN: "feature/**", RECORD_BRANCHES[0]: f"{RECORD_BRANCHES[0]}*"}
 
 
 def github(subject: CheckSubject) -> Iterator[CheckResult]:
-    """Yield what the bot needs on GitHub. Without a token, only how to get one."""
+    """Yield the bot's requirements on GitHub. Without a token, yield only how to get one."""
     url = subject.repository.remote_url()
     if url is None:
         return

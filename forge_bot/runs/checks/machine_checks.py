@@ -183,7 +183,9 @@ def _ready(name: str) -> CheckResult:
 
 
 def _other_models(subject: CheckSubject) -> Iterator[CheckResult]:
-    """Yield each model that this machine could ask as it is, with the line that names it."""
+    """Yield each model that this machine can ask without further setup, with the configuration line
+    for it.
+    """
     for found in _models_here(subject.environ):
         setting = (
             f"{say('runs.machine_checks.in_environment', setting=found.setting)} "
