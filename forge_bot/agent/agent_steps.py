@@ -1,6 +1,6 @@
-"""The steps of an agent's work, for hosts that take one step in each invocation.
+"""The steps of an agent's work, for hosts that perform one step in each invocation.
 
-The journal has the results of earlier steps. So the next invocation goes on where this one paused.
+The journal has the results of earlier steps, so the next invocation continues after them.
 """
 
 from collections.abc import Iterable, Sequence
@@ -40,7 +40,7 @@ class StepChoice(Frozen):
 
 
 class PausedBefore(Exception):
-    """The work goes on with this step, in another invocation; of actions, in one for each."""
+    """The work continues with this step in another invocation; each action has one of its own."""
 
     def __init__(self, step: AgentStep, actions: Sequence[WantedAction] = ()) -> None:
         super().__init__(step.value)
@@ -49,7 +49,7 @@ class PausedBefore(Exception):
 
 
 class OneStep:
-    """Lets one piece of work take one step of the chosen kind; without a choice, all of them."""
+    """Lets one piece of work perform one step of the chosen kind; without a choice, all of them."""
 
     def __init__(self, choice: StepChoice | None = None) -> None:
         self._kind = choice and choice.kind

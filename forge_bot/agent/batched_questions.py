@@ -30,7 +30,7 @@ MOST_ATTEMPTS = 3
 """Times that a question is handed in before a person has to say so again."""
 
 _CLOCKS_APART = timedelta(minutes=10)
-"""How far the provider's clock may be from ours."""
+"""The largest assumed difference between the provider's clock and ours."""
 
 _ON_ITS_WAY = timedelta(minutes=1)
 """A batch that a dead process sent may appear this much later."""
@@ -210,7 +210,9 @@ class BatchLane:
 async def cancel_batches(
     parked: Iterable[Parked], batches: Callable[[str], BatchApi | None]
 ) -> tuple[str, ...]:
-    """Ask the providers to end the batches of these questions; return those that go on."""
+    """Ask the providers to cancel the batches of these questions; return those that could not be
+    cancelled.
+    """
     tickets = {each.ticket.id: each for each in parked if each.ticket is not None}
     going_on: list[str] = []
     for name, each in tickets.items():

@@ -59,7 +59,7 @@ class Folder:
         self._root = root
 
     def read(self, path: str) -> bytes | None:
-        """Return the bytes of a file, None if there is none.
+        """Return the bytes of a file, None if it is missing.
 
         Of a file that is too large to edit, only enough bytes to show that are returned. Raises
         PathEscapes for links, folders, files of another repository, and names that differ from

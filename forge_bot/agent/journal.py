@@ -43,8 +43,8 @@ _ENTRY: TypeAdapter[AnyEntry] = TypeAdapter(Entry)
 class Journal:
     """One file with one writer. The secrets to redact come from `environ`.
 
-    `damaged` counts unreadable lines; their questions are asked again. `carried` is a second file,
-    which travels with the run: it has the entries of conversations that other machines go on with.
+    `damaged` counts unreadable lines; their questions are asked again. `carried` is a second file
+    that travels with the run, with the entries of conversations that other machines continue.
     """
 
     def __init__(self, path: Path, environ: Mapping[str, str], carried: Path | None = None) -> None:

@@ -78,7 +78,7 @@ def _numbered(first: int, text: str) -> Iterator[Line]:
 
 
 def _said(lines: Sequence[Line], shown: Collection[Line]) -> Iterator[str]:
-    """Yield the lines, and one line for each long run that stands above."""
+    """Yield the lines, and one line for each long run that is shown above."""
     for above, run in groupby(lines, key=shown.__contains__):
         same = [*run]
         if above and len(same) >= _LEAST_LINES:

@@ -93,14 +93,16 @@ async def work(
     steps: OneStep | None = None,
     lane: BatchLane | None = None,
 ) -> WorkResult:
-    """Ask, look up and ask again until `check` accepts an answer or a limit is reached.
+    """Ask, look up and ask again until `check` accepts an answer or a limit is reached. Entries of
+    the journal are neither asked nor looked up again.
 
-    Entries of the journal are neither asked nor looked up again. `check` returns complaints that
-    the model can act on; `run_commands` says what the project's commands say of edits, for limits
-    that allow it. `now` is a clock in seconds. Set-up errors (no key, unknown model) and an
-    exhausted record are raised; every other failure of a model is a stop reason. PausedBefore is
-    raised at a step that `steps` leaves to another invocation. With `lane` questions go into
-    batches, if the provider offers them, and BatchUnderWay is raised until they are answered.
+    `check` returns complaints that the model can act on. `run_commands` returns the results of the
+    project's commands on edits, if the limits allow it. `now` is a clock in seconds.
+
+    Set-up errors (no key, unknown model) and an exhausted record are raised; every other failure of
+    a model is a stop reason. PausedBefore is raised at a step that `steps` leaves to another
+    invocation. With `lane` questions go into batches, if the provider offers them, and
+    BatchUnderWay is raised until they are answered.
     """
     taken = steps or OneStep()
     run = _AssignmentRun(assignment, model, context, journal, ledger, notice, now, taken, lane)

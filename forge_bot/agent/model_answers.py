@@ -279,9 +279,8 @@ def _named(data: JsonObject) -> tuple[str, JsonObject]:
 
 
 def _repaired(body: JsonObject) -> JsonObject:
-    """Repair what has only one possible meaning.
-
-    Missing lists become empty, parameters given as an object become JSON text.
+    """Repair an answer if only one meaning is possible: missing lists become empty, parameters
+    given as an object become JSON text.
     """
     if isinstance(text := body.get("artifact_markdown"), str):
         body = {**body, "artifact_markdown": _UNPRINTED.sub("", text)}

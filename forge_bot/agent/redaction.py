@@ -14,7 +14,7 @@ _SECRET_NAME = re.compile(
 # Names that only say where a secret lies.
 _PLACE_NAME = re.compile(r"_(?:FILE|PATH|DIR|SOCK|URL|HOST|NAME|ID)$|^(?:OLD)?PWD$", re.IGNORECASE)
 SETUP_PREFIX = "FORGE_SETUP_"
-"""How the variables begin that hold credentials for setup."""
+"""The prefix of variables with credentials for setup."""
 # Shorter values would redact ordinary words.
 _SHORTEST = 8
 _SHORTEST_LINE = 16

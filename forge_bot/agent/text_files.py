@@ -53,8 +53,8 @@ class TextFile(Frozen):
     def replaced(self, start: int, end: int, new: str) -> "TextFile":
         """Return the file with `new` in place of `flat[start:end]`.
 
-        The first lines of `new` end as the replaced ones did, further ones like the last of those,
-        or like most of the file.
+        The first lines of `new` get the line ends of the replaced ones. Further lines get that of
+        the last replaced one, or of most of the file.
         """
         first, last = (at + bisect_left(self._dropped, at) for at in (start, end))
         there = _LINE_END.findall(self.text[first:last]) or [self._line_end(self.text) or "\n"]

@@ -33,7 +33,7 @@ _BETWEEN = re.compile(r"\s*(?:,|;|&|\+|\band\b)\s*", re.IGNORECASE)
 
 
 def is_none(value: str) -> bool:
-    """Return whether a value means nothing: `[]`, `none`, `-`, `n/a`, or no word at all."""
+    """Return whether a value is empty: `[]`, `none`, `-`, `n/a`, or without a word."""
     return value.strip(" \t.,;:-–—…()[]{}*_`\"'").lower() in _NONE
 
 

@@ -1,5 +1,5 @@
-"""`forge-bot capabilities`: what agents may ask for here, each problem, and one call as a run would
-make it.
+"""`forge-bot capabilities`: the capabilities of agents here, each problem, and one call as a run
+would make it.
 """
 
 import asyncio

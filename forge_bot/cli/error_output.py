@@ -16,7 +16,7 @@ from forge_bot.sentences import say
 FAILED = 1
 USAGE = 2
 _CHECKED = "Value error, "
-"""What pydantic puts before the words of a check."""
+"""The words that pydantic adds before the message of a check."""
 
 _WORKING = frozenset(
     {"run", "approve", "reject", "revise", "done", "skip", "resume", "retry", "continue", "demo"}

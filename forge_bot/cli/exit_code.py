@@ -7,7 +7,7 @@ from forge_bot.cli.standard_streams import NobodyReads, flushed
 
 WRONG_USE = 64
 BY_HAND = 130
-"""What the option parser makes of Ctrl-C: 128 and the signal's number."""
+"""The option parser's exit code for Ctrl-C: 128 and the signal's number."""
 
 
 def exit_code_of(command: Callable[[], object], *, wrong_use: int | None = None) -> int:

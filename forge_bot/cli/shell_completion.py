@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from forge_bot.git import Repository
 
 Offers = list[tuple[str, str]]
-"""Words and what they mean; shells that show no help show the words."""
+"""Words with their meaning; shells without help show the words only."""
 
 _SPECS = ".specs"
 _BRANCHES_READ = 20

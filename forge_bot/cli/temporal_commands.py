@@ -319,7 +319,9 @@ def _tell_queues(
     github: Mapping[str, str],
     locked_out: Mapping[Path, NoSandbox],
 ) -> None:
-    """Tell whose steps are taken from which queues, and whose are not."""
+    """Print the repositories with the queues that this worker serves, and those without steps
+    here.
+    """
     for each in repositories:
         console.print(f"  {escape(str(each.root))} [dim]queue {queue_of(each)}[/]")
     for name, queue in github.items():

@@ -139,8 +139,8 @@ def _difference(difference: str, console: Console) -> None:
 
 
 def _plan(overview: Overview, console: Console) -> None:
-    """The design in a few lines: files, tests, what others depend on, and the decisions left to the
-    reader.
+    """Print the design in a few lines: files, tests, dependents, and the decisions left to
+    the reader.
     """
     outline = overview.outline
     if outline.approach:
@@ -221,7 +221,7 @@ def _review(overview: Overview, console: Console) -> None:
 
 
 def _answers(question: Question, console: Console) -> None:
-    """Each answer with its effect, and what else can be typed; without a terminal the commands."""
+    """Print each answer with its effect, and the other inputs; without a terminal the commands."""
     if not console.is_terminal:
         console.print(say("terminal.answers_at_a_terminal"), highlight=False)
         _commands(question, console)

@@ -1,6 +1,6 @@
-"""Admission of events: events and comments are read and people authorised with nothing but the
+"""Admission of events: reads events and comments, and authorises people, with nothing but the
 standard library.
 
-`parse_comment` and `authorise` are pure. The gate uses them in front of everything, and who carries
-out commands uses them again on every comment that it reads by itself.
+`parse_comment` and `authorise` are pure. The gate calls them first. The process that carries out
+commands calls them again on every comment that it reads by itself.
 """

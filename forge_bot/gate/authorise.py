@@ -1,5 +1,5 @@
-"""Decides who may use forge-bot: one pure function for labels, comments, dispatches, re-runs
-and wakes.
+"""Decides who may use forge-bot, by one pure function for labels, comments, dispatches, re-runs and
+wakes.
 """
 
 from collections.abc import Mapping

@@ -177,7 +177,7 @@ Command = (
     | Help
 )
 AnswerCommand = Approve | Reject | MarkDone | Skip | PostSummary | Abandon
-"""What answers an open question, on every face."""
+"""The commands that answer an open question, on every face."""
 
 
 # -- how it is read

@@ -15,10 +15,10 @@ from forge_bot.sentences import hint_of, say
 
 
 def stranded(environ: Mapping[str, str], wait: Callable[[float], None] = time.sleep) -> int:
-    """Say in the thread and in the summary that nothing could be installed; 0, since the step
+    """Report a failed installation in the thread and in the summary; return 0, since the step
     before is what failed.
 
-    A tracking comment that says no more than that something has begun says this instead.
+    The text replaces a tracking comment that only says that a run has begun.
     """
     try:
         inputs, around = read_inputs(environ), read_step_context(environ)

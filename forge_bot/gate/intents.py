@@ -54,8 +54,9 @@ class Intent:
     check: int | None = None
     pulls: tuple[int, ...] = ()
     certain: bool = True
-    """Whether the comment surely holds the commands. Otherwise nothing is said before it is read as
-    Markdown."""
+    """Whether the comment certainly has the commands. Otherwise nothing is written before the
+    comment is read as Markdown.
+    """
 
     @property
     def mistyped(self) -> tuple[Mistyped, ...]:

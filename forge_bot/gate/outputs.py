@@ -11,8 +11,10 @@ _MESSAGE = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
 
 
 def write_outputs(path: str, values: Mapping[str, str]) -> None:
-    """Append the values to the file GITHUB_OUTPUT names. Each has a delimiter of its own that
-    nobody can know before, since a value that contains it could set other outputs.
+    """Append the values to the file that GITHUB_OUTPUT names.
+
+    Each has an unpredictable delimiter, since a value that contains its delimiter could set other
+    outputs.
     """
     parts: list[str] = []
     for name, value in values.items():

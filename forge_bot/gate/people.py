@@ -7,7 +7,7 @@ from enum import StrEnum
 from forge_bot.gate.json_payload import Node
 
 _GHOST = "ghost"
-"""The account that stands for all that were deleted."""
+"""The account that GitHub shows for all deleted ones."""
 
 
 class AccountKind(StrEnum):

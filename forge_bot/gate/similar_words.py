@@ -8,8 +8,8 @@ commands of two programs."""
 
 
 def nearest(word: str, words: Iterable[str]) -> str | None:
-    """The word that was probably meant, if one begins with the same letter and is one slip away,
-    two for long words.
+    """Return the known word that was probably meant: it begins with the same letter and differs by
+    one typing error, by two for long words.
     """
     best: tuple[int, str] | None = None
     for candidate in words:

@@ -144,8 +144,8 @@ def make_commit(
     signature: Signature,
     key: SigningKey | None = None,
 ) -> str:
-    """Return the id of a commit that is made from these parts alone, so that every machine makes
-    the same one; with a key, every machine that has it. No branch moves.
+    """Return the id of a commit from these parts alone, so every machine makes the same one; with a
+    key, every machine that has the key. No branch moves.
     """
     options = [word for parent in parents for word in ("-p", parent)]
     settings = ("-c", "i18n.commitEncoding=UTF-8")
@@ -164,10 +164,8 @@ def commit_on(
     files: Sequence[tuple[str, bytes | None]],
     modes: Mapping[str, str] | None = None,
 ) -> str:
-    """Return the id of a commit after `base` that has these files, None for those that go. It is on
-    no branch.
-
-    A file keeps its mode where `modes` does not name another one.
+    """Return the id of a commit after `base` that has these files; None removes a file. It is on no
+    branch. A file keeps its mode unless `modes` names another one.
     """
     known = {
         path: about.split(" ")[0]

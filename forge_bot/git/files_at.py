@@ -172,7 +172,7 @@ def blob(folder: Path, oid: str) -> bytes | None:
 
 
 def sizes(folder: Path, ref: str, paths: Collection[str]) -> dict[str, int]:
-    """Bytes of those of the files that are there at `ref`, without reading them."""
+    """Return the sizes in bytes of the existing files at `ref`, without reading them."""
     tree = tree_id(folder, ref)
     entries = {path: find(folder, tree, path) for path in paths}
     wanted = {path: entry.oid for path, entry in entries.items() if entry is not None}

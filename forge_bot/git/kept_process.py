@@ -16,7 +16,7 @@ from forge_bot.git.process import QUICK, begin
 from forge_bot.sentences import say
 
 _MOST_REPOSITORIES = 2
-"""Repositories whose processes go on; the one that was asked last keeps them longest."""
+"""Repositories whose processes are kept; the least recently used one is ended first."""
 
 _CHUNK = 1 << 16
 

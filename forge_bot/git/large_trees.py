@@ -25,7 +25,9 @@ _LARGE = 1 << 18
 _MOST_NAMED = 2_000
 _SPACE = " \t\r\v\f"
 _OTHER_LETTERS = (b"ignorecase", b"precomposeunicode")
-"""Settings of file systems that know one file by several names; git writes them where it is so."""
+"""Settings of file systems that know one file by several names. Git writes them where that is
+so.
+"""
 
 
 def commit(

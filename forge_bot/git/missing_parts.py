@@ -58,7 +58,7 @@ class Condition:
 
     operation: Operation | None
     commits_here: int | None
-    """In a shallow clone, how many commits there are; None in a whole one."""
+    """The number of commits in a shallow clone; None in a whole one."""
     sparse: Sparse | None
     submodules: tuple[Submodule, ...]
     committed_at: datetime

@@ -67,8 +67,8 @@ def push_together(folder: Path, branches: Mapping[str, str]) -> None:
     """Push commits to branches of origin, by the names of the branches: all or none, never by
     force.
 
-    Where the remote cannot do that (git-push(1), --atomic), they go out one after the other, in
-    their order. Raises GitFailed with a way out when there is no such remote or it refuses.
+    If the remote cannot do that (git-push(1), --atomic), they are pushed one after the other, in
+    their order. Raises GitFailed with a way out if there is no such remote or it refuses.
     """
     sources = {
         branch: f"{commit_id(folder, tip)}:{HEADS}{branch}" for branch, tip in branches.items()

@@ -136,8 +136,8 @@ class Repository:
         git(self.root, "branch", "--quiet", "--track", found.branch, found.ref)
 
     def start_branch(self, name: str) -> None:
-        """Check out a new branch in this work tree where it stands, uncommitted work kept. Raises
-        BadOption, BranchExists, GitFailed.
+        """Check out a new branch in this work tree at its present commit; uncommitted work is kept.
+        Raises BadOption, BranchExists, GitFailed.
         """
         revisions.branch_ref(self.root, name)
         if self.branch_exists(name):
@@ -167,8 +167,8 @@ class Repository:
         )
 
     def contains(self, commit: str, other: str) -> bool:
-        """Return whether a commit is the other one or came after it; False also if one of the two
-        is not there. Both by their full ids.
+        """Return whether a commit is the other one or one of its descendants, both by their full
+        ids; False if one of them is missing.
         """
         return revisions.is_ancestor(self.root, other, commit)
 

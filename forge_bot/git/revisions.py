@@ -33,7 +33,7 @@ _known: dict[tuple[Path, str], tuple[str, str]] = {}
 
 
 def branch_ref(folder: Path, name: str) -> str:
-    """Full ref of a branch name. Raises BadOption for what git does not take as one
+    """Return the full ref of a branch name. Raises BadOption for a name that git refuses
     (git-check-ref-format(1)).
     """
     if not is_branch_name(folder, name):
@@ -106,8 +106,8 @@ def tree_id(folder: Path, revision: str) -> str:
 
 
 def is_ancestor(folder: Path, older: str, newer: str) -> bool:
-    """Return whether a commit is another one or came before it; False if one of them is missing.
-    Both by their full ids.
+    """Return whether a commit is another one or one of its ancestors, both by their full ids; False
+    if one of them is missing.
     """
     if older == newer:
         return is_full_id(older) and (_behind(folder, older) or ("",))[0] == older
@@ -315,8 +315,8 @@ def _plainly(folder: Path, revision: str) -> str:
 
 
 def _tree_in_files(folder: Path, revision: str) -> str:
-    """Return the tree of a commit from the file in which git keeps a new object; empty where it is
-    kept otherwise, and where commits are replaced (git-replace(1)).
+    """Return the tree of a commit from the file of a loose object. Return an empty text if the
+    object is stored otherwise, or if commits are replaced (git-replace(1)).
     """
     found = _commit_in_files(folder, revision)
     return found["tree"].decode() if found is not None else ""

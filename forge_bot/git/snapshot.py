@@ -137,10 +137,10 @@ def patch(folder: Path, paths: Sequence[str] = ()) -> str:
 def apply(
     folder: Path, text: str, *, without: Sequence[str] = (), only: Sequence[str] = ()
 ) -> None:
-    """Change the work tree as a patch says, wholly or not at all; the index stays. Raises GitFailed
-    when it does not fit.
+    """Apply a patch to the work tree, completely or not at all; the index stays. Raises GitFailed
+    if it does not fit.
 
-    `without` names files by git's wildcards that stay as they are, whatever the patch says of them.
+    `without` names, by git's wildcards, files that stay unchanged even if the patch changes them.
     `only` names the files that may change.
     """
     left_out = [f"--exclude={pattern}" for pattern in without] + [

@@ -21,7 +21,7 @@ SUBMODULE = "160000"
 
 _FOLDER = "040000"
 _MOST_READ = 64
-"""Trees that are read one by one; of more, git lists all at once."""
+"""The most trees that are read one by one; for more, git lists all at once."""
 
 _OF_A_NAME = 8
 """So many places in a list take the memory of one name."""

@@ -24,8 +24,8 @@ def changed_files(root: Path, base: str, tip: str) -> Versions:
 
 @dataclass(frozen=True, slots=True)
 class MergedTrees:
-    """Our tree with the changes of the other side; `conflicts` are the paths that stay as they are
-    in ours, `marked` those whose versions stand side by side between markers.
+    """Our tree with the changes of the other side. `conflicts` are the paths that keep our version,
+    `marked` those with both versions between markers.
     """
 
     tree: str

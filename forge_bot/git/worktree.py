@@ -115,7 +115,7 @@ _INITIALIZING = "initializing"
 _PATIENCE = 10.0
 _Registered = tuple[tuple[tuple[str, bytes], ...], tuple[bool, ...]]
 _listings: dict[Path, tuple[_Registered | None, str]] = {}
-"""What git has said of the work trees, and the files from which it said so."""
+"""Git's lists of work trees, each with the files that it was made from."""
 
 # Without -z, which git knows only since 2.36. A path may hold line ends, so the line after it
 # decides where it stops.
@@ -303,10 +303,10 @@ def remove(root: Path, path: Path) -> None:
 
 def remove_unused(root: Path, path: Path, branch: str, start: str, written: str) -> bool:
     """Remove a work tree and its branch if nobody has used them since they were made at the commit
-    `start`; return whether.
+    `start`; return whether they were removed.
 
-    A branch that moved, or that another work tree has, was used; so was a tree with changes outside
-    of the folder `written`.
+    They count as used if the branch moved, if another work tree has it, or if the tree has changes
+    outside of the folder `written`.
     """
     ref, known = branch_ref(root, branch), listed(root)
     own = next((info for info in known if _same(info.path, path)), None)

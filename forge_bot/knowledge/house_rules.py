@@ -300,7 +300,7 @@ def _mark(lines: Sequence[str], first: int) -> str:
 
 
 def _joined(spans: Sequence[Span]) -> list[Span]:
-    """Return spans with those made one between which at most two lines lie."""
+    """Return the spans, joined where at most two lines are between them."""
     found: list[Span] = []
     for first, last in spans:
         if found and first <= found[-1][1] + _LEAST_GAP:

@@ -1,6 +1,4 @@
-"""The index of a history as one SQLite file: a question reads what its own words name, and nothing
-of the other runs.
-"""
+"""The index of a history as one SQLite file. A question reads the entries of its own words only."""
 
 import math
 import sqlite3

@@ -39,7 +39,7 @@ class Database:
             self._connection.executemany(query, rows)
 
     def column(self, name: str) -> "array[int]":
-        """Return numbers that are kept as a whole; none if there are none yet."""
+        """Return a stored column of numbers; an empty one if none is stored."""
         return array(_NUMBERS, *self.row("SELECT value FROM columns WHERE name = ?", name))
 
     def put_column(self, name: str, numbers: "array[int]") -> None:

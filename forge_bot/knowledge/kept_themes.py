@@ -17,7 +17,7 @@ _ORDER = "order of "
 
 
 class KeptThemes:
-    """The themes of one part. What a run changes can be taken back with what it found."""
+    """The themes of one part. The changes by a run can be undone with that run's findings."""
 
     def __init__(self, database: Database, part: str) -> None:
         self._database, self._part = database, part

@@ -59,7 +59,7 @@ _SHORTEST_NAME = 3
 
 
 class Place(NamedTuple):
-    """A file that a text names; the lines and names that stand with it."""
+    """A file that a text names, with the lines and names beside it."""
 
     path: str
     lines: tuple[tuple[int, int], ...] = ()
@@ -129,8 +129,8 @@ def _like_code(lines: Sequence[str]) -> list[str]:
 
 
 def _fenced(text: str) -> Iterator[tuple[str, bool, bool]]:
-    """Yield the lines of a text: whether each marks a fence, and whether it stands in one or
-    begins it.
+    """Yield the lines of a text, each with two facts: whether it marks a fence, and whether it is
+    inside or begins one.
     """
     fence = ""
     for line in text.splitlines():

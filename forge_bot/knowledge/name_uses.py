@@ -28,8 +28,9 @@ _DOCSTRING = re.compile(r'"{3}|\'{3}')
 
 
 def telling_uses(lines: Sequence[str], blocks: Sequence[CodeBlock], name: str) -> Sequence[int]:
-    """Return the numbers of the lines that use or define a name; of those that only hand it on, the
-    first if there are no others.
+    """Return the numbers of the lines that use or define a name.
+
+    Lines that only pass it on are left out; if there are no others, the first of them is returned.
     """
     declared = re.compile(rf"\bdef {re.escape(name)}(?!\w)")
     weak = only_hands_on(name)

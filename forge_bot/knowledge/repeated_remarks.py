@@ -191,7 +191,7 @@ class Themes:
         return number
 
     def _same(self, print_: Fingerprint) -> int | None:
-        """Return the theme that says the same as a remark.
+        """Return the theme with the meaning of a remark.
 
         A remark is not compared with all themes: only with the newest under some of its words. Two
         sets that share a part of their words share one of any few words of each. With `n` words of
@@ -212,7 +212,7 @@ class Themes:
         )
 
     def _near(self, print_: Fingerprint) -> Iterator[int]:
-        """Yield the themes that have so many of the rarest words as those that say the same do."""
+        """Yield the themes with as many of the rarest words as themes of the same meaning have."""
         held = {word: self.store.under(WORD, word) for word in print_.words or ("",)}
         rarest = sorted(held, key=lambda word: (len(held[word]), word))
         part = ALIKE_IN_A_FILE if print_.files or print_.unspaced else ALIKE

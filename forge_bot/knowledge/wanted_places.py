@@ -336,8 +336,8 @@ def _uses(
     most: int,
     around: int = _AROUND_USE,
 ) -> Iterator[Span]:
-    """Yield the definitions that use a name, and the lines around it where they are long; of each
-    name so many places.
+    """Yield the definitions that use a name, or the lines around the use in long ones; a limited
+    number for each name.
     """
     for name in names:
         seen: dict[Span, None] = {}

@@ -173,7 +173,7 @@ def _layer_one(material: Material) -> StaticContext:
 
 
 def _role(material: Material, environment: Environment) -> str:
-    """Return who the agent is, and who it may be besides."""
+    """Return the role of the agent, and the further role that it may take."""
     text = environment.render_once(f"{material.agent}.md.j2", _role_facts(material))
     later = material.next_document
     if later is None:
@@ -271,7 +271,7 @@ def _message(
 
 
 def _fewer(material: Material) -> str:
-    """Return the names of what the agent may ask for, if layer 1 names more than that."""
+    """Return the names of the agent's capabilities, if layer 1 names more than these."""
     own = [each.name for each in material.capabilities]
     all_named = {each.name for each in material.offered or material.capabilities}
     return ", ".join(f"`{_open(name)}`" for name in own) if set(own) != all_named else ""

@@ -84,8 +84,8 @@ _ELLIPSIS = "…"
 def document(markdown: str) -> Cleaned:
     """Return a whole document that is safe between our own texts.
 
-    `removals` lists what nobody would have seen of it. Blocks it leaves open are closed, so that
-    text after an empty line is not swallowed.
+    `removals` lists its invisible parts. Blocks that it leaves open are closed, so that they do not
+    include text after an empty line.
     """
     cleaned = clean(markdown)
     quiet = _closed(_neutralised(_without_tags(cleaned.text)))

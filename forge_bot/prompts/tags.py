@@ -43,7 +43,7 @@ class Tag(NamedTuple):
 
 
 class HtmlComment(NamedTuple):
-    """A comment, or what HTML takes for one: `<?…>`, `<!…>`, `</ …>`."""
+    """A comment, or markup that HTML reads as one: `<?…>`, `<!…>`, `</ …>`."""
 
     start: int
     end: int

@@ -83,12 +83,11 @@ class Cleaned(BaseModel):
 
 
 def clean(markdown: str) -> Cleaned:
-    """Return `markdown` without what GitHub would not show of it.
+    """Return `markdown` without the parts that GitHub would not show. For bodies and comments;
+    never raises.
 
-    For bodies and comments; never raises.
-
-    Characters beyond LONGEST_TEXT are removed, and all of a text whose markup was nested to be
-    unreadable; both are reported.
+    Characters beyond LONGEST_TEXT are removed, and so is the whole of a text whose markup is nested
+    too deep to be read; both are reported.
     """
     text, tally = _without_unseen(_newlines(markdown))
     if len(text) > LONGEST_TEXT:

@@ -17,7 +17,7 @@ PIECE = 65_536
 """Bytes that are read at a time."""
 
 IDLE_SECONDS = 600.0
-"""How long a connection may be silent."""
+"""The longest silence of a connection."""
 
 _CONNECT_SECONDS = 30.0
 _MOST_CONNECTIONS = 256

@@ -73,9 +73,8 @@ def split_around(folder: Path, left_out: Sequence[Path]) -> Iterator[Path]:
 
 @contextmanager
 def protected_mounts(worktree: Path, entries: Sequence[str]) -> Generator[Protected]:
-    """Prepare the places for mounts.
-
-    Afterwards remove what was made for them and restore links that were replaced.
+    """Prepare the places for mounts. Afterwards remove the files made for them, and restore
+    replaced links.
     """
     links: dict[Path, Path] = {}
     made: list[Path] = []

@@ -43,7 +43,7 @@ class VisibleFiles:
     home: str
     env: dict[str, str]
     policy: NetworkPolicy | None
-    """Where a box with network may connect to."""
+    """The permitted connections of a box with network."""
 
 
 @contextmanager

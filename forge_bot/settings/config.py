@@ -231,7 +231,7 @@ def _parsed(text: str) -> Config:
 
 
 def file_text(root: Path, path: str) -> str | None:
-    """Return the text of a repository's file as it stands there, committed or not, or None."""
+    """Return the present text of a repository's file, committed or not; None without a file."""
     file = root / path
     return file.read_text(encoding="utf-8", errors="replace") if file.is_file() else None
 

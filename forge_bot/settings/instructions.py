@@ -108,8 +108,8 @@ class Rules(Frozen):
         )
 
     def forbidden(self, paths: Sequence[str]) -> tuple[str, ...]:
-        """Return those of the changed paths that a rule leaves to a person whatever the task is
-        called, sorted.
+        """Return the changed paths that a rule leaves to a person for any title of a task,
+        sorted.
         """
         patterns = [
             pattern

@@ -187,7 +187,7 @@ def reason_for(path: str, patterns: Sequence[str] = ()) -> str:
 
 
 def protected(paths: Iterable[str], patterns: Sequence[str] = ()) -> tuple[str, ...]:
-    """Return those of the paths that are protected whatever their change is, sorted."""
+    """Return those of the paths that are protected for every kind of change, sorted."""
     return tuple(sorted(path for path in set(paths) if reason_for(path, patterns)))
 
 

@@ -88,7 +88,7 @@ def half_written(path: Path) -> Generator[Path]:
 
 
 def put_in_place(half: Path, path: Path) -> None:
-    """Let a file that is written now become another one in the same folder, for good."""
+    """Rename a finished file over another one in the same folder, durably."""
     with half.open("rb+") as file:
         os.fsync(file.fileno())
     half.replace(path)

@@ -34,8 +34,8 @@ def told_when_full(folders: Sequence[Path]) -> Generator[None]:
 
 
 def is_full(error: BaseException) -> bool:
-    """Return whether an error, or one behind it, comes from a full disk: by its number, or by what
-    git printed.
+    """Return whether an error, or one of its causes, comes from a full disk: by its number, or by
+    git's output.
     """
     return any(isinstance(each, DiskFull) or _is_full(each) for each in _chain(error))
 

@@ -60,7 +60,7 @@ def branch_name(source_id: str, name: str) -> str:
 
 
 def usual_branch(run: str) -> str:
-    """Return the branch that a run of this name has where its names were free and nobody chose
-    another one.
+    """Return the usual branch of a run with this name: the one it gets if that is free and nobody
+    chose another.
     """
     return f"feature/{run.partition('-')[2]}"

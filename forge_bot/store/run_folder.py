@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 REPORTS = "reports.jsonl"
 STATE = "state.json"
 CARRIED = "batches.jsonl"
-"""What waits for a provider's batch, and the conversation that led to it."""
+"""The questions that wait for a provider's batch, and the conversations before them."""
 
 _SCHEMA = re.compile(r'"schemaVersion":\s*([0-9]{1,9})\b')
 

@@ -73,8 +73,8 @@ class ForgeActionWorkflow:
 
     @workflow.run
     async def run(self, asked: ActionWorkflowInput) -> ActionWorkflowResult:
-        """Let a worker take the action. One that failed has a result; what keeps a worker from
-        taking it is raised.
+        """Let a worker perform the action. A failed action has a result; a problem of the worker is
+        raised.
         """
         action = asked.action
         try:

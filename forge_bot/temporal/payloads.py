@@ -132,7 +132,7 @@ def publishing_queue(queue: str) -> str:
 
 
 _UNNAMED = 60
-"""Seconds that GitHub asks to wait where it names no time."""
+"""Seconds to wait if GitHub names no time."""
 
 _SOON = 10
 """Seconds in which an activity is tried again by itself."""

@@ -21,9 +21,9 @@ def answers_file(repository: Repository, run: str) -> Path | None:
 
 @contextmanager
 def recorded(repository: Repository, run: str, record: Path | None) -> Generator[None]:
-    """Append to `record` what models say during the block. Raises WriteFailed.
+    """Append the models' answers during the block to `record`. Raises WriteFailed.
 
-    Workers of this clone lay it down beside the run's journal from now on.
+    From then on, workers of this clone write them beside the run's journal.
     """
     if record is None:
         yield

@@ -65,8 +65,7 @@ STOPPED = "stopped"
 """The result of a workflow that led its run as far as it was asked to."""
 
 _PAUSES = (60, 300, 900)
-"""Seconds before work is tried again that failed for a reason that can go away by itself; the last
-pause is repeated."""
+"""Seconds before work is repeated after a passing failure; the last pause is repeated."""
 
 _MOVES = 3
 """Times in a row that the branch may be read again without a step forward."""

@@ -68,7 +68,7 @@ from forge_bot.values import PhaseId
 RunHandle = WorkflowHandle[ForgeRunWorkflow, str]
 
 _SHORTEST, _LONGEST = 0.05, 1.0
-"""Seconds between two looks at a run that works."""
+"""Seconds between two queries of a run that works."""
 
 _ANSWER_TIME = timedelta(seconds=5)
 """Time in which a worker says how a run stands."""
@@ -90,7 +90,7 @@ _LOST = frozenset(
         RPCStatusCode.INTERNAL,
     }
 )
-"""What the client says when a server goes away in the middle of a call."""
+"""The client's errors for a server that is lost in the middle of a call."""
 
 
 class TemporalSession:
@@ -260,8 +260,10 @@ class TemporalSession:
         run.state = advance(run.pipeline, run.state, report)
 
     async def _taken(self, handle: RunHandle, report: Report) -> None:
-        """Wait until a report is recorded. A server that is lost meanwhile is asked again about the
-        same report, which counts once. Raises TemporalUnavailable where it stays away.
+        """Wait until a report is recorded.
+
+        If the server is lost meanwhile, the same report is sent again, and counts once. Raises
+        TemporalUnavailable if the server does not come back.
         """
         line, accepted = REPORT.dump_json(report).decode(), False
         ends = asyncio.get_running_loop().time() + _PATIENCE

@@ -48,10 +48,10 @@ _PURE = (
         )
     ),
 )
-"""What the workflow imports: values and functions without clock, files and chance."""
+"""The workflow's imports: values and functions without clock, files and randomness."""
 
 _READERS = ("markdown_it", "mdurl")
-"""What those functions import when they first read Markdown: as pure as they are."""
+"""The later imports of those functions, at their first Markdown: they are as pure."""
 
 
 def workflow_runner() -> SandboxedWorkflowRunner:

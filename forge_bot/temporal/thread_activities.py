@@ -129,8 +129,8 @@ class ThreadActivities:
 
     @activity.defn(name=VISIT)
     async def visit(self, order: VisitOrder) -> VisitDone:
-        """Do what a job would do for an event, up to the first step of its work; how it ended, if
-        it did.
+        """Do the work of a job for an event, up to the first step of its run; return the end of the
+        visit if it has ended.
         """
         self._check(order)
         if (live := self._live.pop(_name(order), None)) is not None:
@@ -169,7 +169,7 @@ class ThreadActivities:
             raise
 
     async def _next_step(self, order: VisitOrder) -> VisitDone:
-        """Let a visit take its next step; one that is gone begins anew from the branch."""
+        """Let a visit take its next step; if the visit is gone, begin again from the branch."""
         live = self._live.pop(_name(order), None)
         if live is None or live.closed:
             return await self.visit(order)

@@ -1,6 +1,8 @@
-"""The workflow of a thread on GitHub: it hears events, and sends a worker to the thread for each.
+"""The workflow of a thread on GitHub: it receives events, and sends a worker to the thread for
+each.
 
-A visit does what a job of the Action does. Between visits nothing runs, and waiting costs nothing.
+A visit does the work of a job of the Action. Between visits nothing runs, and waiting costs
+nothing.
 """
 
 from collections import deque
@@ -119,7 +121,9 @@ class ForgeThreadWorkflow:
         self._show()
 
     def _show(self) -> None:
-        """Let the server find the thread by how its run stands, where a worker says that it can."""
+        """Give the server the attributes by which the thread can be found, if a worker says that
+        the server has them.
+        """
         if not self._searchable:
             return
         stands = waits_for = None
@@ -238,9 +242,11 @@ class ForgeThreadWorkflow:
 
     @hear.validator
     def _fits(self, wake: ThreadWake) -> None:
-        """Refuse a comment of which the engine takes no command; it leaves no trace in the history.
+        """Refuse a comment if the engine accepts none of its commands; it leaves no trace in the
+        history.
 
-        While a visit is under way or an event waits, nobody knows here how the run will stand.
+        During a visit, and while an event waits, the later state of the run is unknown, so nothing
+        is refused.
         """
         if self._visiting or self._wakes or self._pipeline is None or self._state is None:
             return

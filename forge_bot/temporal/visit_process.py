@@ -110,8 +110,8 @@ class LiveVisit:
             os.write(self._back, b"\n")
 
     async def next_step(self, alive: Callable[[], object]) -> tuple[StepBegins | None, str]:
-        """Return the next step that waits to begin, None when the visit has ended, and the outcome
-        of the action that the last step was; `alive` is called now and then.
+        """Return the next step that waits for permission, None at the end of the visit; and the
+        outcome of the last step if it was an action. `alive` is called now and then.
         """
         outcome = ""
         while line := await watched(self._reader.readline(), alive):

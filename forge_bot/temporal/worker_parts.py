@@ -17,7 +17,7 @@ class WorkerPart(StrEnum):
     EXECUTION = "execution"
     """Steps: models, lookups, project commands, commits."""
     PUBLISHING = "publishing"
-    """What is recorded, pushed and shown outside."""
+    """Recording, pushing, and everything visible outside."""
 
 
 @dataclass(frozen=True)

@@ -86,7 +86,7 @@ class BatchApi(Protocol):
         ...
 
     async def cancel(self, ticket: BatchTicket) -> None:
-        """Ask the provider to end a batch; what it has not begun costs nothing."""
+        """Ask the provider to cancel a batch; unstarted questions cost nothing."""
         ...
 
 

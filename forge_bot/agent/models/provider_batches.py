@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from pydantic_ai.models.batch import Batch, BatchRequest, BatchResult
 
     Listing = Callable[[Any, "_Wanted"], AsyncGenerator["_Listed"]]
-    """Yields the batches of an account that were handed in at a time, and what they hold."""
+    """Yields the batches of an account from a certain time, with their contents."""
 
 _Done = TypeVar("_Done")
 
 _SECONDS = 600.0
-"""What the providers' clients wait for an answer about a batch."""
+"""The time limit of the providers' clients for a request about a batch."""
 
 _NO_ENDPOINT = frozenset({404, 405, 501})
 _THEIR_FAULT = 500

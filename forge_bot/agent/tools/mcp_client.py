@@ -1,7 +1,7 @@
 """One session with one MCP server: list its tools, or call one.
 
-Each use starts the server, talks to it and ends it, all within one deadline. What comes back is cut
-and masked here, before anything else sees it.
+Each use starts the server, talks to it and ends it, all within one deadline. Results are cut and
+masked here, before any other code sees them.
 """
 
 import asyncio

@@ -11,7 +11,7 @@ from forge_bot.agent.redaction import password_in, secrets_of
 from forge_bot.settings.capability_file import MCPHttpServerConfig, MCPServerConfig
 
 TREE = "FORGE_BOT_TREE"
-"""The variable for the folder of the work tree that the agents look at."""
+"""The variable for the folder of the agents' work tree."""
 
 SERVER_VARIABLES = "FORGE_BOT_SERVER_VARIABLES"
 """The variable with the names of those that servers may have. Without it they may have any."""

@@ -24,7 +24,7 @@ from forge_bot.sandbox import CommandOutcome
 from forge_bot.values import Frozen
 
 RunScript = Callable[[Sequence[str]], CommandOutcome]
-"""Runs the words in the sandbox, in a tree of its own at the commit that the agent looks at."""
+"""Runs the words in the sandbox, in a separate tree at the commit that the agent reads."""
 
 READ_REFERENCE, RUN_SCRIPT = "read_reference", "run_script"
 _SAME = {"Read": "read_file", "Grep": "search_code", "Glob": "list_files", "Bash": RUN_SCRIPT}

@@ -221,7 +221,7 @@ def _with_policy(
 
 
 def tool_digest(setup: CapabilitySetup, tool: MCPToolInfo) -> str:
-    """Return a sha256 of what a call of a tool does: the configuration of its server, without
+    """Return a sha256 of the definition of a tool's call: the configuration of its server, without
     values of variables, and the tool as it was listed.
     """
     server = setup.config.mcp_servers[tool.server_name].model_dump(mode="json")

@@ -26,8 +26,8 @@ PerformSkill = Callable[[CapabilityRequest], Awaitable[CapabilityResult]]
 class ToolContext:
     """Fulfils requests by the catalogue, whatever the model calls them.
 
-    `settled` has the results of calls that the run has made or refused, by name and parameters:
-    what may change something is never done twice.
+    `settled` has the results of calls that the run has made or refused, by name and parameters,
+    because a call with an effect is never repeated.
     """
 
     providers: ProviderContext
@@ -40,7 +40,7 @@ class ToolContext:
     def fetch(
         self, wanted: CapabilityRequest, limits: WorkLimits
     ) -> CapabilityResult | Awaitable[CapabilityResult]:
-        """Return the result of one request, or that it has to stand before a person first."""
+        """Return the result of one request, or that it needs a person's approval first."""
         spec = self.calls.specs.get(wanted.capability)
         if spec is None:
             return self.providers.fetch(wanted, limits)

@@ -1,5 +1,5 @@
-"""The files that a command of the project reads and writes, as its words and what it carries out
-name them: a script of package.json, or the recipes of a Makefile.
+"""The files that a command of the project reads and writes. They are named in its words, and in the
+script of package.json or the recipes of the Makefile that it runs.
 """
 
 from collections import Counter

@@ -46,7 +46,7 @@ _MEANINGS = {
 
 
 class NodeKind(StrEnum):
-    """The sort of thing a node is. Its tier follows, unless the manifest says another."""
+    """The kind of a node. Its tier follows from it, unless the manifest names another."""
 
     MODULE = "module"
     ENTRY = "entry"

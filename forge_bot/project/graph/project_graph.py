@@ -31,7 +31,7 @@ class GraphNode(NamedTuple):
 
     @property
     def path(self) -> str:
-        """The file it is or lies in; empty for a command."""
+        """The file that it is or that contains it; empty for a command."""
         return "" if self.kind is NodeKind.COMMAND else self.id.partition(SEPARATOR)[0]
 
 
@@ -169,8 +169,8 @@ class ProjectGraph:
     def nodes(
         self, *, symbols: bool = False, named: Callable[[str], bool] = _any_name
     ) -> Iterator[GraphNode]:
-        """Yield the nodes of all files and commands, and of what files contain if that is asked:
-        those whose id is `named` so.
+        """Yield the nodes of all files and commands, and with `symbols` those of their definitions.
+        `named` selects them by id.
         """
         facts = self.facts(self.files if symbols else ())
         for node in self._file_nodes:

@@ -118,7 +118,7 @@ def _most(words: Iterable[str]) -> str:
 
 
 def _ending(files: list[str], stack: Stack, spoken: Sequence[str]) -> str:
-    """Return the usual ending of files; one of those that are `spoken` of, if any is."""
+    """Return the usual ending of files; if `spoken` has some, the usual one among those."""
     usual = {splitext(path)[1] for path in files} - _NO_TEXT_OF_THEIRS
     wanted = usual & {*spoken} if spoken else usual
     found = _most(ending for path in files if (ending := splitext(path)[1]) in wanted)

@@ -41,7 +41,7 @@ class Violation(NamedTuple):
 
     @property
     def key(self) -> tuple[str, str, str, str]:
-        """Return what makes it the same violation in another state of the files."""
+        """Return the identity of the violation across states of the files."""
         return (self.code, self.node_id, self.rule, self.target)
 
 

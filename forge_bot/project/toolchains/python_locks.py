@@ -12,7 +12,7 @@ from forge_bot.project.toolchains.python_needs import DeclaredDependencies, Depe
 LOCKS = {"uv.lock": "uv", "poetry.lock": "poetry", "pdm.lock": "pdm"}
 _TOOLS = f"{ENV}/tools"
 _INSTALLED_AS = {"pdm": "pdm[locked]"}
-"""How a tool is installed with dependencies that it is known to work with."""
+"""The packages by which a tool is installed, with dependencies that are known to work."""
 _VERSION = re.compile(r"[\d.]+")
 
 
