@@ -5,59 +5,96 @@ red, compared with the run's baseline, goes back to whoever made them; so do rul
 manifest that they break.
 """
 
+import re
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
+from pathlib import PurePosixPath
 
-from forge_bot.agent.model_feedback import fenced
 from forge_bot.agent.tries import TryOutcome, named
+from forge_bot.artifacts.waves import shared_file
 from forge_bot.engine.next_action import held_patch_name
+from forge_bot.engine.state import State, TaskStatus
 from forge_bot.errors import CannotJudge
-from forge_bot.git import Tree
 from forge_bot.git.commit_objects import commit_of_patch, commit_on
-from forge_bot.knowledge.affected_tests import affected_tests, is_code, selected
+from forge_bot.knowledge.affected_tests import is_code, is_test, reaches
+from forge_bot.knowledge.likely_files import file_links
 from forge_bot.runs.base_graph import broken_rules, has_rules
+from forge_bot.runs.newly_red import NOT_RUN, JudgedEdits, NewlyRed, outcome_of
 from forge_bot.runs.notifications import Message, Notify
-from forge_bot.runs.pending_tasks import PendingTasks
 from forge_bot.runs.project import Project
-from forge_bot.runs.reruns import remember_flaky
 from forge_bot.runs.run import Run
 from forge_bot.store import SPECS
-from forge_bot.text_format import several
 from forge_bot.values import CommandName, CommandResult, TaskId
-from forge_bot.verification.flaky_tests import MOST_RERUN
-from forge_bot.verification.judgement import UNNAMED, newly_failing
-from forge_bot.verification.selected_tests import select_tests
-from forge_bot.verification.shown_output import (
-    TAIL_CHARACTERS,
-    TAIL_LINES,
-    about,
-    complaint_lines,
-    failure_blocks,
-    shown_output,
-    without_tables,
-)
-from forge_bot.verification.unusable_commands import Cause, cause_of
+from forge_bot.verification.judgement import newly_failing
+from forge_bot.verification.unusable_commands import cause_of
 
 Files = Sequence[tuple[str, bytes | None]]
 """Files by name as the edits leave them; None for those that go."""
 
-_MOST_FILES_READ = 3_000
-_LEAST_SECONDS = 60
-_TIMES_AS_LONG = 10
-"""A command gets this much of the time that it took before the edits."""
-_OF_THE_TIME = 2
-"""A command that does not end is red only if it took less than this part of its limit before."""
-_PACKAGE = "package.json"
-_NOT_RUN = {Cause.USAGE_ERROR, Cause.NO_TESTS}
-"""The outcomes of a selection of tests that the command cannot run."""
-_SUBJECT = {
-    CommandName.SETUP: "the setup is",
-    CommandName.BUILD: "the build is",
-    CommandName.TEST: "tests are",
-    CommandName.LINT: "linters are",
-}
+_DONE = {TaskStatus.PASSED, TaskStatus.SKIPPED}
+
+
+class _PendingTasks:
+    """The unfinished tasks beside those whose edits are tried.
+
+    A failure in a file that such a task declares is left to that task. So is a failure in a test of
+    these edits that uses such a file.
+    """
+
+    def __init__(
+        self, state: State, tasks: Sequence[TaskId], paths: frozenset[str], texts: Mapping[str, str]
+    ) -> None:
+        """Take the tasks whose edits are tried, the paths of the edits, and the code after them."""
+        self.paths = paths
+        self.texts = texts
+        self.specs = [
+            task.spec
+            for task in state.tasks
+            if task.spec.id not in tasks and task.status not in _DONE and task.spec.files
+        ]
+
+    def owns(self, item: str, words: str) -> bool:
+        """Return whether a failing test belongs to one of these tasks, by its name and the
+        command's output.
+        """
+        path = self._place(item, words)
+        if not path:
+            return False
+        if path not in self.paths:
+            return self._declares(path)
+        if not is_test(path):
+            return False
+        wanted = self._wanted
+        stems = "|".join(re.escape(PurePosixPath(each).stem) for each in wanted)
+        return reaches(path, wanted, self._links) or (
+            bool(stems) and re.search(rf"\b(?:{stems})\b", words) is not None
+        )
+
+    def _place(self, item: str, words: str) -> str:
+        """Return the file of a failing test or a complaint: named in its name, or in its words."""
+        here = sorted(self.texts, key=lambda path: (not is_test(path), path))
+        named_in_it = (
+            path
+            for path in here
+            if path in item or path.rpartition(".")[0].replace("/", ".") in item
+        )
+        told = (path for path in here if is_test(path) and PurePosixPath(path).name in words)
+        return next(named_in_it, "") or next(told, "")
+
+    def _declares(self, path: str) -> bool:
+        return any(shared_file((path,), spec.files) is not None for spec in self.specs)
+
+    @cached_property
+    def _wanted(self) -> frozenset[str]:
+        named_there = {path for spec in self.specs for path in spec.files if is_code(path)}
+        there = {path for path in self.texts if self._declares(path)}
+        return frozenset((named_there | there) - self.paths)
+
+    @cached_property
+    def _links(self) -> dict[str, tuple[str, ...]]:
+        return file_links({**dict.fromkeys(self._wanted, ""), **self.texts})
 
 
 class EditTries:
@@ -142,7 +179,7 @@ class EditTries:
         began = time.monotonic()
         try:
             with self.project.trial(made) as place:
-                edits = _Edits(self, place, made, paths, began + seconds)
+                edits = JudgedEdits(self.run, self.project, place, made, paths, began + seconds)
                 found = [*edits.all_red(self._baseline())]
             found = [self._surely(red, tasks, base, edits) for red in found]
             if left_out := [red.before for red in found if red.is_part and not red.failing]:
@@ -152,14 +189,14 @@ class EditTries:
                 found += [self._surely(red, tasks, base, edits) for red in whole if red is not None]
         except CannotJudge as error:
             return TryOutcome(untold=error.message)
-        pending = PendingTasks(self.run.state, tasks, paths, edits.texts)
+        pending = _PendingTasks(self.run.state, tasks, paths, edits.texts)
         theirs = [
             item
             for red in found
             for item in red.failing
             if pending.specs and pending.owns(item, red.words_on(item))
         ]
-        told = _told([red.without(theirs) for red in found])
+        told = outcome_of([red.without(theirs) for red in found])
         spent = round(time.monotonic() - began, 3)
         return told.model_copy(
             update={
@@ -188,7 +225,9 @@ class EditTries:
         kept = last.elsewhere if now.untold else [each for each in last.elsewhere if each in still]
         return last.model_copy(update={"elsewhere": tuple(kept), "ran": now.ran or last.ran})
 
-    def _surely(self, red: "_Red", tasks: Sequence[TaskId], base: str, edits: "_Edits") -> "_Red":
+    def _surely(
+        self, red: NewlyRed, tasks: Sequence[TaskId], base: str, edits: JudgedEdits
+    ) -> NewlyRed:
         """Return a command without failures that also occur without the edits.
 
         They occur if an earlier task left them, if the project is used from the run's own tree
@@ -205,7 +244,7 @@ class EditTries:
             with self.project.trial(base) as place:
                 found, _ = self.project.run_in(place, red.before.name, red.now.argv, left)
             self._at_base[key] = found
-        if red.is_part and cause_of(self._at_base[key]) in _NOT_RUN:
+        if red.is_part and cause_of(self._at_base[key]) in NOT_RUN:
             # Test files that the edits add are not there at the base.
             return red
         new = newly_failing(self._at_base[key], red.now)
@@ -230,195 +269,3 @@ class EditTries:
             self.tell(Message(text=text))
         if outcome.untold:
             self.tell(Message(text=f"after the edits of {whose}: {outcome.untold}"))
-
-
-@dataclass(frozen=True)
-class _Red:
-    """A command that is newly red: before and after the edits, what fails, the output's lines."""
-
-    before: CommandResult
-    now: CommandResult
-    failing: tuple[str, ...]
-    lines: tuple[str, ...]
-
-    @property
-    def is_part(self) -> bool:
-        """Return whether only a part of the command's tests ran."""
-        return self.now.argv != self.before.argv
-
-    def without(self, items: Sequence[str]) -> "_Red":
-        """Return the command as if these had passed."""
-        return replace(self, failing=tuple(item for item in self.failing if item not in items))
-
-    def words_on(self, item: str) -> str:
-        """Return what the command says about one failing test or complaint."""
-        if self.now.name is not CommandName.TEST and (said := complaint_lines(item, self.lines)):
-            return "\n".join(said)
-        blocks = failure_blocks(without_tables(self.lines))
-        return "\n\n".join(block.text for block in blocks if about(item, block))
-
-    def words(self) -> str:
-        """Return the output about new failures."""
-        found = dict.fromkeys(words for item in self.failing if (words := self.words_on(item)))
-        text = "\n\n".join(found)[:TAIL_CHARACTERS]
-        return text or shown_output(self.lines, TAIL_CHARACTERS, TAIL_LINES)
-
-
-@dataclass
-class _Edits:
-    """The edits of one try, in the tree where commands judge."""
-
-    tries: EditTries
-    place: Tree
-    made: str
-    paths: frozenset[str]
-    until: float
-    untold: list[str] = field(default_factory=list[str])
-    ran: list[str] = field(default_factory=list[str])
-    green: list[str] = field(default_factory=list[str])
-
-    def all_red(self, baseline: Sequence[CommandResult]) -> Iterator[_Red]:
-        """Yield the commands that are newly red: a build alone, else tests and linters."""
-        for before in (each for each in baseline if each.name is CommandName.BUILD):
-            if (red := self._red(before, before.argv)) is not None:
-                yield red
-                return
-        for before in (each for each in baseline if each.name is CommandName.TEST):
-            red = self._red_among_affected(before) or self.whole(before)
-            if red is not None:
-                yield red
-        for before in (each for each in baseline if each.name is CommandName.LINT):
-            if (red := self._red(before, before.argv)) is not None:
-                yield red
-
-    def whole(self, before: CommandResult) -> _Red | None:
-        """Run a command with all of its tests; return what is newly red."""
-        return self._red(before, before.argv)
-
-    def _red_among_affected(self, before: CommandResult) -> _Red | None:
-        tests = affected_tests(self.paths, self.texts)
-        package = b""
-        if _PACKAGE in self.listed:
-            package = self.tries.run.repository.read(self.made, _PACKAGE) or b""
-        argv = selected(
-            before.argv, tests, frozenset(self.listed), package.decode(errors="replace")
-        )
-        return self._red(before, argv) if argv is not None else None
-
-    def _red(self, before: CommandResult, argv: tuple[str, ...]) -> _Red | None:
-        """Run a command as before the edits, or only a part of its tests."""
-        part = argv != before.argv
-        left = min(self.until - time.monotonic(), self.tries.run.config.command_seconds)
-        took = before.duration_ms / 1000
-        if left <= 0 or (not part and took >= left):
-            self._untold(before)
-            return None
-        # Edits that never end should not take the time of the next ones.
-        limit = min(left, max(_LEAST_SECONDS, took * _TIMES_AS_LONG))
-        now, output = self.tries.project.run_in(self.place, before.name, argv, limit)
-        if now.timed_out:
-            return self._endless(before, now, limit)
-        if part and cause_of(now) in _NOT_RUN:
-            # The selection was wrong, not the edits.
-            return None
-        if not part:
-            self._saw(before, now)
-        failing = self._without_flaky(now, newly_failing(before, now), limit)
-        return _Red(before, now, failing, tuple(output.splitlines())) if failing else None
-
-    def _saw(self, before: CommandResult, now: CommandResult) -> None:
-        """Record how a command ended, how many tests ran, and which of them turned green."""
-        earlier = f", {before.tests:,} before the edits" if before.tests is not None else ""
-        same = before.exit_code == now.exit_code
-        before_that = ", as before" if same else f", {before.exit_code} before the edits"
-        ended = f"exit code {now.exit_code}{before_that}"
-        if now.failures and UNNAMED not in now.failures:
-            new = len(newly_failing(before, now))
-            ended += f": {len(now.failures):,} complaints, {new or 'none'} of them new"
-        tests = f"{several(now.tests, 'test')} ran{earlier}" if now.tests else ended
-        self.ran.append(f"`{' '.join(now.argv)}`: {tests}.")
-        if now.name is not CommandName.TEST:
-            return
-        still = {*now.failures, UNNAMED}
-        if UNNAMED not in now.failures:
-            self.green += [name for name in before.failures if name not in still]
-
-    def _without_flaky(
-        self, now: CommandResult, failing: tuple[str, ...], limit: float
-    ) -> tuple[str, ...]:
-        """Return the tests without those that pass when they run again on the same edits.
-
-        They run alone first. What passes alone may still fail together with the others.
-        """
-        names = [name for name in failing if name != UNNAMED]
-        alone = select_tests(now.argv, names) if 0 < len(names) <= MOST_RERUN else None
-        if now.name is not CommandName.TEST or alone is None:
-            return failing
-        flaky = self._passing(names, alone.argv, limit)
-        if flaky:
-            flaky = self._passing(flaky, now.argv, limit)
-            remember_flaky(self.tries.run.repository, flaky)
-        return tuple(name for name in failing if name not in flaky)
-
-    def _passing(self, names: list[str], argv: tuple[str, ...], limit: float) -> list[str]:
-        """Run a command again; the tests of these that it shows to pass now."""
-        seconds = min(limit, self.until - time.monotonic())
-        if seconds <= 0:
-            return []
-        again, _ = self.tries.project.run_in(self.place, CommandName.TEST, argv, seconds)
-        if again.timed_out or not again.tests or UNNAMED in again.failures:
-            return []
-        red = bool(again.exit_code) and not again.failures
-        return [] if red else [name for name in names if name not in again.failures]
-
-    def _endless(self, before: CommandResult, now: CommandResult, limit: float) -> _Red | None:
-        """Return a command that did not end in time; nothing if it needed most of that time
-        before.
-        """
-        if before.duration_ms / 1000 * _OF_THE_TIME > limit:
-            self._untold(before)
-            return None
-        return _Red(before, now, (f"it did not end within {limit:.0f} seconds",), ())
-
-    def _untold(self, before: CommandResult) -> None:
-        limit = self.tries.run.config.tries.seconds
-        words = " ".join(before.argv)
-        self.untold.append(f"`{words}` did not run: the {limit:g} seconds for it are too few.")
-
-    @cached_property
-    def texts(self) -> dict[str, str]:
-        """The code as it is after the edits; nothing where it is too much to be read."""
-        repository = self.tries.run.repository
-        names = [path for path in self.listed if is_code(path)]
-        if len(names) > _MOST_FILES_READ:
-            return {}
-        found = repository.read_many(self.made, names)
-        return {path: raw.decode("utf-8", "replace") for path, raw in found.items()}
-
-    @cached_property
-    def listed(self) -> tuple[str, ...]:
-        """All files after the edits."""
-        return self.tries.run.repository.list_files(self.made)
-
-
-def _told(found: Sequence[_Red]) -> TryOutcome:
-    """Return the complaints about commands that are newly red."""
-    reds = [red for red in found if red.failing]
-    parts = [
-        f"`{' '.join(red.now.argv)}` ended with exit code {red.now.exit_code}; newly red:"
-        f" {named(red.failing)}\n\n{fenced(red.words())}"
-        for red in reds
-    ]
-    return TryOutcome(
-        red=tuple(item for red in reds for item in red.failing),
-        summary="; ".join(_summary(red) for red in reds),
-        words="\n\n".join(parts),
-    )
-
-
-def _summary(red: _Red) -> str:
-    count, total = sum(item != UNNAMED for item in red.failing), red.now.tests
-    if red.now.timed_out:
-        return f"{_SUBJECT[red.now.name]} red: {red.failing[0]}"
-    of = f" of {total}" if red.now.name is CommandName.TEST and total and total >= count else ""
-    return f"{_SUBJECT[red.now.name]} red: {count}{of}"
