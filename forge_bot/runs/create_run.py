@@ -19,6 +19,7 @@ from forge_bot.runs.commit_message import start_subject
 from forge_bot.runs.ended_records import newest_records, record_tips
 from forge_bot.runs.failed_starts import FailedStart, noted, remove_failed_starts
 from forge_bot.runs.find_runs import RunInfo
+from forge_bot.runs.new_trees import note_new_tree
 from forge_bot.runs.process_signals import this_process
 from forge_bot.runs.request_draft import RequestDraft
 from forge_bot.runs.run_paths import RunPaths, run_paths
@@ -196,6 +197,8 @@ def create_run(
                 stamp=stamp,
                 commit=not external_worktree,
             )
+    if own_tree:
+        note_new_tree(tree.path)
     return RunInfo(
         name=name,
         branch=plan.branch,

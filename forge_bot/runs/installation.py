@@ -116,6 +116,9 @@ class Installation:
         self.environment = places.environment
         self.path = places.judged
         self.foundation = foundation
+        self.is_tidy = False
+        """Whether this process has seen the work tree without anything that a command left: set by
+        who tidies it, and taken back by who runs a command or writes there."""
         self._known: dict[Path, tuple[int, ...]] = {}
 
     def mark(self, commands: Sequence[Sequence[str]]) -> str:
@@ -146,6 +149,7 @@ class Installation:
         from forge_bot.runs.judged_tree import taken
 
         self._known.clear()
+        self.is_tidy = False
         commit = self.foundation.commit
         made = taken(self.places, commit)
         shutil.rmtree(self.environment, ignore_errors=True)
@@ -179,6 +183,8 @@ class Installation:
         write_whole(self.environment / _NAMES, json.dumps(names))
         ready = _Ready(mark=mark, results=results)
         write_whole(self.environment / _READY, ready.model_dump_json())
+        # All that setup left belongs to the environment from here on.
+        self.is_tidy = True
 
     def show(self, commit: str) -> Tree:
         """Return the work tree with the files of a commit, and the files that setup left."""

@@ -15,6 +15,7 @@ from forge_bot.runs.foreign_commits import check_foreign_commits
 from forge_bot.runs.hand_edits import hand_edits
 from forge_bot.runs.last_known_head import KnownState, LastKnownHead, own_record
 from forge_bot.runs.leftovers import remove_trees
+from forge_bot.runs.new_trees import is_new_tree
 from forge_bot.runs.process_signals import stop_on_signals, this_process
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_paths import RunPaths, run_paths
@@ -36,7 +37,7 @@ def settle(run: Run, committed: bytes, *, external_worktree: bool = False) -> No
         remove_trees(run.repository, run.places.tasks)
     for report in hand_edits(run):
         run.tell(report)
-    if not external_worktree and run.outside():
+    if not external_worktree and not is_new_tree(run.tree.path) and run.outside():
         run.keep()
         # A command that was killed may have left repositories, in which git would hide files.
         run.tree.remove_nested(untracked=True)

@@ -184,9 +184,14 @@ class Project:
         """The tree in which commands judge the commit that `tree` shows."""
         if not self.profile.commands.setup:
             return self.tree
-        place = self._installation.show(self.tree.commit_id())
-        # Of a command that was killed with us, everything is still there.
-        self.tidy(place)
+        return self._judging_at(self.tree.commit_id())
+
+    def _judging_at(self, commit: str) -> Tree:
+        """Show a commit where commands judge, without what earlier commands left."""
+        place = self._installation.show(commit)
+        if not self._installation.is_tidy:
+            # Of a command that was killed with us, everything is still there.
+            self.tidy(place)
         return place
 
     def printed(self, argv: tuple[str, ...]) -> str:
@@ -208,8 +213,8 @@ class Project:
         path = self._installation.path
         with self._judging:
             if self.profile.commands.setup:
-                place = self._installation.show(commit)
-                self.tidy(place)
+                place = self._judging_at(commit)
+                self._installation.is_tidy = False
             else:
                 place = self.repository.detached_tree(path, commit)
             try:
@@ -336,6 +341,7 @@ class Project:
         at the `first` try. Raises Interrupted.
         """
         words = tuple(word.replace(ENV, str(self.places.environment)) for word in argv)
+        self._installation.is_tidy = False
         # The placeholder is what people and records see: the folder differs from machine to
         # machine.
         self.tell(CommandBegan(name=name, argv=argv))
@@ -388,6 +394,8 @@ class Project:
         place.discard(
             [path for path in paths if path not in by_hand and not self._installation.left(path)]
         )
+        if place.path == self._installation.path:
+            self._installation.is_tidy = True
 
 
 def timeless(output: str) -> str:

@@ -14,6 +14,7 @@ from forge_bot.mcp_server.service import Service
 from forge_bot.runs.find_runs import runs
 from forge_bot.runs.outcome import Outcome
 from forge_bot.runs.resolve_run import resolve_run
+from forge_bot.settings.config import CONFIG
 from tests.fakes.many_branches import imported, record, repository_with
 from tests.fakes.processes import CountedGit, started_by
 from tests.fakes.sample import Sample
@@ -27,7 +28,7 @@ MOST_ASKED_AGAIN = 3
 MOST_FOR_A_RUN = 79
 """Of a demo with its three branches; more than a third of them are its 18 commits."""
 
-MOST_TO_BEGIN = 27
+MOST_TO_BEGIN = 26
 MOST_TO_APPROVE = 50
 
 Counted = Callable[..., tuple[list[str], str]]
@@ -103,6 +104,31 @@ def test_the_beginning_of_a_run_and_an_approval_take_a_limited_number(
     assert len(begun) <= MOST_TO_BEGIN, begun
     approved, _ = counted(repository, "approve", "--by-script", *model)
     assert len(approved) <= MOST_TO_APPROVE, approved
+
+
+SETS_UP = 'commands: {setup: [["true"]], build: [], test: [["true"]], lint: []}\n'
+
+
+def test_the_files_of_a_work_tree_are_looked_through_where_something_may_have_changed(
+    counted: Counted, sample: Sample
+) -> None:
+    (sample.path / ".forge").mkdir(exist_ok=True)
+    (sample.path / CONFIG).write_text(SETS_UP, encoding="utf-8")
+    sample.git("add", "--all")
+    sample.git("commit", "--quiet", "--message", "Commands")
+    repository = Repository.find(sample.path)
+    model = ("--model", sample.model())
+    begun, _ = counted(repository, "run", "Say who is next", "--effort", "M", *model)
+    # The user's own tree, to warn of changes, and what the tests left.
+    assert len(looks(begun)) == 2, begun
+    approved, _ = counted(repository, "approve", "--by-script", *model)
+    # The run's tree when it is opened and before it is removed, and where commands judge: what a
+    # killed command may have left, what the task's tests and what the verification left.
+    assert len(looks(approved)) == 5, approved
+
+
+def looks(calls: list[str]) -> list[str]:
+    return [call for call in calls if call.startswith("status")]
 
 
 TOOLS: dict[str, Callable[[Service, str], object]] = {
