@@ -193,12 +193,13 @@ class _Branches:
         told: set[str] = set()
         merged = self._merged_into() if only else {}
         for ref, commit in (record_commits(self._tips) | merged).items():
-            looked = self._committed.folder(commit, only) if only else None
-            for folder in self._committed.folders(commit) if looked is None else looked:
-                started = self._committed.started(folder)
+            known = self._committed
+            folders = known.folder(commit, only) if only else known.folders(commit)
+            known.all_standings(folders)
+            for folder, started in zip(folders, known.all_started(folders), strict=True):
                 if started is not None and folder.name not in told:
                     told.add(folder.name)
-                    info = _info(started, None, self._committed.standing(folder))
+                    info = _info(started, None, known.standing(folder))
                     if info.ended or ref not in merged:
                         yield info.model_copy(update={"kept": ref})
 
@@ -248,7 +249,7 @@ class _Branches:
         of runs, of which each is then not looked through again.
         """
         if specs not in self._own:
-            found = [self._committed.started(each) for each in self._committed.folders(commit)]
+            found = self._committed.all_started(self._committed.folders(commit))
             names = frozenset(started.branch for started in found if started is not None)
             self._own[specs] = names if None not in found else None
         names = self._own[specs]
@@ -304,6 +305,7 @@ class _Branches:
         What the default branch has as well was merged there. Of several branches with one record,
         that in the run's work tree counts.
         """
+        self._committed.all_standings([each.folder for each in orphans if each.folder is not None])
         found: dict[str, RunInfo] = {}
         seen: set[RunFolder] = set()
         for branch, started, folder in orphans:

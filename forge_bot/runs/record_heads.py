@@ -4,7 +4,7 @@ Equal ids of git mean equal contents, so a folder of a commit is read once.
 """
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import datetime
 from functools import lru_cache
 from itertools import islice
@@ -199,26 +199,41 @@ class CommittedRuns:
         """Return the first report of a run; None if it is not here, not readable, or another
         run's.
         """
-        if folder.oid not in _started:
-            raw = self._file(folder, REPORTS)
-            if raw is None:
-                return None
-            _keep(_started, folder.oid, first_report(raw))
-        found = _started[folder.oid]
-        return found if found is not None and found.run == folder.name else None
+        return self.all_started((folder,))[0]
+
+    def all_started(self, folders: Sequence[RunFolder]) -> list[FirstReport | None]:
+        """Return the first reports of runs, which git is asked for together."""
+        self._read_files(folders, REPORTS, _started, first_report)
+        told = [_started.get(folder.oid) for folder in folders]
+        return [
+            first if first is not None and first.run == folder.name else None
+            for folder, first in zip(folders, told, strict=True)
+        ]
 
     def standing(self, folder: RunFolder) -> Standing | None:
         """Return the place in the pipeline that a run's state names; None without one."""
-        if folder.oid not in _standings:
-            raw = self._file(folder, STATE)
-            if raw is None:
-                return None
-            _keep(_standings, folder.oid, _standing(raw))
-        return _standings[folder.oid]
+        return self.all_standings((folder,))[0]
 
-    def _file(self, folder: RunFolder, name: str) -> bytes | None:
-        found = self._reader.one(f"{folder.oid}:{name}")
-        return found.data if found is not None and found.kind == "blob" else None
+    def all_standings(self, folders: Sequence[RunFolder]) -> list[Standing | None]:
+        """Return the same of several runs, whose files git is asked for together."""
+        self._read_files(folders, STATE, _standings, _standing)
+        return [_standings.get(folder.oid) for folder in folders]
+
+    def _read_files(
+        self,
+        folders: Sequence[RunFolder],
+        name: str,
+        known: dict[str, _Value | None],
+        read: Callable[[bytes], _Value | None],
+    ) -> None:
+        """Remember what a file says in each folder that it was not read in. What is not here today
+        may be fetched later.
+        """
+        new = list(dict.fromkeys(each.oid for each in folders if each.oid not in known))
+        files = self._reader.read([f"{oid}:{name}" for oid in new])
+        for oid, found in zip(new, files, strict=True):
+            if found is not None and found.kind == "blob":
+                _keep(known, oid, read(found.data))
 
 
 @lru_cache(maxsize=_MOST_KNOWN)

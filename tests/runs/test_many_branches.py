@@ -4,15 +4,17 @@ broken branch hides no other.
 
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
-from forge_bot.git import Repository
+from forge_bot.git import GitObject, ObjectReader, Repository
 from forge_bot.mcp_server.service import Service
 from forge_bot.runs.find_runs import runs
 from forge_bot.runs.outcome import Outcome
+from forge_bot.runs.record_heads import LOOKED_AT
 from forge_bot.runs.resolve_run import resolve_run
 from forge_bot.settings.config import CONFIG
 from tests.fakes.many_branches import imported, record, repository_with
@@ -28,6 +30,7 @@ MOST_ASKED_AGAIN = 3
 MOST_FOR_A_RUN = 79
 """Of a demo with its three branches; more than a third of them are its 18 commits."""
 
+MOST_QUESTIONS = 7
 MOST_TO_BEGIN = 26
 MOST_TO_APPROVE = 50
 
@@ -137,6 +140,29 @@ TOOLS: dict[str, Callable[[Service, str], object]] = {
     "resume_info": lambda desk, run: desk.managing.resume_info(run),
     "history_search": lambda desk, _run: desk.managing.history("topic", "runs", 5, ""),
 }
+
+
+class _Reader(ObjectReader):
+    """A reader that notes how many objects it was asked for at a time."""
+
+    asked: ClassVar[list[int]] = []
+
+    def read(self, names: Sequence[str]) -> Iterator[GitObject | None]:
+        self.asked.extend([len(names)] if names else [])
+        return super().read(names)
+
+
+class _Repository(Repository):
+    def objects_by_id(self) -> ObjectReader:
+        return _Reader(self.common_dir)
+
+
+def test_git_is_asked_together_for_what_the_folders_of_runs_hold(tmp_path: Path) -> None:
+    found = repository_with(tmp_path / "r", merged=LOOKED_AT, branches=3)
+    assert runs(_Repository(found.root, found.common_dir)) == ()
+    # The first reports and the states; commits, their trees and the list of folders come before.
+    assert sorted(_Reader.asked)[-2:] == [LOOKED_AT, LOOKED_AT]
+    assert len(_Reader.asked) <= MOST_QUESTIONS, _Reader.asked
 
 
 @pytest.mark.parametrize("tool", TOOLS)
