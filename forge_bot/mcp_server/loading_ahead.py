@@ -1,6 +1,9 @@
 """Load the modules for a client's first calls while the client is idle.
 
 Each part is a step of its own. A call, or a disconnect, waits at most for the end of one step.
+
+numpy takes much memory. It is loaded only where past runs are indexed, since prompts and searches
+read the index there; elsewhere the first search imports it.
 """
 
 from collections.abc import Callable
@@ -31,9 +34,24 @@ def steps(service: LazyService) -> tuple[Step, ...]:
         # Pydantic builds a class at its first use, and two threads should not build the same one:
         # nobody gets the service meanwhile.
         *(partial(service.before_calls, build) for build in (_pipeline, _records, _answers)),
-        *(partial(import_module, name) for name in _TO_SEARCH),
+        partial(_folders, service),
+        partial(_search, service),
         partial(service.before_calls, _findings),
     )
+
+
+def _folders(service: LazyService) -> None:
+    """Let git find the served repositories, which raises where one is none."""
+    _ = service().roots.all
+
+
+def _search(service: LazyService) -> None:
+    """Load what a search needs where there is an index to search."""
+    from forge_bot.runs.kept_indexes import has_index
+
+    if any(has_index(root.repository.kept) for root in service().roots.all):
+        for name in _TO_SEARCH:
+            import_module(name)
 
 
 def _pipeline() -> None:

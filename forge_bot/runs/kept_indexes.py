@@ -23,6 +23,11 @@ _FEW = 100
 """An index that lacks so few runs is near enough: no other is read."""
 
 
+def has_index(folder: Path) -> bool:
+    """Return whether an index is kept, of whatever past runs."""
+    return next(folder.glob(_ANY), None) is not None
+
+
 def kept_index(folder: Path, told: str) -> History | None:
     """Return the index of exactly these past runs; None if there is none, or the file is broken."""
     import sqlite3

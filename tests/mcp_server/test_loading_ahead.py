@@ -7,9 +7,13 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
+from forge_bot.runs.past_run_index import INDEXED
+from tests.fakes.many_branches import repository_with
 from tests.fakes.sample import Sample
 
 HELLO = {
@@ -17,30 +21,68 @@ HELLO = {
     "capabilities": {},
     "clientInfo": {"name": "t", "version": "1"},
 }
-FIRST, LAST = "forge_bot.engine.actions", "forge_bot.knowledge.kept_themes"
+FIRST, LAST = "forge_bot.engine.actions", "forge_bot.mcp_server.run_management"
 """Of what is loaded ahead, a module of the first part and one of the last."""
 
 CALLED = """
-import asyncio, sys
+import json, sys
 from pathlib import Path
 from forge_bot.mcp_server.loading_ahead import steps
 from forge_bot.mcp_server.service_calls import LazyService
+from tests.fakes.processes import started_by
 lazy = LazyService([Path(sys.argv[1])])
 for step in steps(lazy):
     step()
-service, before = lazy(), {*sys.modules}
-assert service.managing.orient("L1", "").runs == 0
+service, ahead = lazy(), {*sys.modules}
+calls = [*started_by(lambda: service.managing.orient("L1", ""))]
 service.managing.run_list(ended=True)
 service.managing.history("title", "runs", 5, "")
-print(*sorted({*sys.modules} - before))
+more = sorted({*sys.modules} - ahead)
+print(json.dumps({"more": more, "numpy": "numpy" in ahead, "calls": calls}))
 """
 
 
-def test_the_first_call_of_a_tool_that_looks_imports_nothing_more(sample: Sample) -> None:
+class Called(NamedTuple):
+    """A server that has loaded ahead: what its first calls imported more, whether it had numpy
+    before them, and the processes of the first.
+    """
+
+    more: list[str]
+    numpy: bool
+    calls: list[str]
+
+
+def called(folder: Path) -> Called:
     done = subprocess.run(
-        [sys.executable, "-c", CALLED, str(sample.path)], capture_output=True, text=True, check=True
+        [sys.executable, "-c", CALLED, str(folder)],
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        check=False,
     )
-    assert done.stdout.split() == []
+    assert done.returncode == 0, done.stderr
+    return Called(**json.loads(done.stdout))
+
+
+def test_the_first_call_of_a_tool_that_looks_imports_nothing_more(sample: Sample) -> None:
+    assert called(sample.path).more == []
+
+
+def test_numpy_is_loaded_ahead_where_past_runs_are_indexed_and_nowhere_else(
+    tmp_path: Path, sample: Sample
+) -> None:
+    assert not called(sample.path).numpy
+    many = repository_with(tmp_path / "many", merged=INDEXED, branches=0).root
+    assert not called(many).numpy
+    found = called(many)
+    assert (found.numpy, found.more) == (True, [])
+
+
+def test_a_served_repository_is_found_ahead_and_its_first_question_starts_two_processes(
+    sample: Sample,
+) -> None:
+    calls = called(sample.path).calls
+    assert ["'worktree', 'list'" in call or "'cat-file'" in call for call in calls] == [True] * 2
 
 
 @pytest.fixture
