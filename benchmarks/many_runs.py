@@ -99,7 +99,8 @@ def _with_the_greeting(root: Path, tool: str, **arguments: object) -> float:
         return timed(lambda: client.use(tool, **arguments))
 
 
-def _large(root: Path) -> Iterator[Row]:
+def large_repository(root: Path) -> Repository:
+    """Return the sample repository among 20,000 files more."""
     sample = templates() / "demo" / "repository"
     files = {
         str(path.relative_to(sample)): path.read_bytes()
@@ -110,7 +111,11 @@ def _large(root: Path) -> Iterator[Row]:
     files[CONFIG] = b'commands: {setup: [["true"]], build: [], test: [["true"]], lint: []}\n'
     names = (f"src/part{number % 200}/file{number}.py" for number in range(_FILES))
     files |= {name: f"# {name}\n".encode() for name in names}
-    repository = imported(root, [("main", "", files)])
+    return imported(root, [("main", "", files)])
+
+
+def _large(root: Path) -> Iterator[Row]:
+    repository = large_repository(root)
     said = f"{_FILES:,} files"
     # The first one pays for room on the disk that later ones find.
     _, alone = (timed(lambda name=name: _work_tree(repository, name)) for name in ("a", "b"))
