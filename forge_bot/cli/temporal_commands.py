@@ -15,7 +15,6 @@ from forge_bot.cli.console import Console
 from forge_bot.cli.options import Ending, HostChoice, ResumeOptions, ServerChoice
 from forge_bot.errors import BadOption, NoSandbox, TemporalUnavailable, TokenRefused
 from forge_bot.git import Repository
-from forge_bot.github_api.app_tokens import AppTokens, app_in
 from forge_bot.runs.notifications import Message, Notice, Notify, log_line
 from forge_bot.runs.process_signals import stop_on_signals, until_stopped
 from forge_bot.runs.remembered_model import kept_model
@@ -239,6 +238,9 @@ def _check_threads(github: tuple[str, ...], duty: WorkerDuty) -> None:
             raise BadOption(
                 say("cli.temporal_commands.bad_repository", name=name), hint="Write OWNER/NAME."
             )
+    # Only a worker needs what talks to GitHub.
+    from forge_bot.github_api.app_tokens import app_in
+
     if github and app_in(os.environ) is None and not os.environ.get("GITHUB_TOKEN"):
         raise TokenRefused(say("cli.temporal_commands.github_needs_a_token"))
 
@@ -269,6 +271,7 @@ async def _work(
     metrics: str,
     github: tuple[str, ...],
 ) -> None:
+    from forge_bot.github_api.app_tokens import AppTokens, app_in
     from forge_bot.temporal.search_attributes import add_attributes, has_attributes
     from forge_bot.temporal.temporal_worker import working
     from forge_bot.temporal.thread_activities import ThreadActivities

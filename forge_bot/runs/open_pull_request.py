@@ -12,7 +12,6 @@ from pydantic import BaseModel, ValidationError
 
 from forge_bot.errors import GhFailed, GitHubError, GitHubUnavailable, RateLimited
 from forge_bot.git import Repository
-from forge_bot.github_api import parse_remote
 from forge_bot.interaction.pull_request import PullRequestText
 from forge_bot.runs.wall_clock import now
 from forge_bot.sentences import say
@@ -67,9 +66,13 @@ def offered_head(repository: Repository, branch: str) -> tuple[str, str]:
     """Return how a pull request names a branch, and the repository that takes it: with the owner,
     and `upstream`'s, where `origin` is a fork; else the branch alone, and nothing.
     """
-    ours, theirs = (
-        parse_remote(repository.remote_url(name), os.environ) for name in ("origin", "upstream")
-    )
+    urls = [repository.remote_url(name) for name in ("origin", "upstream")]
+    if not all(urls):
+        return branch, ""
+    # Few clones have both, and nobody else needs to read what talks to GitHub.
+    from forge_bot.github_api import parse_remote
+
+    ours, theirs = (parse_remote(url, os.environ) for url in urls)
     if ours is None or theirs is None or ours.name.lower() == theirs.name.lower():
         return branch, ""
     return f"{ours.name.partition('/')[0]}:{branch}", theirs.name

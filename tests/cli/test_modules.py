@@ -163,6 +163,14 @@ def test_a_command_that_asks_no_model_reads_no_library_of_models(
     assert {"pydantic_ai", "openai", "anthropic", "numpy", "github"} & {*modules(*words)} == set()
 
 
+def test_a_run_and_its_approval_read_nothing_that_talks_to_github(sample: Sample) -> None:
+    """As long as neither the request nor two remotes name it."""
+    model = ("--model", sample.model())
+    for words in (("run", "Say who is next", "--effort", "S"), ("approve", "--by-script")):
+        assert "forge_bot.runs.local_host" in (read := modules(*words, *model))
+        assert [name for name in read if name.startswith("forge_bot.github_api")] == []
+
+
 def test_the_supervisor_reads_no_part_that_only_a_worker_needs() -> None:
     read = imported("forge_bot.bot.job")
     own = [name for name in read if name.startswith("forge_bot.")]
