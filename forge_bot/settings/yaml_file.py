@@ -156,7 +156,17 @@ def _plainly(entry: "ErrorDetails", keys: Sequence[str]) -> str:
         return say("settings.yaml_file.no_such_key")
     if not entry["loc"] and entry["type"] in {"model_type", "dict_type", "model_attributes_type"}:
         return say("settings.yaml_file.no_mapping")
-    return entry["msg"]
+    match entry["type"]:
+        case "tuple_type" | "list_type":
+            return say("settings.yaml_file.must_be_a_list")
+        case "dict_type" | "model_type":
+            return say("settings.yaml_file.must_be_a_mapping")
+        case "bool_type" | "bool_parsing":
+            return say("settings.yaml_file.must_be_true_or_false")
+        case "value_error":
+            return str(entry.get("ctx", {}).get("error", entry["msg"]))
+        case _:
+            return entry["msg"]
 
 
 class YamlContents(NamedTuple):
@@ -206,8 +216,11 @@ def _invalid(name: str, details: list[str], error: type[SetupError]) -> SetupErr
 
 
 def _said(name: str, lines: dict[Place, int], loc: Place, message: str) -> str:
-    # pydantic names the union member it tried; such steps are not in the file.
+    # pydantic names the union member it tried, and marks an error of a key; such steps are not in
+    # the file.
     known: Place = ()
+    if loc[-1:] == ("[key]",) and loc not in lines:
+        loc = loc[:-1]
     told: list[str] = []
     for number, step in enumerate(loc, 1):
         if (*known, step) in lines:

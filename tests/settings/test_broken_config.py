@@ -30,7 +30,16 @@ BROKEN = {
     "a number as key": ("1: 2\n", "Keys should be strings"),
     "a wrong type": ("budget: lots\n", ":1: budget"),
     "a mapping for a number": ("agent: 3\n", ":1: agent"),
-    "an unknown tier": ("models: {huge: x}\n", "'fast', 'standard' or 'strong'"),
+    "an unknown tier": (
+        "models: {huge: x}\n",
+        ":1: models.huge: Input should be 'fast', 'standard' or 'strong'",
+    ),
+    "a word for a list": ("protected: docs\n", ":1: protected: this must be a list"),
+    "a word for yes or no": ("sign: maybe\n", ":1: sign: this must be true or false"),
+    "a word for a mapping": (
+        "tries: many\n",
+        ":1: tries: this must be a mapping of keys to values",
+    ),
     "a command that is a mapping": ("commands: {test: {a: b}}\n", ":1: commands.test"),
     "a quote that never closes": ('commands: {test: "echo \'x"}\n', "No closing quotation"),
     "tabs": ("budget:\n\t- 3\n", ":2: found character '\\t'"),

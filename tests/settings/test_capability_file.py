@@ -47,10 +47,10 @@ def test_all_problems_are_told_at_once_with_their_lines() -> None:
     assert [each.removeprefix("forge-mcp.json:") for each in error.value.details] == [
         "3: mcpServers.a.command: Field required",
         "3: mcpServers.a.comand: there is no such key",
-        "4: mcpServers.b.url: Value error, an address begins with https:// or http://",
-        "5: mcpServers.c.stdio: Input should be a valid dictionary or instance of MCPServerConfig",
-        "6: mcpServers.d.args: Input should be a valid tuple",
-        "6: mcpServers.d.env: Input should be a valid dictionary",
+        "4: mcpServers.b.url: an address begins with https:// or http://",
+        "5: mcpServers.c.stdio: this must be a mapping of keys to values",
+        "6: mcpServers.d.args: this must be a list",
+        "6: mcpServers.d.env: this must be a mapping of keys to values",
         "8: skillsDir: there is no such key; did you mean skillsDirs?",
     ]
 

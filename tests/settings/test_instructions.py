@@ -100,7 +100,7 @@ BROKEN = {
             "---\nrules:\n- id: a\n  when:\n    title_matches: '('\n  require: human_gate\n "
             " reason: r\n---\n"
         ),
-        ":5: rules.0.when.title_matches: Value error, this is no regular expression",
+        ":5: rules.0.when.title_matches: this is no regular expression",
     ),
     "a path that leads out": (
         (
