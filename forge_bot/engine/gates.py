@@ -187,9 +187,10 @@ def shown_versions(state: State, gate: GatePhase) -> tuple[ShownVersion, ...]:
 def check_answer(state: State, answered: Answered, action_id: str) -> OpenGate:
     """Return the gate that the answer settles. Raises an error if it settles none."""
     gate = state.gate
-    if gate is None or gate.name != answered.gate:
-        waiting = f"{gate.name} waits" if gate is not None else "no question is open"
-        raise NoGateOpen(f"{answered.gate} was answered, but {waiting}.")
+    if gate is None:
+        raise NoGateOpen("No question is open.")
+    if gate.name != answered.gate:
+        raise NoGateOpen(f"{answered.gate} was answered, but {gate.name} waits.")
     if answered.answer is Answer.ABANDON:
         return gate
     if answered.answer.value not in gate.options:

@@ -242,10 +242,12 @@ def _find_with_care(start: Path, path: Path) -> Repository:
     """
     if _look(start, path) != "true":
         bare = _ask(start, "--is-bare-repository") == "true"
+        # "." in a sentence tells nobody which folder it is.
+        where = path.absolute()
         raise NotARepository(
-            say("git.repository.bare", path=path)
+            say("git.repository.bare", path=where)
             if bare
-            else say("git.repository.own_folder", path=path),
+            else say("git.repository.own_folder", path=where),
             hint=say("git.repository.clone_it"),
         )
     common = Path(start, _ask(start, "--git-common-dir"))
@@ -261,7 +263,8 @@ def _look(start: Path, path: Path) -> str:
         return _ask(start, "--is-inside-work-tree")
     except GitFailed as error:
         if "not a git repository" in error.output:
-            raise NotARepository(say("git.repository.not_in_a_repository", path=path)) from None
+            where = path.absolute()
+            raise NotARepository(say("git.repository.not_in_a_repository", path=where)) from None
         raise
 
 

@@ -126,4 +126,6 @@ def _failed(
 
 def _why_not(finished: WorkResult) -> str:
     words = finished.message or f"The agent ended without an answer: {finished.stop.value}."
-    return f"{words} Last complaint: {finished.complaints[0]}" if finished.complaints else words
+    last = finished.complaints[0] if finished.complaints else ""
+    # A model that gave the same unusable answer to the end is told of in these words already.
+    return words if last in words else f"{words} Last complaint: {last}"

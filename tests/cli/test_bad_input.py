@@ -3,6 +3,7 @@ nothing lost.
 """
 
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,18 @@ def test_a_folder_that_is_no_repository(sample: Sample, tmp_path: Path) -> None:
         "GIT-001",
         5,
     )
+
+
+def test_a_folder_that_is_no_repository_is_named(sample: Sample, tmp_path: Path) -> None:
+    for command in ("list", "doctor"):
+        done = subprocess.run(
+            [sys.executable, "-m", "forge_bot", command],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert f"{tmp_path} is not inside a git repository." in done.stderr
 
 
 def test_a_repository_without_a_commit(sample: Sample, tmp_path: Path) -> None:

@@ -150,6 +150,8 @@ def test_nonsense_for_ever_ends_at_a_question_after_so_many_calls(
     )
     assert done.code == 3, done
     assert said.casefold() in done.out.casefold()
+    before, _, last = done.out.partition("Last complaint: ")
+    assert not last or last.splitlines()[0] not in before, "nothing is told twice"
     assert "forge-bot reject" in done.out
     state = json.loads((sample.workspace / "state.json").read_text())
     assert state["gate"]["reason"] == reason

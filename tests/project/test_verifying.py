@@ -159,7 +159,7 @@ def test_a_circle_among_the_children_of_a_folder_is_a_violation(tmp_path: Path) 
 BAD = {
     "nodes: [shop]\n": ".forge/manifest.yaml:1: nodes: this must be a mapping of keys to values",
     "rules:\n  - name: x\n": (
-        ".forge/manifest.yaml:2: rules.0: Value error, a rule has either layers, or from with"
+        ".forge/manifest.yaml:2: rules.0: a rule has either layers, or from with"
         " may_import or may_not_import, or without_circles"
     ),
     "version: 1\nnode: {}\n": (
