@@ -11,22 +11,18 @@ import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from forge_bot.agent.agent_steps import AgentStep, StepChoice, WantedAction
+from forge_bot.agent.agent_steps import AgentStep, StepChoice
 from forge_bot.agent.models.base import Model
 from forge_bot.agent.tools.placeholders import SERVER_VARIABLES
 from forge_bot.bot.job_context import may_push_workflows
 from forge_bot.bot.step_permission import STEPS
 from forge_bot.bot.worker_messages import (
-    GO_ON,
     ActionEnded,
-    AnyMessage,
-    Committed,
+    Cancelled,
     InquiryAnswer,
-    LogMessage,
-    StepBegins,
+    Outbox,
     WorkerStopped,
     stopped_by,
-    written,
 )
 from forge_bot.engine import Exec, SpawnAgent, WriteFile, drive
 from forge_bot.engine.reports import Report
@@ -37,7 +33,6 @@ from forge_bot.runs.inquiry import inquire
 from forge_bot.runs.installation import foundation
 from forge_bot.runs.kept_profiles import profile_at
 from forge_bot.runs.local_host import LocalHost
-from forge_bot.runs.notifications import Notice, log_line
 from forge_bot.runs.open_run import open_run
 from forge_bot.runs.parked_batches import end_batches, leaves_batches
 from forge_bot.runs.project import Project
@@ -58,44 +53,6 @@ from forge_bot.settings import Config, load_config
 from forge_bot.values import Frozen, Tier
 
 
-class _Cancelled(Exception):
-    """The supervisor asked the worker to stop."""
-
-
-class _Outbox:
-    """The worker's side of the connection to its supervisor: its messages, and its waits. Nothing
-    else may be written to the stream.
-    """
-
-    def __init__(self) -> None:
-        self._to = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8", buffering=1)
-        # Whatever a library prints goes to the log.
-        os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-
-    def send(self, message: AnyMessage) -> None:
-        self._to.write(written(message))
-        self._to.flush()
-
-    def commit(self, head: str) -> None:
-        """Report a commit, and wait until it is on the remote. Raises Cancelled."""
-        self.send(Committed(head=head))
-        self._wait()
-
-    def begin(self, step: str, action: WantedAction | None) -> None:
-        """Report a step, and wait until it may begin. Raises Cancelled."""
-        self.send(StepBegins(step=step, action=action))
-        self._wait()
-
-    def _wait(self) -> None:
-        if sys.stdin.readline() != GO_ON:
-            raise _Cancelled
-
-    def tell(self, notice: Notice) -> None:
-        """Pass a notice on to the log of the job."""
-        if (line := log_line(notice)) is not None:
-            self.send(LogMessage(text=line.text[:2_000], level=line.kind))
-
-
 class WorkerQuestion(Frozen):
     """A person's question about the run, and its place."""
 
@@ -108,7 +65,7 @@ class WorkerQuestion(Frozen):
 class Worker:
     """Performs one run until somebody else has to act."""
 
-    def __init__(self, outbox: _Outbox, environ: Mapping[str, str]) -> None:
+    def __init__(self, outbox: Outbox, environ: Mapping[str, str]) -> None:
         self.outbox = outbox
         # Servers get no variable that the workflow does not name.
         self.environ = {SERVER_VARIABLES: "", **environ}
@@ -131,7 +88,7 @@ class Worker:
                 self._commits(run)
         except ForgeError as error:
             return stopped_by(error)
-        except (_Cancelled, KeyboardInterrupt):
+        except (Cancelled, KeyboardInterrupt):
             return WorkerStopped(cancelled=True, exit_code=1)
         return WorkerStopped()
 
@@ -224,7 +181,7 @@ class Worker:
 
 def main() -> int:
     """Work on the run that the command line names."""
-    outbox = _Outbox()
+    outbox = Outbox()
     stopped = Worker(outbox, os.environ).work(Path.cwd(), *sys.argv[1:])
     outbox.send(stopped)
     return stopped.exit_code
