@@ -284,11 +284,12 @@ def _without_title(lines: Sequence[str], sections: Sequence[Span]) -> Sequence[S
 def _until_next_release(lines: Sequence[str], sections: Sequence[Span]) -> Iterator[Span]:
     """Yield sections up to the next one of the first one's level that follows some entries."""
     marks = [_mark(lines, first) for first, _ in sections]
-    for place, (span, mark) in enumerate(zip(sections, marks, strict=True)):
-        entries = any(_ENTRY.match(line) for a, b in sections[:place] for line in lines[a:b])
+    entries = False
+    for (first, last), mark in zip(sections, marks, strict=True):
         if entries and mark == marks[0]:
             return
-        yield span
+        yield first, last
+        entries = entries or any(_ENTRY.match(line) for line in lines[first:last])
 
 
 def _mark(lines: Sequence[str], first: int) -> str:

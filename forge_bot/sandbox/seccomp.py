@@ -12,6 +12,7 @@ import errno
 import platform
 import struct
 from collections.abc import Iterator
+from functools import cache
 
 from forge_bot.sandbox import system_calls
 
@@ -50,6 +51,7 @@ def supported(machine: str = "") -> bool:
     return (machine or platform.machine()) in _AUDIT
 
 
+@cache
 def program(*, namespaces: bool, network: bool, machine: str = "") -> bytes:
     """Return the filter for one command.
 
