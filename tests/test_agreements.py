@@ -21,6 +21,7 @@ from forge_bot.settings import Config
 from forge_bot.settings.config import AgentSettings, CommandSettings
 from forge_bot.values import Effort
 from tests.fakes.bench import SHIPPED
+from tests.fakes.own_code import nodes_of_files
 
 ROOT = Path(__file__).parent.parent
 
@@ -190,6 +191,7 @@ def test_nothing_in_the_repository_speaks_of_the_machine_it_was_made_on() -> Non
             assert not [word for word in words if word in text], name
 
 
+@pytest.mark.xdist_group("own code")
 def test_no_code_names_a_phase_an_agent_or_a_document_of_the_pipeline() -> None:
     named = {
         *SHIPPED.agents,
@@ -202,8 +204,7 @@ def test_no_code_names_a_phase_an_agent_or_a_document_of_the_pipeline() -> None:
     named |= {phase.writes for phase in SHIPPED.speaking} | {
         phase.writes.partition("{")[0] for phase in SHIPPED.speaking if "{" in phase.writes
     }
-    for path in (ROOT / "forge_bot").rglob("*.py"):
-        nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    for path, nodes in nodes_of_files().items():
         found = [
             node.value
             for node in nodes

@@ -7,10 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import get_args
 
+import pytest
+
 from forge_bot.gate import grammar
 from forge_bot.settings.config import Config
+from tests.fakes.own_code import PRODUCT, nodes_of_files
 
-PRODUCT = Path(__file__).parents[1] / "forge_bot"
+pytestmark = pytest.mark.xdist_group("own code")
 GRAMMAR = PRODUCT / "gate" / "grammar.py"
 CONFIG = PRODUCT / "settings" / "config.py"
 DOCUMENTED = 1
@@ -23,15 +26,13 @@ _WITH_A_PART_OF_THEIR_OWN = {
 }
 
 
-def _parsed(*but: Path) -> Iterator[ast.Module]:
-    for path in PRODUCT.rglob("*.py"):
-        if path not in but:
-            yield ast.parse(path.read_text(encoding="utf-8"))
+def _files(*but: Path) -> Iterator[tuple[ast.AST, ...]]:
+    return (nodes for path, nodes in nodes_of_files().items() if path not in but)
 
 
-def _names(tree: ast.Module) -> set[str]:
+def _names(nodes: tuple[ast.AST, ...]) -> set[str]:
     """What a file takes from the grammar, by name or through the module."""
-    imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    imports = [node for node in nodes if isinstance(node, ast.ImportFrom)]
     modules = {
         each.asname or each.name
         for node in imports
@@ -46,7 +47,7 @@ def _names(tree: ast.Module) -> set[str]:
         for each in node.names
     } | {
         node.attr
-        for node in ast.walk(tree)
+        for node in nodes
         if isinstance(node, ast.Attribute)
         and isinstance(node.value, ast.Name)
         and node.value.id in modules
@@ -54,7 +55,7 @@ def _names(tree: ast.Module) -> set[str]:
 
 
 def test_a_command_is_the_grammar_one_file_that_does_it_and_the_documentation() -> None:
-    taken = [_names(tree) for tree in _parsed(GRAMMAR)]
+    taken = [_names(nodes) for nodes in _files(GRAMMAR)]
     commands = set(get_args(grammar.Command)) - _WITH_A_PART_OF_THEIR_OWN
     counts = {each.__name__: sum(each.__name__ in names for names in taken) for each in commands}
     assert len(counts) >= 6
@@ -67,8 +68,7 @@ def test_a_setting_of_models_is_the_configuration_and_the_file_that_reads_it() -
     settings = [name for name in Config.model_fields if name.startswith("model_")]
     assert len(settings) >= 3
     reads = [
-        {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
-        for tree in _parsed(CONFIG)
+        {node.attr for node in nodes if isinstance(node, ast.Attribute)} for nodes in _files(CONFIG)
     ]
     assert {name: sum(name in read for read in reads) for name in settings} == dict.fromkeys(
         settings, 1

@@ -4,17 +4,15 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
 
-PRODUCT = Path(__file__).parents[1] / "forge_bot"
+import pytest
+
+from tests.fakes.own_code import PRODUCT, nodes
+
+pytestmark = pytest.mark.xdist_group("own code")
 _CLAUSE = re.compile(r"(What|Whether|Where|Which|Who|Whose|How|When|That)\b")
 MOST_CLAUSES = 20
 _Documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
-
-
-def nodes() -> Iterator[ast.AST]:
-    for path in sorted(PRODUCT.rglob("*.py")):
-        yield from ast.walk(ast.parse(path.read_text(encoding="utf-8")))
 
 
 def twice(names: Iterator[str]) -> set[str]:

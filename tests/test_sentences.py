@@ -10,6 +10,7 @@ import string
 import subprocess
 import sys
 from collections.abc import Collection, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,10 @@ from forge_bot.cli.app import app
 from forge_bot.errors import ForgeError, registry
 from forge_bot.resources import templates
 from forge_bot.sentences import ENGLISH, languages, read_topic
+from tests.fakes.own_code import PRODUCT, nodes, nodes_of_files
 from tests.fakes.sample import Sample
+
+pytestmark = pytest.mark.xdist_group("own code")
 
 ROOT = Path(__file__).parents[1]
 Forms = list[str]
@@ -124,11 +128,6 @@ _NAME = re.compile(
 )
 
 
-def nodes() -> Iterator[ast.AST]:
-    for path in sorted((ROOT / "forge_bot").rglob("*.py")):
-        yield from ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-
-
 def names_in(node: ast.AST) -> set[str]:
     """The names of sentences that are written out in a piece of code."""
     return {
@@ -140,10 +139,13 @@ def names_in(node: ast.AST) -> set[str]:
     }
 
 
-def says() -> Iterator[ast.Call]:
-    for node in nodes():
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "say":
-            yield node
+@cache
+def says() -> tuple[ast.Call, ...]:
+    return tuple(
+        node
+        for node in nodes()
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "say"
+    )
 
 
 def calls() -> Iterator[tuple[set[str], set[str]]]:
@@ -205,10 +207,10 @@ def name_of(callee: ast.expr) -> str:
     return callee.id if isinstance(callee, ast.Name) else getattr(callee, "attr", "")
 
 
-def assigned(tree: ast.AST) -> dict[str, list[ast.expr]]:
+def assigned(nodes: Collection[ast.AST]) -> dict[str, list[ast.expr]]:
     """What a file assigns to each plain name."""
     found: dict[str, list[ast.expr]] = {}
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Assign):
             for target in node.targets:
                 if isinstance(target, ast.Name):
@@ -222,11 +224,11 @@ def literals(
     """The sentences in a file that are given to these callees without a name, from an argument on,
     as a text or by a variable that holds one; commands to type are none.
     """
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    held = assigned(tree)
+    nodes = nodes_of_files()[path]
+    held = assigned(nodes)
     return [
         text
-        for node in ast.walk(tree)
+        for node in nodes
         if isinstance(node, ast.Call) and name_of(node.func) in callees
         for given in (
             *node.args[first:],
@@ -262,7 +264,8 @@ def texts_of_file(path: Path) -> Iterator[str]:
                 if each not in types:
                     yield from of(each)
 
-    for text in of(ast.parse(path.read_text(encoding="utf-8"))):
+    module, *_ = nodes_of_files()[path]
+    for text in of(module):
         if is_sentence(text):
             yield text
 
@@ -281,8 +284,8 @@ def errors_by_name() -> set[str]:
 def test_errors_say_sentences_of_the_catalogue() -> None:
     written = {
         f"{path.relative_to(ROOT)}: {text}"
-        for path in sorted((ROOT / "forge_bot").rglob("*.py"))
-        if path.relative_to(ROOT / "forge_bot").parts[0] not in _WITHOUT_FILES
+        for path in nodes_of_files()
+        if path.relative_to(PRODUCT).parts[0] not in _WITHOUT_FILES
         and not path.stem.endswith("_workflow")
         and path.stem != "payloads"
         for text in literals(path, errors_by_name(), {"hint", "details"})
@@ -293,7 +296,7 @@ def test_errors_say_sentences_of_the_catalogue() -> None:
 def test_notices_of_a_run_are_sentences_of_the_catalogue() -> None:
     written = {
         f"{path.relative_to(ROOT)}: {text}"
-        for path in sorted((ROOT / "forge_bot").rglob("*.py"))
+        for path in nodes_of_files()
         if path.stem not in _SAYS_WHAT_THE_RECORD_SAYS
         for text in literals(path, {"Message"}, {"text"})
     }
@@ -304,7 +307,7 @@ def test_rooms_that_speak_to_people_have_no_sentence_in_their_code() -> None:
     written = {
         f"{place}: {text.strip()}"
         for room in ("gate", "settings", "store", "sandbox")
-        for path in sorted((ROOT / "forge_bot" / room).glob("*.py"))
+        for path in sorted((PRODUCT / room).glob("*.py"))
         if (place := f"{room}/{path.stem}") not in _FOR_OTHERS
         for text in texts_of_file(path)
     }
@@ -315,7 +318,7 @@ def test_rooms_that_speak_to_people_have_no_sentence_in_their_code() -> None:
 def test_commands_print_sentences_of_the_catalogue() -> None:
     written = {
         f"{path.name}: {text}"
-        for path in sorted((ROOT / "forge_bot" / "cli").glob("*.py"))
+        for path in sorted((PRODUCT / "cli").glob("*.py"))
         for text in literals(path, {"print", "echo"}, ())
     }
     assert written == set()
@@ -340,7 +343,7 @@ def test_the_help_of_commands_is_in_the_catalogue() -> None:
 def test_checks_before_a_run_say_sentences_of_the_catalogue() -> None:
     written = {
         f"{path.name}: {text}"
-        for path in sorted((ROOT / "forge_bot" / "runs" / "checks").glob("*.py"))
+        for path in sorted((PRODUCT / "runs" / "checks").glob("*.py"))
         for text in literals(path, {"refuse", "warn", "note"}, {"sentence", "way_out"}, 1)
         if not text.startswith("GITHUB_TOKEN=")
     }
