@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import settings
 
 from forge_bot.cli.app import run
+from tests.fakes.examples import FEW
 from tests.fakes.kept_samples import KeptSamples, made
 from tests.fakes.sample import Said, Sample, by_script
 from tests.scheduling import (
@@ -26,6 +28,9 @@ if TYPE_CHECKING:
     from tests.bot.kept import Kept
     from tests.bot.stage import Stage
     from tests.fakes.github import FakeGitHub
+
+
+settings.register_profile(FEW, max_examples=25)
 
 
 def _shard(text: str) -> tuple[int, int]:

@@ -26,6 +26,7 @@ from forge_bot.agent.model_answers import AnswerKind, Document
 from forge_bot.agent.models.base import ChatMessage, FinishReason, MessageRole, ModelReply
 from forge_bot.values import Usage
 from tests.agent.scene import assignment, cut, document, explore, seen
+from tests.fakes.examples import at_most
 
 READ_A = ("read_file", {"path": "a.py"})
 READ_B = ("read_file", {"path": "b.py"})
@@ -366,7 +367,7 @@ HAPPENINGS = st.lists(
 
 
 @pytest.mark.promise("docs-limits-of-work")
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=at_most(500), deadline=None)
 @given(
     st.builds(
         WorkLimits,

@@ -15,6 +15,7 @@ from markdown_it import MarkdownIt
 
 from forge_bot.bot.comment_markdown import MOST_HTML, parse_comment
 from forge_bot.gate.candidate_lines import read_candidates
+from tests.fakes.examples import at_most
 
 # Elements whose text is folded, another's, code, struck out, or not shown at all.
 NOT_SPOKEN = {
@@ -180,14 +181,14 @@ def certain(body: str) -> set[int] | None:
     return {part.line - 1 for part in found.said} if found.certain else None
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=at_most(200), deadline=None)
 @given(st.lists(st.sampled_from(COMMANDS) | st.sampled_from(PIECES), min_size=2, max_size=9))
 def test_no_line_speaks_that_a_browser_would_not_show(lines: list[str]) -> None:
     body = numbered(lines)
     assert speaking(body) <= shown_by_a_browser(body)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=at_most(400), deadline=None)
 @given(st.lists(st.sampled_from(COMMANDS) | st.sampled_from(PIECES), min_size=1, max_size=9))
 def test_what_the_gate_is_certain_of_speaks(lines: list[str]) -> None:
     body = numbered(lines)

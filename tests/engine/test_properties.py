@@ -43,6 +43,7 @@ from forge_bot.values import (
     Verdict,
 )
 from tests.fakes.bench import BROKEN, DEVELOP, GREEN, MAJOR, MISSING, RED, Bench, blob
+from tests.fakes.examples import at_most
 
 TASKS = (
     TaskSpec(id=TaskId("1"), title="One", mode=TaskMode.PARALLEL, files=("a.py",)),
@@ -178,7 +179,7 @@ MAY_CLOSE_A_GATE = Answered | RetryAsked | BudgetRaised | Abandoned
     "design-enumerated-answers", "design-no-answer-no-gate-closed", "design-idempotent", "lesson-06"
 )
 @settings(
-    max_examples=300,
+    max_examples=at_most(300),
     deadline=None,
     suppress_health_check=[HealthCheck.data_too_large, HealthCheck.too_slow],
 )
@@ -216,7 +217,7 @@ def _counted(bench: Bench, _before: State) -> int:
 
 @pytest.mark.promise("lesson-04", "lesson-05")
 @settings(
-    max_examples=150,
+    max_examples=at_most(150),
     deadline=None,
     suppress_health_check=[HealthCheck.data_too_large, HealthCheck.too_slow],
 )
@@ -254,7 +255,7 @@ def test_with_finitely_many_rejections_every_run_ends(
 
 
 @pytest.mark.promise("lesson-06")
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=at_most(100), deadline=None)
 @given(st.data())
 def test_nothing_after_the_design_gate_is_asked_without_an_approval_of_the_design(
     draw: st.DataObject,

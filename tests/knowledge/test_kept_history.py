@@ -15,6 +15,7 @@ from forge_bot.knowledge.growing_history import GrowingHistory
 from forge_bot.knowledge.history import RunKey, newest_first
 from forge_bot.knowledge.kept_history import KeptHistory, opened
 from forge_bot.values import Finding, Severity
+from tests.fakes.examples import at_most
 from tests.fakes.made_up import MadeUp
 from tests.fakes.steps import calls_in
 
@@ -84,7 +85,7 @@ def kept(folder: Path, history: History) -> KeptHistory:
     return KeptHistory(opened(packed(index, folder / "history.sqlite")))
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=at_most(40))
 @given(st.lists(st.sets(st.sampled_from(range(len(ALIKE)))), min_size=1, max_size=4))
 def test_an_index_is_the_same_whatever_way_it_came_to_be(steps: list[set[int]]) -> None:
     with TemporaryDirectory() as name:

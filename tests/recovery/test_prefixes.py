@@ -17,11 +17,14 @@ from forge_bot.runs.resolve_run import resolve_run
 from forge_bot.runs.snapshot_of_run import run_snapshot
 from forge_bot.settings import Config
 from forge_bot.settings.load_pipeline import load_pipeline
+from tests.fakes.examples import at_most
 from tests.recovery.conftest import Told
 from tests.recovery.world import World
 
 MANY = settings(
-    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=at_most(100),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 GARBAGE = st.one_of(
     st.none(),
