@@ -25,7 +25,7 @@ def rows() -> Iterator[Row]:
     are of one go.
     """
     with tempfile.TemporaryDirectory(prefix="forge-bot-benchmarks-") as name:
-        folder = demo(Path(name)).root
+        folder = demo(Path(name)).repository.root
         environment = as_a_user(
             PYTHONPYCACHEPREFIX=str(Path(name) / "compiled"),
             XDG_STATE_HOME=str(Path(name) / "state"),

@@ -113,7 +113,7 @@ def _among_past_runs() -> Iterator[Row]:
         os.environ["XDG_STATE_HOME"] = f"{name}/state"
         place = Path(name) / "past"
         place.mkdir()
-        run = finished(demo(Path(name)), place, _PAST)
+        run = finished(demo(Path(name)).repository, place, _PAST)
         repository = run.repository
         made = _in_a_process(indexed.__name__, repository.root, run.base)
         yield Row("no memory kept", "", 1, summed_up(made))

@@ -23,7 +23,7 @@ def rows() -> Iterator[Row]:
     all.
     """
     with tempfile.TemporaryDirectory(prefix="forge-bot-benchmarks-") as name:
-        played = demo(Path(name))
+        played = demo(Path(name)).repository
         for size in SIZES:
             yield from _among(played, Path(name), size)
 

@@ -20,7 +20,7 @@ from tests.fakes.finished import Finished, demo, finished
 def main() -> int:
     """Print a line for each prompt, and the sums."""
     with tempfile.TemporaryDirectory(prefix="forge-bot-benchmarks-") as name:
-        run = finished(demo(Path(name)), Path(name), 0)
+        run = finished(demo(Path(name)).repository, Path(name), 0)
         made = [(step.action.phase, run.prompt(step)[0]) for step in run.steps]
         continued = new_tokens(_continued(run, [prompt for _, prompt in made]))
     ordered = new_tokens([prompt.text for _, prompt in made])

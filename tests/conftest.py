@@ -14,6 +14,7 @@ from forge_bot.cli.app import run
 from tests.fakes.examples import FEW
 from tests.fakes.kept_samples import KeptSamples, made
 from tests.fakes.sample import Said, Sample, by_script
+from tests.fakes.warm_python import warm_python
 from tests.scheduling import (
     GroupScheduling,
     alone_when_first,
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
     from tests.bot.kept import Kept
     from tests.bot.stage import Stage
+    from tests.fakes.finished import Demo
     from tests.fakes.github import FakeGitHub
 
 
@@ -96,6 +98,14 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 def pytest_xdist_make_scheduler(config: pytest.Config, log: "Producer") -> GroupScheduling:
     """Let tests of a group run in one worker."""
     return GroupScheduling(config, log)
+
+
+@pytest.fixture(scope="session")
+def played_demo(tmp_path_factory: pytest.TempPathFactory) -> "Demo":
+    """The demo, played once for all tests that look at it; none changes its repository."""
+    from tests.fakes.finished import demo
+
+    return demo(tmp_path_factory.mktemp("played"), warm_python())
 
 
 @pytest.fixture

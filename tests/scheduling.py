@@ -19,6 +19,8 @@ from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
 _WHOLE = Path(__file__).parent
+_MADE_ONCE = {"kept": "over", "played_demo": "demo"}
+"""The group of tests that stand on a fixture which takes long to make."""
 
 
 @contextmanager
@@ -39,13 +41,14 @@ def alone_when_first(config: pytest.Config) -> Generator[None]:
 
 
 def group_of(item: pytest.Item) -> str | None:
-    """The group that a test belongs to: the one it is marked with, or that of the run in a thread
-    which it goes on with.
+    """The group that a test belongs to: the one it is marked with, or that of the run which it
+    goes on with or looks at.
     """
     mark = item.get_closest_marker("xdist_group")
     if mark is not None:
         return str(mark.args[0])
-    return "over" if "kept" in getattr(item, "fixturenames", ()) else None
+    names = getattr(item, "fixturenames", ())
+    return next((group for name, group in _MADE_ONCE.items() if name in names), None)
 
 
 def long_first(config: pytest.Config, items: list[pytest.Item]) -> None:

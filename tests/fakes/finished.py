@@ -54,17 +54,25 @@ class Finished(NamedTuple):
         return self.prompts.prompt(step.action, step.task, _TURNS, _TOKENS, step.state.branch)
 
 
-def demo(folder: Path) -> Repository:
-    """The demo, played in a folder; its repository has the branch of the run."""
+class Demo(NamedTuple):
+    """The demo that was played: its repository has the branch of the run; and what was printed."""
+
+    repository: Repository
+    out: str
+
+
+def demo(folder: Path, python: str = sys.executable) -> Demo:
+    """The demo, played in a folder."""
     target = folder / "demo"
     environment = {**os.environ, "XDG_STATE_HOME": str(folder / "state")}
-    subprocess.run(
-        [sys.executable, "-m", "forge_bot", "demo", str(target), "--yes"],
+    done = subprocess.run(
+        [python, "-m", "forge_bot", "demo", str(target), "--yes"],
         env=environment,
         check=True,
-        stdout=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        text=True,
     )
-    return Repository.find(target)
+    return Demo(Repository.find(target), done.stdout)
 
 
 def finished(played: Repository, folder: Path, past: int) -> Finished:

@@ -1,21 +1,17 @@
 """Consecutive prompts of a run begin alike, and what is new in each is its own."""
 
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 
 from benchmarks.shared_prompts import alike
 from forge_bot.prompts.material import Prompt
-from tests.fakes.finished import Finished, demo, finished
-
-pytestmark = pytest.mark.xdist_group("shared-beginning")  # one run for all of them
+from tests.fakes.finished import Demo, Finished, finished
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Finished:
-    folder: Path = tmp_path_factory.mktemp("shared")
-    return finished(demo(folder), folder, 0)
+def run(played_demo: Demo, tmp_path_factory: pytest.TempPathFactory) -> Finished:
+    return finished(played_demo.repository, tmp_path_factory.mktemp("shared"), 0)
 
 
 @pytest.fixture(scope="module")

@@ -10,15 +10,10 @@ import pytest
 
 from forge_bot.agent.models.exchange_files import Exchanges
 from forge_bot.resources import templates
-from tests.fakes.sample import Said, Sample
+from tests.fakes.finished import Demo
+from tests.fakes.sample import Sample
 
 RECORD = templates() / "demo" / "record.jsonl"
-
-
-@pytest.fixture
-def shown(sample: Sample, tmp_path: Path) -> Said:
-    """The demo, run once into a folder."""
-    return sample.forge("demo", str(tmp_path / "demo"), "--yes")
 
 
 def git(folder: Path, *words: str) -> str:
@@ -29,21 +24,20 @@ def git(folder: Path, *words: str) -> str:
 
 @pytest.mark.promise("cli-demo", "cli-demo-yes")
 def test_it_ends_with_a_branch_a_diff_and_tests_that_went_from_red_to_green(
-    shown: Said, tmp_path: Path
+    played_demo: Demo, tmp_path: Path
 ) -> None:
-    assert shown.code == 0, shown.err
-    assert "model's words are recorded" in shown.out.replace("\n", " ")
-    assert "To go live" in shown.out
-    assert "checkpoint-a" in shown.out
-    assert "✗ python3 -m unittest" in shown.out, "the baseline is red"
-    folder = tmp_path / "demo"
+    assert "model's words are recorded" in played_demo.out.replace("\n", " ")
+    assert "To go live" in played_demo.out
+    assert "checkpoint-a" in played_demo.out
+    assert "✗ python3 -m unittest" in played_demo.out, "the baseline is red"
+    folder = played_demo.repository.root
     branch = next(
         name
         for name in git(folder, "branch", "--format=%(refname:short)").split()
         if name.startswith("feature/")
     )
-    assert branch in shown.out
-    assert "git switch main && git merge " in shown.out.replace("\n", " ")
+    assert branch in played_demo.out
+    assert "git switch main && git merge " in played_demo.out.replace("\n", " ")
     workspace = next(
         line
         for line in git(folder, "ls-tree", "-r", "--name-only", branch).splitlines()
@@ -53,7 +47,7 @@ def test_it_ends_with_a_branch_a_diff_and_tests_that_went_from_red_to_green(
     assert "Result: **green**" in verification
     assert "| 0 |" in verification
     assert "exit code 1" in verification, "what it was before the change"
-    git(folder, "worktree", "add", "-q", "--detach", str(tmp_path / "look"), branch)
+    git(tmp_path, "clone", "-q", "--branch", branch, str(folder), "look")
     assert (
         subprocess.run(
             [sys.executable, "-m", "unittest"],
@@ -65,12 +59,11 @@ def test_it_ends_with_a_branch_a_diff_and_tests_that_went_from_red_to_green(
     )
 
 
-def test_the_prompts_have_not_drifted_from_the_record(shown: Said) -> None:
+def test_the_prompts_have_not_drifted_from_the_record(played_demo: Demo) -> None:
     """The record holds what a model answered to these very prompts; whoever changes a prompt
     decides whether to record anew.
     """
-    assert shown.code == 0
-    drifted = [line for line in shown.out.splitlines() if "drifted" in line]
+    drifted = [line for line in played_demo.out.splitlines() if "drifted" in line]
     assert not drifted, "a prompt changed: record the demo anew (docs/models.md)"
 
 

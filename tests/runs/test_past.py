@@ -12,13 +12,13 @@ from forge_bot.git import Repository
 from forge_bot.knowledge import DocumentNames, PastRun
 from forge_bot.runs.past_run_index import history_at, memory, past_runs
 from tests.fakes.bench import DEVELOP
-from tests.fakes.finished import Finished, committed, demo, finished
+from tests.fakes.finished import Demo, Finished, committed, finished
 from tests.fakes.processes import started_by
 
 MOST_CALLS = 9
 DOCUMENTS = DocumentNames.of(DEVELOP)
 
-pytestmark = [pytest.mark.xdist_group("past"), pytest.mark.journey]
+pytestmark = pytest.mark.journey
 
 
 def read_all(asked: tuple[Repository, str]) -> tuple[PastRun, ...]:
@@ -26,10 +26,9 @@ def read_all(asked: tuple[Repository, str]) -> tuple[PastRun, ...]:
     return past_runs(*asked, DOCUMENTS)
 
 
-@pytest.fixture(scope="module")
-def played(tmp_path_factory: pytest.TempPathFactory) -> Repository:
-    """The demo, played once."""
-    return demo(tmp_path_factory.mktemp("played"))
+@pytest.fixture
+def played(played_demo: Demo) -> Repository:
+    return played_demo.repository
 
 
 @pytest.fixture
