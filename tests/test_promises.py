@@ -21,6 +21,7 @@ TESTS = Path(__file__).parent
 ROOT = TESTS.parent
 MARK = "pytest.mark.promise"
 JOURNEY, FIRST_LINE = "pytest.mark.journey", "pytest.mark.first_line"
+ELSEWHERE = {"pytest.mark.slow", "pytest.mark.thorough"}
 JOURNEYS = re.compile(r"^pytestmark = .*\bpytest\.mark\.journey\b", re.MULTILINE)
 
 
@@ -31,7 +32,9 @@ class Holding:
     test: str
     promises: tuple[str, ...]
     always: bool
-    """Whether `scripts/check` runs it: it is not slow, and no journey but one of the first line."""
+    """Whether `scripts/check` runs it: it is neither slow nor `thorough`, and no journey but one of
+    the first line.
+    """
     collected: bool
 
 
@@ -66,7 +69,7 @@ def _read() -> Iterator[Holding]:
                     yield Holding(
                         f"{path.relative_to(ROOT)}::{node.name}",
                         named,
-                        "pytest.mark.slow" not in marks
+                        ELSEWHERE.isdisjoint(marks)
                         and (
                             not (journeys or JOURNEY in marks)
                             or any(FIRST_LINE in mark for mark in marks)

@@ -12,6 +12,7 @@ from tests.fakes import script
 from tests.fakes.agents import AgentServer
 from tests.fakes.broken_server import Act, BrokenServer, hangs, replies, resets
 from tests.fakes.sample import Sample
+from tests.fakes.sampled import sampled_rows
 from tests.fakes.script import GUARD, TEST, change, document, look, review
 
 pytestmark = pytest.mark.journey
@@ -206,19 +207,24 @@ def test_tokens_limit_a_model_without_a_price_and_more_of_them_let_it_go_on(
 @pytest.mark.promise("lesson-26", "cli-exit-1", "docs-provider-down")
 @pytest.mark.parametrize(
     ("act", "said"),
-    [
-        (replies(500), "failed, after 2 attempts: no"),
-        (replies(429, b"{}", "retry-after: 7200"), "asks to wait for 120 minutes"),
-        (hangs, "did not answer within 1 seconds, after 2 attempts"),
-        (resets, "reset by peer"),
-        (
-            replies(
-                503,
-                json.dumps({"error": {"message": "\x1b[2J\x1b]0;owned\x07down \u202e"}}).encode(),
+    sampled_rows(
+        [
+            (replies(500), "failed, after 2 attempts: no"),
+            (replies(429, b"{}", "retry-after: 7200"), "asks to wait for 120 minutes"),
+            (hangs, "did not answer within 1 seconds, after 2 attempts"),
+            (resets, "reset by peer"),
+            (
+                replies(
+                    503,
+                    json.dumps(
+                        {"error": {"message": "\x1b[2J\x1b]0;owned\x07down \u202e"}}
+                    ).encode(),
+                ),
+                "␛[2J",
             ),
-            "␛[2J",
-        ),
-    ],
+        ],
+        3,
+    ),
     ids=["500", "429", "silence", "reset", "escapes"],
 )
 def test_a_provider_that_is_down_leaves_the_run_where_it_stood(

@@ -13,6 +13,7 @@ import pytest
 
 from tests.fakes.github import FakeGitHub, Issue
 from tests.fakes.sample import Said, Sample, by_script
+from tests.fakes.sampled import sampled_rows
 
 TASK = "Fix the rota before its start"
 ASCII_ONLY = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
@@ -92,16 +93,19 @@ def test_a_reader_who_leaves_stops_the_run_where_it_can_go_on(sample: Sample) ->
 
 @pytest.mark.parametrize(
     ("words", "streams", "exit_code", "said"),
-    [
-        (["--help"], "| head -n 1", 0, ""),
-        (["list"], "| true", None, ""),
-        (["list"], "> /dev/full", 1, "STATE-005"),
-        (["list"], ">&-", 0, ""),
-        (["list"], "<&-", 0, ""),
-        (["list"], "<&- >&- 2>&-", 0, ""),
-        (["run", ""], "2>&-", 2, ""),
-        (["run", "", "--effort", "S"], "<&-", 2, "REQUEST-001"),
-    ],
+    sampled_rows(
+        [
+            (["--help"], "| head -n 1", 0, ""),
+            (["list"], "| true", None, ""),
+            (["run", "", "--effort", "S"], "<&-", 2, "REQUEST-001"),
+            (["list"], "> /dev/full", 1, "STATE-005"),
+            (["list"], ">&-", 0, ""),
+            (["list"], "<&-", 0, ""),
+            (["list"], "<&- >&- 2>&-", 0, ""),
+            (["run", ""], "2>&-", 2, ""),
+        ],
+        3,
+    ),
 )
 def test_streams_that_are_closed_full_or_unread_end_nothing_by_surprise(
     sample: Sample, words: list[str], streams: str, exit_code: int | None, said: str
@@ -119,15 +123,18 @@ def test_streams_that_are_closed_full_or_unread_end_nothing_by_surprise(
 
 @pytest.mark.parametrize(
     ("without", "environ"),
-    [
-        ((), {"LANG": "C", "LC_ALL": "C"}),
-        ((), ASCII_ONLY),
-        (("TERM",), {}),
-        ((), {"TERM": "dumb", "COLUMNS": "10", "LINES": "1"}),
-        ((), {"COLUMNS": "nonsense"}),
-        (("HOME",), {}),
-    ],
-    ids=["C", "ASCII", "no TERM", "ten columns", "odd columns", "no HOME"],
+    sampled_rows(
+        [
+            ((), ASCII_ONLY),
+            ((), {"LANG": "C", "LC_ALL": "C"}),
+            (("TERM",), {}),
+            ((), {"TERM": "dumb", "COLUMNS": "10", "LINES": "1"}),
+            ((), {"COLUMNS": "nonsense"}),
+            (("HOME",), {}),
+        ],
+        3,
+    ),
+    ids=["ASCII", "C", "no TERM", "ten columns", "odd columns", "no HOME"],
 )
 def test_a_poor_terminal_still_gets_the_whole_sentence(
     sample: Sample, without: tuple[str, ...], environ: dict[str, str]

@@ -32,6 +32,7 @@ from forge_bot.gate.parse_comment import obeyed
 from forge_bot.gate.written_command import Mistyped
 from forge_bot.sentences import say
 from forge_bot.values import Effort
+from tests.fakes.sampled import sampled
 
 ROOT = Path(__file__).parents[2]
 DATA = Path(__file__).parent / "data" / "comments.yaml"
@@ -191,41 +192,44 @@ def test_no_comment_is_too_odd_to_be_read(body: str) -> None:
 
 @pytest.mark.parametrize(
     "unit",
-    [
-        "> ",
-        "- ",
-        "`",
-        "``` \n",
-        "<!-- ",
-        "<a ",
-        "<a b='",
-        '<a b="',
-        "<div>\n",
-        "</b>",
-        "<b>",
-        "[",
-        "](",
-        "[\n",
-        "]\n",
-        "[a]:\n",
-        "\\",
-        "~~",
-        "/approve\n",
-        "/reject x\n",
-        "<?",
-        "<![CDATA[",
-        "On 1 wrote:\n",
-        "From: a\n",
-        "\n",
-        "\t",
-        "*\n",
-        "1. ",
-        "/",
-        "```\n",
-        "<a\n",
-        "(",
-        "_ ",
-    ],
+    sampled(
+        [
+            "> ",
+            "- ",
+            "`",
+            "``` \n",
+            "<!-- ",
+            "<a ",
+            "<a b='",
+            '<a b="',
+            "<div>\n",
+            "</b>",
+            "<b>",
+            "[",
+            "](",
+            "[\n",
+            "]\n",
+            "[a]:\n",
+            "\\",
+            "~~",
+            "/approve\n",
+            "/reject x\n",
+            "<?",
+            "<![CDATA[",
+            "On 1 wrote:\n",
+            "From: a\n",
+            "\n",
+            "\t",
+            "*\n",
+            "1. ",
+            "/",
+            "```\n",
+            "<a\n",
+            "(",
+            "_ ",
+        ],
+        3,
+    ),
 )
 def test_the_longest_comment_of_one_sign_is_read_in_a_moment(unit: str) -> None:
     body = unit * (65_000 // len(unit))

@@ -10,6 +10,7 @@ from mcp.types import ElicitResult
 
 from tests.fakes import script
 from tests.fakes.sample import Sample
+from tests.fakes.sampled import sampled
 from tests.mcp_server.host import Host, Json, Refusal, hosting
 
 pytestmark = pytest.mark.journey
@@ -58,17 +59,20 @@ async def test_an_approval_that_the_model_passed_on_is_recorded_as_unverified(
 @pytest.mark.promise("mcp-plain-yes")
 @pytest.mark.parametrize(
     "words",
-    [
-        "looks good to me",
-        "yes",
-        "approve if the tests pass",
-        "approve, but rename it",
-        "do not approve",
-        "ok",
-        "approve deadbee",
-        "approved",
-        "approve.",
-    ],
+    sampled(
+        (
+            "looks good to me",
+            "yes",
+            "approve if the tests pass",
+            "approve, but rename it",
+            "do not approve",
+            "ok",
+            "approve deadbee",
+            "approved",
+            "approve.",
+        ),
+        3,
+    ),
 )
 async def test_what_is_not_plainly_an_approval_is_none(sample: Sample, words: str) -> None:
     async with hosting(sample) as host:

@@ -12,6 +12,7 @@ from forge_bot.mcp_server.service import Service
 from forge_bot.runs.notifications import Notice
 from tests.fakes.processes import started_by
 from tests.fakes.sample import Sample
+from tests.fakes.sampled import sampled
 from tests.mcp_server.host import hosting
 
 TASK = "Nobody is on call before the start"
@@ -93,7 +94,7 @@ CHANGES: dict[str, Callable[[Sample, str], object]] = {
 }
 
 
-@pytest.mark.parametrize("what", CHANGES)
+@pytest.mark.parametrize("what", sampled(CHANGES, 3))
 async def test_whatever_it_rests_on_makes_it_anew(sample: Sample, what: str) -> None:
     desk, place, _ = await at_hand(sample, "checkpoint")
     assert desk.asked_again(place, {}) is not None

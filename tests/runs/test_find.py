@@ -12,6 +12,7 @@ from forge_bot.runs.request_draft import draft_from_words
 from forge_bot.runs.resolve_run import resolve_run
 from tests.fakes.kept_samples import TASK
 from tests.fakes.sample import Sample
+from tests.fakes.sampled import sampled
 
 
 @pytest.fixture
@@ -150,7 +151,7 @@ def test_a_run_whose_branch_was_renamed_is_listed_and_shown(renamed: tuple[Sampl
 
 
 @pytest.mark.parametrize(
-    "words", [("approve",), ("resume",), ("retry",), ("abandon",), ("repair",)]
+    "words", sampled([("approve",), ("resume",), ("retry",), ("abandon",), ("repair",)], 3)
 )
 def test_going_on_with_it_names_the_command_that_gives_the_name_back(
     renamed: tuple[Sample, str], words: tuple[str, ...]

@@ -15,6 +15,7 @@ from forge_bot.runs.request_lookup import looked_up
 from forge_bot.settings import Config
 from tests.fakes.many_branches import imported
 from tests.fakes.processes import started_by
+from tests.fakes.sampled import sampled
 
 FILES = {"pyproject.toml": b"[project]\nname = 'x'\nversion = '1'\n", "tests/test_x.py": b""}
 REQUEST = "Say what comes after `number_7`\n\nThe rota is read from the end."
@@ -115,7 +116,7 @@ def test_where_nothing_can_be_written_the_answer_is_the_same(
     assert MADE[kind](again) == made
 
 
-@pytest.mark.parametrize("kind", MADE)
+@pytest.mark.parametrize("kind", sampled(MADE, 2))
 def test_processes_that_make_it_at_once_leave_one_whole_file(
     repository: Repository, kind: str
 ) -> None:

@@ -18,6 +18,7 @@ from forge_bot.errors import ModelUnavailable
 from forge_bot.runs.outcome import Outcome
 from forge_bot.runs.wall_clock import now
 from forge_bot.values import TaskId, TaskMode, TaskSpec
+from tests.fakes.examples import at_most
 from tests.runs.wave_scene import Answer, Planned, Stage, Talker, done, replaced, task_of, wrote
 
 POEM = "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\n"
@@ -303,7 +304,9 @@ def _content(prompt: str, name: str) -> str:
 
 
 @settings(
-    max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=at_most(8),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(plan=plans())
 def test_whatever_the_plan_side_by_side_gives_the_same_files_as_one_after_the_other(

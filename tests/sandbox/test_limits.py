@@ -18,6 +18,7 @@ import pytest
 
 from forge_bot.errors import SandboxFailed
 from forge_bot.sandbox import BackendName, Box, CommandOutcome, ResourceLimits, run
+from tests.fakes.sampled import sampled
 from tests.recovery.boundaries import below
 from tests.sandbox.scene import Attempt
 
@@ -142,14 +143,15 @@ RUN = (
 )
 
 
+@pytest.mark.parametrize("rounds", sampled([1, 5], 2))
 def test_a_kill_while_the_box_is_made_leaves_no_process(
-    bubblewrap: BackendName, worktree: Path
+    bubblewrap: BackendName, worktree: Path, rounds: int
 ) -> None:
     """The moments of the kill: bwrap has just started, its child exists, the command waits for its
     limits.
     """
     marker = f"60.{os.getpid()}5"
-    for processes in (1, 2) * 6:
+    for processes in (1, 2) * rounds:
         with subprocess.Popen(
             [sys.executable, "-c", RUN, bubblewrap, worktree, f": {marker}; sleep 60"]
         ) as process:

@@ -24,6 +24,7 @@ from forge_bot.runs.run_paths import run_paths
 from forge_bot.sandbox import BackendName, failure_reason
 from forge_bot.settings import load_config
 from tests.fakes.sample import Sample
+from tests.fakes.sampled import sampled
 from tests.security.scene import git
 
 SECRET = "swordfish-of-the-registry"
@@ -206,7 +207,9 @@ def give(monkeypatch: pytest.MonkeyPatch, registry: Registry) -> None:
     )
 
 
-@pytest.mark.parametrize("approved", [False, True], ids=["at the base", "with an approved patch"])
+@pytest.mark.parametrize(
+    "approved", sampled([False, True], 2), ids=["at the base", "with an approved patch"]
+)
 def test_pip_fetches_with_them_and_neither_the_build_nor_the_tests_see_them(
     demo: Repository,
     registry: Registry,

@@ -20,7 +20,7 @@ from forge_bot.runs.question import Question
 from forge_bot.runs.resolve_run import resolve_run
 from forge_bot.runs.session import Session
 from forge_bot.runs.typed_answer import PersonAnswer
-from forge_bot.sandbox import BackendName, available
+from forge_bot.sandbox import BackendName, failure_reason
 from forge_bot.sentences import hint_of
 from forge_bot.settings import load_config
 from forge_bot.values import CommandResult, Tier
@@ -97,9 +97,18 @@ def registry(monkeypatch: pytest.MonkeyPatch) -> Generator[Registry]:
     found.server.server_close()
 
 
-@pytest.fixture(params=["bubblewrap", "landlock"])
+TROUBLES = {name: failure_reason(name) for name in BackendName}
+WORKING = next((name for name in BackendName if not TROUBLES[name]), BackendName.OFF)
+
+
+@pytest.fixture(
+    params=[
+        pytest.param(str(name), marks=() if name == WORKING else pytest.mark.thorough)
+        for name in (BackendName.BUBBLEWRAP, BackendName.LANDLOCK)
+    ]
+)
 def stage(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stage:
-    if trouble := dict(available())[BackendName(request.param)]:
+    if trouble := TROUBLES[BackendName(request.param)]:
         pytest.skip(trouble)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     pipeline = PIPELINE.format(parallel=4).replace("  - {id: completed", VERIFIED, 1)
