@@ -42,6 +42,8 @@ from forge_bot.values import Tier
 from tests.agent.scene import document, explore
 from tests.fakes.model_server import ModelServer, Says, busy
 
+pytestmark = pytest.mark.xdist_group("providers")
+
 CHAT, RESPONSES, ANTHROPIC = (
     "openai-chat:gpt-6-luna",
     "openai:gpt-6-luna",
