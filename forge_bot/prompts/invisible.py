@@ -29,7 +29,9 @@ _KINDS = {"Cc": RemovalKind.CONTROL_CHARACTER, "Co": RemovalKind.PRIVATE_USE_CHA
 
 def invisible_spans(text: str) -> list[RemovedSpan]:
     """Return one span for each invisible character without an effect, in linear time."""
-    return [] if text.isascii() and text.isprintable() else _Reader(text).spans()
+    # A text has few different characters, so each of them is looked at once.
+    suspects = {char for char in set(text) if chars.is_suspect(char)}
+    return _Reader(text, suspects).spans() if suspects else []
 
 
 def hides(content: str, before: str, after: str) -> bool:
@@ -45,8 +47,9 @@ def hides(content: str, before: str, after: str) -> bool:
 class _Reader:
     """One pass over the suspects of a text, with the decisions about earlier ones."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, suspects: set[str]) -> None:
         self._text = text
+        self._suspects = suspects
         self._flag_end = 0
         self._line_end = -1
         self._line_has_dots = False
@@ -55,7 +58,7 @@ class _Reader:
         found: list[RemovedSpan] = []
         dropped = -1  # the last dropped character
         seen = -1  # the last kept character before it
-        for index in [index for index, char in enumerate(self._text) if chars.is_suspect(char)]:
+        for index in [index for index, char in enumerate(self._text) if char in self._suspects]:
             before = seen if dropped == index - 1 else index - 1
             if not self._is_needed(before, index):
                 kind = _KINDS.get(
