@@ -131,6 +131,8 @@ def serve(
         done = subprocess.run(
             [
                 "git",
+                # After each push, git would look in one more process whether to pack.
+                *("-c", "receive.autogc=false"),
                 request.service.removeprefix("git-"),
                 "--stateless-rpc",
                 *(["--advertise-refs"] if request.asks_first else []),
