@@ -55,7 +55,6 @@ def test_an_abandoned_run_of_a_thread_cancels_its_batch(
     assert [each.cancelled for each in provider.batches] == [True]
 
 
-@pytest.mark.first_line
 def test_a_label_for_batches_counts_only_from_somebody_who_may_give_commands(
     stage: Stage, provider: BatchServer
 ) -> None:

@@ -164,7 +164,6 @@ def test_a_pull_request_that_is_over_gets_no_further_commits_and_that_is_said(
     assert stage.branch in said
 
 
-@pytest.mark.first_line
 def test_a_records_branch_of_somebody_else_is_left_alone_and_that_is_said(waiting: Stage) -> None:
     theirs = waiting.repo.bare.commit(
         RECORDS, {"mine.txt": "mine\n"}, "Mine", ANN, waiting.hub.clock.tick()

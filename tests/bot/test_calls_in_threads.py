@@ -45,7 +45,6 @@ def asked(stage: Stage) -> None:
     assert job.code == 0, job.log
 
 
-@pytest.mark.first_line
 def test_a_call_is_shown_with_its_arguments_and_made_once_after_an_approval(stage: Stage) -> None:
     asked(stage)
     (question,) = stage.said("checkpoint")

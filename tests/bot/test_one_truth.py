@@ -146,7 +146,6 @@ def test_a_question_that_cannot_be_asked_makes_the_job_red_and_leaves_what_is_op
 # --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.first_line
 def test_a_configuration_that_cannot_be_read_is_told_before_anything_begins_and_nothing_says_that_it_has(
     stage: Stage,
 ) -> None:

@@ -39,7 +39,6 @@ def configured(sample: Sample) -> None:
     sample.git("-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qm", "the team's")
 
 
-@pytest.mark.first_line
 def test_at_the_terminal(sample: Sample) -> None:
     configured(sample)
     asked = sample.forge("run", team.REQUEST, "--effort", "S", "--yes", "--model", MODEL)

@@ -55,7 +55,6 @@ def test_what_the_verification_found_comes_with_source_diff_and_tracebacks(sampl
     assert {"tests/test_schedule.py", "tests/test_cli.py"} <= set(shown), "named in tracebacks"
 
 
-@pytest.mark.first_line
 def test_what_a_review_found_comes_with_source_and_diff(sample: Sample) -> None:
     shown = shown_to_fix(
         sample,

@@ -56,7 +56,6 @@ def ended(sample: Sample) -> dict[str, list[str]]:
     return json.loads(sample.forge("status", "--json").out)["verification"]["requirements"]
 
 
-@pytest.mark.first_line
 def test_names_that_do_not_exist_or_did_not_run_are_marked_and_gaps_are_said_first(
     sample: Sample,
 ) -> None:

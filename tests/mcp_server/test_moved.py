@@ -108,7 +108,6 @@ def nothing_twice(stage: Stage) -> None:
     assert set(runs) == {workspace(stage)}
 
 
-@pytest.mark.first_line
 async def test_what_a_client_approved_is_asked_again_before_a_pull_request(
     github: FakeGitHub, tmp_path: Path
 ) -> None:

@@ -147,7 +147,6 @@ async def test_what_a_library_prints_reaches_no_client(sample: Sample) -> None:
         assert await raw.stdout.read() == b""
 
 
-@pytest.mark.first_line
 async def test_calls_that_wait_for_a_run_keep_the_server_from_nothing_else(sample: Sample) -> None:
     async with hosting(sample) as host:
         await host.begin(TASK)

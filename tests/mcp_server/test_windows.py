@@ -85,7 +85,6 @@ async def test_what_is_open_serves_where_the_server_was_started_outside_of_a_rep
         assert (second / host.workspace / "request.md").is_file()
 
 
-@pytest.mark.first_line
 async def test_a_folder_that_was_named_is_the_only_one_whatever_is_open(
     sample: Sample, second: Path, tmp_path: Path
 ) -> None:

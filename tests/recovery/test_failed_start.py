@@ -19,7 +19,7 @@ NAME = "rota-who-names-somebody-for-days-before-the"
 @pytest.mark.parametrize(
     ("kind", "number"),
     [
-        pytest.param("file", 3, marks=pytest.mark.first_line),
+        ("file", 3),
         ("file", 5),
         ("power", 4),
         ("file", 12),

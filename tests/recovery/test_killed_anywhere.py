@@ -7,6 +7,7 @@ import random
 import pytest
 
 from forge_bot.store import RECORD_BRANCHES
+from tests.fakes.sampled import sampled_rows
 from tests.recovery.conftest import Told
 from tests.recovery.scripts import MODEL
 from tests.recovery.trials import (
@@ -37,10 +38,13 @@ not to its end."""
 @pytest.mark.first_line
 @pytest.mark.parametrize(
     ("part", "boundaries"),
-    [
-        (0, (Boundary("power", 120), Boundary("model before", 1))),
-        (1, (Boundary("power", 150), Boundary("git before", 45), Boundary("file", 90))),
-    ],
+    sampled_rows(
+        [
+            (1, (Boundary("power", 150), Boundary("git before", 45), Boundary("file", 90))),
+            (0, (Boundary("power", 120), Boundary("model before", 1))),
+        ],
+        2,
+    ),
 )
 def test_a_run_that_is_killed_again_and_again_ends_the_same(
     short: Told, part: int, boundaries: tuple[Boundary, ...]

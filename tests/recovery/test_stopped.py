@@ -71,7 +71,6 @@ def _words(pid: int) -> bytes:
         return b""
 
 
-@pytest.mark.first_line
 @pytest.mark.parametrize(
     "signals",
     [

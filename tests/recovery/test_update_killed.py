@@ -15,7 +15,11 @@ _EACH = 9
 @pytest.mark.parametrize(
     "chosen",
     [
-        pytest.param(slice(_EACH + _EACH // 2, None, 2 * _EACH), id="in the middle"),
+        pytest.param(
+            slice(_EACH + _EACH // 2, None, 2 * _EACH),
+            id="in the middle",
+            marks=pytest.mark.journey,
+        ),
         *(
             pytest.param(slice(each, None, _EACH), id=f"{each}", marks=pytest.mark.slow)
             for each in range(_EACH)

@@ -55,7 +55,6 @@ def _clone(remote: Path, place: Path) -> Repository:
     return Repository.find(place)
 
 
-@pytest.mark.first_line
 def test_the_branch_begins_without_files_and_keeps_what_the_run_and_its_offer_were(
     sample: Sample,
 ) -> None:

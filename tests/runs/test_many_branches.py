@@ -59,7 +59,6 @@ def counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Counted:
     return run
 
 
-@pytest.mark.first_line
 def test_a_list_takes_as_many_processes_with_many_branches_as_with_none(
     counted: Counted, tmp_path: Path
 ) -> None:

@@ -83,7 +83,6 @@ def indexes(repository: Repository) -> list[Path]:
     return sorted(memory(repository).parent.glob("history-*"))
 
 
-@pytest.mark.first_line
 def test_the_next_process_reads_the_index_and_no_run(repository: Repository) -> None:
     first = asked(repository)
     assert first.similar

@@ -80,7 +80,6 @@ def test_a_machine_without_the_key_builds_on_what_was_signed_elsewhere(
     assert verified(sample.path, key, sample.offered) == GOOD
 
 
-@pytest.mark.first_line
 def test_the_key_is_lent_to_git_in_a_file_of_this_user_that_goes_and_stands_nowhere_else(
     sample: Sample, key: Path, tmp_path: Path
 ) -> None:
