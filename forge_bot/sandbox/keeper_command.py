@@ -4,17 +4,28 @@ The keeper ends all processes when we release it or are killed.
 """
 
 import json
+import marshal
 import os
 import subprocess
 import sys
+from ast import literal_eval
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from forge_bot.sandbox import keeper_process
 
 _GONE_SECONDS = 10
+_FOLDER = Path(keeper_process.__file__).parent
+_START = """
+import sys
+sys.path.append(sys.argv.pop(1))
+from keeper_process import main
+main()
+"""
+"""As a module it is compiled once; a script would be compiled for every command."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +50,7 @@ class KeeperHandle:
         with suppress(subprocess.TimeoutExpired):
             self.process.wait(_GONE_SECONDS)
         self.process.kill()
-        return json.loads(os.read(self.answer, 65_536) or "{}")
+        return literal_eval(os.read(self.answer, 65_536).decode() or "{}")
 
 
 @contextmanager
@@ -53,7 +64,8 @@ def under_keeper(
     answer, answer_end = os.pipe()
     try:
         process = subprocess.Popen(
-            [sys.executable, "-I", "-S", keeper_process.__file__, str(answer_end)],
+            # -B: what was not compiled when it was installed stays so.
+            [sys.executable, "-IBS", "-c", _START, str(_FOLDER), str(answer_end)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -66,7 +78,8 @@ def under_keeper(
     started = KeeperHandle(process, process.stdout.fileno() if process.stdout else -1, answer)
     try:
         if process.stdin:
-            process.stdin.write(json.dumps(order).encode() + b"\n")
+            # By way of JSON: what is marshalled must be plain values, without enumerations.
+            process.stdin.write(marshal.dumps(json.loads(json.dumps(order))))
             process.stdin.flush()
         yield started
     finally:

@@ -1,31 +1,36 @@
 """A small process that starts one command under limits and confinement and ends its processes.
 
-It runs as a separate script (`python -I -S keeper_process.py FD`) and uses only the standard
-library: its work between fork and exec would be unsafe in a program with threads, and as "child
-subreaper" it may end every child it has. Its order is one line of JSON on stdin. Stdin stays open
-as a lifeline: when it closes, every process ends. The answer is one line of JSON on descriptor FD.
-Other inherited descriptors are passed on to the command.
+It runs in a Python of its own (`keeper_command.py`) and uses only the standard library: its work
+between fork and exec would be unsafe in a program with threads, and as "child subreaper" it may end
+every child it has. Its order is a marshalled value on stdin. Stdin stays open as a lifeline: when
+it closes, every process ends. The answer is a Python literal on the descriptor that the first
+argument names. Other inherited descriptors are passed on to the command.
+
+A keeper starts for every command, so it imports only what loads quickly: `json`, `contextlib` and
+`signal` would take as long as the interpreter.
 """
 
 from __future__ import annotations
 
 import binascii
-import contextlib
 import ctypes
 import errno
 import fcntl
-import json
+import marshal
 import os
 import select
-import signal
 import stat
 import struct
 import sys
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:  # a keeper starts for every command: it does not read what it rarely needs
+if TYPE_CHECKING:
+    import signal
     import socket
     from typing import Any, NoReturn
+else:
+    # What `signal` wraps, without the enumerations that it makes of the numbers.
+    import _signal as signal
 
 _SET_DEATH_SIGNAL, _SET_NO_NEW_PRIVS, _SET_CHILD_SUBREAPER, _CAPBSET_DROP, _CAP_AMBIENT = (
     1,
@@ -48,6 +53,19 @@ _TROUBLE, KILLED = 125, 137
 _FOR_ALL = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
 
 
+class _Suppressed:
+    """Do as `contextlib.suppress` does."""
+
+    def __init__(self, *kinds: type[BaseException]) -> None:
+        self._kinds = kinds
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> bool:
+        return kind is not None and issubclass(kind, self._kinds)
+
+
 def descendants(above: int) -> list[int]:
     """Return the process ids of all children of `above`, their children, and so on.
 
@@ -57,7 +75,7 @@ def descendants(above: int) -> list[int]:
     todo = [above]
     while todo:
         parent = todo.pop()
-        with contextlib.suppress(OSError), os.scandir(f"/proc/{parent}/task") as tasks:
+        with _Suppressed(OSError), os.scandir(f"/proc/{parent}/task") as tasks:
             for task in tasks:
                 fresh = [int(word) for word in _content(f"{task.path}/children").split()]
                 todo += fresh
@@ -181,7 +199,7 @@ def _limit(limits: dict[str, int]) -> None:
         held = value if hard == resource.RLIM_INFINITY else min(value, hard)
         resource.setrlimit(which, (held, held))
     # When memory is short, the kernel ends the boxed command before the user's own processes.
-    with contextlib.suppress(OSError):
+    with _Suppressed(OSError):
         score = os.open("/proc/self/oom_score_adj", os.O_WRONLY | os.O_CLOEXEC)
         os.write(score, b"1000")
         os.close(score)
@@ -200,7 +218,7 @@ def _become(order: dict[str, Any], trouble: int, line: socket.socket | None) -> 
             signal.signal(ignored, signal.SIG_DFL)
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         _limit(order["limits"])
-        with contextlib.suppress(AttributeError):
+        with _Suppressed(AttributeError):
             _libc().prctl(_SET_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
         if walls := order.get("walls"):
             _drop_capabilities()
@@ -215,7 +233,7 @@ def _become(order: dict[str, Any], trouble: int, line: socket.socket | None) -> 
     # The child must never continue as a second keeper, whatever happened.
     except Exception as error:  # noqa: BLE001
         words = repr(error)
-    os.write(trouble, json.dumps({"stage": stage, "errno": number, "words": words}).encode())
+    os.write(trouble, marshal.dumps({"stage": stage, "errno": number, "words": words}))
     os._exit(_TROUBLE)
 
 
@@ -288,7 +306,7 @@ def _received(line: socket.socket, own: tuple[str, ...]) -> _Listener | None:
     import socket
 
     line.setblocking(False)
-    with contextlib.suppress(BlockingIOError):
+    with _Suppressed(BlockingIOError):
         _, descriptors, _, _ = socket.recv_fds(line, 16, 1)
         return _Listener(descriptors[0], own) if descriptors else None
     return None
@@ -319,15 +337,15 @@ def _end_all(command: int) -> None:
 
     First all are stopped, so that none starts children faster than they are found.
     """
-    with contextlib.suppress(OSError):  # root only: its processes are not counted
+    with _Suppressed(OSError):  # root only: its processes are not counted
         os.setpriority(os.PRIO_PROCESS, 0, -20)
     while True:
         for what in (signal.SIGSTOP, signal.SIGKILL):
             for pid in descendants(os.getpid()):
-                with contextlib.suppress(ProcessLookupError, PermissionError):
+                with _Suppressed(ProcessLookupError, PermissionError):
                     os.kill(pid, what)
         if sys.platform != "linux":
-            with contextlib.suppress(ProcessLookupError, PermissionError):
+            with _Suppressed(ProcessLookupError, PermissionError):
                 os.killpg(command, signal.SIGKILL)
         if _reap(command)[0]:
             return
@@ -364,11 +382,12 @@ def _socket_pair() -> tuple[socket.socket, socket.socket]:
 def main() -> None:
     """Carry out the order on stdin and answer on the descriptor named by the first argument."""
     answer = int(sys.argv[1])
-    line = sys.stdin.buffer.readline()
-    if not line:
+    try:
+        # It comes from the program that started this one, with the same Python.
+        order: dict[str, Any] = marshal.load(sys.stdin.buffer)  # noqa: S302
+    except EOFError:
         return
-    order = json.loads(line)
-    with contextlib.suppress(AttributeError):
+    with _Suppressed(AttributeError):
         _libc().prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     # Who stops a service or hangs up sends these to all of its processes. This one ends when the
     # one above it does, and says until then how the command ended.
@@ -394,13 +413,10 @@ def main() -> None:
     listener = _received(line[0], tuple(order.get("own", ()))) if line else None
     status = _attend(command, 0, news, listener)
     _end_all(command)
-    report: dict[str, Any] = json.loads(trouble_words) if trouble_words else {}
+    # The words are of this process before it became the command.
+    report: dict[str, Any] = marshal.loads(trouble_words) if trouble_words else {}  # noqa: S302
     report["asked"] = sorted(listener.asked) if listener else []
     if status is not None:
         code = os.waitstatus_to_exitcode(status)
         report["exit_code"] = code if code >= 0 else 128 - code
-    os.write(answer, json.dumps(report).encode())
-
-
-if __name__ == "__main__":
-    main()
+    os.write(answer, repr(report).encode())
