@@ -25,7 +25,7 @@ def release(*words: str, root: Path = ROOT) -> subprocess.CompletedProcess[str]:
 def copy(tmp_path: Path) -> Path:
     """A clone with the files of this checkout, whose changelog has a section for the version."""
     folder = tmp_path / "clone"
-    subprocess.run(["git", "clone", "-q", "--depth=1", f"file://{ROOT}", folder], check=True)
+    subprocess.run(["git", "clone", "-q", "--shared", ROOT, folder], check=True)
     for name in (
         "scripts/release",
         "scripts/action/find-uv",

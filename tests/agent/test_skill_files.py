@@ -11,6 +11,7 @@ from forge_bot.agent.tools.setup import CapabilitySetup
 from forge_bot.agent.tools.skills import files_of, read_skill
 from forge_bot.agent.tools.tool_catalogue import ToolCatalogue, discover_capabilities
 from forge_bot.errors import BadCapabilities
+from tests.fakes.sampled import sampled_rows
 from tests.fakes.tool_servers import skill
 
 ROOT = Path(__file__).parents[2]
@@ -113,16 +114,19 @@ def test_skills_that_ship_are_valid_for_us_and_for_the_reference_validator(place
 
 @pytest.mark.parametrize(
     ("front", "valid"),
-    [
-        ("name: deploy\ndescription: x\nlicense: MIT\nmetadata:\n  author: a", True),
-        ("name: deploy\ndescription: x\nallowed-tools: Read Bash(git:*)", True),
-        ("name: deploy", False),
-        ("name: other\ndescription: x", False),
-        ("name: De_ploy\ndescription: x", False),
-        ("name: deploy-\ndescription: x", False),
-        ("name: de--ploy\ndescription: x", False),
-        (f"name: deploy\ndescription: {'x' * 1_025}", False),
-    ],
+    sampled_rows(
+        [
+            ("name: deploy\ndescription: x\nlicense: MIT\nmetadata:\n  author: a", True),
+            ("name: deploy\ndescription: x\nallowed-tools: Read Bash(git:*)", True),
+            ("name: deploy", False),
+            ("name: other\ndescription: x", False),
+            ("name: De_ploy\ndescription: x", False),
+            ("name: deploy-\ndescription: x", False),
+            ("name: de--ploy\ndescription: x", False),
+            (f"name: deploy\ndescription: {'x' * 1_025}", False),
+        ],
+        3,
+    ),
 )
 def test_we_and_the_reference_validator_take_and_refuse_the_same(
     tmp_path: Path, front: str, valid: bool

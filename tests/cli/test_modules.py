@@ -13,6 +13,7 @@ import typer
 
 from forge_bot.cli.app import app
 from tests.fakes.sample import Sample
+from tests.fakes.sampled import sampled
 
 _READ = "import time:"
 _MOST = {
@@ -164,7 +165,7 @@ def test_a_command_that_only_looks_reads_few_modules_and_none_that_works(sample:
     } == {}
 
 
-@pytest.mark.parametrize("words", [("list",), ("abandon", "--by-script")])
+@pytest.mark.parametrize("words", sampled([("abandon", "--by-script"), ("list",)], 2))
 def test_a_command_that_asks_no_model_reads_no_library_of_models(
     sample: Sample, words: tuple[str, ...]
 ) -> None:

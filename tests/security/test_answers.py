@@ -15,6 +15,7 @@ from mcp.types import ElicitResult
 
 from forge_bot.mcp_server.hooks import answer_hook
 from tests.fakes.sample import Sample
+from tests.fakes.sampled import sampled
 from tests.fakes.warm_python import warm_python
 from tests.mcp_server.host import Host, Refusal, hosting
 from tests.mcp_server.test_gates import Person, says
@@ -111,7 +112,7 @@ pty.spawn([sys.executable, "-m", *words], stdin_read=lambda _: typed.pop() if ty
 """
 
 
-@pytest.mark.parametrize("command", ["approve", "resume"])
+@pytest.mark.parametrize("command", sampled(["approve", "resume"], 2))
 def test_a_terminal_that_a_coding_agent_made_is_none(
     asked_sample: Sample, tmp_path: Path, command: str
 ) -> None:
