@@ -121,6 +121,9 @@ def test_a_models_claim_never_overrides_an_exit_code(sample: Sample) -> None:
             ("verifier", "final-verification", "*"): lie,
         }
     )
+    # The verification is what finds it here, not the tests right after the edits.
+    (sample.path / ".forge").mkdir()
+    (sample.path / ".forge" / "config.yml").write_text("tries: {most: 0}\n")
     sample.forge("run", TASK, "--effort", "S", "--model", model)
     waiting = sample.forge("approve", "--model", model)
     assert waiting.code == 3
