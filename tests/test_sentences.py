@@ -207,10 +207,10 @@ def name_of(callee: ast.expr) -> str:
     return callee.id if isinstance(callee, ast.Name) else getattr(callee, "attr", "")
 
 
-def assigned(nodes: Collection[ast.AST]) -> dict[str, list[ast.expr]]:
+def assigned(inside: Collection[ast.AST]) -> dict[str, list[ast.expr]]:
     """What a file assigns to each plain name."""
     found: dict[str, list[ast.expr]] = {}
-    for node in nodes:
+    for node in inside:
         if isinstance(node, ast.Assign):
             for target in node.targets:
                 if isinstance(target, ast.Name):
@@ -224,11 +224,11 @@ def literals(
     """The sentences in a file that are given to these callees without a name, from an argument on,
     as a text or by a variable that holds one; commands to type are none.
     """
-    nodes = nodes_of_files()[path]
-    held = assigned(nodes)
+    inside = nodes_of_files()[path]
+    held = assigned(inside)
     return [
         text
-        for node in nodes
+        for node in inside
         if isinstance(node, ast.Call) and name_of(node.func) in callees
         for given in (
             *node.args[first:],
