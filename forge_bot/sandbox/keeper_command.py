@@ -19,13 +19,6 @@ from forge_bot.sandbox import keeper_process
 
 _GONE_SECONDS = 10
 _FOLDER = Path(keeper_process.__file__).parent
-_START = """
-import sys
-sys.path.append(sys.argv.pop(1))
-from keeper_process import main
-main()
-"""
-"""As a module it is compiled once; a script would be compiled for every command."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +58,7 @@ def under_keeper(
     try:
         process = subprocess.Popen(
             # -B: what was not compiled when it was installed stays so.
-            [sys.executable, "-IBS", "-c", _START, str(_FOLDER), str(answer_end)],
+            [sys.executable, "-IBS", "-c", keeper_process.START, str(_FOLDER), str(answer_end)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

@@ -32,6 +32,10 @@ else:
     # What `signal` wraps, without the enumerations that it makes of the numbers.
     import _signal as signal
 
+START = "import sys; sys.path.append(sys.argv.pop(1)); import keeper_process as it; it.main()"
+"""The program that starts this one, with its folder and the descriptor as arguments: a module is
+compiled once, and a script would be for every command."""
+
 _SET_DEATH_SIGNAL, _SET_NO_NEW_PRIVS, _SET_CHILD_SUBREAPER, _CAPBSET_DROP, _CAP_AMBIENT = (
     1,
     38,
