@@ -19,6 +19,7 @@ from forge_bot.cli.options import (
     HERE,
     ByScript,
     CapabilityChoice,
+    CommandGroup,
     From,
     HostChoice,
     Model,
@@ -36,6 +37,7 @@ from forge_bot.cli.shell_completion import documents, phases_to_repeat, run_fold
 from forge_bot.sentences import say
 
 _capability_app = typer.Typer(
+    cls=CommandGroup,
     help=say("help.capabilities.what"),
     invoke_without_command=True,
 )
@@ -73,6 +75,7 @@ def _try_capability(
 
 
 app = typer.Typer(
+    cls=CommandGroup,
     name="forge-bot",
     help=say("help.program.what"),
     no_args_is_help=True,

@@ -5,10 +5,11 @@ from typing import Annotated
 
 import typer
 
-from forge_bot.cli.options import Repo
+from forge_bot.cli.options import CommandGroup, Repo
 from forge_bot.sentences import say
 
 graph_app = typer.Typer(
+    cls=CommandGroup,
     help=say("help.graph.what"),
     no_args_is_help=True,
     rich_markup_mode=None,

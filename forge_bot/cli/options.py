@@ -11,10 +11,29 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, get_type_hints
 
 import typer
+from typer.core import TyperGroup
 
 from forge_bot.cli.shell_completion import complete_runs, phase_names, phases_to_repeat
 from forge_bot.cli.standard_streams import typed
 from forge_bot.sentences import say
+
+_ANY_LENGTH = 10_000
+
+
+class CommandGroup(TyperGroup):
+    """A group whose help lists each command with a whole sentence. typer cuts it at the width."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the list of commands. The formatter wraps long sentences."""
+        known = ((name, self.get_command(ctx, name)) for name in self.list_commands(ctx))
+        with formatter.section(say("help.program.commands")):
+            formatter.write_dl(
+                [
+                    (name, command.get_short_help_str(_ANY_LENGTH))
+                    for name, command in known
+                    if command is not None and not command.hidden
+                ]
+            )
 
 
 def words(value: str | None) -> str | None:

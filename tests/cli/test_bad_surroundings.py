@@ -217,6 +217,16 @@ def test_a_file_of_ones_own_that_cannot_be_read_is_named(sample: Sample, name: s
 # --------------------------------------------------------------------------------------------------
 
 
+def test_the_list_of_commands_has_whole_sentences_at_any_width(sample: Sample) -> None:
+    for words in ((), ("graph",), ("capabilities",)):
+        said = program(sample, *words, "--help", environ={"COLUMNS": "80"})
+        listed = said.out[said.out.index("Commands:") :]
+        assert "..." not in listed
+        assert max(map(len, listed.splitlines())) <= 80
+    told = " ".join(program(sample, "--help").out.split())
+    assert "Write a commented .forge/config.yml and, on GitHub, the workflow of the bot" in told
+
+
 def test_the_bare_name_asks_for_help_and_is_no_mistake(sample: Sample) -> None:
     said = sample.forge()
     assert said.code == 2
