@@ -4,8 +4,11 @@ answer.
 Faces render it.
 """
 
-from collections.abc import Iterator
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from difflib import unified_diff
+from fnmatch import fnmatch
 from typing import Literal
 from uuid import uuid4
 
@@ -17,7 +20,6 @@ from forge_bot.engine.phases import AgentPhase
 from forge_bot.engine.reports import GateShown
 from forge_bot.engine.state import OpenGate, Reason, State
 from forge_bot.prompts.untrusted import what_is_hidden
-from forge_bot.runs.patch_setup import setup_of_patch
 from forge_bot.runs.question_overview import Overview, overview
 from forge_bot.runs.run import Run
 from forge_bot.runs.standing_rules import told
@@ -28,6 +30,8 @@ from forge_bot.values import Finding, Frozen
 _TEXT_SHOWN = MOST_CHARACTERS
 _LINES_COMPARED = 5_000
 _SHORT_LINES, _SHORT_CHARACTERS = 40, 2_500
+
+_CHANGED = re.compile(r"\+\+\+ (?:b/|\"b/)(.+?)\"?\s*")
 
 
 class Choice(Frozen):
@@ -160,7 +164,7 @@ def _checkpoint(run: Run, asked: Checkpoint) -> Question:
             digest=asked.digest,
             risks=(
                 *asked.risks,
-                *setup_of_patch(run),
+                *_setup_of_patch(run),
                 *_hidden(run, documents),
                 *told(run.rules, run.state),
             ),
@@ -313,3 +317,52 @@ def _gate_in(raw: bytes | None) -> OpenGate | None:
         return State.model_validate_json(raw or b"").gate
     except ValidationError:
         return None
+
+
+def _setup_of_patch(run: Run) -> Iterator[str]:
+    """Yield a risk for each setup command that may build the project with network after the patch
+    of the open question was approved.
+    """
+    gate = run.state.gate
+    if gate is None or gate.reason is not Reason.PROTECTED_PATHS:
+        return
+    from forge_bot.runs.installation import DEPENDENCY_FILES
+    from forge_bot.runs.kept_profiles import profile_at
+    from forge_bot.runs.setup_steps import deciding_files, not_divided
+
+    added = _added_lines(
+        run.workspace.read(file.name) for file in gate.files if file.name.endswith(".patch")
+    )
+    names = [path.rpartition("/")[2] for path in added]
+    if not any(fnmatch(name, known) for name in names for known in DEPENDENCY_FILES):
+        return
+    commit = run.state.base_commit
+    setup = [
+        each.argv
+        for each in profile_at(
+            run.repository, commit, run.config, run.state.flags.scope
+        ).commands.setup
+    ]
+    texts = {
+        path: (run.repository.read(commit, path) or b"").decode("utf-8", "replace")
+        + "".join(added.get(path, ()))
+        for path in deciding_files(setup)
+    }
+    for command in not_divided(setup, lambda path: texts.get(path, "")):
+        yield say("question.setup_runs_again", command=command)
+
+
+def _added_lines(patches: Iterable[str]) -> Mapping[str, list[str]]:
+    """Return the lines that patches add, by the file: with those of the base commit they are all
+    that setup may read there.
+    """
+    found = defaultdict[str, list[str]](list)
+    for patch in patches:
+        path = ""
+        for line in patch.splitlines():
+            if (named := _CHANGED.fullmatch(line)) is not None:
+                path = named[1]
+                found[path] += ["\n"]
+            elif line.startswith("+"):
+                found[path].append(line[1:] + "\n")
+    return found

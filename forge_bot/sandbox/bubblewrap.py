@@ -27,10 +27,9 @@ from forge_bot.sandbox.find_program import CannotStart, cannot_start, program
 from forge_bot.sandbox.keeper_command import KeeperHandle, under_keeper
 from forge_bot.sandbox.keeper_process import KILLED
 from forge_bot.sandbox.mounts import TEMPORARY, environment, mounts
-from forge_bot.sandbox.output import BoundedOutput
 from forge_bot.sandbox.read_only_places import protected_mounts, remove_new_files
 from forge_bot.sandbox.visible_files import VisibleFiles, visible_files
-from forge_bot.sandbox.watch_process import ProcessReport, WatchLimits, watch
+from forge_bot.sandbox.watch_process import BoundedOutput, ProcessReport, WatchLimits, watch
 from forge_bot.sentences import say
 
 ALONE = (

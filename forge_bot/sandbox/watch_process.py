@@ -11,7 +11,6 @@ from time import monotonic
 
 from forge_bot.sandbox.box import ResourceLimits
 from forge_bot.sandbox.keeper_process import descendants
-from forge_bot.sandbox.output import BoundedOutput
 
 SHARED_MEMORY = "/dev/shm"  # noqa: S108
 _PIECE = 65_536
@@ -21,6 +20,44 @@ _LOOK_SHARE = 10
 # A killed process ends at once unless the kernel holds it (a dead network file system). Then we
 # stop waiting for it.
 _PATIENCE_SECONDS = 10
+
+
+class BoundedOutput:
+    """Receives a stream in pieces and keeps its head and its tail.
+
+    It never holds more than `limit` bytes and the current piece.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self._head_room = limit // 2
+        self._tail_room = limit - limit // 2
+        self._head = bytearray()
+        self._tail = bytearray()
+        self._left_out = 0
+
+    @property
+    def truncated(self) -> bool:
+        """Return whether bytes between head and tail were dropped."""
+        return self._left_out > 0
+
+    def add(self, piece: bytes) -> None:
+        """Add the next piece of the stream."""
+        room = self._head_room - len(self._head)
+        self._head += piece[:room]
+        self._tail += piece[room:]
+        surplus = max(0, len(self._tail) - self._tail_room)
+        del self._tail[:surplus]
+        self._left_out += surplus
+
+    def text(self) -> str:
+        """Return head and tail as text.
+
+        Bytes that are no UTF-8 become U+FFFD. A cut is reported on its own line.
+        """
+        if not self.truncated:
+            return bytes(self._head + self._tail).decode(errors="replace")
+        head, tail = self._head.decode(errors="replace"), self._tail.decode(errors="replace")
+        return f"{head}\n[… {self._left_out} bytes left out …]\n{tail}"
 
 
 class ExceededLimit(StrEnum):
