@@ -28,6 +28,7 @@ from forge_bot.runs.create_run import NewRun, create_run, plan_for
 from forge_bot.runs.local_user import local_user
 from forge_bot.runs.outcome import Outcome
 from forge_bot.runs.question import Question
+from forge_bot.runs.remembered_model import keep_model
 from forge_bot.runs.request_draft import draft_from_words
 from forge_bot.runs.session import Asker, Session
 from forge_bot.runs.tier_models import models_for
@@ -74,9 +75,15 @@ def demo(folder: Path | None, *, yes: bool) -> int:
         if yes or not at_terminal()
         else _recorded(ask_at_terminal(progress), console)
     )
-    models = models_for(config, f"replay:{source / RECORD}", None)
+    recorded = f"replay:{source / RECORD}"
+    # Whoever goes on later has no key either.
+    keep_model(repository, info.name, recorded)
+    models = models_for(config, recorded, None)
     try:
         outcome, run = Session(repository, config, models, progress, ask).go_on(info)
+    except (KeyboardInterrupt, EOFError):
+        _farewell(console, target, Outcome.WAITING)
+        raise
     finally:
         progress.stop()
     code = print_result(outcome, run, progress, Ending())

@@ -200,6 +200,20 @@ def test_a_signal_at_the_question_ends_the_command_at_once(
     assert "waits for you" in sample.forge("list").out
 
 
+def test_a_demo_that_is_stopped_at_its_question_goes_on_without_a_key(
+    sample: Sample, tmp_path: Path
+) -> None:
+    folder = tmp_path / "demo"
+    with terminal(sample, "demo", str(folder), COLUMNS="200") as person:
+        person.until("Your answer")
+        person.process.send_signal(signal.SIGINT)
+        assert f"cd {folder} && forge-bot resume" in person.until("Stopped.")
+        assert person.ended() == 1
+    done = sample.forge("approve", "--repo", str(folder))
+    assert done.code == 0, done
+    assert "✓ Done." in done.out
+
+
 OTHER_THREAD = """
 import signal, threading
 from forge_bot.cli.console import Console
