@@ -158,7 +158,7 @@ def _branches(version: Version) -> Mapping[str, Took]:
 def _first_begin(version: Version, past: int) -> Mapping[str, Took]:
     place = version.place / f"past-{past}"
     place.mkdir()
-    root = finished(demo(place), place, past).repository.root
+    root = finished(demo(place).repository, place, past).repository.root
     subprocess.run(["git", "-C", str(root), "reset", "--quiet", "--hard", "main"], check=True)
     took = version.command(root, *_TASK, "--model", version.model)
     return {f"`run`, the first among {past:,} past runs": took}
