@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from forge_bot.cli.app import run
 from tests.fakes.examples import FEW
@@ -32,7 +32,11 @@ if TYPE_CHECKING:
     from tests.fakes.github import FakeGitHub
 
 
-settings.register_profile(FEW, max_examples=25)
+# A busy machine is no fault of an example, so no time counts.
+_UNTIMED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("untimed", _UNTIMED)
+settings.register_profile(FEW, _UNTIMED, max_examples=25)
+settings.load_profile("untimed")
 
 
 def _shard(text: str) -> tuple[int, int]:
