@@ -100,8 +100,9 @@ class Session:
             for notice in run.notices:
                 self.tell(Message(text=notice))
             if first is not None and run.state.ended:
-                # A process that is killed after the last report has not delivered the record.
-                self.finish(run)
+                # A process that is killed after the last report has not kept the record. What is
+                # pushed is for the command to say.
+                self.finish(run, push=False)
             if first is not None and (report := first(run)) is not None:
                 self._told(run, report)
             return self._performed(run, last), run
@@ -173,7 +174,7 @@ class Session:
             self.stopped(run, last, action)
             return Outcome.WAITING
         if isinstance(action, Done):
-            self.finish(run)
+            self.finish(run, push=self.push)
         return outcome_of(action)
 
     def stopped(self, run: Run, last: PhaseId, action: Action) -> None:
@@ -182,17 +183,16 @@ class Session:
         label = run.pipeline.phase(last).label
         self.tell(StoppedBefore(last=label, following=f"{following.label} ({following.id})"))
 
-    def finish(self, run: Run) -> None:
+    def finish(self, run: Run, *, push: bool) -> None:
         """Deliver the record of a run that is over: push it if wanted, keep it apart from code."""
         if leaves_batches(run):
             end_batches(run, self.models, self.environ, self.tell)
-        self._push_record(run)
-        self._keep_record(run)
+        if push:
+            self._push_record(run)
+        self._keep_record(run, push=push)
 
     def _push_record(self, run: Run) -> None:
         """The commit that records the end of a run can only follow the push it records."""
-        if not self.push:
-            return
         try:
             push_run(run, offered(run))
         except GitFailed as error:
@@ -207,8 +207,8 @@ class Session:
                 )
             )
 
-    def _keep_record(self, run: Run) -> None:
-        kept = keep_run(run, push=self.push)
+    def _keep_record(self, run: Run, *, push: bool) -> None:
+        kept = keep_run(run, push=push)
         if kept.trouble:
             text = say(
                 "runs.session.record_is_on_its_branch",

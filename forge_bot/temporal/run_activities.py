@@ -240,7 +240,7 @@ def _recorded(order: StepOrder, _session: Session, run: Run) -> StepDone:
 
 def _finished(_order: StepOrder, session: Session, run: Run) -> StepDone:
     """Deliver the record of a run that is over."""
-    session.finish(run)
+    session.finish(run, push=session.push)
     return StepDone(commit=run.tree.head().commit)
 
 
