@@ -78,9 +78,9 @@ _NOT_FOR_PEOPLE = {
     "sandbox/backends: ended for running more than  processes at a time",
     "sandbox/backends: ended because /dev/shm holds more than a command may fill",
     "sandbox/backends: called off",
+    "sandbox/watch_process: […  bytes left out …]",
     "sandbox/find_program: : no such command in the sandbox.",
     "sandbox/find_program: : cannot be executed ().",
-    "sandbox/output: […  bytes left out …]",
     # A mistake of ours.
     "sandbox/box: is not the name of something inside the work tree",
 }

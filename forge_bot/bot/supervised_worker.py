@@ -40,7 +40,7 @@ _GENTLE_SECONDS = 4.0
 """Of the seven and a half that GitHub leaves a cancelled step before it is ended."""
 
 
-class _WorkerProcess:
+class WorkerProcess:
     """One worker: started without the token, read line by line, asked to stop and then killed.
 
     Iterate over its messages, and answer each commit by `go_on`.
@@ -154,7 +154,7 @@ class SupervisedWorker:
         self.environ = environ
         self.pushed = pushed
         self.gate = gate
-        self._child: _WorkerProcess | None = None
+        self._child: WorkerProcess | None = None
         self._cancelled = False
         self._done = False
 
@@ -203,7 +203,7 @@ class SupervisedWorker:
             workflows=self.around.push_workflows,
         )
         pushed = tree.head().commit
-        self._child = child = _WorkerProcess(
+        self._child = child = WorkerProcess(
             self.repository.root, arguments, without_token(self.environ, self.around.token)
         )
         if self._cancelled:
@@ -219,7 +219,7 @@ class SupervisedWorker:
             stopped = child.stopped()
         return stopped, answer
 
-    def _followed(self, child: _WorkerProcess, inspector: CommitInspector, pushed: str) -> str:
+    def _followed(self, child: WorkerProcess, inspector: CommitInspector, pushed: str) -> str:
         """Heed a worker's messages until it has stopped; `pushed` is the commit it starts from.
         Return its answer to a question.
         """
