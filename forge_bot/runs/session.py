@@ -28,6 +28,7 @@ from forge_bot.engine.state import Reason
 from forge_bot.errors import ForgeError, GitFailed, StaleApproval
 from forge_bot.git import Repository
 from forge_bot.interaction.remedy_words import advice_at_terminal
+from forge_bot.runs.ended_records import is_kept
 from forge_bot.runs.find_runs import RunInfo
 from forge_bot.runs.hand_edits import hand_edits
 from forge_bot.runs.inquiry import Inquiry, InquiryArguments, ended, inquire, look_into
@@ -99,7 +100,7 @@ class Session:
             last = phase_named(run.pipeline, self.until) if self.until is not None else None
             for notice in run.notices:
                 self.tell(Message(text=notice))
-            if first is not None and run.state.ended:
+            if first is not None and run.state.ended and not self._is_kept(run):
                 # A process that is killed after the last report has not kept the record. What is
                 # pushed is for the command to say.
                 self.finish(run, push=False)
@@ -190,6 +191,9 @@ class Session:
         if push:
             self._push_record(run)
         self._keep_record(run, push=push)
+
+    def _is_kept(self, run: Run) -> bool:
+        return is_kept(self.repository, run.tree.commit_id())
 
     def _push_record(self, run: Run) -> None:
         """The commit that records the end of a run can only follow the push it records."""

@@ -286,7 +286,7 @@ def test_a_bad_file_stops_a_run_before_a_model_is_asked(sample: Sample, name: st
     model = sample.model()
     said = sample.forge("run", "Say who is next", "--effort", "S", "--yes", "--model", model)
     assert said.code == 5
-    assert f"{name}:1: mcpServers: Input should be a valid dictionary" in said.err
+    assert f"{name}:1: mcpServers: this must be a mapping of keys to values" in said.err
 
 
 def test_what_was_used_failed_was_declined_or_is_missing_is_shown(sample: Sample) -> None:
