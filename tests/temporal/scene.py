@@ -91,10 +91,16 @@ def free_port() -> int:
 
 @contextmanager
 def server(folder: Path, *options: str) -> Generator[Server]:
-    """A server for the time of the block."""
+    """A server for the time of the block. Between the look at a port and its use another process
+    may have taken it, so a server that ends at once is started with another one.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     it = Server(folder / "history.sqlite", free_port(), options)
-    it.start()
+    try:
+        it.start()
+    except AssertionError:
+        it.port = free_port()
+        it.start()
     try:
         yield it
     finally:
