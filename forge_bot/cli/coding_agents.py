@@ -1,4 +1,4 @@
-"""Whether a person can be asked here, and the coding agent in whose shell this process runs.
+"""Find out whether a person can be asked here, and in which coding agent's shell this process runs.
 
 A terminal means a person, unless a program made it. An agent's shell can make one, but its
 processes stay below it in the tree of processes. A process that leaves that tree on purpose is not

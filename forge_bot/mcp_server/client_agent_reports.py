@@ -1,6 +1,6 @@
 """Reports of what a client's agents did: checked against the tree, and passed to the engine."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from forge_bot.agent.tries import with_tries
@@ -27,6 +27,7 @@ from forge_bot.sentences import say
 from forge_bot.values import Severity, TaskId, Usage, Verdict
 
 _COMPLAINTS = 2
+_MOST_STRAY = 5
 """Unfit artifacts that go straight back for the same action; the next one is recorded, and the
 pipeline decides."""
 
@@ -108,24 +109,21 @@ def agent_worked(
     reports = [
         _land(run, action, task, texts[task], usages[task], shares.get(task, ())) for task in there
     ]
-    left = [
-        say("client.client_agent_reports.task_has_none", task=task, name=names[task])
-        for task in tasks
-        if task not in there
-    ]
-    stray = [] if implementing else list(changed)
-    return _told(
-        run,
-        action,
-        reports,
-        (
-            *left,
-            *(
-                say("client.client_agent_reports.belongs_to_no_commit", path=path)
-                for path in stray[:5]
-            ),
-        ),
-    )
+    missing = [task for task in tasks if task not in there]
+    stray = () if implementing else tuple(changed)
+    return _told(run, action, reports, (*_left(missing, names), *_stray(stray)))
+
+
+def _left(tasks: Iterable[TaskId | None], names: dict[TaskId | None, str]) -> Iterator[str]:
+    """Yield what is said of tasks without a document."""
+    for task in tasks:
+        yield say("client.client_agent_reports.task_has_none", task=task, name=names[task])
+
+
+def _stray(paths: Sequence[str]) -> Iterator[str]:
+    """Yield what is said of the first files that belong to no commit."""
+    for path in paths[:_MOST_STRAY]:
+        yield say("client.client_agent_reports.belongs_to_no_commit", path=path)
 
 
 def _worked_on(

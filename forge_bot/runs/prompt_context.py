@@ -41,7 +41,7 @@ _FEW_FILES = 60
 
 
 class _Said(NamedTuple):
-    """What was said about the work: notes to this agent, decisions, and problems found."""
+    """Notes to this agent, decisions of a maintainer, and problems found in the work."""
 
     notes: tuple[str, ...]
     decided: tuple[str, ...]
@@ -49,7 +49,7 @@ class _Said(NamedTuple):
 
 
 class _Recalled(NamedTuple):
-    """What earlier runs teach for a prompt, a line each."""
+    """Lessons of earlier runs for a prompt, a line each."""
 
     similar: tuple[str, ...] = ()
     patterns: tuple[str, ...] = ()

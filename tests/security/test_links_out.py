@@ -7,13 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.git import Repository, Tree
-from forge_bot.runs.installation import Foundation
-from forge_bot.runs.kept_profiles import profile_at
 from forge_bot.runs.project import Project
 from forge_bot.runs.run_paths import run_paths
 from forge_bot.sandbox import BackendName, available
-from forge_bot.settings import load_config
+from tests.security.project_scene import project_in
 from tests.security.scene import git
 
 CONFIG = """sandbox: %s
@@ -67,17 +64,7 @@ def made(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mon
             (folder / name).write_text(text, encoding="utf-8")
         for words in (("init", "-q", "-b", "main"), ("add", "-A"), ("commit", "-qm", "start")):
             git(folder, *words)
-        repository = Repository.find(folder)
-        config, base = load_config(folder), repository.commit_id("HEAD")
-        return Project(
-            repository,
-            Tree(folder),
-            run_paths(repository, "demo"),
-            config,
-            profile_at(repository, base, config),
-            lambda _notice: None,
-            Foundation(base, tuple[bytes, ...]),
-        )
+        return project_in(folder)
 
     return make
 

@@ -16,15 +16,10 @@ from pathlib import Path
 import pytest
 
 from forge_bot.errors import GitFailed
-from forge_bot.git import Repository, Tree
 from forge_bot.knowledge import ENV
-from forge_bot.runs.installation import Foundation
-from forge_bot.runs.kept_profiles import profile_at
-from forge_bot.runs.project import Project
-from forge_bot.runs.run_paths import run_paths
 from forge_bot.runs.setup_steps import deciding_files, divided, not_divided
 from forge_bot.sandbox import BackendName, available
-from forge_bot.settings import load_config
+from tests.security.project_scene import project_in
 from tests.security.scene import git
 
 BACKEND = """
@@ -178,18 +173,7 @@ def test_an_approved_dependency_is_fetched_and_the_project_is_built_without_netw
     (folder / "uv.lock").write_text(LOCK + LOCKED % {"url": url, "hash": digest}, encoding="utf-8")
     patch = git(folder, "diff").encode() + b"\n"
     git(folder, "commit", "-qam", "fetchedhere")
-    repository = Repository.find(folder)
-    config = load_config(repository.root)
-    base = repository.commit_id("HEAD~1")
-    project = Project(
-        repository,
-        Tree(folder),
-        run_paths(repository, "demo"),
-        config,
-        profile_at(repository, base, config),
-        lambda _notice: None,
-        Foundation(base, lambda: (patch,)),
-    )
+    project = project_in(folder, patch, base="HEAD~1")
     results = [*project.set_up(), *project.check()]
     assert [result.exit_code for result in results] == [0] * len(results), results[-1].tail
     assert "fetchedhere is there" in results[-1].tail
@@ -209,27 +193,16 @@ def test_an_approved_patch_that_does_not_fit_the_base_is_an_error_and_nothing_is
     (folder / ".forge" / "config.yml").write_text(CONFIG % ("auto", PIP), encoding="utf-8")
     git(folder, "add", "-A")
     git(folder, "commit", "-qm", "start")
-    repository = Repository.find(folder)
-    config = load_config(repository.root)
-    base = repository.commit_id("HEAD")
     patch = (
         b"diff --git a/requirements.txt b/requirements.txt\n--- a/requirements.txt\n"
         b"+++ b/requirements.txt\n@@ -1 +1 @@\n-other\n+fetchedhere\n"
     )
-    project = Project(
-        repository,
-        Tree(folder),
-        run_paths(repository, "demo"),
-        config,
-        profile_at(repository, base, config),
-        lambda _notice: None,
-        Foundation(base, lambda: (patch,)),
-    )
+    project = project_in(folder, patch)
     with pytest.raises(GitFailed) as caught:
         project.set_up()
     assert "requirements.txt" in caught.value.message
     assert asked == []
-    assert not (run_paths(repository, "demo").environment / "ready").exists()
+    assert not (project.places.environment / "ready").exists()
 
 
 def test_every_tool_installs_without_scripts_of_the_project_or_is_named(tmp_path: Path) -> None:

@@ -97,11 +97,12 @@ def server(folder: Path, *options: str) -> Generator[Server]:
     folder.mkdir(parents=True, exist_ok=True)
     it = Server(folder / "history.sqlite", free_port(), options)
     try:
-        it.start()
-    except AssertionError:
-        it.port = free_port()
-        it.start()
-    try:
+        try:
+            it.start()
+        except AssertionError:
+            it.kill()
+            it.port = free_port()
+            it.start()
         yield it
     finally:
         it.kill()

@@ -1,0 +1,25 @@
+"""A project in a folder, as a run at a commit of it sees it."""
+
+from pathlib import Path
+
+from forge_bot.git import Repository, Tree
+from forge_bot.runs.installation import Foundation
+from forge_bot.runs.kept_profiles import profile_at
+from forge_bot.runs.project import Project
+from forge_bot.runs.run_paths import run_paths
+from forge_bot.settings import load_config
+
+
+def project_in(folder: Path, *approved: bytes, base: str = "HEAD") -> Project:
+    """The project of a run from a commit on, with patches of its setup that a person approved."""
+    repository = Repository.find(folder)
+    config, commit = load_config(repository.root), repository.commit_id(base)
+    return Project(
+        repository,
+        Tree(folder),
+        run_paths(repository, "demo"),
+        config,
+        profile_at(repository, commit, config),
+        lambda _notice: None,
+        Foundation(commit, lambda: approved),
+    )
