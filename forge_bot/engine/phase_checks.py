@@ -13,6 +13,7 @@ from forge_bot.engine.phases import (
     SetupPhase,
     StepPhase,
     TaskReviewPhase,
+    TasksPhase,
     VerifyPhase,
 )
 from forge_bot.values import Effort, Verdict
@@ -81,6 +82,12 @@ def reference_problems(phases: Phases) -> list[str]:
             problems.append(f"{phase.id} must either send back to a phase or add a task")
         if isinstance(phase, ReviewPhase | TaskReviewPhase) and not _judges(phase.verdicts):
             problems.append(f"{phase.id} needs at least one positive and one negative verdict")
+        if isinstance(phase, TasksPhase | TaskReviewPhase):
+            problems += [
+                f"{phase.id}: only_for_parts names {name!r}, which is none of its headings"
+                for name in phase.only_for_parts
+                if name not in phase.headings
+            ]
         if (problem := _misplaced(phase)) is not None:
             problems.append(problem)
         problems += _also_written(phases, phase)

@@ -152,6 +152,11 @@ def test_a_repository_may_bring_its_own_pipeline() -> None:
             ),
             "r must either send back to a phase or add a task",
         ),
+        (
+            "kind: tasks,",
+            "kind: tasks, headings: [Tests], only_for_parts: [Test],",
+            "work: only_for_parts names 'Test', which is none of its headings",
+        ),
         ("kind: tasks", "kind: taks", "taks"),
     ],
 )
