@@ -33,7 +33,7 @@ from forge_bot.errors import ForgeError, GitFailed, NotOnGitHub
 from forge_bot.gate import outputs
 from forge_bot.gate.authorise import RequestedOperation
 from forge_bot.gate.messages import BEGUN
-from forge_bot.github_api import GitHub, PyGitHub, load_library
+from forge_bot.github_api import GitHub, load_library
 from forge_bot.interaction import markers
 from forge_bot.runs.find_runs import RunInfo
 from forge_bot.runs.outcome import Outcome
@@ -85,7 +85,7 @@ def _supervised(
     around = begun.around
     # It takes long to load, and git is cloning meanwhile.
     Thread(target=load_library).start()
-    with PyGitHub(around.repository, around.token, around.api) as github:
+    with GitHub(around.repository, around.token, around.api) as github:
         visit = _Visit(begun, github, environ, wall, folder)
         return visit.ended(*visit.carried_on())
 

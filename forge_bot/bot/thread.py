@@ -22,20 +22,11 @@ from forge_bot.gate.authorise import (
 from forge_bot.gate.environment_variables import Inputs
 from forge_bot.gate.grammar import Command
 from forge_bot.gate.parse_comment import obeyed
-from forge_bot.gate.people import Account, AccountKind
 from forge_bot.gate.roles import KnownRole, Membership, Role, UnknownRole
 from forge_bot.gate.written_command import Mistyped
-from forge_bot.github_api import Comment, GitHub, IssueEvent, PersonKind, Reaction
-from forge_bot.github_api.types import Person, RepositoryRole
+from forge_bot.github_api import Comment, GitHub, IssueEvent, Reaction
+from forge_bot.github_api.types import RepositoryRole
 from forge_bot.sentences import say
-
-_KINDS = {
-    PersonKind.USER: AccountKind.PERSON,
-    PersonKind.BOT: AccountKind.BOT,
-    PersonKind.ORGANISATION: AccountKind.ORGANISATION,
-    PersonKind.GHOST: AccountKind.GHOST,
-    PersonKind.OTHER: AccountKind.OTHER,
-}
 
 
 @dataclass(frozen=True)
@@ -137,7 +128,7 @@ class Thread:
 
     def verdict(self, comment: Comment) -> Allowed | Denied:
         """Return whether the author of a comment may give commands, or why not."""
-        account = _account(comment.author)
+        account = comment.author
         return self._authorise(
             attempt_of_comment(
                 RequestedOperation.COMMAND,
@@ -152,7 +143,7 @@ class Thread:
         """Return whether the author of an edited comment could give commands, had it not been
         edited.
         """
-        account = _account(comment.author)
+        account = comment.author
         return self._allowed(
             attempt_of_comment(
                 RequestedOperation.COMMAND, account, account, edited=False, via_app=comment.via_app
@@ -161,7 +152,7 @@ class Thread:
 
     def may_label(self, event: IssueEvent) -> bool:
         """Return whether the person who added a label could also have started the run."""
-        people = {ActorPart.SENDER: _account(event.actor)}
+        people = {ActorPart.SENDER: event.actor}
         return self._allowed(Attempt(RequestedOperation.START, people, via_app=event.via_app))
 
     def _allowed(self, attempt: Attempt) -> bool:
@@ -228,10 +219,6 @@ class Thread:
             for comment in comments:
                 if self.own(comment) and (mark := read_marker(comment.body)) is not None:
                     yield mark
-
-
-def _account(person: Person) -> Account | None:
-    return Account(person.login, _KINDS[person.kind])
 
 
 def _standing(role: RepositoryRole) -> Membership:

@@ -13,7 +13,7 @@ from rich.markup import escape
 from forge_bot.cli.console import Console
 from forge_bot.errors import BadOption, ForgeError
 from forge_bot.git import Repository
-from forge_bot.github_api import PyGitHub, RepositoryAddress, parse_remote
+from forge_bot.github_api import GitHub, RepositoryAddress, parse_remote
 from forge_bot.knowledge import ProjectCommands
 from forge_bot.runs.ci_workflows import check_workflows
 from forge_bot.runs.kept_profiles import profile_at
@@ -153,7 +153,7 @@ def _make_labels(place: RepositoryAddress | None, console: Console) -> None:
         )
         hint = say("cli.init_command.set_a_token")
         raise BadOption(say("cli.init_command.labels_not_made", lacking=lacking), hint=hint)
-    with PyGitHub(place.name, token, place.api, patience=0) as github:
+    with GitHub(place.name, token, place.api, patience=0) as github:
         for label in LABELS:
             made = github.create_label(label.name, label.color, label.description)
             console.print(

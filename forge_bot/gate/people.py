@@ -6,9 +6,6 @@ from enum import StrEnum
 
 from forge_bot.gate.json_payload import Node
 
-_GHOST = "ghost"
-"""The account that GitHub shows for all deleted ones."""
-
 
 class AccountKind(StrEnum):
     """The kind of an account. Only a person can be given a role that counts."""
@@ -34,6 +31,9 @@ class Account:
         """
         return self.login.casefold() == login.casefold()
 
+
+GHOST = Account("ghost", AccountKind.GHOST)
+"""The account that GitHub shows for all deleted ones."""
 
 # The rule for names of people is narrower; text that cannot be a name is refused here.
 _LOGIN = re.compile(r"[A-Za-z0-9_.-]{1,100}(?:\[bot\])?")
@@ -66,6 +66,6 @@ def account_named(login: str) -> Account | None:
 
 
 def _kind(login: str, kind: AccountKind) -> AccountKind:
-    if login.casefold() == _GHOST:
+    if GHOST.named(login):
         return AccountKind.GHOST
     return AccountKind.BOT if login.endswith("[bot]") else kind

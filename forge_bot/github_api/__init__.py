@@ -1,8 +1,7 @@
-"""Access to GitHub: a port with its own types, its PyGithub implementation, and issues by URL."""
+"""Access to GitHub: one repository through PyGithub, with types of our own, and issues by URL."""
 
 from forge_bot.github_api.issue import IssueRef, comment_once, fetch_issue, parse_issue_url
-from forge_bot.github_api.port import GitHub
-from forge_bot.github_api.pygithub import PyGitHub
+from forge_bot.github_api.pygithub import GitHub
 from forge_bot.github_api.remote_address import RepositoryAddress, parse_remote
 from forge_bot.github_api.request_runner import load_library
 from forge_bot.github_api.types import (
@@ -12,8 +11,6 @@ from forge_bot.github_api.types import (
     IssueEvent,
     NewPullRequest,
     Permission,
-    Person,
-    PersonKind,
     PullRequest,
     PullState,
     Reaction,
@@ -30,11 +27,8 @@ __all__ = [
     "IssueRef",
     "NewPullRequest",
     "Permission",
-    "Person",
-    "PersonKind",
     "PullRequest",
     "PullState",
-    "PyGitHub",
     "Reaction",
     "RepositoryAddress",
     "RepositoryFacts",

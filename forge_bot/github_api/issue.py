@@ -47,12 +47,12 @@ def fetch_issue(ref: IssueRef, token: str | None, api_url: str | None = None) ->
 
     Raises IssueUnavailable with the precise reason.
     """
-    from forge_bot.github_api.pygithub import PyGitHub
+    from forge_bot.github_api.pygithub import GitHub
 
     where = f"{ref.owner}/{ref.repository}"
     try:
         # No pauses: a person waits at the terminal and can call again.
-        with PyGitHub(where, token, api_url or _api_of(ref), patience=0) as github:
+        with GitHub(where, token, api_url or _api_of(ref), patience=0) as github:
             issue = github.issue(ref.number)
     except GitHubError as error:
         missing = isinstance(error, NotOnGitHub)
@@ -71,9 +71,9 @@ def comment_once(ref: IssueRef, text: str, token: str, api_url: str | None = Non
     """Write a comment on an issue, unless one with the same text is there; return its URL. Raises
     GitHubError.
     """
-    from forge_bot.github_api.pygithub import PyGitHub
+    from forge_bot.github_api.pygithub import GitHub
 
-    with PyGitHub(
+    with GitHub(
         f"{ref.owner}/{ref.repository}", token, api_url or _api_of(ref), patience=0
     ) as github:
         # A process that was killed after it wrote could not note that it did.

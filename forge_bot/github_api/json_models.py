@@ -5,18 +5,15 @@ Only the fields that we read are declared. Unknown fields are ignored: GitHub ad
 
 from datetime import datetime
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AliasPath, BaseModel, ConfigDict, Field
 
 from forge_bot.gate.json_payload import Node
-from forge_bot.gate.people import AccountKind, read_account
+from forge_bot.gate.people import GHOST, Account, read_account
 from forge_bot.github_api.types import (
-    GHOST,
     Comment,
     Issue,
     IssueEvent,
     Permission,
-    Person,
-    PersonKind,
     RepositoryRole,
 )
 
@@ -34,19 +31,9 @@ class UserWire(JsonModel):
     type: str = ""
 
 
-_KINDS = {
-    AccountKind.PERSON: PersonKind.USER,
-    AccountKind.BOT: PersonKind.BOT,
-    AccountKind.ORGANISATION: PersonKind.ORGANISATION,
-    AccountKind.GHOST: PersonKind.GHOST,
-    AccountKind.OTHER: PersonKind.OTHER,
-}
-
-
-def person(user: UserWire | None) -> Person:
+def account_of(user: UserWire | None) -> Account:
     """Return the account as the gate reads it, or the ghost that GitHub shows for a deleted one."""
-    account = read_account(Node(user.model_dump())) if user is not None else None
-    return GHOST if account is None else Person(login=account.login, kind=_KINDS[account.kind])
+    return (read_account(Node(user.model_dump())) if user is not None else None) or GHOST
 
 
 class AppWire(JsonModel):
@@ -96,7 +83,7 @@ class IssueWire(JsonModel):
             title=self.title,
             body=self.body or "",
             labels=tuple(name for name in names if name),
-            author=person(self.user),
+            author=account_of(self.user),
             author_association=self.author_association,
             url=self.html_url,
             state=self.state,
@@ -122,7 +109,7 @@ class CommentWire(JsonModel):
         """Convert to a Comment."""
         return Comment(
             id=self.id,
-            author=person(self.user),
+            author=account_of(self.user),
             body=self.body or "",
             created_at=self.created_at,
             updated_at=self.updated_at,
@@ -144,7 +131,7 @@ class EventWire(JsonModel):
         """Convert to an IssueEvent."""
         return IssueEvent(
             kind=self.event,
-            actor=person(self.actor),
+            actor=account_of(self.actor),
             at=self.created_at,
             label=(self.label.name or "") if self.label is not None else "",
             via_app=app_name(self.performed_via_github_app),
@@ -199,24 +186,8 @@ class GraphWire(JsonModel):
 
 
 class EditedWire(JsonModel):
-    """The time of the last edit of an issue's body."""
-
-    last_edited_at: datetime | None = Field(default=None, alias="lastEditedAt", strict=False)
-
-
-class EditedRepositoryWire(JsonModel):
-    """The repository of that issue."""
-
-    issue: EditedWire
-
-
-class EditedDataWire(JsonModel):
-    """The data of that response."""
-
-    repository: EditedRepositoryWire
-
-
-class EditedAnswerWire(JsonModel):
     """The GraphQL response about the last edit of an issue's body."""
 
-    data: EditedDataWire
+    last_edited_at: datetime | None = Field(
+        validation_alias=AliasPath("data", "repository", "issue", "lastEditedAt"), strict=False
+    )

@@ -3,7 +3,13 @@
 import base64
 import binascii
 
-from forge_bot.github_api.json_models import AppWire, JsonModel, RepositoryWire, UserWire, person
+from forge_bot.github_api.json_models import (
+    AppWire,
+    JsonModel,
+    RepositoryWire,
+    UserWire,
+    account_of,
+)
 from forge_bot.github_api.types import FailedCheck, PullRequest, PullState
 
 
@@ -46,7 +52,7 @@ class PullWire(JsonModel):
             node_id=self.node_id,
             title=self.title,
             body=self.body or "",
-            author=person(self.user),
+            author=account_of(self.user),
             state=(
                 PullState.MERGED
                 if self.merged_at

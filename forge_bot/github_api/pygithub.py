@@ -6,14 +6,13 @@ from datetime import datetime
 from typing import Self
 from urllib.parse import quote
 
-from forge_bot.errors import GitHubRefused, NotOnGitHub, PermissionMissing, TextTooLong
+from forge_bot.errors import GitHubRefused, NotOnGitHub, TextTooLong
 from forge_bot.github_api.check_runs import failed_checks
 from forge_bot.github_api.json_models import (
     CommentWire,
     CreatedWire,
-    EditedAnswerWire,
+    EditedWire,
     EventWire,
-    GraphWire,
     IssueWire,
     ReactionWire,
     RoleWire,
@@ -23,7 +22,6 @@ from forge_bot.github_api.repository_facts import facts
 from forge_bot.github_api.request_runner import (
     PAGE,
     ApiRequest,
-    ApiResponse,
     RepositoryRequests,
     RequestRunner,
 )
@@ -56,8 +54,11 @@ _READY = (
 )
 
 
-class PyGitHub:
-    """`GitHub` for the repository `name` (owner/name). Use it in a `with`, in one thread at a time.
+class GitHub:
+    """The repository `name` (owner/name). Use it in a `with`, in one thread at a time.
+
+    Every method may raise a GitHubError. A method that raises has changed nothing, unless its
+    docstring says otherwise.
 
     `wait` is called with seconds when GitHub asks for a pause. A pause longer than `patience`
     raises RateLimited instead. A renamed repository is followed on the same host; from then on
@@ -97,6 +98,7 @@ class PyGitHub:
     # ----------------------------------------------------------------------------------------------
 
     def issue(self, number: int) -> Issue:
+        """Return an issue or pull request by number. Raises NotOnGitHub, MovedElsewhere."""
         errand = ApiRequest(
             say("github.requests.issue_not_read", repository=self.name, number=number), "issue"
         )
@@ -105,6 +107,7 @@ class PyGitHub:
         return found.issue()
 
     def issues_of(self, login: str) -> tuple[Issue, ...]:
+        """Return the issues that an account opened, closed ones too, without pull requests."""
         errand = ApiRequest(
             say("github.requests.issues_not_read", repository=self.name), "repository"
         )
@@ -122,6 +125,7 @@ class PyGitHub:
         )
 
     def open_issue(self, title: str, body: str) -> Issue:
+        """Open an issue. Raises TextTooLong before anything is sent, GitHubRefused."""
         errand = ApiRequest(
             say("github.requests.issue_not_opened", repository=self.name), "repository"
         )
@@ -130,6 +134,10 @@ class PyGitHub:
         return made.read(IssueWire).issue()
 
     def comments(self, number: int, since_id: int = 0) -> tuple[Comment, ...]:
+        """Return the comments with a greater id, in the order of their ids.
+
+        None is missing and none occurs twice.
+        """
         errand = ApiRequest(
             say("github.requests.comments_not_read", repository=self.name, number=number), "issue"
         )
@@ -145,6 +153,10 @@ class PyGitHub:
         )
 
     def events(self, number: int) -> tuple[IssueEvent, ...]:
+        """Return the events of an issue, oldest first.
+
+        They include added and removed labels and changed titles.
+        """
         errand = ApiRequest(
             say("github.requests.events_not_read", repository=self.name, number=number), "issue"
         )
@@ -152,15 +164,19 @@ class PyGitHub:
         return tuple(each.event_of_issue() for page in pages for each in page.read(list[EventWire]))
 
     def body_edited_at(self, number: int) -> datetime | None:
+        """Return the time of the last edit of an issue's body; None for a body without edits."""
         errand = ApiRequest(
             say("github.requests.time_of_edit_not_read", repository=self.name, number=number),
             "issue",
         )
         owner, _, name = self.name.partition("/")
-        answer = self._graphql(errand, _EDITED, {"owner": owner, "name": name, "number": number})
-        return answer.read(EditedAnswerWire).data.repository.issue.last_edited_at
+        answer = self._place.graphql(
+            errand, _EDITED, {"owner": owner, "name": name, "number": number}
+        )
+        return answer.read(EditedWire).last_edited_at
 
     def reactions_to_comment(self, comment_id: int) -> tuple[tuple[str, str], ...]:
+        """Return the reactions to a comment as pairs of login and reaction name."""
         errand = ApiRequest(
             say("github.requests.reactions_not_read", comment=comment_id, repository=self.name),
             "comment",
@@ -170,6 +186,7 @@ class PyGitHub:
         return tuple((each.user.login, each.content) for each in found if each.user is not None)
 
     def role(self, login: str) -> RepositoryRole:
+        """Return an account's permission here. An account that does not exist has none."""
         errand = ApiRequest(
             say("github.requests.role_not_read", login=login, repository=self.name), "account"
         )
@@ -183,6 +200,10 @@ class PyGitHub:
             return RepositoryRole(role_name="none", permission=Permission.NONE)
 
     def comment(self, number: int, body: str) -> Comment:
+        """Post a comment and return it with GitHub's own time.
+
+        Raises TextTooLong before anything is sent, ConversationLocked.
+        """
         errand = ApiRequest(
             say("github.requests.comment_not_written", repository=self.name, number=number), "issue"
         )
@@ -194,6 +215,7 @@ class PyGitHub:
         )
 
     def edit_comment(self, comment_id: int, body: str) -> None:
+        """Replace the text of one's own comment. Raises TextTooLong, NotOnGitHub."""
         errand = ApiRequest(
             say("github.requests.comment_not_changed", comment=comment_id, repository=self.name),
             "comment",
@@ -203,6 +225,7 @@ class PyGitHub:
         ).read(CreatedWire)
 
     def react(self, number: int, reaction: Reaction) -> None:
+        """React to an issue. A second call changes nothing."""
         errand = ApiRequest(
             say("github.requests.no_reaction_to_issue", repository=self.name, number=number),
             "issue",
@@ -212,6 +235,7 @@ class PyGitHub:
         ).read(CreatedWire)
 
     def react_to_comment(self, comment_id: int, reaction: Reaction) -> None:
+        """React to a comment. A second call changes nothing."""
         errand = ApiRequest(
             say("github.requests.no_reaction_to_comment", comment=comment_id, repository=self.name),
             "comment",
@@ -227,6 +251,7 @@ class PyGitHub:
     # ----------------------------------------------------------------------------------------------
 
     def create_label(self, name: str, color: str, description: str) -> bool:
+        """Create a label, `color` as six hex digits. Return False if the name exists."""
         errand = ApiRequest(
             say("github.requests.label_not_made", label=name, repository=self.name), "repository"
         )
@@ -247,6 +272,10 @@ class PyGitHub:
     # ----------------------------------------------------------------------------------------------
 
     def pull_request_for(self, branch: str) -> PullRequest | None:
+        """Return the open pull request of a branch, or the newest closed one.
+
+        Those of forks are ignored.
+        """
         errand = ApiRequest(
             say("github.requests.pull_request_not_found", branch=branch, repository=self.name),
             "repository",
@@ -264,6 +293,10 @@ class PyGitHub:
         )
 
     def open_pull_request(self, new: NewPullRequest) -> PullRequest:
+        """Open a pull request, or return the one already open for the same branches.
+
+        Raises GitHubRefused.
+        """
         errand = ApiRequest(
             say("github.requests.pull_request_not_opened", branch=new.head, repository=self.name),
             "repository",
@@ -288,6 +321,7 @@ class PyGitHub:
     def update_pull_request(
         self, number: int, *, title: str | None = None, body: str | None = None
     ) -> PullRequest:
+        """Replace the title or the body."""
         errand = ApiRequest(
             say("github.requests.pull_request_not_changed", repository=self.name, number=number),
             "pull request",
@@ -304,60 +338,28 @@ class PyGitHub:
         )
 
     def mark_ready(self, pull: PullRequest) -> None:
+        """Mark a draft as ready for review."""
         errand = ApiRequest(
             say("github.requests.pull_request_not_ready", repository=self.name, number=pull.number),
             "pull request",
         )
-        self._graphql(errand, _READY, {"input": {"pullRequestId": pull.node_id}})
-
-    def _graphql(
-        self, errand: ApiRequest, query: str, variables: Mapping[str, object]
-    ) -> ApiResponse:
-        """Send a GraphQL query, whose errors come with status 200.
-
-        Raises NotOnGitHub, PermissionMissing, GitHubRefused.
-        """
-        answer = self._place.caller.ask(
-            errand, "POST", "/graphql", body={"query": query, "variables": dict(variables)}
-        )
-        for error in answer.read(GraphWire).errors:
-            match error.type:
-                case "NOT_FOUND":
-                    raise NotOnGitHub(
-                        say(
-                            "github.github_errors.not_found",
-                            what=errand.what,
-                            thing=errand.thing,
-                        )
-                    )
-                case "FORBIDDEN" | "INSUFFICIENT_SCOPES":
-                    raise PermissionMissing(
-                        say(
-                            "github.pygithub.forbidden",
-                            what=errand.what,
-                            message=error.message,
-                        )
-                    )
-                case _:
-                    raise GitHubRefused(
-                        say(
-                            "github.pygithub.not_taken",
-                            what=errand.what,
-                            message=error.message,
-                        )
-                    )
-        return answer
+        self._place.graphql(errand, _READY, {"input": {"pullRequestId": pull.node_id}})
 
     def failed_checks(self, number: int) -> tuple[FailedCheck, ...]:
+        """Return the failed checks at the head of a pull request, with the ends of their logs."""
         return failed_checks(self._place, number)
 
     # -- the repository
     # ----------------------------------------------------------------------------------------------
 
     def facts(self, workflow: str, branches: Sequence[str] = ()) -> RepositoryFacts:
+        """Return the facts that doctor checks. `workflow` is the path of the workflow file,
+        `branches` may be there or not: which of them take signed commits only is asked too.
+        """
         return facts(self._place, workflow, branches)
 
     def dispatch(self, workflow: str, ref: str, inputs: Mapping[str, str]) -> None:
+        """Start a workflow, named by its file name, on a branch."""
         errand = ApiRequest(
             say("github.requests.workflow_not_started", workflow=workflow, repository=self.name),
             "workflow",

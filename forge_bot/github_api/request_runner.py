@@ -20,14 +20,17 @@ from pydantic import TypeAdapter, ValidationError
 
 from forge_bot.errors import (
     BadAddress,
+    GitHubRefused,
     GitHubUnavailable,
     MovedElsewhere,
+    NotOnGitHub,
+    PermissionMissing,
     RateLimited,
     StrangeAnswer,
     TokenRefused,
 )
 from forge_bot.github_api.github_errors import rate_limit_error, refusal_error
-from forge_bot.github_api.json_models import RepositoryWire
+from forge_bot.github_api.json_models import GraphWire, RepositoryWire
 from forge_bot.sentences import say
 
 if TYPE_CHECKING:
@@ -314,3 +317,25 @@ class RepositoryRequests:
             raise MovedElsewhere(
                 say("github.request_runner.moved", what=errand.what, page=page), to=page
             )
+
+    def graphql(
+        self, errand: ApiRequest, query: str, variables: Mapping[str, object]
+    ) -> ApiResponse:
+        """Send a GraphQL query, whose errors come with status 200.
+
+        Raises NotOnGitHub, PermissionMissing, GitHubRefused.
+        """
+        sent = {"query": query, "variables": dict(variables)}
+        answer = self.caller.ask(errand, "POST", "/graphql", body=sent)
+        what = errand.what
+        for error in answer.read(GraphWire).errors:
+            if error.type == "NOT_FOUND":
+                raise NotOnGitHub(
+                    say("github.github_errors.not_found", what=what, thing=errand.thing)
+                )
+            if error.type in {"FORBIDDEN", "INSUFFICIENT_SCOPES"}:
+                raise PermissionMissing(
+                    say("github.pygithub.forbidden", what=what, message=error.message)
+                )
+            raise GitHubRefused(say("github.pygithub.not_taken", what=what, message=error.message))
+        return answer

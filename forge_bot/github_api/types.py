@@ -1,31 +1,12 @@
-"""Types for GitHub: people, issues, comments, pull requests, checks, facts of a repository."""
+"""Types for GitHub: issues, comments, pull requests, checks, facts of a repository."""
 
 from datetime import datetime
 from enum import StrEnum
 
 from pydantic import Field
 
+from forge_bot.gate.people import Account
 from forge_bot.values import Frozen
-
-
-class PersonKind(StrEnum):
-    """The kind of an account. A ghost is a deleted account."""
-
-    USER = "user"
-    BOT = "bot"
-    ORGANISATION = "organisation"
-    GHOST = "ghost"
-    OTHER = "other"
-
-
-class Person(Frozen):
-    """An account."""
-
-    login: str
-    kind: PersonKind
-
-
-GHOST = Person(login="ghost", kind=PersonKind.GHOST)
 
 
 class Permission(StrEnum):
@@ -60,7 +41,7 @@ class Issue(Frozen):
     title: str
     body: str
     labels: tuple[str, ...]
-    author: Person
+    author: Account
     author_association: str = Field(
         description="never a proof of permission: private members show as NONE"
     )
@@ -75,7 +56,7 @@ class Comment(Frozen):
     """A comment on an issue or pull request. The body is untrusted."""
 
     id: int
-    author: Person
+    author: Account
     body: str
     created_at: datetime
     updated_at: datetime
@@ -94,7 +75,7 @@ class IssueEvent(Frozen):
     """An event of an issue. `kind` is GitHub's word, such as labeled, unlabeled, renamed."""
 
     kind: str
-    actor: Person
+    actor: Account
     at: datetime
     label: str = ""
     via_app: str = Field(
@@ -129,7 +110,7 @@ class PullRequest(Frozen):
     number: int
     title: str
     body: str
-    author: Person
+    author: Account
     state: PullState
     draft: bool
     head: str = Field(description="the branch")

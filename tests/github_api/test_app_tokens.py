@@ -10,7 +10,7 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from forge_bot.errors import ForgeError, GitHubError, NotOnGitHub, RateLimited, TokenRefused
-from forge_bot.github_api import PyGitHub
+from forge_bot.github_api import GitHub
 from forge_bot.github_api.app_tokens import APP_ID, APP_KEY, AppTokens, app_in
 from forge_bot.github_api.request_runner import AppIdentity
 from forge_bot.runs.wall_clock import now
@@ -60,13 +60,13 @@ def test_a_token_is_the_apps_own_for_one_repository_and_is_fetched_once(
     token = tokens.token("octo/widget")
     assert tokens.token("octo/widget") == token
     assert asked(github) == 1
-    with PyGitHub("octo/widget", token, github.url) as client:
+    with GitHub("octo/widget", token, github.url) as client:
         client.comment(issue.number, "Hello.")
     (comment,) = issue.comments
     assert comment.user is not None
     assert comment.user.login == "forge[bot]"
     other = github.repository("octo/other", private=True)
-    with PyGitHub(other.full_name, token, github.url) as client, pytest.raises(NotOnGitHub):
+    with GitHub(other.full_name, token, github.url) as client, pytest.raises(NotOnGitHub):
         client.issue(1)
 
 

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from forge_bot.errors import ConversationLocked, MovedElsewhere, NotOnGitHub, TextTooLong
-from forge_bot.github_api import GitHub, Permission, PersonKind, PyGitHub, Reaction
+from forge_bot.gate.people import AccountKind
+from forge_bot.github_api import GitHub, Permission, Reaction
 from forge_bot.sentences import hint_of
 from tests.fakes.github import FakeGitHub, Issue, Repository, Role
 from tests.github_api.asking import Asking, never
@@ -25,7 +26,7 @@ def issue(github: FakeGitHub, repo: Repository) -> Issue:
 
 @pytest.fixture
 def bot(github: FakeGitHub, repo: Repository) -> Iterator[GitHub]:
-    with PyGitHub(
+    with GitHub(
         "acme/widget", github.actions_token(repo, issues="write"), github.url, wait=never
     ) as found:
         yield found
@@ -40,7 +41,7 @@ def test_an_issue_is_read_with_who_wrote_it(github: FakeGitHub, bot: GitHub, iss
         False,
         False,
     )
-    assert (found.author.login, found.author.kind) == ("dependabot[bot]", PersonKind.BOT)
+    assert (found.author.login, found.author.kind) == ("dependabot[bot]", AccountKind.BOT)
 
 
 def test_comments_come_in_the_order_of_their_ids_and_none_twice(
@@ -67,9 +68,9 @@ def test_a_comment_that_was_edited_says_so_and_one_of_nobody_is_a_ghosts(
     edited = github.comment(issue, "/forge approve")
     edited.updated += 1
     assert [(each.edited, each.author.kind) for each in bot.comments(1)] == [
-        (False, PersonKind.USER),
-        (False, PersonKind.GHOST),
-        (True, PersonKind.USER),
+        (False, AccountKind.PERSON),
+        (False, AccountKind.GHOST),
+        (True, AccountKind.PERSON),
     ]
 
 
@@ -81,7 +82,7 @@ def test_a_comment_says_through_which_app_it_was_sent_and_what_sort_of_account_w
     github.comment(issue, "/approve", by="acme-team")
     found = bot.comments(1)
     assert [each.via_app for each in found] == ["some-app", ""]
-    assert [each.author.kind for each in found] == [PersonKind.USER, PersonKind.ORGANISATION]
+    assert [each.author.kind for each in found] == [AccountKind.PERSON, AccountKind.ORGANISATION]
 
 
 def test_what_happened_to_an_issue_comes_with_who_did_it_and_through_which_app(
@@ -172,7 +173,7 @@ def test_a_role_has_the_name_that_counts_and_the_floor_it_stands_on(
 def test_a_locked_conversation_is_told(github: FakeGitHub, issue: Issue) -> None:
     issue.locked = True
     with (
-        PyGitHub("acme/widget", github.token("stranger"), github.url) as stranger,
+        GitHub("acme/widget", github.token("stranger"), github.url) as stranger,
         pytest.raises(ConversationLocked) as told,
     ):
         stranger.comment(1, "hello")
@@ -196,7 +197,7 @@ def test_in_a_renamed_repository_a_comment_arrives_and_the_new_name_is_kept(
 ) -> None:
     token = github.actions_token(repo, issues="write")
     github.rename(repo, "gadget")
-    with PyGitHub("acme/widget", token, github.url) as bot:
+    with GitHub("acme/widget", token, github.url) as bot:
         bot.comment(1, "hello")
         assert bot.name == "acme/gadget"
         before = len(github.exchanges)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from forge_bot.errors import GitHubRefused, NotOnGitHub, PermissionMissing, TextTooLong
-from forge_bot.github_api import GitHub, NewPullRequest, PullState, PyGitHub
+from forge_bot.github_api import GitHub, NewPullRequest, PullState
 from forge_bot.sentences import hint_of
 from tests.fakes.github import FakeGitHub, Repository
 from tests.github_api.asking import never
@@ -28,7 +28,7 @@ def bot(github: FakeGitHub, repo: Repository) -> Iterator[GitHub]:
     token = github.actions_token(
         repo, contents="write", issues="write", pull_requests="write", actions="write"
     )
-    with PyGitHub("acme/widget", token, github.url, wait=never) as found:
+    with GitHub("acme/widget", token, github.url, wait=never) as found:
         yield found
 
 
@@ -111,7 +111,7 @@ def test_a_token_without_the_permission_is_told_which_one_it_needs(
     github: FakeGitHub, repo: Repository
 ) -> None:
     github.pull(repo, "fix/1-login", draft=True)
-    with PyGitHub(
+    with GitHub(
         "acme/widget", github.actions_token(repo, pull_requests="read"), github.url
     ) as reader:
         found = reader.pull_request_for("fix/1-login")
@@ -171,7 +171,7 @@ def test_the_facts_of_a_repository_for_an_administrator(
     github.protect(repo, ruleset=True, checks=["ci"])
     repo.secrets.append("ANTHROPIC_API_KEY")
     github.label(repo, "forge")
-    with PyGitHub("acme/widget", github.token("acme"), github.url) as admin:
+    with GitHub("acme/widget", github.token("acme"), github.url) as admin:
         facts = admin.facts(FORGE)
     assert (facts.default_branch, facts.labels, facts.secrets) == (
         "main",

@@ -21,7 +21,7 @@ import pytest
 import yaml
 
 from forge_bot.errors import NotOnGitHub, PermissionMissing
-from forge_bot.github_api import GitHub, NewPullRequest, Permission, PullState, PyGitHub, Reaction
+from forge_bot.github_api import GitHub, NewPullRequest, Permission, PullState, Reaction
 from tests.fakes.github import Exchange, FakeGitHub, Role
 from tests.fakes.github.calls import matching
 from tests.fakes.github.description import description
@@ -78,7 +78,7 @@ def connect(request: pytest.FixtureRequest, record_mode: str) -> Iterator[Connec
     """Connections as the bot with permissions: to the record, or to the GitHub of the tests while a
     record is made.
     """
-    opened: list[PyGitHub] = []
+    opened: list[GitHub] = []
     hub: FakeGitHub | None = request.getfixturevalue("github") if record_mode != "none" else None
     if hub:
         furnish(hub)
@@ -87,7 +87,7 @@ def connect(request: pytest.FixtureRequest, record_mode: str) -> Iterator[Connec
         token = (
             hub.actions_token(hub.found("acme", "widget"), **permissions) if hub else "ghs_replayed"
         )
-        opened.append(PyGitHub("acme/widget", token, hub.url if hub else REAL, wait=never))
+        opened.append(GitHub("acme/widget", token, hub.url if hub else REAL, wait=never))
         return opened[-1]
 
     yield connected

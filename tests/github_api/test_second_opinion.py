@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from forge_bot.errors import NotOnGitHub
-from forge_bot.github_api import NewPullRequest, Permission, PullState, PyGitHub
+from forge_bot.github_api import GitHub, NewPullRequest, Permission, PullState
 from tests.bot.stage import BODY, TITLE, Job, Stage
 from tests.fakes.github import FakeGitHub
 from tests.github_api.asking import Asking, never
@@ -65,12 +65,12 @@ def ask(address: str) -> Asking:
 
 
 @pytest.fixture
-def bot(address: str) -> Iterator[PyGitHub]:
-    with PyGitHub("maint/widget", "emulate-maint", address, wait=never) as found:
+def bot(address: str) -> Iterator[GitHub]:
+    with GitHub("maint/widget", "emulate-maint", address, wait=never) as found:
         yield found
 
 
-def test_an_issue_is_talked_about_and_its_labels_are_read(ask: Asking, bot: PyGitHub) -> None:
+def test_an_issue_is_talked_about_and_its_labels_are_read(ask: Asking, bot: GitHub) -> None:
     number = ask("POST", "+/issues", {"title": "Fix the login", "body": "It times out."}).body[
         "number"
     ]
@@ -92,14 +92,14 @@ def test_an_issue_is_talked_about_and_its_labels_are_read(ask: Asking, bot: PyGi
     assert bot.issue(number).labels == ("forge:S",)
 
 
-def test_more_comments_than_fit_a_page_come_in_order(ask: Asking, bot: PyGitHub) -> None:
+def test_more_comments_than_fit_a_page_come_in_order(ask: Asking, bot: GitHub) -> None:
     number = ask("POST", "+/issues", {"title": "Long"}).body["number"]
     for each in range(101):
         bot.comment(number, f"{each}")
     assert [comment.body for comment in bot.comments(number)] == [f"{each}" for each in range(101)]
 
 
-def test_a_pull_request_is_opened_found_and_changed(ask: Asking, bot: PyGitHub) -> None:
+def test_a_pull_request_is_opened_found_and_changed(ask: Asking, bot: GitHub) -> None:
     sha = ask("GET", "+/git/ref/heads/main").body["object"]["sha"]
     assert ask("POST", "+/git/refs", {"ref": "refs/heads/fix/login", "sha": sha}).status == 201
     ask("PUT", "+/contents/a.txt", {"message": "a", "content": "YQ==", "branch": "fix/login"})
@@ -118,7 +118,7 @@ def test_a_pull_request_is_opened_found_and_changed(ask: Asking, bot: PyGitHub) 
     assert bot.update_pull_request(made.number, title="Fixed").title == "Fixed"
 
 
-def test_roles_and_what_is_missing_are_told(bot: PyGitHub) -> None:
+def test_roles_and_what_is_missing_are_told(bot: GitHub) -> None:
     assert bot.role("maint").permission is Permission.ADMIN
     assert bot.role("unheard-of").permission is Permission.NONE
     with pytest.raises(NotOnGitHub):

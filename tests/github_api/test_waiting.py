@@ -14,7 +14,7 @@ from forge_bot.errors import (
     StrangeAnswer,
     TokenRefused,
 )
-from forge_bot.github_api import PyGitHub
+from forge_bot.github_api import GitHub
 from forge_bot.sentences import hint_of
 from tests.fakes.github import FakeGitHub, Issue
 from tests.github_api.asking import never
@@ -31,8 +31,8 @@ def waits() -> list[float]:
 
 
 @pytest.fixture
-def bot(github: FakeGitHub, issue: Issue, waits: list[float]) -> Iterator[PyGitHub]:
-    with PyGitHub(
+def bot(github: FakeGitHub, issue: Issue, waits: list[float]) -> Iterator[GitHub]:
+    with GitHub(
         "acme/widget", github.token("ann"), github.url, wait=waits.append, patience=60, timeout=1
     ) as found:
         yield found
@@ -40,7 +40,7 @@ def bot(github: FakeGitHub, issue: Issue, waits: list[float]) -> Iterator[PyGitH
 
 @pytest.mark.parametrize("status", [403, 429])
 def test_a_secondary_limit_is_waited_for_as_long_as_github_says_and_the_comment_is_said_once(
-    github: FakeGitHub, bot: PyGitHub, issue: Issue, waits: list[float], status: int
+    github: FakeGitHub, bot: GitHub, issue: Issue, waits: list[float], status: int
 ) -> None:
     github.faults.secondary("POST", 30, status=status)
     bot.comment(1, "hello")
@@ -49,7 +49,7 @@ def test_a_secondary_limit_is_waited_for_as_long_as_github_says_and_the_comment_
 
 
 def test_a_limit_beyond_the_patience_is_told_with_its_end_and_not_waited_for(
-    github: FakeGitHub, bot: PyGitHub, issue: Issue, waits: list[float]
+    github: FakeGitHub, bot: GitHub, issue: Issue, waits: list[float]
 ) -> None:
     github.faults.secondary("POST", 61)
     with pytest.raises(RateLimited, match="used up for 61 seconds") as told:
@@ -64,7 +64,7 @@ def test_a_limit_beyond_the_patience_is_told_with_its_end_and_not_waited_for(
 
 
 def test_the_hourly_limit_is_waited_for_by_githubs_own_clock_when_it_ends_soon(
-    github: FakeGitHub, bot: PyGitHub, waits: list[float]
+    github: FakeGitHub, bot: GitHub, waits: list[float]
 ) -> None:
     github.faults.exhausted("GET", github.clock.seconds + 9)
     assert bot.issue(1).number == 1
@@ -72,7 +72,7 @@ def test_the_hourly_limit_is_waited_for_by_githubs_own_clock_when_it_ends_soon(
 
 
 def test_waits_are_counted_together_and_tries_end(
-    github: FakeGitHub, bot: PyGitHub, waits: list[float]
+    github: FakeGitHub, bot: GitHub, waits: list[float]
 ) -> None:
     github.faults.secondary("GET", 40, times=2)
     with pytest.raises(RateLimited):
@@ -86,7 +86,7 @@ def test_waits_are_counted_together_and_tries_end(
 
 
 def test_a_failing_server_is_asked_again_for_what_only_reads(
-    github: FakeGitHub, bot: PyGitHub, issue: Issue, waits: list[float]
+    github: FakeGitHub, bot: GitHub, issue: Issue, waits: list[float]
 ) -> None:
     github.faults.status("GET", 502, times=2)
     assert bot.issue(1).number == 1
@@ -102,7 +102,7 @@ def test_a_failing_server_is_asked_again_for_what_only_reads(
 
 
 def test_a_write_whose_answer_is_lost_is_not_sent_again_and_may_have_been_done(
-    github: FakeGitHub, bot: PyGitHub, issue: Issue
+    github: FakeGitHub, bot: GitHub, issue: Issue
 ) -> None:
     github.faults.lost("POST", after=True)
     with pytest.raises(GitHubUnavailable, match="did not answer") as told:
@@ -113,7 +113,7 @@ def test_a_write_whose_answer_is_lost_is_not_sent_again_and_may_have_been_done(
     assert [comment.body for comment in bot.comments(1)] == ["hello"]
 
 
-def test_a_server_that_says_nothing_is_given_up_on(github: FakeGitHub, bot: PyGitHub) -> None:
+def test_a_server_that_says_nothing_is_given_up_on(github: FakeGitHub, bot: GitHub) -> None:
     github.faults.silent("POST")
     with pytest.raises(GitHubUnavailable, match=r"did not answer \(ReadTimeout\)"):
         bot.comment(1, "hello")
@@ -123,14 +123,14 @@ def test_a_token_that_is_refused_is_not_tried_again_or_shown(
     github: FakeGitHub, issue: Issue
 ) -> None:
     with (
-        PyGitHub("acme/widget", "ghp_wrong", github.url, wait=never) as bot,
+        GitHub("acme/widget", "ghp_wrong", github.url, wait=never) as bot,
         pytest.raises(TokenRefused) as told,
     ):
         bot.issue(1)
     assert "ghp_wrong" not in f"{told.value} {hint_of(told.value)}"
     assert len(github.exchanges) == 1
     with pytest.raises(TokenRefused, match="signs that no token has"):
-        PyGitHub("acme/widget", "two words", github.url)
+        GitHub("acme/widget", "two words", github.url)
 
 
 @pytest.mark.parametrize(
@@ -139,19 +139,17 @@ def test_a_token_that_is_refused_is_not_tried_again_or_shown(
 )
 def test_no_token_is_sent_to_an_address_that_shows_it(address: str) -> None:
     with pytest.raises(BadAddress):
-        PyGitHub("acme/widget", "t", address)
+        GitHub("acme/widget", "t", address)
 
 
 @pytest.mark.parametrize("text", ["<html>", "[]", "{}", "{broken", '{"number": "1"}', "null"])
-def test_an_answer_that_is_not_githubs_is_told(
-    github: FakeGitHub, bot: PyGitHub, text: str
-) -> None:
+def test_an_answer_that_is_not_githubs_is_told(github: FakeGitHub, bot: GitHub, text: str) -> None:
     github.faults.strange("GET", text)
     with pytest.raises(StrangeAnswer, match="not GitHub's"):
         bot.issue(1)
 
 
-def test_a_redirect_to_another_host_is_not_followed(github: FakeGitHub, bot: PyGitHub) -> None:
+def test_a_redirect_to_another_host_is_not_followed(github: FakeGitHub, bot: GitHub) -> None:
     github.faults.strange(
         "GET", "{}", status=301, headers={"Location": f"{github.storage_url}/elsewhere"}
     )
@@ -161,7 +159,7 @@ def test_a_redirect_to_another_host_is_not_followed(github: FakeGitHub, bot: PyG
 
 
 def test_a_refusal_without_a_named_permission_says_what_github_says(
-    github: FakeGitHub, bot: PyGitHub
+    github: FakeGitHub, bot: GitHub
 ) -> None:
     github.faults.status("GET", 403, "Resource protected by SAML enforcement.")
     with pytest.raises(

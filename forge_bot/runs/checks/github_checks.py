@@ -30,7 +30,7 @@ def github(subject: CheckSubject) -> Iterator[CheckResult]:
     url = subject.repository.remote_url()
     if url is None:
         return
-    from forge_bot.github_api import PyGitHub, parse_remote
+    from forge_bot.github_api import GitHub, parse_remote
 
     place = parse_remote(url, subject.environ)
     if place is None:
@@ -44,7 +44,7 @@ def github(subject: CheckSubject) -> Iterator[CheckResult]:
         return
     try:
         # No pauses: a person waits at the terminal.
-        with PyGitHub(place.name, token, place.api, patience=0) as client:
+        with GitHub(place.name, token, place.api, patience=0) as client:
             facts = client.facts(WORKFLOW, (_OFFERED, *_LEFT_OUT))
     except ForgeError as error:
         yield warn("GitHub", error.message, advice_at_terminal(error))
