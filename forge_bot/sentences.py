@@ -1,7 +1,8 @@
 """The sentences that people read, in the language that `FORGE_BOT_LANGUAGE` names.
 
-They are data: `templates/sentences/LANGUAGE/TOPIC.toml`. What a language lacks is said in English.
-docs/languages.md says how a language is added.
+They are data: `templates/sentences/LANGUAGE/TOPIC.toml`, and `commands.md`, the list of commands
+that people read as a page too. What a language lacks is said in English. docs/languages.md says how
+a language is added.
 """
 
 import json
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 ENGLISH = "en"
 VARIABLE = "FORGE_BOT_LANGUAGE"
+_PAGES = frozenset({"commands"})
+"""The topics whose sentences stand in a table of Markdown."""
 _FORM = 1
 """The number of the form of compiled sentences. It grows when they are compiled differently."""
 
@@ -76,7 +79,7 @@ def read_topic(language: str, topic: str) -> dict[str, str | list[str]]:
     They are kept as Python keeps compiled modules: in `__pycache__` beside the file, for as long as
     its time and size stay the same. So most processes load no TOML parser.
     """
-    file = _folder() / language / f"{topic}.toml"
+    file = _folder() / language / f"{topic}.{'md' if topic in _PAGES else 'toml'}"
     try:
         found = file.stat()
     except OSError:
@@ -87,9 +90,8 @@ def read_topic(language: str, topic: str) -> dict[str, str | list[str]]:
         kept = json.loads(compiled.read_bytes())
         if kept["kept_for"] == kept_for:
             return kept["sentences"]
-    import tomllib
-
-    sentences = dict(_named(tomllib.loads(file.read_text("utf-8"))))
+    text = file.read_text("utf-8")
+    sentences = dict(_rows(text) if topic in _PAGES else _entries(text))
     if not sys.dont_write_bytecode:
         _keep(compiled, json.dumps({"kept_for": kept_for, "sentences": sentences}))
     return sentences
@@ -116,6 +118,20 @@ def _folder() -> "Path":
     from forge_bot.resources import templates
 
     return templates() / "sentences"
+
+
+def _rows(page: str) -> Iterator[tuple[str, str]]:
+    """Yield the name of each command in a table of Markdown, and what stands in the cell behind."""
+    import re
+
+    for row in re.finditer(r"^\| `/(\w+).*?` \| (.+) \|$", page, re.MULTILINE):
+        yield row[1], row[2]
+
+
+def _entries(text: str) -> Iterator[tuple[str, str | list[str]]]:
+    import tomllib
+
+    return _named(tomllib.loads(text))
 
 
 def _named(table: dict[str, Any], before: str = "") -> Iterator[tuple[str, str | list[str]]]:

@@ -110,7 +110,7 @@ def catalogue(language: str) -> dict[str, Forms]:
     """Every sentence of a language with its forms, by its whole name."""
     return {
         f"{file.stem}.{name}": [found] if isinstance(found, str) else found
-        for file in sorted((templates() / "sentences" / language).glob("*.toml"))
+        for file in sorted((templates() / "sentences" / language).glob("*.*"))
         for name, found in read_topic(language, file.stem).items()
         if file.stem != "language"
     }

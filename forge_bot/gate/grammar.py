@@ -303,26 +303,21 @@ def _alone(command: Callable[[int], _Command]) -> Callable[[WrittenCommand], _Co
 
 
 FORMS: tuple[Form, ...] = (
-    Form("", "[flags] [text]", "gate.commands.start", _start),
-    Form("approve", "[digest]", "gate.commands.approve", _approve),
-    Form("reject", "notes", "gate.commands.reject", _reject, ("revise",)),
-    Form("ask", "question", "gate.commands.ask", _ask),
-    Form(
-        "retry",
-        "[phase]",
-        "gate.commands.retry",
-        _retry,
-    ),
-    Form("status", "", "gate.commands.status", _alone(Status)),
-    Form("cost", "", "gate.commands.cost", _alone(Cost)),
-    Form("continue", "+$5", "gate.commands.continue", _continue),
-    Form("refresh", "", "gate.commands.refresh", _alone(Refresh)),
-    Form("update", "", "gate.commands.update", _alone(Update)),
-    Form("effort", "S|M|L", "gate.commands.effort", _resize),
-    Form("done", "", "gate.commands.done", _alone(MarkDone)),
-    Form("skip", "", "gate.commands.skip", _alone(Skip)),
-    Form("abandon", "", "gate.commands.abandon", _alone(Abandon)),
-    Form("help", "", "gate.commands.help", _alone(Help)),
+    Form("", "[flags] [text]", "commands.forge", _start),
+    Form("approve", "[digest]", "commands.approve", _approve),
+    Form("reject", "notes", "commands.reject", _reject, ("revise",)),
+    Form("ask", "question", "commands.ask", _ask),
+    Form("retry", "[phase]", "commands.retry", _retry),
+    Form("status", "", "commands.status", _alone(Status)),
+    Form("cost", "", "commands.cost", _alone(Cost)),
+    Form("continue", "+$5", "commands.continue", _continue),
+    Form("refresh", "", "commands.refresh", _alone(Refresh)),
+    Form("update", "", "commands.update", _alone(Update)),
+    Form("effort", "S|M|L", "commands.effort", _resize),
+    Form("done", "", "commands.done", _alone(MarkDone)),
+    Form("skip", "", "commands.skip", _alone(Skip)),
+    Form("abandon", "", "commands.abandon", _alone(Abandon)),
+    Form("help", "", "commands.help", _alone(Help)),
 )
 
 NAMED: dict[str, Form] = {

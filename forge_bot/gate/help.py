@@ -12,20 +12,12 @@ BAR = r"\|"
 
 def command_table(prefix: str = PREFIX, *, bare: bool = True) -> str:
     """All commands as a table of Markdown."""
-    rows = [
-        _row(form.usage(prefix, bare=bare), _meaning(form.meaning, form.also)) for form in FORMS
-    ]
+    rows = [_row(form.usage(prefix, bare=bare), say(form.meaning)) for form in FORMS]
     return "\n".join([say("gate.help.commands"), "| --- | --- |", *rows])
 
 
 def _row(written: str, meaning: str) -> str:
     return f"| `{written.replace('|', BAR)}` | {meaning} |"
-
-
-def _meaning(meaning: str, also: tuple[str, ...]) -> str:
-    said = say(meaning)
-    others = ", ".join(f"`/{name}`" for name in also)
-    return f"{said} {say('gate.help.also', names=others)}" if also else said
 
 
 _EXAMPLES = {"effort": "S|M|L", "budget": "5", "pipeline": "NAME", "in": "FOLDER"}

@@ -9,11 +9,15 @@ from pathlib import Path
 import pytest
 
 from forge_bot.bot.comments import CommandNames, checkpoint, failure_replies, summary, tracking
+from forge_bot.gate.help import command_table, flag_table
 from forge_bot.interaction.pull_request import pull_request
 from tests.bot import scene
 from tests.bot.catalogue import every_reply, said_at_the_gate
 
 GOLDEN = Path(__file__).parent / "golden"
+_LISTS = f"{command_table()}\n\n`[flags]` of `/forge`:\n\n{flag_table()}"
+_OF_THE_LISTS = "(the list of the commands, and that of the flags)"
+"""The lists stand in a file and on a page of their own."""
 
 
 def _pull_request() -> str:
@@ -27,7 +31,7 @@ def _pull_request() -> str:
 def _catalogue() -> str:
     return "\n---\n\n".join(
         [
-            *(reply.comment("900001") for reply in every_reply()),
+            *(reply.comment("900001").replace(_LISTS, _OF_THE_LISTS) for reply in every_reply()),
             *(f"{said}\n" for said in said_at_the_gate()),
         ]
     )

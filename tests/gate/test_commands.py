@@ -30,7 +30,8 @@ from forge_bot.gate.grammar import (
 from forge_bot.gate.help import command_table, flag_table, help_text
 from forge_bot.gate.parse_comment import obeyed
 from forge_bot.gate.written_command import Mistyped
-from forge_bot.sentences import say
+from forge_bot.resources import templates
+from forge_bot.sentences import ENGLISH, say
 from forge_bot.values import Effort
 from tests.fakes.sampled import sampled
 
@@ -174,10 +175,12 @@ def test_names_are_those_of_the_engine() -> None:
 
 def test_help_and_the_page_about_commands_are_made_from_the_grammar() -> None:
     page = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
-    assert command_table() in page
+    table = templates() / "sentences" / ENGLISH / "commands.md"
+    assert table.read_text(encoding="utf-8").endswith(f"\n\n{command_table()}\n")
     assert flag_table() in page
     for form in FORMS:
         assert say(form.meaning) in help_text("/forge", bare=True)
+        assert all(f"`/{name}`" in say(form.meaning) for name in form.also)
         assert f"`/forge {form.name}".strip() in help_text("/forge", bare=False)
     for name in VARIABLES:
         assert f"`{name}`" in page, name
