@@ -216,6 +216,13 @@ def _check_digest(gate: OpenGate, answered: Answered) -> None:
             raise StaleApproval(
                 f"The approval names {answered.digest[:SHOWN_DIGEST]}, but {short} waits."
             )
+        # Who writes a document can make two whose digests begin alike.
+        others = (each.digest for each in gate.shown if each.digest != gate.digest)
+        if any(names_version(answered.digest, other) for other in others):
+            raise StaleApproval(
+                f"{answered.digest[:SHOWN_DIGEST]} begins the digest of another version too, which"
+                " was shown; the whole digest names one."
+            )
         return
     before = [showing for showing in gate.shown if showing.at <= answered.at]
     if not before:

@@ -8,8 +8,8 @@ from pathlib import Path, PurePosixPath
 from typing import Literal
 
 from forge_bot.git.process import LONG, git
-from forge_bot.git.revisions import commit_id, tree_id
-from forge_bot.git.tree_entries import find, folders_below
+from forge_bot.git.revisions import commit_id, own_folders, tree_id
+from forge_bot.git.tree_entries import SUBMODULE, find, folders_below
 
 Kind = Literal["added", "modified", "deleted", "untracked", "conflicted"]
 _UNMERGED = frozenset({"DD", "AU", "UD", "UA", "DU", "AA", "UU"})
@@ -110,14 +110,20 @@ def discard(folder: Path, paths: Sequence[str]) -> None:
 
 def nested(folder: Path) -> frozenset[str]:
     """Return the folders below the top that have files of the last commit and are nevertheless
-    repositories of their own.
+    repositories of their own, and submodules that `git submodule` did not make.
 
-    Git would take such a folder for a submodule, and would hide new files in it. A link in the
-    place of a folder leads to a repository of somebody else.
+    Git would take such a folder for a submodule, would hide new files in it, and obeys the settings
+    of a repository in the place of a submodule. A link in the place of a folder leads to a
+    repository of somebody else.
     """
-    names = folders_below(folder, tree_id(folder, "HEAD"))
-    found = (name for name in names if os.path.lexists(f"{folder}/{name}/.git"))
-    return frozenset(name for name in found if _is_nested(folder, name))
+    entries = folders_below(folder, tree_id(folder, "HEAD"))
+    found = (each for each in entries if os.path.lexists(f"{folder}/{each[0]}/.git"))
+    return frozenset(
+        name
+        for name, entry in found
+        if _is_nested(folder, name)
+        and not (entry.mode == SUBMODULE and _has_own_folder_in(folder, folder / name / ".git"))
+    )
 
 
 def remove_nested(folder: Path, keep: Collection[str] = (), *, untracked: bool = False) -> None:
@@ -142,6 +148,16 @@ def untracked_repositories(folder: Path) -> frozenset[str]:
     """Return the nested repositories that git does not know, by names with a slash at the end."""
     names = git(folder, "ls-files", "--others", "--exclude-standard", "-z").names
     return frozenset(name for name in names if name.endswith("/") and _is_nested(folder, name))
+
+
+def _has_own_folder_in(folder: Path, link: Path) -> bool:
+    """Return whether a submodule's own git folder lies within that of the repository, where no
+    command writes (gitrepository-layout(5), modules).
+    """
+    if link.is_symlink() or not link.is_file():
+        return False
+    place = link.parent / os.fsdecode(link.read_bytes().removeprefix(b"gitdir:").strip())
+    return place.resolve().is_relative_to(own_folders(folder)[1].resolve())
 
 
 def _is_nested(folder: Path, path: str) -> bool:

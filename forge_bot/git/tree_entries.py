@@ -43,6 +43,7 @@ class ListedEntry(NamedTuple):
 
 
 _KINDS = {_FOLDER: "tree", SUBMODULE: "commit"}
+_HOLDS_FILES = frozenset(_KINDS)
 _Rows = dict[str, ListedEntry]
 _Files = list[tuple[str, ListedEntry]]
 
@@ -96,13 +97,14 @@ def files_below(folder: Path, tree: str, start: str = "") -> Sequence[tuple[str,
     return _walked(folder, tree, start)
 
 
-def folders_below(folder: Path, tree: str, start: str = "") -> Iterator[str]:
-    """Yield the paths of all folders below a tree."""
+def folders_below(folder: Path, tree: str, start: str = "") -> Iterator[tuple[str, ListedEntry]]:
+    """Yield the paths of all folders and submodules below a tree, with their entries."""
     if not start:
         _read_below(folder, tree)
     for name, entry in rows(folder, tree).items():
+        if entry.mode in _HOLDS_FILES:
+            yield f"{start}{name}", entry
         if entry.mode == _FOLDER:
-            yield f"{start}{name}"
             yield from folders_below(folder, entry.oid, f"{start}{name}/")
 
 

@@ -23,6 +23,7 @@ _USUAL_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _ETC = Path("/etc")
 _ALWAYS_PRIVATE = ("environment", "netrc")
 _OFTEN_WITH_PASSWORDS = ("pip.conf", "npmrc", "gitconfig", "uv/uv.toml", "apt/auth.conf")
+_GITS_CONFIGURATIONS = ("config", "config.worktree")
 
 
 @dataclass(frozen=True)
@@ -203,12 +204,34 @@ def _not_for_everyone(folder: Path) -> Iterator[Path]:
 def _with_passwords(folders: tuple[Path, ...]) -> dict[Path, str]:
     """Return the visible configuration files with secrets, each with its text without them.
 
-    `folders` may be git folders, whose `config` can hold a token or an address with a password.
+    `folders` are git folders, whose configuration can hold a token or an address with a password.
     """
-    candidates = [_ETC / name for name in _OFTEN_WITH_PASSWORDS] + [
-        folder / "config" for folder in folders
-    ]
+    candidates = [_ETC / name for name in _OFTEN_WITH_PASSWORDS]
+    candidates += [file for folder in folders for file in _configurations(folder)]
     return {file: clean for file in candidates if (clean := _cleaned(file)) is not None}
+
+
+def _configurations(folder: Path) -> Iterator[Path]:
+    """Yield the configuration files of a repository, its work trees and its submodules, which have
+    tokens and addresses of their own (gitrepository-layout(5), modules).
+
+    A submodule's name may have slashes. Links are not followed.
+    """
+    if (folder / "HEAD").is_file():
+        yield from (folder / name for name in _GITS_CONFIGURATIONS)
+        inner = [folder / "modules", *_folders_in(folder / "worktrees")]
+    else:
+        inner = _folders_in(folder)
+    for each in inner:
+        yield from _configurations(each)
+
+
+def _folders_in(folder: Path) -> list[Path]:
+    try:
+        with os.scandir(folder) as found:
+            return sorted(Path(each) for each in found if each.is_dir(follow_symlinks=False))
+    except OSError:
+        return []
 
 
 def _cleaned(file: Path) -> str | None:

@@ -280,3 +280,26 @@ def test_a_password_in_gits_settings_is_not_shown(walled: BackendName, worktree:
     # Landlock cannot show a cleaned copy in its place, so it shows nothing.
     assert ("repositoryformatversion" in outcome.output) == (walled is BackendName.BUBBLEWRAP)
     assert config.read_text(encoding="utf-8") == before
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        "config.worktree",
+        "worktrees/other/config.worktree",
+        "modules/vendor/config",
+        "modules/lib/deep/modules/inner/config",
+        "worktrees/other/modules/vendor/config",
+    ],
+)
+def test_a_password_in_the_settings_of_a_submodule_or_work_tree_is_not_shown(
+    walled: BackendName, worktree: Path, place: str
+) -> None:
+    config = worktree / ".git" / place
+    config.parent.mkdir(parents=True, exist_ok=True)
+    for folder in config.relative_to(worktree).parents:
+        if folder.name in {"vendor", "deep", "inner", "other"}:
+            (worktree / folder / "HEAD").write_text("ref: refs/heads/main\n", encoding="utf-8")
+    config.write_text("[http]\n\textraheader = AUTHORIZATION: basic hunter2\n", encoding="utf-8")
+    outcome = run(walled, Box(worktree=worktree), ["cat", f".git/{place}"])
+    assert SECRET not in outcome.output

@@ -115,6 +115,8 @@ CLASSES: dict[str, Class] = {
             "tests/security/test_threads.py::test_a_project_command_reads_no_secret_from_environment_processes_or_files",
             "tests/security/test_token.py::test_a_supervisor_closes_its_memory_and_environment_to_other_processes_of_its_user",
             "tests/sandbox/test_environment.py::test_nothing_of_our_environment_is_passed_on",
+            "tests/sandbox/test_walls.py::test_a_password_in_gits_settings_is_not_shown",
+            "tests/sandbox/test_walls.py::test_a_password_in_the_settings_of_a_submodule_or_work_tree_is_not_shown",
             "tests/runs/test_signed_offers.py::test_the_key_is_lent_to_git_in_a_file_of_this_user_that_goes_and_stands_nowhere_else",
         ),
         "root keeps nothing from root: outside the sandbox only the three jobs of the reusable"
@@ -460,5 +462,20 @@ CLASSES: dict[str, Class] = {
             "tests/security/test_links_out.py::test_a_link_of_a_commit_wins_over_what_setup_left_and_nothing_behind_it_changes",
         ),
         red_at="86af24d",
+    ),
+    "S51": Class(
+        "Repositories that commands make, and git obeys outside of the sandbox",
+        (
+            "tests/security/test_repositories_of_commands.py::test_a_repository_that_tests_make_in_the_place_of_a_submodule_runs_nothing_outside",
+            "tests/security/test_repositories_of_commands.py::test_what_a_model_asks_git_about_a_submodule_that_a_person_filled_runs_nothing",
+        ),
+        red_at="43323eef",
+    ),
+    "S52": Class(
+        "Versions whose digests begin alike",
+        (
+            "tests/security/test_digests_that_begin_alike.py::test_the_beginning_of_a_digest_does_not_approve_another_version_that_begins_so",
+        ),
+        red_at="43323eef",
     ),
 }

@@ -10,6 +10,10 @@ from forge_bot.agent.providers.git_read_only import RECORDS, git
 from forge_bot.agent.providers.provider_result import Declined, ProviderResult, head
 from forge_bot.values import Frozen
 
+# Inside a submodule git obeys the settings of that repository, which a command may have made there.
+# The option wins over `ignore` in .gitmodules, which wins over settings.
+_FORM = ("--no-ext-diff", "--no-textconv", "--ignore-submodules=all", "--stat", "--patch")
+
 
 class GitDiff(Frozen):
     """Show the difference between a commit and the files as they are now, without .specs."""
@@ -25,9 +29,7 @@ def git_diff(root: Path, wanted: GitDiff, limit: int, start: str) -> ProviderRes
     path = normalise(wanted.path or "")
     scope = [f":(literal){path}"] if path else [":(top)", f":(top,exclude){RECORDS}"]
     commit = _commit(root, wanted.base or start)
-    said = git(
-        root, "diff", "--no-ext-diff", "--no-textconv", "--stat", "--patch", commit, "--", *scope
-    )
+    said = git(root, "diff", *_FORM, commit, "--", *scope)
     if said.code and not said.cut:
         raise Declined(ResultStatus.TOOL_ERROR, f"git cannot compare: {said.complaint[:300]}")
     new = git(root, "ls-files", "-z", "--others", "--exclude-standard", "--", *scope).text.rstrip(

@@ -9,6 +9,7 @@ from forge_bot.bot.comments.run_view import RunView
 from forge_bot.bot.comments.tracking_comment import facts
 from forge_bot.engine.state import Decision, OpenGate
 from forge_bot.errors import ForgeError
+from forge_bot.gate.arguments import names_version
 from forge_bot.gate.help import help_text
 from forge_bot.interaction.command_names import CommandNames
 from forge_bot.interaction.commit_links import short
@@ -78,13 +79,12 @@ def stale_approval(view: RunView, gate: OpenGate, *, given: str = "") -> Comment
         if view.links.question
         else say("replies.stale_approval.read_it_in_the_newest")
     )
+    # A beginning that fits another version too names none: then the whole digest is asked for.
+    digest = gate.digest if names_version(given, gate.digest) else short(gate.digest)
     detail = say(
-        "replies.stale_approval.detail",
-        named=named,
-        digest=escape.code(short(gate.digest)),
-        where=where,
+        "replies.stale_approval.detail", named=named, digest=escape.code(digest), where=where
     )
-    answer = code_block(view.commands.say("approve", short(gate.digest)))
+    answer = code_block(view.commands.say("approve", digest))
     return reply(
         "stale-approval",
         say("replies.stale_approval.headline"),
