@@ -37,13 +37,13 @@ class Links(Frozen):
         return self.file(f"{self.workspace}/{name}")
 
     def named(self, name: str) -> str:
-        """A document of the run as a link that shows its name, or its path where there is no
-        address.
+        """A document of the run as a link that shows its name, or the name where there is no
+        address: the text says once in which folder the documents are.
         """
         return (
             f"[{name.removesuffix('.md')}]({self.artifact(name)})"
             if self.repository
-            else escape.code(f"{self.workspace}/{name}")
+            else escape.code(name)
         )
 
     def labelled(self, label: str, name: str) -> str:

@@ -4,6 +4,7 @@ with their authors, and the cost.
 
 from collections.abc import Mapping
 
+from forge_bot.artifacts.markdown import BlockKind, read_blocks
 from forge_bot.artifacts.sections import first_paragraph
 from forge_bot.artifacts.test_paths import belongs_to_tests
 from forge_bot.engine.capability_uses import use_lines
@@ -46,7 +47,12 @@ def pull_request(
     It is a draft until the project's own commands have run and are green.
     """
     state = view.state
-    parts = {"why": why(view, documents), "issue": _closes(state), "tests": _tested(state)}
+    parts = {
+        "problem": _problem(documents),
+        "why": why(view, documents),
+        "issue": _closes(state),
+        "tests": _tested(state),
+    }
     kind = name_of_change(view.pipeline, state, documents).type
     filled = fill_template(customs.template, parts, kind)
     body = compose(
@@ -92,6 +98,15 @@ def why(view: RunFacts, documents: Mapping[str, str]) -> str:
         if said := escape.line(first_paragraph(documents.get(phase.writes, ""), heading), 900):
             return said
     return escape.plain(view.state.title)
+
+
+def _problem(documents: Mapping[str, str]) -> str:
+    """The first paragraph of the request; empty if it has only a title."""
+    request = documents.get("request.md", "")
+    texts = (block for block in read_blocks(request) if block.kind is BlockKind.TEXT)
+    first = next(texts, None)
+    lines = request.splitlines()[first.line : first.end] if first is not None else []
+    return escape.line("\n".join(lines), 900)
 
 
 def _closes(state: State) -> str:

@@ -5,7 +5,8 @@ https://docs.github.com/en/communities/using-templates-to-encourage-useful-issue
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 
 from forge_bot.artifacts.change_name import ChangeType, named_type
 from forge_bot.prompts import escape
@@ -24,8 +25,10 @@ _PARTS = {
         r"\b(?:issues?|tickets?|clos(?:es|ing)|fix(?:es|ed)?|references)\b", re.IGNORECASE
     ),
     "tests": re.compile(r"\b(?:test(?:s|ed|ing)?|verif\w+|how to check|qa)\b", re.IGNORECASE),
+    "problem": re.compile(r"\b(?:problem|background)\b", re.IGNORECASE),
     "why": re.compile(
-        r"\b(?:descri\w+|summar\w+|what|why|changes?|overview|motivation|context|purpose|about)\b",
+        r"\b(?:descri\w+|summar\w+|what|why|changes?|overview|motivation|context|purpose|about"
+        r"|solution|approach|implementation)\b",
         re.IGNORECASE,
     ),
 }
@@ -87,23 +90,31 @@ def _below(path: str, folder: str) -> str:
 def fill_template(template: str, parts: Mapping[str, str], kind: ChangeType) -> Filled:
     """Return the template with our parts below the headings that ask for them.
 
-    Parts are `why`, `tests` and `issue`. Comments for authors go. Everything else stays as it is,
-    boxes without a tick too: only the type of the change is ticked.
+    Parts are `problem`, `why`, `tests` and `issue`. Comments for authors go, and so do headings
+    with nothing below them. Everything else stays as it is, boxes without a tick too: only the type
+    of the change is ticked.
     """
     if len(template) > _LONGEST or not template.strip():
         return Filled()
     shown: list[str] = []
     taken: set[str] = set()
-    for title, lines in _sections(escape.document(template).text):
+    sections = _sections(escape.document(template).text)
+    for (title, lines), (_, below) in pairwise([*sections, ("", [])]):
         part = _asked_for(title, parts, taken)
         if part:
             taken.add(part)
             boxes = [line for line in lines[1:] if _BOX.match(line)]
             shown += [lines[0], "", parts[part], "", *boxes, ""]
-        else:
+        elif not title or any(map(str.strip, lines[1:])) or _depth(below) > _depth(lines):
             shown += [_ticked(line, kind) for line in lines] if _KIND.search(title) else lines
     text = re.sub(r"\n{3,}", "\n\n", "\n".join(shown)).strip()
     return Filled(text=text, taken=frozenset(taken))
+
+
+def _depth(lines: Sequence[str]) -> int:
+    """Return how deep the heading of a section stands: the number of its signs; 0 without one."""
+    marks = re.match(r" {0,3}(#{1,6}|\*\*)", lines[0]) if lines else None
+    return 0 if marks is None else 7 if marks[1] == "**" else len(marks[1])
 
 
 def _sections(text: str) -> list[tuple[str, list[str]]]:

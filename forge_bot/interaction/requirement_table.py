@@ -8,6 +8,9 @@ from markdown_it.token import Token
 from forge_bot.values import Frozen
 
 _CODE = re.compile(r"`([^`]+)`")
+_QUOTED = re.compile(r"[“„«]([^“”„«»]+)[”“»]")
+"""A title in typographic quotes, as tests of JavaScript and Ruby are named in a text."""
+
 COLUMNS = ("requirement", "files", "tests", "state")
 
 
@@ -51,8 +54,10 @@ def _requirement(row: list[str]) -> Requirement:
 
 
 def _names(cell: str) -> tuple[str, ...]:
-    """Return the spans of code in a cell; without any, the parts between its commas."""
-    if spans := _CODE.findall(cell):
+    """Return the spans of code and the quoted titles in a cell; without any, the parts between its
+    commas.
+    """
+    if spans := [*_CODE.findall(cell), *_QUOTED.findall(_CODE.sub("", cell))]:
         return tuple(filter(None, (span.strip() for span in spans)))
     return tuple(
         name

@@ -15,7 +15,11 @@ _STEPS = re.compile(r"::| [›>] |#(?=\w)")
 _SKIPPED = re.compile(
     r"\b(?:skip(?:ped)?|ignored|todo|pending|disabled)\b|^\s*[-↓] ", re.IGNORECASE
 )
+_ESCAPED_QUOTE = re.compile(r"\\([\"'`])")
 _WORD = re.compile(r"\w+")
+_CUT = "…"
+_LEAST_OF_CUT = 8
+"""Letters of a title that is cut short: fewer fit by chance."""
 
 
 class TestPlace(Frozen):
@@ -49,12 +53,16 @@ def places(name: str, texts: Mapping[str, str]) -> tuple[TestPlace, ...]:
     if plain in texts:
         return (TestPlace(path=plain),)
     first, title = _STEPS.split(plain)[0], title_of(name)
-    if not title:
+    if not title or (_CUT in title and max(map(len, title.split(_CUT))) < _LEAST_OF_CUT):
         return ()
     there = [path for path in texts if path == first or path.endswith(f"/{first}")]
     if not there and re.fullmatch(r"[\w./-]+\.\w+", first) and first != plain:
         return ()
-    near = {path: texts[path] for path in there or texts if title in texts[path]}
+    near = {
+        path: texts[path]
+        for path in there or texts
+        if all(part in _ESCAPED_QUOTE.sub(r"\1", texts[path]) for part in title.split(_CUT))
+    }
     return tuple(place for path, text in near.items() for place in _defined(title, path, text))
 
 
@@ -66,7 +74,8 @@ def _defined(title: str, path: str, text: str) -> Iterator[TestPlace]:
             if found == title
         )
         return
-    word = re.escape(title)
+    word = r"[^\n]*".join(map(re.escape, title.split(_CUT)))
+    text = _ESCAPED_QUOTE.sub(r"\1", text)
     signs = rf"\b(?:def|fn|func|fun|function|void)\s+(?:\([^)\n]*\)\s*)?`?{word}\b"
     if re.search(rf"{signs}|[\"'`]{word}[\"'`]", text):
         yield TestPlace(path=path, name=title)

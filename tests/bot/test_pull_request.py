@@ -203,7 +203,7 @@ def test_a_summary_whose_text_stands_below_a_sub_heading_is_not_empty() -> None:
     assert "Other words." not in text
 
 
-def test_where_nothing_is_on_github_documents_are_named_by_their_paths() -> None:
+def test_where_nothing_is_on_github_documents_are_named_and_their_folder_once() -> None:
     delivered = scene.delivered()
     local = RunFacts(
         pipeline=delivered.pipeline,
@@ -212,7 +212,7 @@ def test_where_nothing_is_on_github_documents_are_named_by_their_paths() -> None
     )
     body = pull_request(local, DOCUMENTS).body
     for part in (
-        "| Design Review: `.specs/20261121-42-rota-next/review-design.md` | approved | 1 | 0 |",
+        "| Design Review: `review-design.md` | approved | 1 | 0 |",
         "all documents in `.specs/20261121-42-rota-next`",
         "<sub>run `20261121-42-rota-next`</sub>",
         "Closes #42",

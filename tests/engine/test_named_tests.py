@@ -12,7 +12,8 @@ TEXTS = {
     "tests/test_other.py": "def test_b(): ...\n# def test_gone(): ...\n",
     "pkg/io/read_test.go": 'func TestRead(t *testing.T) {}\n\tt.Run("empty file", nil)\n',
     "src/lib.rs": "#[test]\nfn it_adds() {}\n",
-    "web/sum.test.ts": "describe('sum', () => { it('adds two numbers', () => {}) })\n",
+    "web/sum.test.ts": "describe('sum', () => { it('adds two numbers', () => {});"
+    " it('isn\\'t (yet) wrong', () => {}) })\n",
 }
 
 
@@ -45,6 +46,13 @@ def test_a_title_of_jest_is_selected_behind_a_package_manager_too() -> None:
             "npm", "test", "--", "web/sum.test.ts", "-t", "adds two numbers",
         )  # fmt: skip
     assert select_place(["npm", "test"], place, "mocha") is None
+
+
+def test_a_title_is_found_by_its_words_as_a_reader_sees_them() -> None:
+    for title in ("isn't (yet) wrong", "isn't (yet) …", "adds two …"):
+        assert [place.path for place in places(title, TEXTS)] == ["web/sum.test.ts"], title
+    for title in ("adds …", "adds three …", "…"):
+        assert places(title, TEXTS) == (), title
 
 
 def test_one_name_in_two_files_is_found_twice_and_a_commented_one_never() -> None:

@@ -78,6 +78,19 @@ def test_sections_that_ask_for_what_is_known_are_filled_and_all_else_stays() -> 
     assert "<!--" not in filled.text
 
 
+def test_problem_and_solution_are_filled_and_a_heading_with_only_a_comment_goes() -> None:
+    template = (
+        "## Problem\n<!-- What? -->\n## Solution\n## Notes\n### Deployed by\n\nMe\n## Log\n<!-- -->"
+    )
+    parts = {**PARTS, "problem": "Nobody is on call."}
+    filled = fill_template(template, parts, ChangeType.FIX)
+    assert filled.taken == {"problem", "why"}
+    assert filled.text == (
+        "## Problem\n\nNobody is on call.\n\n## Solution\n\nNobody is on call before the start.\n\n"
+        "## Notes\n### Deployed by\n\nMe"
+    )
+
+
 def test_what_a_heading_does_not_ask_for_is_left_to_the_rest_of_the_text() -> None:
     filled = fill_template("## Rollout\n\nSay who deploys.\n", PARTS, ChangeType.FIX)
     assert (filled.text, filled.taken) == ("## Rollout\n\nSay who deploys.", frozenset())

@@ -23,6 +23,12 @@ def test_rows_are_read_with_their_files_and_tests() -> None:
     assert (second.text, second.files, second.tests) == ("R-2: a | b", (), ())
 
 
+def test_titles_in_typographic_quotes_are_names_of_tests_commas_included() -> None:
+    cells = '“adds a, b”, “says "no"” | met |'
+    table = TABLE.replace("`test_it_prints` | shown by the run |", cells)
+    assert read_requirements(table)[0].tests == ("adds a, b", 'says "no"')
+
+
 def test_a_document_without_such_a_table_has_no_rows() -> None:
     assert (
         read_requirements("## Requirements\n\nAll met.\n\n| a | b |\n|---|---|\n| 1 | 2 |\n") == ()
