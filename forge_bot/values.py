@@ -1,6 +1,6 @@
 """The shared value types: ids, enumerations, findings, problems, usage."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from enum import StrEnum
 from typing import Literal, NewType
@@ -264,6 +264,25 @@ class RedBeforeGreen(Recorded):
             f"Red before green: with only {', '.join(self.files)} of this change applied at"
             f" {self.base[:12]}, these failed, and at {self.head[:12]} they pass: {named}{more}."
         )
+
+
+class WithoutChange(Recorded):
+    """The outcome of a change's tests with its test files and without the rest of it."""
+
+    tree: str = Field(description="git's id of the files there, but for the records of runs")
+    results: tuple[CommandResult, ...] = Field(
+        default=(), description="of the test commands there, without their output"
+    )
+    facts: tuple[str, ...] = Field(default=(), description="what a reviewer is told, as sentences")
+
+    def redacted(self, strike: Callable[[str], str]) -> "WithoutChange":
+        """Return the outcome with secrets struck out of the names of tests."""
+        results = [
+            each.model_copy(update={"failures": tuple(map(strike, each.failures))})
+            for each in self.results
+        ]
+        facts = tuple(map(strike, self.facts))
+        return self.model_copy(update={"results": tuple(results), "facts": facts})
 
 
 class RequirementCheck(Recorded):

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from pydantic import Field
 
 from forge_bot.engine.verification_report import without_section
-from forge_bot.values import Frozen
+from forge_bot.values import Frozen, WithoutChange
 
 HEADING = "Tests After the Edits"
 _NAMED = 10
@@ -28,6 +28,9 @@ class TryOutcome(Frozen):
         description="commands with all of their tests, and how many ran, a sentence each",
     )
     untold: str = Field(default="", description="why some command tells nothing, a sentence")
+    without: WithoutChange | None = Field(
+        default=None, description="the tests of green edits, run without the rest of the edits"
+    )
     seconds: float = Field(default=0.0, description="how long the commands took; 0 if none ran")
 
     def with_rules(self, broken: Sequence[str]) -> "TryOutcome":
@@ -47,11 +50,13 @@ class TryOutcome(Frozen):
 
     def redacted(self, strike: Callable[[str], str]) -> "TryOutcome":
         """Return the outcome with secrets struck out of the commands' words."""
+        without = self.without
         return self.model_copy(
             update={
                 "red": tuple(map(strike, self.red)),
                 "words": strike(self.words),
                 "elsewhere": tuple(map(strike, self.elsewhere)),
+                "without": without and without.redacted(strike),
             }
         )
 
@@ -60,6 +65,12 @@ def with_tries(markdown: str, tries: Sequence[TryOutcome]) -> str:
     """Return a task's document with what our own process saw, in place of any such words in it."""
     told = _section(tries)
     return f"{without_section(markdown, HEADING).rstrip()}\n\n{told}" if told else markdown
+
+
+def proof_of(tries: Sequence[TryOutcome]) -> dict[str, WithoutChange]:
+    """Return what the report on the edits records of their last try."""
+    without = tries[-1].without if tries else None
+    return {"without_change": without} if without is not None else {}
 
 
 def _section(tries: Sequence[TryOutcome]) -> str:

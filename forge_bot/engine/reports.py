@@ -23,6 +23,7 @@ from forge_bot.values import (
     Source,
     TaskId,
     Usage,
+    WithoutChange,
     is_empty,
 )
 from forge_bot.verification.unusable_commands import UnusableCommand
@@ -119,6 +120,11 @@ class ArtifactWritten(_OnAction):
     )
     held_blob: str = ""
     held_paths: tuple[str, ...] = ()
+    without_change: WithoutChange | None = Field(
+        default=None,
+        exclude_if=is_empty,
+        description="of edits: their tests, run without the rest of them",
+    )
 
 
 class FailureReason(StrEnum):

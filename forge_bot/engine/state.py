@@ -26,6 +26,7 @@ from forge_bot.values import (
     TaskSpec,
     Usage,
     Verdict,
+    WithoutChange,
     is_empty,
 )
 from forge_bot.verification.unusable_commands import UnusableCommand
@@ -125,6 +126,11 @@ class TaskState(Recorded):
     rounds: int = 0
     verdict: Verdict | None = None
     stuck: Stuck | None = None
+    without_change: WithoutChange | None = Field(
+        default=None,
+        exclude_if=is_empty,
+        description="its tests, run without the rest of its edits",
+    )
 
     @property
     def settled(self) -> bool:

@@ -27,7 +27,7 @@ def handle_task_artifact(pipeline: Pipeline, state: State, report: ArtifactWritt
     task = _task(state, report.task)
     if task.status is TaskStatus.CLEARED and state.wave is None:
         state = with_artifact(state, report, pipeline.implementation.id)
-        return hand_out(pipeline, state.with_task(_implemented(task)), report.at)
+        return hand_out(pipeline, state.with_task(_implemented(task, report)), report.at)
     _, phase = _worked_on(pipeline, state, task)
     if report.artifact != phase.writes.replace("{task}", task.spec.id):
         raise WrongReport(f"Task {task.spec.id} is not answered by {report.artifact}.")
@@ -69,8 +69,9 @@ def remove_from_wave(state: State, task_id: TaskId) -> State:
     return state.replace(wave=wave.model_copy(update={"remaining": remaining}))
 
 
-def _implemented(task: TaskState) -> TaskState:
-    return task.model_copy(update={"status": TaskStatus.IMPLEMENTED, "attempts": 0, "stuck": None})
+def _implemented(task: TaskState, report: ArtifactWritten) -> TaskState:
+    done = {"status": TaskStatus.IMPLEMENTED, "attempts": 0, "stuck": None}
+    return task.model_copy(update={**done, "without_change": report.without_change})
 
 
 def _task_implemented(state: State, task: TaskState, report: ArtifactWritten) -> State:
@@ -84,7 +85,7 @@ def task_after_work(task: TaskState, report: ArtifactWritten) -> TaskState:
     A task that touches protected paths is stuck until a person answers.
     """
     if report.held is None:
-        return _implemented(task)
+        return _implemented(task, report)
     stuck = Stuck(
         reason=Reason.PROTECTED_PATHS,
         subject="it changes protected paths: " + ", ".join(report.held_paths),

@@ -19,6 +19,8 @@ _TAKES_VALUE = {"-c", "-k", "-m", "-n", "-o", "-p", "-r", "-W", "--rootdir", "--
 _NODE = ["node", "--test"]
 _SCRIPTS = {"jest": ("--runTestsByPath",), "vitest": ()}
 """Runners of a package's test script, with the words before the files to run."""
+_NOWHERE = {"/test_.py", "/_test.go", "/.test.js"}
+"""Files that no repository has. Beside them no selection is all there is."""
 
 
 def is_test(path: str) -> bool:
@@ -65,17 +67,22 @@ def reaches(start: str, wanted: Collection[str], links: Mapping[str, Sequence[st
 
 
 def selected(
-    argv: Sequence[str], tests: Collection[str], files: Collection[str], package: str = ""
+    argv: Sequence[str],
+    tests: Collection[str],
+    files: Collection[str],
+    package: str = "",
+    *,
+    even_all: bool = False,
 ) -> tuple[str, ...] | None:
     """Return a test command that runs only some test files; None if there is none.
 
     `files` are all files of the tree; `package` is the text of its package.json. A command that
-    would run all tests anyway is not returned.
+    would run all tests anyway is returned only with `even_all`.
     """
     if not tests:
         return None
     words = [*argv]
-    every = {path for path in files if is_test(path)}
+    every = {path for path in files if is_test(path)} | (_NOWHERE if even_all else set())
     if (place := _pytest(words)) is not None:
         own = _of(tests, "py")
         if not own or own >= _of(every, "py"):

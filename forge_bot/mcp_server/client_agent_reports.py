@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from forge_bot.agent.tries import with_tries
+from forge_bot.agent.tries import TryOutcome, proof_of, with_tries
 from forge_bot.artifacts.waves import normal_path, shared_file
 from forge_bot.engine import SpawnAgent
 from forge_bot.engine.reports import AgentFailed, ArtifactWritten, FailureReason, key_of
@@ -99,6 +99,7 @@ def agent_worked(
     check_bounds(run, changed, implementing=implementing)
     texts = {task: _fit(run, action, dispatch, names[task]) for task in there}
     shares = _shared_out(run, there, changed, texts) if implementing else {}
+    outcomes: list[TryOutcome] = []
     if implementing:
         dispatch, back = _tried(run, action, said, tries, dispatch, shares)
         if back is not None:
@@ -107,7 +108,8 @@ def agent_worked(
         texts = {task: with_tries(text, outcomes) for task, text in texts.items()}
     usages = dict(zip(there, _usages(said, len(there), dispatch.spent), strict=True))
     reports = [
-        _land(run, action, task, texts[task], usages[task], shares.get(task, ())) for task in there
+        _land(run, action, (task, texts[task]), usages[task], shares.get(task, ()), outcomes)
+        for task in there
     ]
     missing = [task for task in tasks if task not in there]
     stray = () if implementing else tuple(changed)
@@ -260,12 +262,14 @@ def _owner(run: Run, path: str, tasks: Sequence[TaskId | None]) -> TaskId | None
 def _land(
     run: Run,
     action: SpawnAgent,
-    task: TaskId | None,
-    text: str,
+    work: tuple[TaskId | None, str],
     usage: Usage,
     paths: tuple[str, ...],
+    tries: Sequence[TryOutcome],
 ) -> ArtifactWritten:
+    task, text = work
     report, committed = OutputApplier(run).land_files(action, task, text, usage, paths)
+    report = report.model_copy(update=proof_of(tries))
     run.tell(report, committed)
     return report
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from forge_bot.agent.assignment import StopReason, WorkResult, prefix_of
 from forge_bot.agent.journal import Journal
 from forge_bot.agent.model_answers import Change, Document
-from forge_bot.agent.tries import with_tries
+from forge_bot.agent.tries import proof_of, with_tries
 from forge_bot.engine import SpawnAgent
 from forge_bot.engine.reports import (
     AgentFailed,
@@ -84,7 +84,8 @@ class AgentReports:
             )
             return _failed(action, task, finished, reason, _why_not(finished)), ()
         try:
-            return self.applier.land(action, task, answer, finished.usage, worktree.tree)
+            report, paths = self.applier.land(action, task, answer, finished.usage, worktree.tree)
+            return report.model_copy(update=proof_of(finished.tries)), paths
         except MergeConflict as conflict:
             words = (
                 "Another task, done at the same time, changed the same place; start from the files"

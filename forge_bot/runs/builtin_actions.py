@@ -137,6 +137,7 @@ def applied(
         task=task,
         artifact=artifact,
         blob=blob,
+        without_change=outcome.without,
     )
     return report, paths
 

@@ -21,10 +21,11 @@ from forge_bot.git.commit_objects import commit_of_patch, commit_on
 from forge_bot.knowledge.affected_tests import is_code, is_test, reaches
 from forge_bot.knowledge.likely_files import file_links
 from forge_bot.runs.base_graph import broken_rules, has_rules
-from forge_bot.runs.newly_red import NOT_RUN, JudgedEdits, NewlyRed, outcome_of
+from forge_bot.runs.newly_red import NOT_RUN, JudgedEdits, NewlyRed, limit_of, outcome_of
 from forge_bot.runs.notifications import Message, Notify
 from forge_bot.runs.project import Project
 from forge_bot.runs.run import Run
+from forge_bot.runs.without_change import RunsWithoutChange, only_tests, without_change
 from forge_bot.store import SPECS
 from forge_bot.values import CommandName, CommandResult, TaskId
 from forge_bot.verification.judgement import newly_failing
@@ -143,7 +144,8 @@ class EditTries:
         """
         repository = self.run.repository
         base = repository.commit_id(base)
-        return self.outcome(tasks, base, commit_on(repository.root, base, files, modes), seconds)
+        made = commit_on(repository.root, base, files, modes)
+        return self._with_proof(tasks, made, self.outcome(tasks, base, made, seconds), seconds)
 
     def patch(self, task: TaskId, without: Sequence[str] = ()) -> TryOutcome:
         """Run the commands on the patch of a task that a person approved. Raises GitFailed where it
@@ -154,7 +156,9 @@ class EditTries:
         repository, base = self.run.repository, self.run.tree.head().commit
         raw = self.run.workspace.read_bytes(held_patch_name(task)) or b""
         made = commit_of_patch(repository.root, base, raw, without)
-        outcome = self.outcome((task,), base, made, self.run.config.tries.seconds)
+        seconds = self.run.config.tries.seconds
+        outcome = self.outcome((task,), base, made, seconds)
+        outcome = self._with_proof((task,), made, outcome, seconds)
         self.say((task,), outcome, "", last=True)
         return outcome
 
@@ -208,6 +212,29 @@ class EditTries:
             }
         )
 
+    def _with_proof(
+        self, tasks: Sequence[TaskId], made: str, outcome: TryOutcome, seconds: float
+    ) -> TryOutcome:
+        """Return a green outcome with what the tests of the edits do without the rest of them. For
+        a task that mends something, the whole change of the run is left out.
+        """
+        if outcome.red or not outcome.seconds:
+            return outcome
+        mine = None if self._mends(tasks) else tasks
+        only = only_tests(self.run, made, tasks=mine, tried=made)
+        if only is None or only.is_whole:
+            return outcome
+        began, left = time.monotonic(), seconds - outcome.seconds
+
+        def most(before: CommandResult, argv: tuple[str, ...]) -> float:
+            now = min(left - (time.monotonic() - began), self.run.config.command_seconds)
+            return limit_of(before, now, whole=argv == before.argv)
+
+        runs = RunsWithoutChange(self.run, self.project, only)
+        found = without_change(runs, self._baseline(), outcome.elsewhere, most)
+        spent = round(outcome.seconds + time.monotonic() - began, 3)
+        return outcome.model_copy(update={"without": found, "seconds": spent})
+
     def beside_others(
         self, task: TaskId, base: str, files: Files, tries: Sequence[TryOutcome]
     ) -> TryOutcome:
@@ -220,7 +247,9 @@ class EditTries:
         last, left = tries[-1], self.run.config.tries.seconds - sum(each.seconds for each in tries)
         if left <= 0 or self.run.repository.commit_id(base) == self.run.tree.head().commit:
             return last
-        now = self.edits((task,), self.run.ref, files, left)
+        ours = self.run.repository.commit_id(self.run.ref)
+        made = commit_on(self.run.repository.root, ours, files)
+        now = self.outcome((task,), ours, made, left)
         still = {*now.red, *now.elsewhere}
         kept = last.elsewhere if now.untold else [each for each in last.elsewhere if each in still]
         return last.model_copy(update={"elsewhere": tuple(kept), "ran": now.ran or last.ran})

@@ -123,12 +123,10 @@ class JudgedEdits:
         """Run a command as before the edits, or only a part of its tests."""
         part = argv != before.argv
         left = min(self.until - time.monotonic(), self.run.config.command_seconds)
-        took = before.duration_ms / 1000
-        if left <= 0 or (not part and took >= left):
+        limit = limit_of(before, left, whole=not part)
+        if not limit:
             self._untold(before)
             return None
-        # Edits that never end should not take the time of the next ones.
-        limit = min(left, max(_LEAST_SECONDS, took * _TIMES_AS_LONG))
         now, output = self.project.run_in(self.place, before.name, argv, limit)
         if now.timed_out:
             return self._endless(before, now, limit)
@@ -213,6 +211,16 @@ class JudgedEdits:
     def listed(self) -> tuple[str, ...]:
         """All files after the edits."""
         return self.run.repository.list_files(self.made)
+
+
+def limit_of(before: CommandResult, left: float, *, whole: bool) -> float:
+    """Return how long a command may run of the time that is left, by the time that it took before
+    the edits; 0 if it would need more. Edits that never end should not take the time of the next.
+    """
+    took = before.duration_ms / 1000
+    if left <= 0 or (whole and took >= left):
+        return 0
+    return min(left, max(_LEAST_SECONDS, took * _TIMES_AS_LONG))
 
 
 def outcome_of(found: Sequence[NewlyRed]) -> TryOutcome:

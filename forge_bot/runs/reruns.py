@@ -52,12 +52,11 @@ def with_flaky_tests(
 
 
 class BaseTree:
-    """The project at a commit in a separate tree, created at first use."""
+    """The project at the run's base commit in a separate tree, created at first use."""
 
-    def __init__(self, run: Run, project: Project, commit: str = "") -> None:
+    def __init__(self, run: Run, project: Project) -> None:
         self.project = project
         self._run = run
-        self._commit = commit or run.state.base_commit
         self._path = project.places.tasks / "base"
         self._tree: Tree | None = None
 
@@ -71,7 +70,8 @@ class BaseTree:
     def at_base(self) -> Project:
         """Return the project as it is at the commit."""
         if self._tree is None:
-            self._tree = self._run.repository.detached_tree(self._path, self._commit)
+            base = self._run.state.base_commit
+            self._tree = self._run.repository.detached_tree(self._path, base)
         return self.project.in_tree(self._tree)
 
 

@@ -15,14 +15,12 @@ _NO_TEST = re.compile(
 )
 
 
-def red_at_base(
-    before: CommandResult | None, with_tests: CommandResult, now: CommandResult
-) -> tuple[str, ...]:
+def red_at_base(with_tests: CommandResult, known: Collection[str]) -> tuple[str, ...]:
     """Return the tests that fail only because the base commit lacks the change.
 
-    They fail there with the tests of the change, not without them, and not after the change.
+    They fail there with the tests of the change. The known ones fail without these tests too, or
+    after the change.
     """
-    known = {*(before.failures if before is not None else ()), *now.failures, *now.flaky}
     return tuple(
         name
         for name in dict.fromkeys(with_tests.failures)
@@ -44,6 +42,11 @@ def _in(name: str, file: str) -> bool:
     return name.startswith((f"{file}:", f"{file} ")) or stem in re.split(r"[.()\s]+", name)
 
 
+def not_loaded(result: CommandResult) -> bool:
+    """Return whether tests could not be loaded."""
+    return any(_NO_TEST.search(name) for name in result.failures)
+
+
 def ran_green(argv: Sequence[str], names: Sequence[str], alone: CommandResult) -> bool:
     """Return whether a run of certain tests alone ran them all, and none failed."""
     selection = select_tests(argv, names)
@@ -57,7 +60,7 @@ def why_not_red(results: Sequence[CommandResult]) -> Iterator[str]:
         words = f"`{' '.join(result.argv)}`"
         if result.timed_out:
             yield f"At the base commit {words} did not end in time with the tests of this change."
-        elif any(_NO_TEST.search(name) for name in result.failures):
+        elif not_loaded(result):
             yield f"At the base commit {words} could not load the tests of this change."
         elif result.exit_code and not result.failures:
             yield f"The output of {words} does not name its tests."

@@ -15,6 +15,8 @@ TASK = "`rota who` names somebody for days before the rota starts"
 PROVEN = "test_nobody_is_on_call (tests.test_before.BeforeTheStart.test_nobody_is_on_call)"
 FIX = script.document(*script.HEADINGS["architect"], title="fix: name nobody before the start")
 
+NOTE = {"path": "NOTES.md", "operation": "write", "old": "", "new": "Nobody before the start.\n"}
+
 
 def verification(
     sample: Sample, *edits: dict[str, str], task: str = TASK, design: Mapping[str, object] = FIX
@@ -102,3 +104,47 @@ def test_a_request_that_says_it_is_a_defect_needs_one_whatever_the_design_says(
     design = script.document(*script.HEADINGS["architect"], title="refactor: guard the first day")
     found = verification(sample, script.GUARD, script.TEST, task=f"[Bug] {TASK}", design=design)
     assert found["redBeforeGreen"]["tests"] == [PROVEN]
+
+
+RAN = "The tests of this change run without its code."
+
+
+def test_what_was_seen_before_the_review_is_not_run_again_at_the_end(sample: Sample) -> None:
+    answers = {
+        ("architect", "*", "*"): FIX,
+        ("implementer", "*", "*"): script.change(script.GUARD, script.TEST),
+    }
+    model = sample.model(answers)
+    assert sample.forge("run", TASK, "--effort", "S", "--model", model).code == 3
+    ended = sample.forge("approve", "--model", model)
+    assert ended.err.count(RAN) + ended.out.count(RAN) == 1
+    state = json.loads(sample.forge("status", "--json").out)
+    assert state["verification"]["redBeforeGreen"]["tests"] == [PROVEN]
+    assert state["tasks"][0]["withoutChange"]["facts"] == [
+        f"Without the change, 1 of 1 test in `tests/test_before.py` fails: `{PROVEN}`."
+    ]
+
+
+def test_a_task_that_works_off_a_review_is_looked_at_without_the_whole_change(
+    sample: Sample,
+) -> None:
+    """Its test fails without the fix of the task before, which its own edits do not touch."""
+    answers = {
+        ("architect", "*", "*"): FIX,
+        ("implementer", "*", "*"): script.change(script.GUARD),
+        ("implementer", "*", "fix-1/1.1"): script.change(script.TEST, NOTE),
+        ("comprehensive-reviewer", "*", "1.1"): script.review(
+            "FAIL", "[MAJOR] no test", extra=("Requirements",)
+        ),
+    }
+    model = sample.model(answers)
+    assert sample.forge("run", TASK, "--effort", "S", "--model", model).code == 3
+    ended = sample.forge("approve", "--model", model)
+    assert ended.code == 0, ended.err
+    assert ended.err.count(RAN) + ended.out.count(RAN) == 1
+    tasks = json.loads(sample.forge("status", "--json").out)["tasks"]
+    assert [each["spec"]["id"] for each in tasks] == ["1", "fix-1"]
+    assert "withoutChange" not in tasks[0]
+    assert tasks[1]["withoutChange"]["facts"] == [
+        f"Without the change, 1 of 1 test in `tests/test_before.py` fails: `{PROVEN}`."
+    ]

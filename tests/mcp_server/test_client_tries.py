@@ -2,6 +2,7 @@
 while it is red.
 """
 
+import json
 from collections.abc import Mapping
 
 from tests.fakes import script
@@ -83,6 +84,21 @@ async def test_a_server_that_starts_anew_knows_what_was_red(sample: Sample) -> N
         host.workspace = workspace
         second = await reported(host, action)
         assert second["report_result"] == first["report_result"]
+
+
+async def test_the_tests_of_a_clients_edits_run_without_the_rest_of_them_once(
+    sample: Sample,
+) -> None:
+    async with hosting(sample) as host:
+        host.answers = script.usual()
+        host.perform(action := await at(host, "implementer"))
+        await reported(host, action)
+        reports = (sample.path / host.workspace / "reports.jsonl").read_text("utf-8")
+        state = json.loads((sample.path / host.workspace / "state.json").read_text("utf-8"))
+        (fact,) = state["tasks"][0]["withoutChange"]["facts"]
+        assert fact.startswith("Without the change, 1 of 1 test in `tests/test_before.py` fails")
+        assert reports.count('"without_change"') == 1
+        assert host.git("worktree", "list").count("\n") == 0
 
 
 async def test_tasks_that_are_reported_together_are_tried_together(sample: Sample) -> None:

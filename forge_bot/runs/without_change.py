@@ -1,0 +1,171 @@
+"""Run the test files of a change without the rest of the change."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from forge_bot.agent.tries import named
+from forge_bot.artifacts.test_paths import belongs_to_tests
+from forge_bot.errors import CannotJudge
+from forge_bot.git.commit_history import CommitInfo, FileVersion, first_parents
+from forge_bot.git.commit_objects import GONE, make_commit, tree_with, tree_without
+from forge_bot.knowledge.affected_tests import is_test, selected
+from forge_bot.runs.notifications import Message
+from forge_bot.runs.project import Project
+from forge_bot.runs.run import Run
+from forge_bot.sentences import say
+from forge_bot.store import SPECS
+from forge_bot.text_format import several
+from forge_bot.values import CommandName, CommandResult, TaskId, WithoutChange
+from forge_bot.verification.red_before_green import not_loaded, of_files, red_at_base
+from forge_bot.verification.selected_tests import uncached
+
+_TASK = "Forge-Task"
+_PACKAGE = "package.json"
+
+
+class OnlyTests(NamedTuple):
+    """A commit with a change's files of tests and nothing else of it. No branch leads to it."""
+
+    commit: str
+    tree: str
+    """Git's id of its files without the records of runs."""
+    changed: tuple[str, ...]
+    """All files of tests that the change touches."""
+    files: tuple[str, ...]
+    """Those that hold tests, and are there."""
+    is_whole: bool
+    """Whether the change is nothing but these files."""
+
+
+def only_tests(
+    run: Run, head: str, *, tasks: Sequence[TaskId] | None = None, tried: str = ""
+) -> OnlyTests | None:
+    """Return the files of tests of the run's change up to a commit, at its base commit; with
+    `tasks` those of some tasks, at the commit before the first of them. `tried` is a commit of
+    edits that have not landed. None if no such file is changed.
+    """
+    root, base = run.repository.root, run.state.base_commit
+    commits = first_parents(root, base, head)
+    mine = [each for each in commits if each.id == tried or _is_of(each, tasks)]
+    if tasks is not None and mine:
+        base = mine[0].parents[0]
+    changed = {file.path for each in mine for file in each.files if belongs_to_tests(file.path)}
+    if not changed:
+        return None
+    # What others did to the same files since belongs to them as they are now.
+    versions = {file.path: file for each in commits for file in each.files if file.path in changed}
+    commit = _commit(run, base, versions, commits[-1])
+    tree = tree_without(root, commit, SPECS)
+    return OnlyTests(
+        commit=commit,
+        tree=tree,
+        changed=tuple(sorted(changed)),
+        files=tuple(
+            path for path, file in sorted(versions.items()) if is_test(path) and file.mode != GONE
+        ),
+        is_whole=tree == tree_without(root, head, SPECS),
+    )
+
+
+def _is_of(commit: CommitInfo, tasks: Sequence[TaskId] | None) -> bool:
+    """Return whether a commit belongs to one of these tasks; to any without them."""
+    task = dict(commit.trailers).get(_TASK)
+    return task is not None if tasks is None else task in tasks
+
+
+def _commit(run: Run, base: str, versions: dict[str, FileVersion], last: CommitInfo) -> str:
+    root = run.repository.root
+    tree = tree_with(root, run.repository.tree_id(base), [*versions.values()])
+    said = "The tests of a change, without its code"
+    return make_commit(root, tree, [base], said, (), last.signature)
+
+
+class RunsWithoutChange:
+    """The runs of test commands there, each at most once: one that is recorded is not repeated."""
+
+    def __init__(self, run: Run, project: Project, only: OnlyTests) -> None:
+        self.only = only
+        self._run = run
+        self._project = project
+        self._known = {
+            result.argv: result
+            for task in run.state.tasks
+            if task.without_change is not None and task.without_change.tree == only.tree
+            for result in task.without_change.results
+        }
+
+    def narrowed(self, argv: tuple[str, ...]) -> tuple[str, ...] | None:
+        """Return the command that runs the change's files of tests alone; None if there is none."""
+        repository, commit = self._run.repository, self.only.commit
+        listed = repository.list_files(commit)
+        package = repository.read(commit, _PACKAGE) if _PACKAGE in listed else None
+        text = (package or b"").decode(errors="replace")
+        return selected(argv, self.only.files, frozenset(listed), text, even_all=True)
+
+    def result(self, argv: tuple[str, ...], seconds: float) -> CommandResult:
+        """Return the result of a test command there. Raises CannotJudge."""
+        argv = uncached(argv)
+        if argv not in self._known:
+            self._project.tell(Message(text=say("runs.without_change.tests_run_without_the_code")))
+            with self._project.trial(self.only.commit) as place:
+                found, _ = self._project.run_in(place, CommandName.TEST, argv, seconds)
+            self._known[argv] = found
+        return self._known[argv]
+
+
+def without_change(
+    runs: RunsWithoutChange,
+    baseline: Sequence[CommandResult],
+    elsewhere: Sequence[str],
+    seconds: Callable[[CommandResult, tuple[str, ...]], float],
+) -> WithoutChange | None:
+    """Run the test commands of the baseline that can run these files alone; None if none can.
+
+    `elsewhere` are tests that fail with the change too. `seconds` says how long a command may take
+    now; 0 if it would need more than is left.
+    """
+    results: list[CommandResult] = []
+    facts: list[str] = []
+    for before in baseline:
+        argv = runs.narrowed(before.argv) if before.name is CommandName.TEST else None
+        if argv is None:
+            continue
+        if not (most := seconds(before, argv)):
+            facts.append(
+                f"Not tried without the change: too little time is left for {_words(argv)}."
+            )
+            continue
+        try:
+            result = runs.result(argv, most)
+        except CannotJudge as error:
+            facts.append(f"Not tried without the change: {error.message}")
+            continue
+        results.append(result.model_copy(update={"tail": ""}))
+        known = {*before.failures, *elsewhere}
+        facts += _facts(result, of_files(red_at_base(result, known), runs.only.files), runs.only)
+    if not facts:
+        return None
+    return WithoutChange(tree=runs.only.tree, results=tuple(results), facts=tuple(facts))
+
+
+def _facts(result: CommandResult, red: Sequence[str], only: OnlyTests) -> Iterator[str]:
+    """Yield what a reviewer is told of a test command that ran without the change."""
+    where, count = named(only.files), result.tests or 0
+    if result.timed_out:
+        yield f"Without the change, {_words(result.argv)} does not end in time."
+    elif red:
+        of = f" of {several(count, 'test')}" if count >= len(red) else ""
+        verb = "fails" if len(red) == 1 else "fail"
+        yield f"Without the change, {len(red)}{of} in {where} {verb}: {named(red)}."
+    elif not_loaded(result):
+        yield f"Without the change, {where} cannot be loaded."
+    elif result.exit_code and result.failures:
+        yield f"Without the change, no test in {where} fails that passed before."
+    elif result.exit_code:
+        yield f"Without the change, {_words(result.argv)} ends with exit code {result.exit_code}."
+    elif count:
+        yield f"Without the change, the {several(count, 'test')} in {where} pass too."
+
+
+def _words(argv: Sequence[str]) -> str:
+    return f"`{' '.join(argv)}`"
