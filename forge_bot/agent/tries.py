@@ -103,8 +103,8 @@ def _seen(outcome: TryOutcome) -> list[str]:
     return [*(f"- {sentence}" for sentence in outcome.ran), *green]
 
 
-def named(items: Sequence[str]) -> str:
+def named(items: Sequence[str], most: int = _NAMED) -> str:
     """Return names of tests as code, the first of many."""
-    shown = ", ".join(f"`{item.replace('`', chr(39))}`" for item in items[:_NAMED])
-    more = len(items) - _NAMED
+    shown = ", ".join(f"`{item.replace('`', chr(39))}`" for item in items[:most])
+    more = len(items) - most
     return f"{shown} and {more} more" if more > 0 else shown

@@ -16,11 +16,12 @@ from forge_bot.sentences import say
 from forge_bot.store import SPECS
 from forge_bot.text_format import several
 from forge_bot.values import CommandName, CommandResult, TaskId, WithoutChange
-from forge_bot.verification.red_before_green import not_loaded, of_files, red_at_base
+from forge_bot.verification.red_before_green import not_loaded, of_files, red_at_base, short_names
 from forge_bot.verification.selected_tests import uncached
 
 _TASK = "Forge-Task"
 _PACKAGE = "package.json"
+_NAMED = 5
 
 
 class OnlyTests(NamedTuple):
@@ -154,9 +155,7 @@ def _facts(result: CommandResult, red: Sequence[str], only: OnlyTests) -> Iterat
     if result.timed_out:
         yield f"Without the change, {_words(result.argv)} does not end in time."
     elif red:
-        of = f" of {several(count, 'test')}" if count >= len(red) else ""
-        verb = "fails" if len(red) == 1 else "fail"
-        yield f"Without the change, {len(red)}{of} in {where} {verb}: {named(red)}."
+        yield f"Without the change, {_count(red, count)} in {where}{_which(red, count, only)}."
     elif not_loaded(result):
         yield f"Without the change, {where} cannot be loaded."
     elif result.exit_code and result.failures:
@@ -165,6 +164,22 @@ def _facts(result: CommandResult, red: Sequence[str], only: OnlyTests) -> Iterat
         yield f"Without the change, {_words(result.argv)} ends with exit code {result.exit_code}."
     elif count:
         yield f"Without the change, the {several(count, 'test')} in {where} pass too."
+
+
+def _count(red: Sequence[str], ran: int) -> str:
+    if len(red) == ran:
+        return f"the {several(ran, 'test')}"
+    return f"{len(red)} of {several(ran, 'test')}" if ran else several(len(red), "test")
+
+
+def _which(red: Sequence[str], ran: int, only: OnlyTests) -> str:
+    """Return that tests fail, by name unless all do."""
+    verb = "fails" if len(red) == 1 else "fail"
+    return (
+        f" {verb}"
+        if len(red) == ran
+        else (f" {verb}: {named(short_names(red, only.files), _NAMED)}")
+    )
 
 
 def _words(argv: Sequence[str]) -> str:

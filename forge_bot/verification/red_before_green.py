@@ -10,6 +10,8 @@ from forge_bot.verification.selected_tests import select_tests
 
 _NAMES_FILES = re.compile(r"::|\.[cm]?[jt]sx? [›>] |^\w+ \([\w.]+\)")
 """Names of tests that tell their file: of pytest, of Jest and Vitest, of unittest."""
+_FILE_BEFORE = re.compile(r"^.+?(?:::| [›>] )")
+_UNITTEST = re.compile(r"^(\w+) \([\w.]+\)")
 _NO_TEST = re.compile(
     r"\[(?:build|setup) failed\]|_FailedTest|^setUp|^tearDown| panicked$|\(error\)$"
 )
@@ -40,6 +42,16 @@ def of_files(names: Sequence[str], files: Collection[str]) -> tuple[str, ...]:
 def _in(name: str, file: str) -> bool:
     stem = basename(file).split(".")[0]
     return name.startswith((f"{file}:", f"{file} ")) or stem in re.split(r"[.()\s]+", name)
+
+
+def short_names(names: Sequence[str], files: Collection[str]) -> tuple[str, ...]:
+    """Return names of tests without the names of these files and of their modules."""
+    inside = (_FILE_BEFORE.sub("", name) if _starts(name, files) else name for name in names)
+    return tuple(_UNITTEST.sub(r"\1", name) for name in inside)
+
+
+def _starts(name: str, files: Collection[str]) -> bool:
+    return any(name.startswith(file) for file in files)
 
 
 def not_loaded(result: CommandResult) -> bool:

@@ -121,7 +121,7 @@ def test_what_was_seen_before_the_review_is_not_run_again_at_the_end(sample: Sam
     state = json.loads(sample.forge("status", "--json").out)
     assert state["verification"]["redBeforeGreen"]["tests"] == [PROVEN]
     assert state["tasks"][0]["withoutChange"]["facts"] == [
-        f"Without the change, 1 of 1 test in `tests/test_before.py` fails: `{PROVEN}`."
+        "Without the change, the 1 test in `tests/test_before.py` fails."
     ]
 
 
@@ -146,5 +146,5 @@ def test_a_task_that_works_off_a_review_is_looked_at_without_the_whole_change(
     assert [each["spec"]["id"] for each in tasks] == ["1", "fix-1"]
     assert "withoutChange" not in tasks[0]
     assert tasks[1]["withoutChange"]["facts"] == [
-        f"Without the change, 1 of 1 test in `tests/test_before.py` fails: `{PROVEN}`."
+        "Without the change, the 1 test in `tests/test_before.py` fails."
     ]

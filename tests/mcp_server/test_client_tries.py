@@ -96,7 +96,7 @@ async def test_the_tests_of_a_clients_edits_run_without_the_rest_of_them_once(
         reports = (sample.path / host.workspace / "reports.jsonl").read_text("utf-8")
         state = json.loads((sample.path / host.workspace / "state.json").read_text("utf-8"))
         (fact,) = state["tasks"][0]["withoutChange"]["facts"]
-        assert fact.startswith("Without the change, 1 of 1 test in `tests/test_before.py` fails")
+        assert fact == "Without the change, the 1 test in `tests/test_before.py` fails."
         assert reports.count('"without_change"') == 1
         assert host.git("worktree", "list").count("\n") == 0
 
