@@ -152,6 +152,9 @@ def without_change(
 def _facts(result: CommandResult, red: Sequence[str], only: OnlyTests) -> Iterator[str]:
     """Yield what a reviewer is told of a test command that ran without the change."""
     where, count = named(only.files), result.tests or 0
+    if count < len(red):
+        # Parts of tests have names of their own, and are not counted.
+        count = 0
     if result.timed_out:
         yield f"Without the change, {_words(result.argv)} does not end in time."
     elif red:
@@ -175,11 +178,8 @@ def _count(red: Sequence[str], ran: int) -> str:
 def _which(red: Sequence[str], ran: int, only: OnlyTests) -> str:
     """Return that tests fail, by name unless all do."""
     verb = "fails" if len(red) == 1 else "fail"
-    return (
-        f" {verb}"
-        if len(red) == ran
-        else (f" {verb}: {named(short_names(red, only.files), _NAMED)}")
-    )
+    which = f": {named(short_names(red, only.files), _NAMED)}" if len(red) != ran else ""
+    return f" {verb}{which}"
 
 
 def _words(argv: Sequence[str]) -> str:
