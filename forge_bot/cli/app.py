@@ -34,6 +34,7 @@ from forge_bot.cli.options import (
     words,
 )
 from forge_bot.cli.shell_completion import documents, phases_to_repeat, run_folders
+from forge_bot.cli.standard_streams import typed
 from forge_bot.sentences import say
 
 _capability_app = typer.Typer(
@@ -104,9 +105,26 @@ def _main(
     _ = version
 
 
-@app.command("run", help=say("help.run.what"))
+_MORE_WORDS = {"allow_extra_args": True}
+"""For commands that take one text: more words are a text without its quotes (`_in_quotes`)."""
+
+
+def _in_quotes(command: str, text: str, more: list[str]) -> None:
+    """Raise BadOption for words after a text that was given without quotes."""
+    if more:
+        from forge_bot.errors import BadOption
+
+        whole = " ".join(map(typed, (text, *more)))
+        raise BadOption(
+            say("cli.app.text_without_quotes"),
+            hint=say("cli.app.put_in_quotes", command=command, text=whole.replace('"', "'")),
+        )
+
+
+@app.command("run", help=say("help.run.what"), context_settings=_MORE_WORDS)
 @with_groups
 def run_task(
+    context: typer.Context,
     task: Annotated[
         str,
         typer.Argument(
@@ -117,6 +135,7 @@ def run_task(
     ],
     options: RunOptions,
 ) -> int:
+    _in_quotes("run", task, context.args)
     from forge_bot.cli.model_key import require_key
 
     require_key(task, options)
@@ -148,8 +167,9 @@ def reject(
     return give_answer(options, "reject", notes=" ".join(notes))
 
 
-@app.command(help=say("help.ask.what"))
+@app.command(help=say("help.ask.what"), context_settings=_MORE_WORDS)
 def ask(
+    context: typer.Context,
     question: Annotated[
         str,
         typer.Argument(callback=words, help=say("help.ask.question")),
@@ -159,6 +179,7 @@ def ask(
     model: Model = None,
     record: Record = None,
 ) -> int:
+    _in_quotes("ask", question, context.args)
     from forge_bot.cli.resume import ask as go
 
     return go(repo, run, model, record, question=question)

@@ -64,6 +64,14 @@ def interrupted() -> int:
     return FAILED
 
 
+def not_begun() -> int:
+    """Tell that a person stopped it before there was a run."""
+    console = Console(stderr=True)
+    with undisturbed():
+        console.print(f"\n{say('cli.errors.not_begun')}")
+    return FAILED
+
+
 def unread() -> int:
     """Report that the reader of the output is gone; a command that only looks says nothing."""
     if _WORKING & set(sys.argv[1:2]):

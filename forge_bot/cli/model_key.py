@@ -3,7 +3,7 @@ reported at once.
 """
 
 from forge_bot.agent.models.provider_keys import missing_key
-from forge_bot.cli.options import RunOptions
+from forge_bot.cli.options import CapabilityChoice, HostChoice, RunOptions
 from forge_bot.git import Repository
 from forge_bot.settings import Config, load_config
 from forge_bot.store import SPECS
@@ -14,9 +14,11 @@ def require_key(task: str, options: RunOptions) -> None:
     """Raise NoModelKey if the key of a new run's model is not set.
 
     Raises NoCommits or DetachedHead where there is no commit to begin at. Pipelines other than the
-    usual one may need no model, and a run that goes on has its own.
+    usual one may need no model, and a run that goes on has its own. With an option that may be
+    mistyped the key is looked for after all options are read, so that a person sets no key only to
+    be told of the option.
     """
-    if options.pipeline is not None or options.phase is not None:
+    if options.pipeline is not None or options.phase is not None or _may_be_mistyped(options):
         return
     if not task.strip() or task.strip().startswith(f"{SPECS}/"):
         return
@@ -28,3 +30,14 @@ def require_key(task: str, options: RunOptions) -> None:
     for spec in {options.model or config.model_for(tier) for tier in Tier}:
         if (missing := missing_key(spec)) is not None:
             raise missing
+
+
+def _may_be_mistyped(options: RunOptions) -> bool:
+    told = (options.effort, options.budget, options.branch, options.until, options.scope)
+    return (
+        any(each is not None for each in told)
+        or bool(options.answers)
+        or options.here
+        or options.capabilities != CapabilityChoice()
+        or options.host != HostChoice()
+    )

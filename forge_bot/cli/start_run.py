@@ -13,6 +13,7 @@ from forge_bot.cli.closing_lines import print_result
 from forge_bot.cli.coding_agents import at_terminal
 from forge_bot.cli.console import Console
 from forge_bot.cli.discussion import discussed
+from forge_bot.cli.error_output import not_begun
 from forge_bot.cli.options import CapabilityChoice, ResumeOptions, RunOptions
 from forge_bot.cli.progress import Progress, expected
 from forge_bot.cli.resume import resume
@@ -103,6 +104,17 @@ def start_run(task: str, options: RunOptions) -> int:
             say("cli.start_run.from_needs_a_run"),
             hint=say("cli.start_run.command_with_from"),
         )
+    try:
+        ready = _ready(task, options)
+    except (KeyboardInterrupt, EOFError):
+        return not_begun()
+    return Outcome.WAITING.value if ready is None else _begun(*ready)
+
+
+def _ready(
+    task: str, options: RunOptions
+) -> "tuple[Session, _Start, NewRun, Estimate | None] | None":
+    """Check everything and ask what is asked before a run; None if nobody is here to answer."""
     start = _prepared(task, options)
     models = models_for(start.config, options.model, options.record)
     plan = start.plan()
@@ -116,16 +128,16 @@ def start_run(task: str, options: RunOptions) -> int:
         until=options.until,
     )
     if not start.pipeline.speaking:
-        return _begun(going, start, _new_run(start, _of_steps(plan)))
+        return going, start, _new_run(start, _of_steps(plan)), None
     outlook = _Outlook(start, models())
     estimate = outlook.of(plan)
     answers = discussed(task, tuple(options.answers or ()), wanted=options.discuss)
     if answers is None:
-        return Outcome.WAITING.value
+        return None
     plan = _confirmed(start, plan, estimate)
     run_checks(Occasion.CHANGED_PLAN, start.subject(plan)).require()
     estimate = estimate if plan.effort is estimate.effort else outlook.of(plan)
-    return _begun(going, start, _new_run(start, plan, answers), estimate)
+    return going, start, _new_run(start, plan, answers), estimate
 
 
 def _prepared(task: str, options: RunOptions) -> _Start:
@@ -178,9 +190,7 @@ def _of_steps(plan: RunPlan) -> RunPlan:
     return plan.model_copy(update={"effort": Effort.S, "effort_reason": "no model is asked"})
 
 
-def _begun(
-    going: Session, start: _Start, beginning: NewRun, estimate: Estimate | None = None
-) -> int:
+def _begun(going: Session, start: _Start, beginning: NewRun, estimate: Estimate | None) -> int:
     """Make the run and go on with it until a person is needed."""
     options = start.options
     sets_up = start.sets_up(beginning.plan)

@@ -82,6 +82,10 @@ _ADVICE = (
         "git.process.index_is_locked",
     ),
     (
+        "from promisor remote",
+        "git.process.partial_clone_without_its_remote",
+    ),
+    (
         "dubious ownership",
         "git.process.folder_of_somebody_else",
     ),

@@ -244,12 +244,11 @@ def _find_with_care(start: Path, path: Path) -> Repository:
         bare = _ask(start, "--is-bare-repository") == "true"
         # "." in a sentence tells nobody which folder it is.
         where = path.absolute()
-        raise NotARepository(
-            say("git.repository.bare", path=where)
-            if bare
-            else say("git.repository.own_folder", path=where),
-            hint=say("git.repository.clone_it"),
-        )
+        if bare:
+            why, way_out = "git.repository.bare", "git.repository.clone_it"
+        else:
+            why, way_out = "git.repository.own_folder", "git.repository.go_to_the_files"
+        raise NotARepository(say(why, path=where), hint=say(way_out))
     common = Path(start, _ask(start, "--git-common-dir"))
     return Repository(Path(_ask(start, "--show-toplevel")).resolve(), common.resolve())
 

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Self
 
 from forge_bot.agent.tools.placeholders import SERVER_VARIABLES
 from forge_bot.agent.tools.setup import CapabilitySetup
+from forge_bot.errors import BadCapabilities
 from forge_bot.git import Repository
 from forge_bot.runs.run_paths import run_paths
+from forge_bot.sentences import say
 from forge_bot.settings import Config
 from forge_bot.settings.capability_file import (
     CAPABILITY_FILE,
@@ -83,6 +85,9 @@ def capability_setup(
     """
     file = options.mcp_config or root / CAPABILITY_FILE
     configured = load_capability_file(file, named=options.mcp_config is not None)
+    for folder in options.skills_dirs:
+        if not folder.is_dir():
+            raise BadCapabilities(say("runs.capability_setup.no_folder", folder=folder))
     folders = (
         *(folder.absolute() for folder in options.skills_dirs),
         *(file.absolute().parent / folder for folder in configured.skills_dirs),

@@ -65,6 +65,44 @@ def test_no_key_for_the_model_names_the_variable_to_set(sample: Sample) -> None:
     assert sample.git("branch", "--format=%(refname:short)") == "main"
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--effort", "Q"), "Q"),
+        (("--budget", "five"), "five"),
+        (("--until", "nope"), "nope"),
+        (("--in", "nope"), "nope"),
+        (("--branch", "a b"), "a b"),
+        (("--here", "--branch", "mine"), "--here"),
+        (("--dev",), "--on temporal"),
+    ],
+)
+def test_a_mistyped_option_is_told_before_a_missing_key(
+    sample: Sample, words: tuple[str, ...], said: str
+) -> None:
+    assert said in refused(sample.forge("run", TASK, *words), "REQUEST-007", 2)
+
+
+def test_a_text_without_its_quotes_is_told_as_one(sample: Sample) -> None:
+    for command in ("run", "ask"):
+        told = refused(sample.forge(command, "say", "who", "is next"), "REQUEST-007", 2)
+        assert f'forge-bot {command} "say who is next"' in told
+
+
+def test_a_folder_of_skills_that_is_not_there(sample: Sample, tmp_path: Path) -> None:
+    nowhere = str(tmp_path / "nowhere")
+    words = ("run", TASK, "--skills-dir", nowhere, "--model", sample.model())
+    assert nowhere in refused(sample.forge(*words), "CONFIG-006", 5)
+
+
+def test_a_record_that_cannot_be_written_is_told_before_a_run_begins(
+    sample: Sample, tmp_path: Path
+) -> None:
+    words = ("run", TASK, "--record", str(tmp_path), "--model", sample.model())
+    assert "--record" in refused(sample.forge(*words), "REQUEST-007", 2)
+    assert sample.git("branch", "--format=%(refname:short)") == "main"
+
+
 @pytest.mark.promise("cli-option-model")
 @pytest.mark.parametrize("model", ["gpt-5", "nobody:knows", "openai:", ":", "anthropic"])
 def test_an_unknown_model(sample: Sample, model: str) -> None:

@@ -334,6 +334,27 @@ def test_a_repository_reached_through_a_link_is_the_one_behind_it(
     assert sample.forge("approve", "--model", model).code == 0
 
 
+def test_a_partial_clone_without_its_remote_is_told_as_one(sample: Sample, tmp_path: Path) -> None:
+    clone = tmp_path / "partial"
+    sample.git("config", "uploadpack.allowFilter", "true")
+    sample.git(
+        "clone", "-q", "--no-checkout", "--filter=blob:none", sample.path.as_uri(), str(clone)
+    )
+    subprocess.run(
+        ["git", "-C", str(clone), "remote", "set-url", "origin", str(tmp_path / "gone")], check=True
+    )
+    said = sample.forge("run", TASK, "--repo", str(clone), "--model", sample.model())
+    assert said.code in {1, 5}, said
+    assert "partial clone" in said.err
+    assert "by hand" not in said.err
+
+
+def test_gits_own_folder_is_no_place_to_begin(sample: Sample) -> None:
+    said = sample.forge("list", "--repo", str(sample.path / ".git"))
+    assert said.code == 5
+    assert "Go into the folder with the files" in said.err
+
+
 def test_a_bare_repository_is_refused_as_what_it_is(sample: Sample, tmp_path: Path) -> None:
     sample.git("clone", "-q", "--bare", ".", str(tmp_path / "bare.git"))
     assert "bare repository" in told(
@@ -400,10 +421,11 @@ def read_only(sample: Sample, *words: str) -> "subprocess.CompletedProcess[str]"
 @_can_be_read_only
 def test_a_repository_that_cannot_be_written_is_told_and_left_as_it_was(sample: Sample) -> None:
     done = read_only(sample, "run", TASK, "--effort", "S", "--model", sample.model())
-    assert done.returncode in {1, 5}, done
-    assert "Read-only file system" in done.stderr
-    assert "→" in done.stderr
-    assert "unexpected" not in done.stderr
+    assert done.returncode == 5, done
+    assert "PREFLIGHT-001" in done.stderr
+    assert f"{sample.path / '.git'} cannot be written: Read-only file system" in done.stderr
+    assert "resume" not in done.stderr, "there is no run to go on with"
+    assert "cannot be written" in read_only(sample, "doctor").stdout
     assert sample.git("branch", "--format=%(refname:short)") == "main"
 
 

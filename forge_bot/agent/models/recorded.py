@@ -7,18 +7,29 @@ from pathlib import Path
 
 from forge_bot.agent.models.base import Model, ModelCall, ModelReply, ReplayKey, prompt_digest
 from forge_bot.agent.models.exchange_files import Exchange, Exchanges
-from forge_bot.errors import ModelUnavailable, RecordExhausted
+from forge_bot.errors import BadOption, ModelUnavailable, RecordExhausted
 from forge_bot.sentences import say
 
 
 class Recorder:
-    """A model whose exchanges are appended to a file. Earlier content of the file stays."""
+    """A model whose exchanges are appended to a file. Earlier content of the file stays.
+
+    Raises BadOption for a file that cannot be written, before an answer is paid for.
+    """
 
     def __init__(self, model: Model, path: Path) -> None:
         self.name = model.name
         self._model = model
         self._path = path
-        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            os.close(self._opened())
+        except OSError as error:
+            why = error.strerror or error
+            raise BadOption(say("agent.recorded.cannot_be_written", path=path, why=why)) from error
+
+    def _opened(self) -> int:
+        return os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
 
     async def ask(self, call: ModelCall) -> ModelReply:
         """Return the model's own reply. Failures are not recorded, since they are no answers."""
@@ -38,7 +49,7 @@ class Recorder:
             json.dumps(exchange.model_dump(mode="json", exclude_defaults=True), ensure_ascii=False)
             + "\n"
         )
-        descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        descriptor = self._opened()
         try:
             os.write(descriptor, line.encode("utf-8", "replace"))
         finally:

@@ -1,11 +1,14 @@
 """Checks of the machine: room on the disk, the clock, the sandbox, the models."""
 
+import errno
 import json
+import os
 import shutil
 import socket
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from http.client import HTTPConnection, HTTPException
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from forge_bot.agent.models.provider_keys import KEYS, has_key
@@ -41,7 +44,8 @@ class _ModelHere(Frozen):
 
 
 def disk_space(subject: CheckSubject) -> Iterator[CheckResult]:
-    """Yield a refusal for each file system with too little room.
+    """Yield a refusal for each folder that cannot be written, and for each file system with too
+    little room.
 
     A folder that is not there yet counts as its parent.
     """
@@ -50,13 +54,26 @@ def disk_space(subject: CheckSubject) -> Iterator[CheckResult]:
     for place in subject.written:
         folder = next(each for each in (place, *place.absolute().parents) if each.is_dir())
         device = folder.stat().st_dev
+        moves = place != subject.repository.common_dir
+        if not os.access(folder, os.W_OK | os.X_OK):
+            yield _cannot_be_written(folder, moves=moves)
+            continue
         free = shutil.disk_usage(folder).free
         if device not in seen and free < least:
             has, needs = f"{free // _MEGABYTE} MB", f"{least // _MEGABYTE} MB"
             said = say("preflight.disk.too_little", free=has, folder=folder, needed=needs)
-            way_out = say("preflight.disk.make_room")
-            yield refuse("disk space", said, way_out)
+            room, elsewhere = "preflight.disk.make_room", "preflight.disk.make_room_or_elsewhere"
+            yield refuse("disk space", said, say(elsewhere if moves else room))
         seen.add(device)
+
+
+def _cannot_be_written(folder: Path, *, moves: bool) -> CheckResult:
+    """Return the refusal for a folder; `moves` if a variable can name another one."""
+    read_only = os.statvfs(folder).f_flag & os.ST_RDONLY
+    why = os.strerror(errno.EROFS if read_only else errno.EACCES)
+    said = say("preflight.disk.cannot_be_written", folder=folder, why=why)
+    let, elsewhere = "preflight.disk.let_it_be_written", "preflight.disk.write_elsewhere"
+    return refuse("disk", said, say(elsewhere if moves else let))
 
 
 def clock(subject: CheckSubject) -> Iterator[CheckResult]:
