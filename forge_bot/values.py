@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 from enum import StrEnum
-from typing import Literal, NewType
+from typing import Any, Literal, NewType, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
@@ -19,6 +19,10 @@ class Frozen(BaseModel):
     """An immutable value without unknown fields."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+    def replace(self, **changes: Any) -> Self:
+        """Return this value with some fields replaced. They are not validated."""
+        return self.model_copy(update=changes)
 
 
 class Recorded(Frozen):
@@ -278,11 +282,10 @@ class WithoutChange(Recorded):
     def redacted(self, strike: Callable[[str], str]) -> "WithoutChange":
         """Return the outcome with secrets struck out of the names of tests."""
         results = [
-            each.model_copy(update={"failures": tuple(map(strike, each.failures))})
-            for each in self.results
+            each.replace(failures=tuple(map(strike, each.failures))) for each in self.results
         ]
         facts = tuple(map(strike, self.facts))
-        return self.model_copy(update={"results": tuple(results), "facts": facts})
+        return self.replace(results=tuple(results), facts=facts)
 
 
 class RequirementCheck(Recorded):

@@ -191,11 +191,7 @@ def replied(x: Conversation, reply: ModelReply | Failure) -> Conversation:
             )
         return _sent_back(x, StopReason.MODEL_MALFORMED, (str(error),))
     x = _heard(x, said, reply.usage)
-    return (
-        _explored(x, answer)
-        if isinstance(answer, Explore)
-        else x.model_copy(update={"candidate": answer})
-    )
+    return _explored(x, answer) if isinstance(answer, Explore) else x.replace(candidate=answer)
 
 
 def fetched(x: Conversation, observations: tuple[CapabilityResult, ...]) -> Conversation:
@@ -206,40 +202,37 @@ def fetched(x: Conversation, observations: tuple[CapabilityResult, ...]) -> Conv
     found = {item.key: item for item in observations}
     looked = tuple(_kept(found.get(item.key) or _missing(item), x.limits) for item in x.wanted)
     cost = sum((item.usage for item in looked), x.elsewhere)
-    x = x.model_copy(update={"elsewhere": cost})
+    x = x.replace(elsewhere=cost)
     standing = {item.key for item in looked if item.status is ResultStatus.STANDS}
     if standing:
         calls = tuple(item for item in x.wanted if item.key in standing)
         stop = Stop(reason=StopReason.CALLS_STAND, calls=calls)
         seen = (*x.observations, *looked)
-        over = {"stop": stop, "wanted": (), "known": (), "observations": seen}
-        return x.model_copy(update=over)
+        return x.replace(stop=stop, wanted=(), known=(), observations=seen)
     return _turn_over(x, looked)
 
 
 def judged(x: Conversation, complaints: tuple[str, ...]) -> Conversation:
     """Return the conversation after a Judge. Without complaints the work is done."""
     answer = x.candidate
-    x = x.model_copy(update={"candidate": None})
+    x = x.replace(candidate=None)
     if complaints:
         # An answer that passed before and was only red is better than this one.
         kept = x.rejected if x.tries else answer
-        return _sent_back(
-            x.model_copy(update={"rejected": kept}), StopReason.MODEL_MALFORMED, complaints
-        )
+        return _sent_back(x.replace(rejected=kept), StopReason.MODEL_MALFORMED, complaints)
     if isinstance(answer, Change) and _is_tried(x, answer):
-        return x.model_copy(update={"to_try": answer})
+        return x.replace(to_try=answer)
     return _answered(x, answer)
 
 
 def tried(x: Conversation, outcome: TryOutcome) -> Conversation:
     """Return the conversation after a Try. What is newly red goes back a few times at most."""
     answer, sent = x.to_try, _sent_back_red(x)
-    x = x.model_copy(update={"to_try": None, "tries": (*x.tries, outcome)})
+    x = x.replace(to_try=None, tries=(*x.tries, outcome))
     if not outcome.red or sent >= x.limits.tries:
         return _answered(x, answer)
     told = model_feedback.newly_red(outcome.words, x.kind)
-    x = x.model_copy(update={"rejected": answer, "complaints": (), "attempt": x.attempt + 1})
+    x = x.replace(rejected=answer, complaints=(), attempt=x.attempt + 1)
     return _ask(x, told, last=x.last)
 
 
@@ -256,7 +249,7 @@ def _sent_back_red(x: Conversation) -> int:
 
 
 def _answered(x: Conversation, answer: Work | None) -> Conversation:
-    return x.model_copy(update={"stop": Stop(reason=StopReason.ANSWERED, answer=answer)})
+    return x.replace(stop=Stop(reason=StopReason.ANSWERED, answer=answer))
 
 
 def _step(x: Conversation) -> str:
@@ -269,7 +262,7 @@ def _explored(x: Conversation, answer: Explore) -> Conversation:
     wishes = sort_requests(
         answer, x.turn, x.observations, x.providers, x.limits.requests_per_turn, x.running
     )
-    x = x.model_copy(update={"wanted": wishes.wanted, "known": wishes.known, "notes": wishes.notes})
+    x = x.replace(wanted=wishes.wanted, known=wishes.known, notes=wishes.notes)
     return x if x.wanted else _turn_over(x, ())
 
 
@@ -299,7 +292,7 @@ def _turn_over(x: Conversation, looked: tuple[CapabilityResult, ...]) -> Convers
         "notes": (),
         "complaints": (),
     }
-    x = x.model_copy(update={**settled, "idle": idle, "turn": x.turn + 1, "attempt": 1})
+    x = x.replace(**settled, idle=idle, turn=x.turn + 1, attempt=1)
     limit = StopReason.ROUND_LIMIT if x.turn >= x.limits.turns else None
     return _ask(x, told, last=StopReason.NO_PROGRESS if idle >= _IDLE_TURNS else limit)
 
@@ -315,7 +308,7 @@ def _idle_note(shown: list[CapabilityResult], idle: int) -> tuple[str, ...]:
 
 
 def _sent_back(x: Conversation, reason: StopReason, complaints: tuple[str, ...]) -> Conversation:
-    x = x.model_copy(update={"complaints": complaints})
+    x = x.replace(complaints=complaints)
     # Answers that were only red are no corrections.
     if x.attempt - _sent_back_red(x) > x.limits.corrections:
         return _stopped(
@@ -326,7 +319,7 @@ def _sent_back(x: Conversation, reason: StopReason, complaints: tuple[str, ...])
         if reason is StopReason.MODEL_TRUNCATED
         else model_feedback.complaint(complaints, x.kind)
     )
-    return _ask(x.model_copy(update={"attempt": x.attempt + 1}), told, last=x.last)
+    return _ask(x.replace(attempt=x.attempt + 1), told, last=x.last)
 
 
 def _ask(
@@ -344,25 +337,23 @@ def _ask(
     line = model_feedback.progress_line(x.turn, x.limits.turns, left, x.kind, last=last is not None)
     text = f"{told}\n\n{line}".strip()
     message = ChatMessage(role=MessageRole.USER, text=text, seams=seams)
-    return x.model_copy(update={"messages": (*x.messages, message), "last": last})
+    return x.replace(messages=(*x.messages, message), last=last)
 
 
 def _heard(x: Conversation, said: str, usage: Usage) -> Conversation:
     message = ChatMessage(role=MessageRole.ASSISTANT, text=said)
-    return x.model_copy(update={"messages": (*x.messages, message), "usage": x.usage + usage})
+    return x.replace(messages=(*x.messages, message), usage=x.usage + usage)
 
 
 def _stopped(
     x: Conversation, reason: StopReason, message: str, trouble: ModelTrouble | None = None
 ) -> Conversation:
-    return x.model_copy(
-        update={
-            "stop": Stop(reason=reason, message=message, trouble=trouble),
-            "wanted": (),
-            "known": (),
-            "candidate": None,
-            "to_try": None,
-        }
+    return x.replace(
+        stop=Stop(reason=reason, message=message, trouble=trouble),
+        wanted=(),
+        known=(),
+        candidate=None,
+        to_try=None,
     )
 
 
@@ -376,6 +367,4 @@ def _kept(item: CapabilityResult, limits: WorkLimits) -> CapabilityResult:
     if len(item.content) <= most:
         return item
     note = f"cut at {most:,} of {len(item.content):,} characters"
-    return item.model_copy(
-        update={"content": item.content[:most], "truncated": True, "note": item.note or note}
-    )
+    return item.replace(content=item.content[:most], truncated=True, note=item.note or note)

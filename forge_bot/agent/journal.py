@@ -194,11 +194,8 @@ class Journal:
 
     def looked(self, key: str, observation: CapabilityResult) -> CapabilityResult:
         """Record a result. As with `finished`, use the returned value."""
-        kept = observation.model_copy(
-            update={
-                "content": self.strike(observation.content),
-                "note": self.strike(observation.note),
-            }
+        kept = observation.replace(
+            content=self.strike(observation.content), note=self.strike(observation.note)
         )
         self._append(Observed(key=key, observation=kept))
         self._observations[key] = kept
@@ -293,9 +290,7 @@ class Journal:
     def _taken(self, entry: Submitted) -> None:
         known = self._parked.get((entry.key, entry.prompt))
         if known is not None and known.question == entry.question:
-            self._parked[entry.key, entry.prompt] = known.model_copy(
-                update={"ticket": entry.ticket}
-            )
+            self._parked[entry.key, entry.prompt] = known.replace(ticket=entry.ticket)
 
     def _close(self, key: str, prompt: str) -> None:
         reserved = self._open.get((key, prompt))

@@ -41,7 +41,7 @@ def without_lines_above(
         return found
     lines = [*_numbered(int(first[1]), found.content.removesuffix("\n"))]
     said = "\n".join(_said(lines, shown))
-    return found.model_copy(update={"content": f"{said}\n"})
+    return found.replace(content=f"{said}\n")
 
 
 def _path(found: CapabilityResult) -> str:

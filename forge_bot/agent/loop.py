@@ -125,9 +125,9 @@ async def work(
 
 
 def _finished(x: Conversation, stop: Stop, lost: Decimal) -> WorkResult:
-    usage = x.usage + x.elsewhere.model_copy(update={"model": ""})
+    usage = x.usage + x.elsewhere.replace(model="")
     if lost and usage.cost is not None:
-        usage = usage.model_copy(update={"cost": usage.cost + lost})
+        usage = usage.replace(cost=usage.cost + lost)
     return WorkResult(
         stop=stop.reason,
         calls=stop.calls,
@@ -352,14 +352,10 @@ class _AssignmentRun:
 
     def _timed(self, reply: ModelReply, began: float) -> ModelReply:
         duration = int((self.now() - began) * 1000)
-        usage = reply.usage.model_copy(
-            update={
-                "duration_ms": duration,
-                "calls": 1,
-                "model": reply.usage.model or self.model.name,
-            }
+        usage = reply.usage.replace(
+            duration_ms=duration, calls=1, model=reply.usage.model or self.model.name
         )
-        return reply.model_copy(update={"usage": usage})
+        return reply.replace(usage=usage)
 
     async def _looked(self, item: CapabilityRequest) -> CapabilityResult:
         key = self.assignment.prefix + item.key
@@ -383,7 +379,7 @@ class _AssignmentRun:
                 )
                 found = await self._fulfilled(item, self.assignment.limits.lookup_seconds)
         took = round(self.now() - began, 3)
-        return self.journal.looked(key, found.model_copy(update={"seconds": took}))
+        return self.journal.looked(key, found.replace(seconds=took))
 
     async def _fulfilled(self, item: CapabilityRequest, seconds: float) -> CapabilityResult:
         """Return the result, or a timeout.

@@ -40,24 +40,20 @@ class TryOutcome(Frozen):
         listed = "\n".join(f"- {each}" for each in broken)
         words = f"Rules of `.forge/manifest.yaml` that held before these edits:\n\n{listed}"
         summary = f"rules are red: {len(broken)}"
-        return self.model_copy(
-            update={
-                "red": (*self.red, *broken),
-                "summary": "; ".join(filter(None, (self.summary, summary))),
-                "words": "\n\n".join(filter(None, (self.words, words))),
-            }
+        return self.replace(
+            red=(*self.red, *broken),
+            summary="; ".join(filter(None, (self.summary, summary))),
+            words="\n\n".join(filter(None, (self.words, words))),
         )
 
     def redacted(self, strike: Callable[[str], str]) -> "TryOutcome":
         """Return the outcome with secrets struck out of the commands' words."""
         without = self.without
-        return self.model_copy(
-            update={
-                "red": tuple(map(strike, self.red)),
-                "words": strike(self.words),
-                "elsewhere": tuple(map(strike, self.elsewhere)),
-                "without": without and without.redacted(strike),
-            }
+        return self.replace(
+            red=tuple(map(strike, self.red)),
+            words=strike(self.words),
+            elsewhere=tuple(map(strike, self.elsewhere)),
+            without=without and without.redacted(strike),
         )
 
 

@@ -150,14 +150,13 @@ def _blocks(tokens: "Sequence[Token]") -> Iterator[Block]:
         block = _leaf(token, tokens, place + 1)
         if block is not None:
             line, end = token.map or (0, 0)
-            where = {
-                "line": line,
-                "end": end,
-                "quoted": quotes > 0,
-                "depth": depth,
-                "starts_item": fresh and depth > 0,
-            }
-            yield block.model_copy(update=where)
+            yield block.replace(
+                line=line,
+                end=end,
+                quoted=quotes > 0,
+                depth=depth,
+                starts_item=fresh and depth > 0,
+            )
             fresh = False
 
 

@@ -134,7 +134,7 @@ def _split(markdown: str, blocks: Sequence[Block]) -> tuple[list[_Section], list
             owner = heading.level
         elif owner and heading.level > owner:
             more = tuple(lines[heading.line : end])
-            sections[-1] = sections[-1].model_copy(update={"lines": sections[-1].lines + more})
+            sections[-1] = sections[-1].replace(lines=sections[-1].lines + more)
         else:
             loose += lines[heading.line : end]
             owner = 0

@@ -75,9 +75,7 @@ class CommentWriter:
         """The run as comments show it."""
         view = self.view_at(run.state, run.pipeline, run.tree.head().commit)
         held = approved_patches.to_push_by_hand(run.state, run.workspace.read_bytes)
-        return view.model_copy(
-            update={"question": open_question(run), "trouble": trouble, "patches": held}
-        )
+        return view.replace(question=open_question(run), trouble=trouble, patches=held)
 
     def view_at(self, state: State, pipeline: Pipeline, commit: str) -> RunView:
         """The same, of a state that a commit holds."""
@@ -116,7 +114,7 @@ class CommentWriter:
         """Return the reply about the end of a worker; `repeat` is the command to give again, if
         that is not a retry of the run.
         """
-        commands = self.commands.model_copy(update={"repeat": repeat})
+        commands = self.commands.replace(repeat=repeat)
         return reply_to_error(as_error(stopped), self.links(info), commands, info.branch)
 
     def cancelled(self) -> CommentReply:

@@ -74,7 +74,7 @@ def _unavailable(trouble: ModelTrouble, message: str, commands: CommandNames) ->
 
 
 def _not_before(reply: CommentReply, seconds: float | None) -> CommentReply:
-    return reply.model_copy(update={"seconds": ceil(seconds or 0)})
+    return reply.replace(seconds=ceil(seconds or 0))
 
 
 def _push_refused(

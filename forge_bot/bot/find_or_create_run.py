@@ -210,7 +210,7 @@ def _looked_around(supervisor: "Supervisor", beginning: NewRun, pipeline: str) -
     """
     repository, draft = supervisor.repository, beginning.draft
     base = beginning.base or _base(repository)
-    config = supervisor.config.model_copy(update={"pipeline": pipeline})
+    config = supervisor.config.replace(pipeline=pipeline)
     intent = RunIntent(
         text=f"{draft.title}\n{draft.text}",
         branch=beginning.plan.branch,

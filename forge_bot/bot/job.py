@@ -179,11 +179,7 @@ class _Visit:
             and self.info.branch in self.supervisor.repository.remote_branches()
         )
         begins = not begun and self.around.wake.deed == RequestedOperation.START
-        return (
-            self.commands.model_copy(update={"repeat": self.commands.prefix})
-            if begins
-            else self.commands
-        )
+        return self.commands.replace(repeat=self.commands.prefix) if begins else self.commands
 
     def _performed(self, supervisor: Supervisor) -> Ended:
         if self.folder is None:

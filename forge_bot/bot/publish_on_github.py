@@ -155,7 +155,7 @@ class Publication:
         state = run.state
         if is_separate(state):
             state = state.replace(pull_request_branch=offered.branch)
-            view = view.model_copy(update={"state": state})
+            view = view.replace(state=state)
         text = self._text(run, view)
         new = NewPullRequest(
             title=text.title,

@@ -133,7 +133,7 @@ def counted_labels(
                 ignored.append(IgnoredLabel(label, added.actor.login if added is not None else ""))
     names = {each.name for each in ignored}
     counted = tuple(label for label in issue.labels if label not in names)
-    return issue.model_copy(update={"labels": counted}), tuple(ignored)
+    return issue.replace(labels=counted), tuple(ignored)
 
 
 def _last_added(events: tuple[IssueEvent, ...], label: str) -> IssueEvent | None:

@@ -203,9 +203,7 @@ class Supervisor:
             run.state.ended and failed_checks.pull_number(run)
         ):
             return
-        self.around = self.around.model_copy(
-            update={"wake": self.around.wake.model_copy(update={"way": ""})}
-        )
+        self.around = self.around.replace(wake=self.around.wake.replace(way=""))
         reply = failed_checks.examine_failed_checks(run, self.github, self.writer, self.strike)
         if reply.occasion == "fixing":
             self.writer.say(reply)

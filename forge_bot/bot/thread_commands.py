@@ -180,13 +180,8 @@ def _told_anew(run: Run, draft: RequestDraft, spoken: ThreadCommand) -> None:
     """Write a new request and report it to the run; keep the old one if the run refuses it. Raises
     ForgeError.
     """
-    request = run.request.model_copy(
-        update={
-            "title": draft.title,
-            "text": draft.text,
-            "labels": draft.labels,
-            "issue_type": draft.issue_type,
-        }
+    request = run.request.replace(
+        title=draft.title, text=draft.text, labels=draft.labels, issue_type=draft.issue_type
     )
     before = run.workspace.read("request.md")
     raw = run.workspace.write("request.md", render_request(request))

@@ -82,7 +82,7 @@ def _admit(
     if deed is RequestedOperation.START:
         known["tracking_comment"] = writer.begin()
     wake = around.wake.model_copy(update=known)
-    return ReadComment(Result.PROCEED, around.model_copy(update={"wake": wake}))
+    return ReadComment(Result.PROCEED, around.replace(wake=wake))
 
 
 def _refuse(writer: CommentWriter, comment: Comment, place: int, refused: Denied) -> None:

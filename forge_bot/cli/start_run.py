@@ -149,7 +149,7 @@ def _prepared(task: str, options: RunOptions) -> _Start:
     place = new_place(repository, options.host, options.ending, options.model)
     config = load_setup(repository)
     if options.pipeline is not None:
-        config = config.model_copy(update={"pipeline": options.pipeline})
+        config = config.replace(pipeline=options.pipeline)
     pipeline = load_pipeline(config.pipeline, repository.root)
     capability_setup(repository.root, config, _named(options.capabilities))
     given = options.budget
@@ -187,7 +187,7 @@ def _check(start: _Start, plan: RunPlan) -> None:
 
 def _of_steps(plan: RunPlan) -> RunPlan:
     """Return the plan of a run without a model: it is the same at every effort."""
-    return plan.model_copy(update={"effort": Effort.S, "effort_reason": "no model is asked"})
+    return plan.replace(effort=Effort.S, effort_reason="no model is asked")
 
 
 def _begun(going: Session, start: _Start, beginning: NewRun, estimate: Estimate | None) -> int:
@@ -266,9 +266,7 @@ def _confirmed(start: _Start, plan: RunPlan, estimate: Estimate) -> RunPlan:
     if not said.strip():
         return plan
     if said.strip().upper() in set(Effort):
-        return plan.model_copy(
-            update={"effort": Effort(said.strip().upper()), "effort_reason": "you chose it"}
-        )
+        return plan.replace(effort=Effort(said.strip().upper()), effort_reason="you chose it")
     return start.plan(said.strip(), plan.effort.value)
 
 

@@ -68,14 +68,12 @@ def new_place(
         asyncio.run(_reached(place))
         # A worker's machine may be lost with all its files.
         pushes = pushes or repository.remote_url() is not None
-    return place.model_copy(
-        update={
-            "model": model,
-            "push": pushes,
-            "open_pr": ending.open_pr,
-            "post": at_terminal(),
-            "heartbeat_seconds": _silence(),
-        }
+    return place.replace(
+        model=model,
+        push=pushes,
+        open_pr=ending.open_pr,
+        post=at_terminal(),
+        heartbeat_seconds=_silence(),
     )
 
 

@@ -311,7 +311,7 @@ def _answered(
             continue
         if found.answer is Answer.REJECT and not found.notes:
             notes = ask(say("terminal.what_should_be_different")).strip()
-            found = found.model_copy(update={"notes": notes})
+            found = found.replace(notes=notes)
         if found.answer is Answer.REJECT and not found.notes:
             console.print(f"  {say('terminal.rejection_needs_a_reason')}")
             continue

@@ -228,7 +228,7 @@ def _shown(state: State, report: GateShown) -> State:
             f"What was shown is {report.digest[:12]}, but {gate.digest[:12]} waits."
         )
     showing = Showing(digest=report.digest, at=report.at, via=report.via)
-    return state.replace(gate=gate.model_copy(update={"shown": (*gate.shown, showing)}))
+    return state.replace(gate=gate.replace(shown=(*gate.shown, showing)))
 
 
 def _changed(pipeline: Pipeline, state: State, report: ArtifactChanged) -> State:
@@ -245,15 +245,13 @@ def _changed(pipeline: Pipeline, state: State, report: ArtifactChanged) -> State
     state = state.replace(
         artifacts={
             **state.artifacts,
-            report.artifact: record.model_copy(
-                update={
-                    "blob": report.blob,
-                    "title": report.inspection.title,
-                    "one_task": report.inspection.one_task,
-                    "planned": report.inspection.planned,
-                    "reach": report.inspection.reach,
-                    "sections": report.inspection.sections,
-                }
+            report.artifact: record.replace(
+                blob=report.blob,
+                title=report.inspection.title,
+                one_task=report.inspection.one_task,
+                planned=report.inspection.planned,
+                reach=report.inspection.reach,
+                sections=report.inspection.sections,
             ),
         }
     )

@@ -57,7 +57,7 @@ class Budget(Recorded):
         if not self._allow(self.committed + amount, committed_tokens + tokens):
             return None
         entry = Reservation(key=key, amount=amount, tokens=tokens)
-        return self.model_copy(update={"reserved": (*self.reserved, entry)})
+        return self.replace(reserved=(*self.reserved, entry))
 
     def settle(self, key: str, cost: Decimal, tokens: int = 0) -> "Budget":
         """Settle the call under `key` at its real cost.
@@ -65,17 +65,17 @@ class Budget(Recorded):
         For a key without a reservation, only add the cost.
         """
         left = tuple(entry for entry in self.reserved if entry.key != key)
-        return self.model_copy(update={"reserved": left}).with_cost(cost, tokens)
+        return self.replace(reserved=left).with_cost(cost, tokens)
 
     def with_cost(self, cost: Decimal, tokens: int) -> "Budget":
         """Return the budget with more spent."""
-        return self.model_copy(update={"spent": self.spent + cost, "tokens": self.tokens + tokens})
+        return self.replace(spent=self.spent + cost, tokens=self.tokens + tokens)
 
     def with_higher_cap(self, amount: Decimal | None, tokens: int | None) -> "Budget":
         """Return the budget with its limits raised. A limit that is not set stays unset."""
         cap = self.cap if self.cap is None else self.cap + (amount or 0)
         token_cap = self.token_cap if self.token_cap is None else self.token_cap + (tokens or 0)
-        return self.model_copy(update={"cap": cap, "token_cap": token_cap})
+        return self.replace(cap=cap, token_cap=token_cap)
 
     def _allow(self, spent: Decimal, tokens: int) -> bool:
         return (self.cap is None or spent <= self.cap) and (

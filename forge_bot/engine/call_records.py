@@ -101,7 +101,7 @@ def settled(state: State, artifact: str, status: CallStatus, by: str) -> State:
     """Return the state after a person's answer to the calls of a document that wait."""
     return state.replace(
         calls=tuple(
-            call.model_copy(update={"status": status, "by": by})
+            call.replace(status=status, by=by)
             if call.artifact == artifact and call.status is CallStatus.WAITING
             else call
             for call in state.calls

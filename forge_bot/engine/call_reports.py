@@ -32,7 +32,7 @@ def handle_calls_requested(pipeline: Pipeline, state: State, report: CallsReques
     state = remove_from_wave(state, task.spec.id)
     if report.asks:
         stuck = Stuck(reason=Reason.TOOL_APPROVAL, subject=subject, review=wave.review, files=shown)
-        state = state.with_task(task.model_copy(update={"stuck": stuck}))
+        state = state.with_task(task.replace(stuck=stuck))
     return hand_out(pipeline, state, report.at)
 
 

@@ -57,7 +57,7 @@ def continue_with_budget(pipeline: Pipeline, state: State, at: datetime) -> Stat
     """Return the state after the budget was raised. Everything that waited for money continues."""
     tasks = tuple(
         (
-            task.model_copy(update={"stuck": None})
+            task.replace(stuck=None)
             if task.stuck is not None and task.stuck.reason is Reason.BUDGET
             else task
         )
@@ -72,7 +72,7 @@ def _done_outside(pipeline: Pipeline, state: State, gate: OpenGate, answer: Answ
     task = state.task(gate.task) if gate.task is not None else None
     if task is not None:
         status = TaskStatus.PASSED if answer.answer is Answer.DONE else TaskStatus.SKIPPED
-        state = state.with_task(task.model_copy(update={"status": status}))
+        state = state.with_task(task.replace(status=status))
     return hand_out(pipeline, state, answer.at)
 
 
@@ -98,11 +98,9 @@ def _approved(pipeline: Pipeline, state: State, gate: OpenGate, answer: Answered
         ) if task is not None:
             return hand_out(pipeline, state.with_task(_accepted(task, gate.reason)), answer.at)
         case Reason.INVALID_ARTIFACT | Reason.UNREADABLE_VERDICT if gate.report is not None:
-            return accept(
-                pipeline, state, gate.report.model_copy(update={"at": answer.at}), anyway=True
-            )
+            return accept(pipeline, state, gate.report.replace(at=answer.at), anyway=True)
         case Reason.VERIFICATION_RED if state.verification is not None:
-            verification = state.verification.model_copy(update={"accepted": True})
+            verification = state.verification.replace(accepted=True)
             return state.replace(verification=verification, attempts=0)
         case Reason.NOTHING_TO_DO if gate.report is not None:
             unneeded = gate.report.inspection.nothing_to_do
@@ -126,16 +124,16 @@ _TAKEN_AS_MADE = "A person takes the call whose outcome is unknown as made."
 
 
 def _freed(task: TaskState) -> TaskState:
-    return task.model_copy(update={"stuck": None, "attempts": 0})
+    return task.replace(stuck=None, attempts=0)
 
 
 def _accepted(task: TaskState, reason: Reason) -> TaskState:
     stuck = task.stuck
-    free = task.model_copy(update={"stuck": None, "attempts": 0})
+    free = task.replace(stuck=None, attempts=0)
     if reason is Reason.PROTECTED_PATHS:
-        return free.model_copy(update={"status": TaskStatus.CLEARED})
+        return free.replace(status=TaskStatus.CLEARED)
     if stuck is not None and stuck.review:
-        return free.model_copy(update={"status": TaskStatus.PASSED})
+        return free.replace(status=TaskStatus.PASSED)
     return (
         task_after_work(free, stuck.report)
         if stuck is not None and stuck.report is not None
@@ -212,6 +210,6 @@ def _task_again(pipeline: Pipeline, state: State, task: TaskState, answer: Answe
         else pipeline.implementation.id
     )
     status = TaskStatus.IMPLEMENTED if in_review else TaskStatus.PENDING
-    again = task.model_copy(update={"status": status, "stuck": None, "attempts": 0, "rounds": 0})
+    again = task.replace(status=status, stuck=None, attempts=0, rounds=0)
     state = add_note(state.with_task(again), phase, answer.by, answer.notes, task.spec.id)
     return hand_out(pipeline, state, answer.at)

@@ -139,7 +139,7 @@ def refresh(state: State) -> State:
     fresh = digest(
         gate.name, gate.round, state.request_hash, state.base_commit, files, gate.subject
     )
-    return state.replace(gate=gate.model_copy(update={"files": files, "digest": fresh}))
+    return state.replace(gate=gate.replace(files=files, digest=fresh))
 
 
 def is_approved_by_auto(state: State, gate: GatePhase) -> bool:

@@ -341,9 +341,7 @@ def _published(pipeline: Pipeline, state: State, report: Published) -> State:
 def _action_failed(pipeline: Pipeline, state: State, report: ActionFailed) -> State:
     cleared = next((task for task in state.tasks if task.status is TaskStatus.CLEARED), None)
     if cleared is not None:
-        tried = cleared.model_copy(
-            update={"status": TaskStatus.PENDING, "attempts": cleared.attempts + 1}
-        )
+        tried = cleared.replace(status=TaskStatus.PENDING, attempts=cleared.attempts + 1)
         text = f"The approved change could not be applied: {report.message}"
         state = add_note(
             state.with_task(tried), pipeline.implementation.id, PROCESS, text, cleared.spec.id

@@ -90,12 +90,13 @@ class Pipeline(Frozen):
 
     def by_model(self) -> "Pipeline":
         """Return this pipeline with every document written by a model."""
-        plain = {"by_process_when": None, "closing": ()}
         phases = tuple(
-            phase.model_copy(update=plain) if isinstance(phase, AnsweringPhase) else phase
+            phase.replace(by_process_when=None, closing=())
+            if isinstance(phase, AnsweringPhase)
+            else phase
             for phase in self.phases
         )
-        return self.model_copy(update={"phases": tuple(map(_alone, phases))})
+        return self.replace(phases=tuple(map(_alone, phases)))
 
     @property
     def agents(self) -> tuple[str, ...]:
@@ -216,6 +217,5 @@ def _alone(phase: AnyPhase) -> AnyPhase:
     """Return a phase whose agents write no document but their own."""
     if not isinstance(phase, AgentPhase):
         return phase
-    alone = {"also_writes": None}
-    variants = {effort: each.model_copy(update=alone) for effort, each in phase.variants.items()}
-    return phase.model_copy(update={"variants": variants})
+    variants = {effort: each.replace(also_writes=None) for effort, each in phase.variants.items()}
+    return phase.replace(variants=variants)

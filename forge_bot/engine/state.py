@@ -3,7 +3,7 @@
 from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
-from typing import Any, Self
+from typing import Self
 
 from pydantic import Field, field_serializer
 
@@ -317,10 +317,6 @@ class State(Recorded):
     @field_serializer("seen")
     def _sorted(self, seen: frozenset[str]) -> list[str]:
         return sorted(seen)
-
-    def replace(self, **changes: Any) -> Self:
-        """Return this state with some fields replaced."""
-        return self.model_copy(update=changes)
 
     def task(self, task_id: TaskId) -> TaskState | None:
         """Return the task with that id, if there is one."""

@@ -66,12 +66,12 @@ def remove_from_wave(state: State, task_id: TaskId) -> State:
     if wave is None:
         return state
     remaining = tuple(name for name in wave.remaining if name != task_id)
-    return state.replace(wave=wave.model_copy(update={"remaining": remaining}))
+    return state.replace(wave=wave.replace(remaining=remaining))
 
 
 def _implemented(task: TaskState, report: ArtifactWritten) -> TaskState:
     done = {"status": TaskStatus.IMPLEMENTED, "attempts": 0, "stuck": None}
-    return task.model_copy(update={**done, "without_change": report.without_change})
+    return task.replace(**done, without_change=report.without_change)
 
 
 def _task_implemented(state: State, task: TaskState, report: ArtifactWritten) -> State:
@@ -92,7 +92,7 @@ def task_after_work(task: TaskState, report: ArtifactWritten) -> TaskState:
         files=(ShownVersion(name=report.held, blob=report.held_blob),),
         report=report,
     )
-    return task.model_copy(update={"stuck": stuck, "attempts": 0})
+    return task.replace(stuck=stuck, attempts=0)
 
 
 def _task_reviewed(
@@ -104,19 +104,19 @@ def _task_reviewed(
 ) -> State:
     verdict = verdict_of(phase, report)
     if verdict.positive:
-        passed = {"status": TaskStatus.PASSED, "verdict": verdict, "attempts": 0, "stuck": None}
-        return state.with_task(task.model_copy(update=passed))
+        passed = task.replace(status=TaskStatus.PASSED, verdict=verdict, attempts=0, stuck=None)
+        return state.with_task(passed)
     rounds = task.rounds + 1
     text = (
         f"{report.artifact} says {verdict.value}. Work off:"
         f" {join_findings(report.inspection.findings)}"
     )
-    failed = task.model_copy(update={"verdict": verdict, "rounds": rounds, "attempts": 0})
+    failed = task.replace(verdict=verdict, rounds=rounds, attempts=0)
     if rounds <= phase.rounds:
         state = add_note(state, implementation, phase.agent, text, task.spec.id)
-        return state.with_task(failed.model_copy(update={"status": TaskStatus.PENDING}))
+        return state.with_task(failed.replace(status=TaskStatus.PENDING))
     stuck = Stuck(reason=Reason.ROUNDS_EXHAUSTED, subject=text, review=True, report=report)
-    return state.with_task(failed.model_copy(update={"stuck": stuck}))
+    return state.with_task(failed.replace(stuck=stuck))
 
 
 def _task_invalid(
@@ -129,14 +129,14 @@ def _task_invalid(
     unreadable: bool,
 ) -> State:
     complaint = complaint_about(report, unreadable=unreadable)
-    tried = task.model_copy(update={"attempts": task.attempts + 1})
+    tried = task.replace(attempts=task.attempts + 1)
     if tried.attempts < pipeline.limits.artifact_attempts:
         return add_note(state.with_task(tried), phase.id, PROCESS, complaint, task.spec.id)
     reason = Reason.INVALID_ARTIFACT if report.inspection.problems else Reason.UNREADABLE_VERDICT
     stuck = Stuck(
         reason=reason, subject=complaint, review=isinstance(phase, TaskReviewPhase), report=report
     )
-    return state.with_task(tried.model_copy(update={"stuck": stuck}))
+    return state.with_task(tried.replace(stuck=stuck))
 
 
 def handle_task_failure(pipeline: Pipeline, state: State, report: AgentFailed) -> State:
@@ -146,10 +146,10 @@ def handle_task_failure(pipeline: Pipeline, state: State, report: AgentFailed) -
     state = remove_from_wave(
         state.replace(visits={**state.visits, place: state.visits.get(place, 0) + 1}), task.spec.id
     )
-    tried = task.model_copy(update={"attempts": task.attempts + 1})
+    tried = task.replace(attempts=task.attempts + 1)
     if report.reason is FailureReason.BUDGET:
         stuck = Stuck(reason=Reason.BUDGET, subject=report.message, review=wave.review)
-        state = state.with_task(task.model_copy(update={"stuck": stuck}))
+        state = state.with_task(task.replace(stuck=stuck))
     elif report.reason is FailureReason.CONFLICT:
         # The agent is not at fault, so the attempt does not count. This cannot repeat forever: the
         # conflicting task has been merged.
@@ -158,5 +158,5 @@ def handle_task_failure(pipeline: Pipeline, state: State, report: AgentFailed) -
         state = add_note(state.with_task(tried), phase.id, PROCESS, report.message, task.spec.id)
     else:
         stuck = Stuck(reason=Reason.AGENT_FAILED, subject=report.message, review=wave.review)
-        state = state.with_task(tried.model_copy(update={"stuck": stuck}))
+        state = state.with_task(tried.replace(stuck=stuck))
     return hand_out(pipeline, state, report.at)

@@ -250,7 +250,7 @@ def _pass_unreviewed(pipeline: Pipeline, state: State) -> State:
         return state
     for task in state.tasks:
         if task.status is TaskStatus.IMPLEMENTED and task.stuck is None:
-            state = state.with_task(task.model_copy(update={"status": TaskStatus.PASSED}))
+            state = state.with_task(task.replace(status=TaskStatus.PASSED))
     return state
 
 

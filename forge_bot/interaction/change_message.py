@@ -29,7 +29,7 @@ def change_of(pipeline: Pipeline, state: State, documents: Mapping[str, str]) ->
     found = name_of_change(pipeline, state, documents)
     given = state.pull_request_branch.partition("/")[0]
     if given in set(ChangeType):
-        return found.model_copy(update={"type": ChangeType(given)})
+        return found.replace(type=ChangeType(given))
     return found
 
 

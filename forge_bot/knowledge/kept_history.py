@@ -33,7 +33,7 @@ _LEFT_OUT = {"findings": (), "friction": (), "rejections": (), "phases": (), "us
 
 def shown_of(run: PastRun) -> str:
     """Return the displayed fields of a run, and the source of its words."""
-    short = run.model_copy(update={**_LEFT_OUT, "request": run.request[:CHARACTERS_READ]})
+    short = run.replace(**_LEFT_OUT, request=run.request[:CHARACTERS_READ])
     return short.model_dump_json(exclude_defaults=True)
 
 

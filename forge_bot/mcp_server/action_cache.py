@@ -70,7 +70,7 @@ class ActionCache:
         newest = max((max(changed, modified) for _, changed, modified, _, _ in look), default=0)
         if now().timestamp() - newest / 1e9 < self._moment:
             return
-        action = found.action.model_copy(update={"report_result": None, "warning": ""})
+        action = found.action.replace(report_result=None, warning="")
         with self._noting:
             while len(self._actions) >= _MOST:
                 self._actions.pop(next(iter(self._actions)), None)

@@ -27,23 +27,17 @@ def placed(found: ClientAction, root: Path) -> ClientAction:
 def _placed(action: WireAction, root: Path) -> WireAction:
     match action:
         case SpawnAgentAction():
-            return action.model_copy(
-                update={"prompt": _THERE.format(root=root, prompt=action.prompt)}
-            )
+            return action.replace(prompt=_THERE.format(root=root, prompt=action.prompt))
         case WriteFileAction():
-            return action.model_copy(update={"path": f"{root}/{action.path}"})
+            return action.replace(path=f"{root}/{action.path}")
         case ExecAction(commands=("git", *words)):
-            return action.model_copy(update={"commands": ("git", "-C", str(root), *words)})
+            return action.replace(commands=("git", "-C", str(root), *words))
         case ExecAction():
             # As arguments of the shell and not in its script: nothing in them can end a word.
-            return action.model_copy(
-                update={"commands": ("sh", "-c", _IN_FOLDER, str(root), *action.commands)}
-            )
+            return action.replace(commands=("sh", "-c", _IN_FOLDER, str(root), *action.commands))
         case CheckpointAction() | HumanGateAction():
-            return action.model_copy(
-                update={
-                    "present_to_user": f"In the repository `{root}`:\n\n{action.present_to_user}"
-                }
+            return action.replace(
+                present_to_user=f"In the repository `{root}`:\n\n{action.present_to_user}"
             )
         case _:
             return action

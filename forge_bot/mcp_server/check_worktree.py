@@ -65,8 +65,9 @@ class CheckWorktree:
     ) -> Result:
         """Run project commands in an existing tree. They must not run in the client's."""
         repository, home = location.root.repository, run.places.home
-        apart = {"environment": home / "checks-environment", "judged": home / "checks-judged"}
-        spots = run.places.model_copy(update=apart)
+        spots = run.places.replace(
+            environment=home / "checks-environment", judged=home / "checks-judged"
+        )
         profile = self.prompting.profile(run)
         project = Project(repository, tree, spots, run.config, profile, tell, foundation(run))
         with self._lock:

@@ -166,7 +166,7 @@ def _tried(
         return dispatch, None
     outcome = dispatch.tries[-1].outcome
     spent = dispatch.spent + _usages(said, 1)[0]
-    note(run, dispatch.model_copy(update={"spent": spent}))
+    note(run, dispatch.replace(spent=spent))
     label = run.pipeline.phase(action.phase).label
     return dispatch, ReportOutcome(
         updated=False,
@@ -224,7 +224,7 @@ def _fit(run: Run, action: SpawnAgent, dispatch: Dispatch, name: str) -> str:
     if not dispatch.refused:
         complaints = (*complaints, *applier.doubts(action, text))
     if complaints and dispatch.refused < _COMPLAINTS:
-        note(run, dispatch.model_copy(update={"refused": dispatch.refused + 1}))
+        note(run, dispatch.replace(refused=dispatch.refused + 1))
         raise ArtifactUnfit(
             say("client.client_agent_reports.document_is_unfit", where=where), details=complaints
         )
@@ -321,6 +321,6 @@ def _usages(said: Previous, count: int, before: Usage | None = None) -> tuple[Us
     """
     # The price is the client's own affair; zero would claim that it cost nothing.
     other = Usage(calls=1, cost=None, model=said.model)
-    first = other.model_copy(update={"input_tokens": said.tokens, "duration_ms": said.duration_ms})
+    first = other.replace(input_tokens=said.tokens, duration_ms=said.duration_ms)
     whole = before + first if before is not None and before.calls else first
     return (whole, *(other,) * (count - 1))

@@ -63,12 +63,12 @@ class ClientTries(NamedTuple):
             return outcome
 
         outcome = (
-            known.outcome.model_copy(update={"seconds": 0.0})
+            known.outcome.replace(seconds=0.0)
             if known is not None
             else self.check_tree.with_project(run, self.location, run.tree, self.tell, run_commands)
         )
         tries = (*dispatch.tries, EditsTried(digest=digest, outcome=outcome))
-        return dispatch.model_copy(update={"tries": tries})
+        return dispatch.replace(tries=tries)
 
 
 def sent_back(dispatch: Dispatch) -> int:

@@ -177,11 +177,11 @@ def _shortened(result: "ReportResult", most: int) -> "ReportResult":
     warning = "; ".join(
         filter(None, (result.warning, say("client.gate_elicitation.more_findings", count=left)))
     )
-    return result.model_copy(update={"findings": result.findings[:most], "warning": warning})
+    return result.replace(findings=result.findings[:most], warning=warning)
 
 
 def _result(found: "ClientAction", result: "ReportResult | None", silence: str) -> CallToolResult:
-    action = found.action.model_copy(update={"report_result": result})
+    action = found.action.replace(report_result=result)
     if silence and found.question is not None:
         warning = "; ".join(
             filter(
@@ -189,7 +189,7 @@ def _result(found: "ClientAction", result: "ReportResult | None", silence: str) 
                 (action.warning, say("client.gate_elicitation.nobody_has_answered", why=silence)),
             )
         )
-        action = action.model_copy(update={"warning": warning})
+        action = action.replace(warning=warning)
     meta: dict[str, JsonValue] = {
         "hints": {"next": found.hint},
         "resource_links": list(found.links),

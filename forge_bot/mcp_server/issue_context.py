@@ -79,10 +79,8 @@ def edited(ticket: IssueContext, body: str) -> IssueContext:
         return ticket
     first, _, rest = words.partition("\n")
     text = rest if first.strip() == draft.title else words
-    return ticket.model_copy(
-        update={
-            "draft": draft_from(draft.title, text, draft.source, draft.labels, draft.issue_type)
-        }
+    return ticket.replace(
+        draft=draft_from(draft.title, text, draft.source, draft.labels, draft.issue_type)
     )
 
 

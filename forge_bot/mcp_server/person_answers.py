@@ -56,7 +56,7 @@ def read_answer(text: str, digest: str) -> SpokenAnswer:
             )
         named = said.digest
     return SpokenAnswer(
-        reply.model_copy(update={"notes": reply.notes[:_LONGEST_NOTES]}),
+        reply.replace(notes=reply.notes[:_LONGEST_NOTES]),
         named if reply.answer in BOUND else None,
     )
 
@@ -159,7 +159,7 @@ def given_to_client(
     Raises like it, and WrongAction if something else is outstanding. `cut`: only the beginning of a
     document was shown.
     """
-    reply = reply.model_copy(update={"notes": reply.notes[:_LONGEST_NOTES]})
+    reply = reply.replace(notes=reply.notes[:_LONGEST_NOTES])
     named = digest if reply.answer in BOUND and digest else None
     if run.action.action_id != action_id:
         if (before := _answer_to(run, action_id, "")) is not None:

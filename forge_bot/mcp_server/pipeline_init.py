@@ -53,8 +53,8 @@ def handle_init(
         source_url=origin.url or None,
         source_id=origin.id or None,
         core_text=core,
-        flags=_flags(said, preferences).model_copy(
-            update={"current_branch": current_branch or checked_out(root.repository)}
+        flags=_flags(said, preferences).replace(
+            current_branch=current_branch or checked_out(root.repository)
         ),
         fetch_needed=fetch_needed(origin),
     )

@@ -170,9 +170,7 @@ def _asked(
     )
     title = ticket.draft.title.strip()
     return NeedsConfirmation(
-        needs_user_confirmation=proposal.model_copy(
-            update={"message": " ".join((*sentences, proposal.message))}
-        ),
+        needs_user_confirmation=proposal.replace(message=" ".join((*sentences, proposal.message))),
         estimate=found.model_dump(mode="json", by_alias=False) if found is not None else None,
         question="\n\n".join(
             (f"**{' '.join(title.split())}**", *sentences, choice_in_words(proposal))
@@ -335,7 +333,7 @@ def _planned(
         here=chosen.use_current_branch,
         external_worktree=True,
     )
-    return plan.model_copy(update={"effort_reason": reason})
+    return plan.replace(effort_reason=reason)
 
 
 def _check_tree(root: ServedFolder, plan: RunPlan) -> None:

@@ -93,10 +93,8 @@ class Service:
         return self.roots.root(project)
 
     def _placed(self, root: ServedFolder, found: Begun) -> Begun:
-        return found.model_copy(
-            update={
-                "workspace": self.roots.workspace(root, found.workspace.removeprefix(f"{SPECS}/"))
-            }
+        return found.replace(
+            workspace=self.roots.workspace(root, found.workspace.removeprefix(f"{SPECS}/"))
         )
 
     def init_with_context(
@@ -239,9 +237,7 @@ def _with_result(
     elif said.unread:
         warnings.append(say("client.service.no_report", unread=", ".join(said.unread)))
     return found._replace(
-        action=found.action.model_copy(
-            update={"report_result": result, "warning": "; ".join(warnings)}
-        )
+        action=found.action.replace(report_result=result, warning="; ".join(warnings))
     )
 
 

@@ -28,19 +28,19 @@ def scoped_commands(
     whole = find_commands(listing)
     if not projects and not scope:
         commands = with_overrides(whole.commands, overrides)
-        return whole.model_copy(update={"commands": commands})
+        return whole.replace(commands=commands)
     folders = [*_folders(projects, scope)]
     found = combined(_of_folder(listing, name, projects.get(name, {}), whole) for name in folders)
     if not found.commands.test and not any("test" in projects.get(name, {}) for name in folders):
         # Its tests are elsewhere, so only all tests together surely include the relevant ones.
         commands = with_overrides(whole.commands, overrides)
-        return whole.model_copy(update={"commands": commands})
+        return whole.replace(commands=commands)
     missing = {
         kind: lines
         for kind, lines in overrides.items()
         if kind == CommandName.SETUP.value or not found.commands.of(CommandName(kind))
     }
-    return found.model_copy(update={"commands": with_overrides(found.commands, missing)})
+    return found.replace(commands=with_overrides(found.commands, missing))
 
 
 def is_inside(path: str, folder: str) -> bool:
@@ -64,6 +64,6 @@ def _of_folder(
     found = find_commands(inner)
     locked_here = folder and any(listing.has(join(folder, name)) for name in _LOCKS)
     if not locked_here and any(map(listing.has, _LOCKS)):
-        commands = found.commands.model_copy(update={"setup": whole.commands.setup})
-        found = found.model_copy(update={"commands": commands})
-    return found.model_copy(update={"commands": with_overrides(found.commands, own)})
+        commands = found.commands.replace(setup=whole.commands.setup)
+        found = found.replace(commands=commands)
+    return found.replace(commands=with_overrides(found.commands, own))

@@ -179,25 +179,21 @@ def _role(material: Material, environment: Environment) -> str:
     if later is None:
         return _tidy(text)
     facts = _facts_for_template(material, later.agent, later.phase, material.capabilities)
-    own = {
-        "headings": later.headings,
-        "output_file": _open(later.output_file),
-        "with_previous": True,
-    }
-    facts = facts.model_copy(update=own)
+    facts = facts.replace(
+        headings=later.headings, output_file=_open(later.output_file), with_previous=True
+    )
     more = lower_headings(environment.render_once(f"{later.agent}.md.j2", facts), _LOWER)
     return _tidy("\n".join((text, environment.render_once(NEXT_DOCUMENT, facts), more)))
 
 
 def _role_facts(material: Material) -> StaticContext:
     facts = _facts_for_template(material, material.agent, material.phase, material.capabilities)
-    own = {
-        "headings": material.headings,
-        "verdicts": material.verdicts,
-        "instruction": material.instruction,
-        "writes_next": material.next_document is not None,
-    }
-    return facts.model_copy(update=own)
+    return facts.replace(
+        headings=material.headings,
+        verdicts=material.verdicts,
+        instruction=material.instruction,
+        writes_next=material.next_document is not None,
+    )
 
 
 def _facts_for_template(
@@ -210,11 +206,8 @@ def _facts_for_template(
         headings=(),
         verdicts=(),
         capabilities=tuple(
-            each.model_copy(
-                update={
-                    "description": one_line(each.description),
-                    "parameters": one_line(each.parameters),
-                }
+            each.replace(
+                description=one_line(each.description), parameters=one_line(each.parameters)
             )
             for each in capabilities
         ),
@@ -259,8 +252,7 @@ def _message(
         decided=said.decided,
         question=said.question,
         findings=tuple(
-            each.model_copy(update={"description": _open(each.description)})
-            for each in material.findings
+            each.replace(description=_open(each.description)) for each in material.findings
         ),
         problems=_lines(material.problems),
         role=said.role.rstrip("\n"),
@@ -299,12 +291,9 @@ def _same(task: TaskSpec, other: TaskSpec) -> bool:
 def _task(task: TaskSpec | None) -> TaskSpec | None:
     if task is None:
         return None
-    changes = {
-        "title": _open(task.title),
-        "files": _lines(task.files),
-        "acceptance": _lines(task.acceptance),
-    }
-    return task.model_copy(update=changes)
+    return task.replace(
+        title=_open(task.title), files=_lines(task.files), acceptance=_lines(task.acceptance)
+    )
 
 
 def _path(material: Material, each: InputFile) -> str:

@@ -90,12 +90,10 @@ def fit(contents: Contents, room: int, frame: Callable[[Contents], int]) -> Cont
             contents = contents.model_copy(update={name: getattr(contents, name)[:-1]})
     if over() > 0:
         kept = tuple(line for line in contents.repository if line.label.lower() != _LAYOUT)
-        contents = contents.model_copy(update={"repository": kept})
+        contents = contents.replace(repository=kept)
     for kinds in (_FIRST_CUT, _LAST_CUT):
         if (excess := over()) > 0:
-            contents = contents.model_copy(
-                update={"shown": _shortened(contents.shown, kinds, excess)}
-            )
+            contents = contents.replace(shown=_shortened(contents.shown, kinds, excess))
             texts = sum(len(each.text) for each in contents.shown)
     return contents
 
@@ -124,7 +122,7 @@ def _shortened(
     level = _level(sizes, excess)
     return tuple(
         (
-            each.model_copy(update={"keep": max(0, level - _MARKER)})
+            each.replace(keep=max(0, level - _MARKER))
             if each.kind in kinds and len(each.whole) > level
             else each
         )

@@ -38,7 +38,7 @@ def _with_left(inspection: Inspection, left: Sequence[str]) -> Inspection:
     accept them.
     """
     found = tuple(Problem(place="", message=said, fatal=True) for said in said_left(left))
-    return inspection.model_copy(update={"problems": (*inspection.problems, *found)})
+    return inspection.replace(problems=(*inspection.problems, *found))
 
 
 def inspected_with_graph(
@@ -282,9 +282,7 @@ class OutputApplier:
     ) -> ArtifactWritten:
         name = held_patch_name(task)
         raw = self.run.workspace.write(name, patch)
-        return report.model_copy(
-            update={"held": name, "held_blob": blob_id(raw), "held_paths": risky}
-        )
+        return report.replace(held=name, held_blob=blob_id(raw), held_paths=risky)
 
     def _bytes(self, path: str) -> bytes | None:
         file = inside(self.run.tree.path, path)

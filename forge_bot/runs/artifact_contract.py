@@ -52,29 +52,22 @@ class ArtifactContract(Frozen):
         if self.next_document is None or not following:
             return found
         problems = (*found.problems, *self.next_document.inspect(following).problems)
-        return found.model_copy(update={"next_document": following, "problems": problems})
+        return found.replace(next_document=following, problems=problems)
 
     def _inspected(self, text: str) -> Inspection:
         found = inspect(text, headings=self.headings, verdicts=self.verdicts, tasks=self.tasks)
-        found = (
-            found.model_copy(update={"tasks": self.rules.applied(found.tasks)})
-            if found.tasks
-            else found
-        )
-        found = found.model_copy(
-            update=document_facts(text, plans=self.plans, carries=self.carries)
-        )
+        found = found.replace(tasks=self.rules.applied(found.tasks)) if found.tasks else found
+        found = found.replace(**document_facts(text, plans=self.plans, carries=self.carries))
         if self.may_end_run:
             unneeded, lacking = read_nothing_to_do(text)
-            changes = {"nothing_to_do": unneeded, "problems": (*found.problems, *lacking)}
-            found = found.model_copy(update=changes)
+            found = found.replace(nothing_to_do=unneeded, problems=(*found.problems, *lacking))
         unseen = (
             what_is_hidden(text) if not any(problem.fatal for problem in found.problems) else ""
         )
         if not unseen:
             return found
         problem = Problem(place="", message=_HIDDEN.format(what=unseen), fatal=False)
-        return found.model_copy(update={"problems": (*found.problems, problem)})
+        return found.replace(problems=(*found.problems, problem))
 
     def complaints(self, text: str) -> tuple[str, ...]:
         """Return why the artifact has to go back to its author; empty if it can be taken."""
@@ -100,7 +93,7 @@ def answer_contract(run: Run, action: SpawnAgent) -> ArtifactContract:
     later = run.pipeline.also_written(action.phase, run.state.effort)
     if later is None:
         return own
-    return own.model_copy(update={"next_document": contract_of(run, later, later.headings)})
+    return own.replace(next_document=contract_of(run, later, later.headings))
 
 
 def contract_of(run: Run, phase: AnyPhase, headings: tuple[str, ...]) -> ArtifactContract:

@@ -35,9 +35,9 @@ def with_graph(
     """
     if sum(task.mode is TaskMode.PARALLEL for task in inspection.tasks) > 1:
         tasks = _kept_apart(inspection.tasks, graph_at(repository, base))
-        return inspection.model_copy(update={"tasks": tasks})
+        return inspection.replace(tasks=tasks)
     if plans and (files := tuple(file.path for file in read_outline(text).files)):
-        return inspection.model_copy(update={"reach": _reach(files, graph_at(repository, base))})
+        return inspection.replace(reach=_reach(files, graph_at(repository, base)))
     return inspection
 
 
@@ -135,8 +135,7 @@ def _kept_apart(tasks: Sequence[TaskSpec], graph: "ProjectGraph | None") -> tupl
         ):
             apart[other.id].append(one.id)
     return tuple(
-        task.model_copy(update={"apart_from": tuple(apart[task.id])}) if apart[task.id] else task
-        for task in tasks
+        task.replace(apart_from=tuple(apart[task.id])) if apart[task.id] else task for task in tasks
     )
 
 

@@ -98,7 +98,7 @@ def _new_first(result: CommandResult, state: State, project: Project) -> Command
         return result
     new = newly_failing(before, result)
     tail = shown_output(output, TAIL_CHARACTERS, TAIL_LINES, new)
-    return result.model_copy(update={"tail": tail}) if new else result
+    return result.replace(tail=tail) if new else result
 
 
 def applied(

@@ -165,7 +165,7 @@ def create_run(
     stamp = now()
     head = beginning.base or repository.head()
     tips = record_tips(repository)
-    beginning = beginning.model_copy(update={"recalls_from": newest_records(repository, tips)})
+    beginning = beginning.replace(recalls_from=newest_records(repository, tips))
     wanted = workspace_name(stamp.date(), draft.source.id, plan.slug)
     own_tree = not (plan.here or external_worktree)
     with (

@@ -202,14 +202,12 @@ class EditTries:
         ]
         told = outcome_of([red.without(theirs) for red in found])
         spent = round(time.monotonic() - began, 3)
-        return told.model_copy(
-            update={
-                "elsewhere": tuple(theirs),
-                "green": tuple(edits.green),
-                "ran": tuple(edits.ran),
-                "untold": " ".join(edits.untold),
-                "seconds": spent,
-            }
+        return told.replace(
+            elsewhere=tuple(theirs),
+            green=tuple(edits.green),
+            ran=tuple(edits.ran),
+            untold=" ".join(edits.untold),
+            seconds=spent,
         )
 
     def _with_proof(
@@ -233,7 +231,7 @@ class EditTries:
         runs = RunsWithoutChange(self.run, self.project, only)
         found = without_change(runs, self._baseline(), outcome.elsewhere, most)
         spent = round(outcome.seconds + time.monotonic() - began, 3)
-        return outcome.model_copy(update={"without": found, "seconds": spent})
+        return outcome.replace(without=found, seconds=spent)
 
     def beside_others(
         self, task: TaskId, base: str, files: Files, tries: Sequence[TryOutcome]
@@ -252,7 +250,7 @@ class EditTries:
         now = self.outcome((task,), ours, made, left)
         still = {*now.red, *now.elsewhere}
         kept = last.elsewhere if now.untold else [each for each in last.elsewhere if each in still]
-        return last.model_copy(update={"elsewhere": tuple(kept), "ran": now.ran or last.ran})
+        return last.replace(elsewhere=tuple(kept), ran=now.ran or last.ran)
 
     def _surely(
         self, red: NewlyRed, tasks: Sequence[TaskId], base: str, edits: JudgedEdits

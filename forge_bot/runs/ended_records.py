@@ -129,7 +129,7 @@ def _kept(repository: Repository, run: str, head: str, landed: str, *, push: boo
         try:
             push_together(repository.root, {name: commit})
         except PushRefused as error:
-            kept = kept.model_copy(update={"trouble": error.message})
+            kept = kept.replace(trouble=error.message)
             if error.why is not PushRefusal.BEHIND:
                 return kept
             fetch_branch(repository.root, name)

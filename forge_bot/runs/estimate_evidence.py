@@ -79,7 +79,7 @@ def _unpaid(sample: Sample) -> Sample:
     """Return the use of a run without its cost, so that its tokens are priced with current
     prices.
     """
-    return tuple((phase, used.model_copy(update={"cost": None})) for phase, used in sample)
+    return tuple((phase, used.replace(cost=None)) for phase, used in sample)
 
 
 def _sample(run: PastRun) -> Sample:

@@ -184,7 +184,7 @@ class _Branches:
         for tracking, commit in chosen:
             folders = self._committed.folders(commit, default.commit if default else "")
             if info := self._named(folders, tracking.branch, commit, None):
-                yield info.model_copy(update={"remote": tracking.remote})
+                yield info.replace(remote=tracking.remote)
 
     def kept(self, only: str = "") -> Iterator[RunInfo]:
         """Yield the runs on the branches of records, the newest by name, each once; or one of them,
@@ -201,7 +201,7 @@ class _Branches:
                     told.add(folder.name)
                     info = _info(started, None, known.standing(folder))
                     if info.ended or ref not in merged:
-                        yield info.model_copy(update={"kept": ref})
+                        yield info.replace(kept=ref)
 
     def lying(self, tree: Path, without: Collection[str]) -> Iterator[RunInfo]:
         """Yield the newest runs, by name, in a work tree whose branches do not exist yet."""

@@ -71,7 +71,7 @@ def _changed_by_hand(run: Run, name: str, raw: bytes) -> ArtifactChanged:
     inspection = Inspection()
     if isinstance(writer, AgentPhase) and writer.tasks:
         inspection = inspect(text, headings=(), tasks=True)
-        inspection = inspection.model_copy(update={"tasks": run.rules.applied(inspection.tasks)})
+        inspection = inspection.replace(tasks=run.rules.applied(inspection.tasks))
     if writer is not None:
         # It imports the Markdown parser, which most commands on a run do not need.
         from forge_bot.runs.base_graph import with_graph
@@ -82,7 +82,7 @@ def _changed_by_hand(run: Run, name: str, raw: bytes) -> ArtifactChanged:
         inspection = with_graph(
             run.repository,
             run.state.base_commit,
-            inspection.model_copy(update=facts),
+            inspection.replace(**facts),
             text,
             plans=plans,
         )

@@ -51,7 +51,7 @@ class LastKnownHead:
         """Note on disk, before the first addition, that this process may add to the run."""
         if not self._begun:
             known = self.left or KnownState(head="", size=0, digest="")
-            self._write(known.model_copy(update={"at_work": True}))
+            self._write(known.replace(at_work=True))
             self._begun = True
 
     def leave(self, head: str, record: Content) -> None:

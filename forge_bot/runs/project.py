@@ -239,9 +239,9 @@ class Project:
         """Run the script of a skill in a tree that shows a commit, and remove its leftovers."""
         with self.trial(commit) as place:
             box = self.sandbox.box(place, network=network, seconds=seconds)
-            box = box.model_copy(update={"readable": (*box.readable, readable)})
+            box = box.replace(readable=(*box.readable, readable))
             outcome = self.sandbox.run(box, argv)
-        return outcome.model_copy(update={"output": "\n".join(plain_lines(outcome.output))})
+        return outcome.replace(output="\n".join(plain_lines(outcome.output)))
 
     # -- for a model that asks
     # ----------------------------------------------------------------------------------------------
@@ -348,7 +348,7 @@ class Project:
         setting_up = name is CommandName.SETUP
         box = self.sandbox.box(place, setting_up=setting_up, network=network, seconds=seconds)
         if secret:
-            box = box.model_copy(update={"secret_env": secret})
+            box = box.replace(secret_env=secret)
         outcome = self.sandbox.run(box, words)
         if outcome.killed and setting_up and first:
             raise _SetupKilled(say("runs.project.setup_begins_anew", command=" ".join(argv)))
@@ -372,7 +372,7 @@ class Project:
         result = read_outcome(
             name, argv, outcome.exit_code, output, outcome.duration_ms, outcome.timed_out
         )
-        result = result.model_copy(update={"tail": timeless(result.tail)})
+        result = result.replace(tail=timeless(result.tail))
         self.tell(CommandEnded(result=result))
         return result, timeless(output)
 

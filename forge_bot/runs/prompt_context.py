@@ -134,7 +134,7 @@ class PromptContext:
         """
         if task is None or not is_whole(task.spec.acceptance, self.run.pipeline.planned_in):
             return task.spec if task is not None else None
-        return task.spec.model_copy(update={"acceptance": ()})
+        return task.spec.replace(acceptance=())
 
     def _next_document(self, action: SpawnAgent) -> NextDocument | None:
         """Return the document that the agent may write with its own; a client's agent writes one

@@ -172,7 +172,7 @@ class PromptInputs:
         the cleaned text and not the path.
         """
         hides = self.delivery == "files" and document.untrusted
-        return document.model_copy(update={"kind": "output"}) if hides else document
+        return document.replace(kind="output") if hides else document
 
     def _naming_files(self, names: Sequence[str]) -> tuple[str, ...]:
         """The documents among an agent's inputs whose files it is shown."""

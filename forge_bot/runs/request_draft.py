@@ -124,9 +124,7 @@ def _no_issue(url: str) -> IssueUnavailable:
 
 def checked(draft: RequestDraft) -> RequestDraft:
     """The draft, made storable, if it is not too long. Raises TaskTooLarge."""
-    draft = draft.model_copy(
-        update={"title": _storable(draft.title), "text": _storable(draft.text)}
-    )
+    draft = draft.replace(title=_storable(draft.title), text=_storable(draft.text))
     if len(draft.text) > LONGEST_TASK:
         raise TaskTooLarge(
             say(

@@ -326,7 +326,7 @@ class TerminalHost:
             if self._asked:
                 # While a question was open, a person may have mended the project's commands.
                 commands = load_config(self.session.repository.root).commands
-                self.session.config = self.session.config.model_copy(update={"commands": commands})
+                self.session.config = self.session.config.replace(commands=commands)
             self._local = self.session.local_host(self.run)
         return self._local
 

@@ -235,7 +235,7 @@ def _result(wanted: CapabilityRequest, finished: WorkResult, limit: int) -> Capa
     failed = ResultStatus.TIMEOUT if late else ResultStatus.TOOL_ERROR
     found = result_of(wanted, ResultStatus.OK if good else failed, shown.content, shown)
     note = "; ".join(filter(None, (facts or "no script ran", shown.note)))
-    return found.model_copy(update={"note": note, "usage": finished.usage})
+    return found.replace(note=note, usage=finished.usage)
 
 
 def _empty(answer: Document | Change) -> tuple[str, ...]:

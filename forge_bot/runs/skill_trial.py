@@ -63,8 +63,8 @@ class SkillTrial:
         branch = self.repository.head().branch
         places = run_paths(self.repository, f"try-{uuid4().hex[:12]}")
         # Scripts need no installed project, and an agent that tries a skill runs no tests.
-        profile = profile_at(self.repository, commit, self.config).model_copy(
-            update={"commands": ProjectCommands()}
+        profile = profile_at(self.repository, commit, self.config).replace(
+            commands=ProjectCommands()
         )
         project = Project(
             self.repository,

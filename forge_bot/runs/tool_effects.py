@@ -123,7 +123,7 @@ def next_call(
     )
     began = time.monotonic()
     found, unknown = act(wanted, _RESULT_CHARACTERS)
-    found = found.model_copy(update={"seconds": round(time.monotonic() - began, 3)})
+    found = found.replace(seconds=round(time.monotonic() - began, 3))
     done = CallOutcome.DONE if found.status is ResultStatus.OK else CallOutcome.FAILED
     outcome = CallOutcome.UNKNOWN if unknown else done
     yield _ended(action, run, call, outcome, found)

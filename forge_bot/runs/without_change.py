@@ -141,7 +141,7 @@ def without_change(
         except CannotJudge as error:
             facts.append(f"Not tried without the change: {error.message}")
             continue
-        results.append(result.model_copy(update={"tail": ""}))
+        results.append(result.replace(tail=""))
         known = {*before.failures, *elsewhere}
         facts += _facts(result, of_files(red_at_base(result, known), runs.only.files), runs.only)
     if not facts:

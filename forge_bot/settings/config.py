@@ -248,5 +248,5 @@ def parse_config(text: str | None, environ: Mapping[str, str] = os.environ) -> C
     """
     config = _parsed(text) if text is not None else Config()
     if model := environ.get("FORGE_BOT_MODEL", "").strip():
-        return config.model_copy(update={"model": model, "models": {}})
+        return config.replace(model=model, models={})
     return config

@@ -103,8 +103,7 @@ class Rules(Frozen):
     def applied(self, tasks: Sequence[TaskSpec]) -> tuple[TaskSpec, ...]:
         """Return the tasks, with those that a rule counts for as tasks of a person."""
         return tuple(
-            task.model_copy(update={"mode": TaskMode.HUMAN_GATE}) if self.of(task) else task
-            for task in tasks
+            task.replace(mode=TaskMode.HUMAN_GATE) if self.of(task) else task for task in tasks
         )
 
     def forbidden(self, paths: Sequence[str]) -> tuple[str, ...]:

@@ -104,7 +104,7 @@ async def _taken(
     if name is None:
         unknown = ResultStatus.UNKNOWN_CAPABILITY.value
         return unknown, StepDone(commit=order.commit, outcome=unknown)
-    done = await step_done(order.model_copy(update={"step": name, "key": action.key}))
+    done = await step_done(order.replace(step=name, key=action.key))
     return done.outcome, done
 
 

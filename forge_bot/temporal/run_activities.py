@@ -137,14 +137,14 @@ class RunActivities:
     ) -> StepDone:
         leaves = order.begin.push and not self._pushes
         if leaves:
-            begin = order.begin.model_copy(update={"push": False, "open_pr": False})
-            order = order.model_copy(update={"begin": begin})
+            begin = order.begin.replace(push=False, open_pr=False)
+            order = order.replace(begin=begin)
         try:
             session = self._session(order, self._tell(order))
             info = run_named(session.repository, order.begin.run)
             with open_when_free(session, info, _PATIENCE, _sign_of_life) as run:
                 _check_place(order, run)
-                return do(order, session, run).model_copy(update={"unpushed": leaves})
+                return do(order, session, run).replace(unpushed=leaves)
         except ForgeError as error:
             raise as_failure(stopped_by(error), passing=isinstance(error, _PASSING)) from None
         except ApplicationError:
@@ -220,7 +220,7 @@ def _taken_up(order: StepOrder, session: Session, run: Run) -> StepDone:
     if not run.state.ended and (key := find_key(root, session.environ, wanted=wanted)) is not None:
         try_key(root, key)
     done = _told(order, run)
-    return done.model_copy(update={"pipeline": run.pipeline.model_dump_json()})
+    return done.replace(pipeline=run.pipeline.model_dump_json())
 
 
 def _news(order: StepOrder, _session: Session, run: Run) -> StepDone:

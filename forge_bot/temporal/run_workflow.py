@@ -125,7 +125,7 @@ class ForgeRunWorkflow:
                 self._moved()
             if self._leaves_off():
                 await workflow.wait_condition(workflow.all_handlers_finished)
-                workflow.continue_as_new(self._begin.model_copy(update={"until": self._until}))
+                workflow.continue_as_new(self._begin.replace(until=self._until))
 
     async def _taken_up(self) -> tuple[Pipeline, State]:
         """Return the known state of the run; read it from its branch if there is none."""
@@ -320,8 +320,7 @@ class ForgeRunWorkflow:
             done = await (actions_done(order, actions) if actions else step_done(order))
             if done.unpushed:
                 known = self._known + len(done.reports)
-                pushed = {"step": "news", "commit": done.commit, "known": known}
-                await step_done(order.model_copy(update=pushed))
+                await step_done(order.replace(step="news", commit=done.commit, known=known))
         except (ActivityError, ChildWorkflowError) as error:
             if is_cancelled_exception(error):
                 raise

@@ -87,7 +87,7 @@ async def connected(
         start_new_session=True,
     )
     try:
-        yield await _connected_to_new(place.model_copy(update={"address": f"{_LOOPBACK}:{port}"}))
+        yield await _connected_to_new(place.replace(address=f"{_LOOPBACK}:{port}"))
     finally:
         # It keeps nothing in memory alone, and takes a second longer to end by itself.
         with suppress(ProcessLookupError):

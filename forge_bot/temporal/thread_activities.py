@@ -338,7 +338,7 @@ def _read_outputs(file: Path) -> dict[str, str]:
 def _with_reports(done: VisitDone, order: VisitOrder, branch: str) -> VisitDone:
     """Add how the run stands, and the reports that the workflow lacks, if a message takes them."""
     if not branch:
-        return done.model_copy(update={"over": not done.passing})
+        return done.replace(over=not done.passing)
     try:
         repository = Repository.find(default_tree(order.repository, order.wake.wake.issue))
         info = resolve_run(repository, branch)

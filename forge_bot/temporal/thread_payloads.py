@@ -36,10 +36,10 @@ class ThreadWake(Frozen):
         run, so that the wake does not start one.
         """
         if not begun:
-            return self.model_copy(update={"wake": self.wake.model_copy(update={"again": True})})
+            return self.replace(wake=self.wake.replace(again=True))
         known: dict[str, object] = {"way": "", "deed": "resume", "certain": True, "again": True}
-        wake = self.wake.model_copy(update={**known, "comment": None, "check": None})
-        return self.model_copy(update={"wake": wake, "event": "", "comment": None})
+        wake = self.wake.replace(**known, comment=None, check=None)
+        return self.replace(wake=wake, event="", comment=None)
 
 
 class ThreadBegin(Frozen):

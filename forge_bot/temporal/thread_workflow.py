@@ -99,13 +99,13 @@ class ForgeThreadWorkflow:
                     return self._done.outcome
             if workflow.info().is_continue_as_new_suggested():
                 await workflow.wait_condition(workflow.all_handlers_finished)
-                heard: dict[str, object] = {
-                    "wakes": tuple(self._wakes),
-                    "keys": tuple(self._keys),
-                    "last": self._last,
-                    "machine": self._worker or self._machine,
-                }
-                workflow.continue_as_new(begin.model_copy(update=heard))
+                heard = begin.replace(
+                    wakes=tuple(self._wakes),
+                    keys=tuple(self._keys),
+                    last=self._last,
+                    machine=self._worker or self._machine,
+                )
+                workflow.continue_as_new(heard)
 
     def _interrupted(self) -> bool:
         """Return whether something comes before the next step, from where the branch stands."""
@@ -115,7 +115,7 @@ class ForgeThreadWorkflow:
         """Take in the result of a visit. A message that people got once is not repeated."""
         if self._done.passing and done.occasion == self._done.occasion:
             untold = self._done.untold and (done.untold or again)
-            done = done.model_copy(update={"untold": untold})
+            done = done.replace(untold=untold)
         self._done, self._searchable = done, done.searchable
         self._learn(done)
         self._show()
@@ -237,7 +237,7 @@ class ForgeThreadWorkflow:
         self._heard(wake)
         failed = self._done if self._done.passing else VisitDone()
         if failed.untold:
-            self._done = failed.model_copy(update={"untold": False})
+            self._done = failed.replace(untold=False)
         return ThreadTrouble(message=failed.message, untold=failed.untold, occasion=failed.occasion)
 
     @hear.validator

@@ -122,9 +122,9 @@ def _without_flaky(before: CommandResult | None, now: CommandResult | None) -> "
         kept = tuple(name for name in result.failures if name not in now.flaky)
         counted = result.exit_code == len(result.failures)
         code = 0 if not kept else len(kept) if counted else result.exit_code
-        return result.model_copy(update={"failures": kept, "exit_code": code})
+        return result.replace(failures=kept, exit_code=code)
 
-    passed = steady(now).model_copy(update={"tests": now.tests or before.tests})
+    passed = steady(now).replace(tests=now.tests or before.tests)
     return (steady(before) if before.failures else before), passed
 
 

@@ -153,9 +153,7 @@ class CodingCli:
                     shown=" ".join(output.split())[:_SHOWN],
                 )
             ) from error
-        return ModelReply(
-            text=text, usage=usage.model_copy(update={"cost": None, "model": self.name})
-        )
+        return ModelReply(text=text, usage=usage.replace(cost=None, model=self.name))
 
     async def _ran(self, order: _Order, folder: Path) -> str:
         process = await asyncio.create_subprocess_exec(

@@ -118,6 +118,6 @@ def _reply(found: Exchange) -> ModelReply:
         raise ModelUnavailable(found.unavailable)
     return ModelReply(
         text=found.text,
-        usage=found.usage.model_copy(update={"cost": Decimal(0)}),
+        usage=found.usage.replace(cost=Decimal(0)),
         finish=found.finish,
     )

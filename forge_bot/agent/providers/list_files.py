@@ -52,7 +52,7 @@ def list_files(root: Path, wanted: ListFiles, limit: int) -> ProviderResult:
         limit,
         f"{note}, too many to list: folders with the number of files in them",
     )
-    return found.model_copy(update={"truncated": True})
+    return found.replace(truncated=True)
 
 
 def _fits(name: str, glob: str | None) -> bool:

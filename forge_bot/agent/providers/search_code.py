@@ -66,7 +66,7 @@ def search_code(root: Path, wanted: SearchCode, limit: int) -> ProviderResult:
         f"{note}; the first {min(most, len(matches)):,} are shown, so narrow the expression or the"
         " path",
     )
-    return found.model_copy(update={"truncated": True})
+    return found.replace(truncated=True)
 
 
 def _public(root: Path, matches: list[str]) -> list[str]:

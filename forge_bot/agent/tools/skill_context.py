@@ -126,7 +126,7 @@ class SkillContext:
             status = ResultStatus.TIMEOUT
         found = result_of(wanted, status, shown.content, shown)
         note = f"{code}; {shown.note}" if shown.note else code
-        return found.model_copy(update={"note": note})
+        return found.replace(note=note)
 
     def _file(self, path: str, listed: Sequence[str]) -> Path:
         """Return a file of the skill. Raises Declined for an unlisted file and for a link that

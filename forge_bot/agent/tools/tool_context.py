@@ -58,5 +58,5 @@ class ToolContext:
             return result_of(wanted, ResultStatus.INVALID_PARAMS, said)
         before = self.settled.get((wanted.capability, wanted.params))
         if before is not None:
-            return before.model_copy(update={"key": wanted.key})
+            return before.replace(key=wanted.key)
         return result_of(wanted, ResultStatus.STANDS, "It stands before it is done.")

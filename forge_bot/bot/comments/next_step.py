@@ -34,9 +34,7 @@ def _in_trouble(view: RunView, trouble: CommentReply) -> CommentReply:
     if view.state.gate is None:
         return trouble
     asked = _asked(view, view.state.gate)
-    return trouble.model_copy(
-        update={"detail": f"{trouble.detail}\n\n**{asked.headline}** {asked.detail}"}
-    )
+    return trouble.replace(detail=f"{trouble.detail}\n\n**{asked.headline}** {asked.detail}")
 
 
 def pull_request_link(view: RunView, *, begins: bool = True) -> str:

@@ -61,7 +61,7 @@ def find(listing: Listing) -> DetectedCommands:
     notes = tuple(_manager_notes(listing))
     if folders and not root.declares:
         projects = [_read(listing, folder) for folder in folders[:_MOST_PROJECTS]]
-        projects += [root.model_copy(update={"tests": Tests(runner=Runner.NONE)})]
+        projects += [root.replace(tests=Tests(runner=Runner.NONE))]
         if len(folders) > _MOST_PROJECTS:
             notes += (
                 f"{len(folders)} Python projects; only the first {_MOST_PROJECTS} are tested.",
@@ -224,7 +224,7 @@ def _linters(listing: Listing, folder: str, needs: DeclaredDependencies) -> Iter
         reason = f"{ruff or manifest} configures ruff"
         concise = () if _old_ruff(needs) else (_CONCISE,)
         lint = command(reason, PYTHON, "-m", "ruff", "check", *concise, target)
-        yield lint.model_copy(update={"ours": concise})
+        yield lint.replace(ours=concise)
         return
     for name in (".flake8", "setup.cfg", "tox.ini"):
         if "flake8" in ini(listing.text(join(folder, name))):
