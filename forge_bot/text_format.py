@@ -1,4 +1,4 @@
-"""Parts of sentences: numbers with their nouns, money, texts that are cut, code."""
+"""Parts of sentences: numbers with their nouns, money, cut texts, code; and tables of names."""
 
 import re
 from decimal import Decimal
@@ -47,3 +47,8 @@ def code_block(text: str, language: str = "text", least: int = 3) -> str:
 def ticks_around(text: str, least: int = 1) -> str:
     """Return more backticks than stand in a row in the text."""
     return "`" * max(least, *(len(run) + 1 for run in re.findall("`+", text)), least)
+
+
+def names(table: str) -> tuple[str, ...]:
+    """Return the names in a table, which are parted by blanks and ends of lines."""
+    return tuple(table.split())

@@ -18,62 +18,23 @@ from pydantic import TypeAdapter
 
 from forge_bot.errors import BadConfig
 from forge_bot.settings.yaml_file import read_yaml
+from forge_bot.text_format import names
 
 _MOST_BYTES = 1_000_000
 _ANY_TABLE: TypeAdapter[dict[str, object]] = TypeAdapter(dict[str, object])
 
-_ABOUT = [
-    "version",
-    "description",
-    "authors",
-    "author",
-    "maintainers",
-    "maintainer",
-    "contributors",
-    "license",
-    "licenses",
-    "license-file",
-    "license-files",
-    "keywords",
-    "categories",
-    "classifiers",
-    "homepage",
-    "documentation",
-    "readme",
-    "repository",
-    "urls",
-    "bugs",
-    "support",
-    "funding",
-]
+_ABOUT = names("""
+    version description authors author maintainers maintainer contributors license licenses
+    license-file license-files keywords categories classifiers homepage documentation readme
+    repository urls bugs support funding
+    """)
 """Keys that describe a package and that no tool acts on."""
 
-_CHECKERS = [
-    "ruff",
-    "pytest",
-    "mypy",
-    "pyright",
-    "basedpyright",
-    "ty",
-    "coverage",
-    "black",
-    "isort",
-    "pylint",
-    "flake8",
-    "pydocstyle",
-    "codespell",
-    "interrogate",
-    "bandit",
-    "vulture",
-    "deptry",
-    "importlinter",
-    "djlint",
-    "docformatter",
-    "yapf",
-    "autopep8",
-    "pyrefly",
-    "numpydoc_validation",
-]
+_CHECKERS = names("""
+    ruff pytest mypy pyright basedpyright ty coverage black isort pylint flake8 pydocstyle codespell
+    interrogate bandit vulture deptry importlinter djlint docformatter yapf autopep8 pyrefly
+    numpydoc_validation
+    """)
 """Tables below `tool` in pyproject.toml that only configure formatters, linters, test runners."""
 
 _PYPROJECT = (
@@ -83,33 +44,11 @@ _PYPROJECT = (
 )
 _PACKAGE_JSON = (
     *_ABOUT,
-    *[
-        "main",
-        "module",
-        "type",
-        "types",
-        "typings",
-        "exports",
-        "imports",
-        "browser",
-        "sideEffects",
-        "files",
-        "jest",
-        "vitest",
-        "mocha",
-        "ava",
-        "nyc",
-        "c8",
-        "eslintConfig",
-        "eslintIgnore",
-        "prettier",
-        "stylelint",
-        "browserslist",
-        "xo",
-        "standard",
-        "commitlint",
-        "typedoc",
-    ],
+    *names("""
+        main module type types typings exports imports browser sideEffects files jest vitest mocha
+        ava nyc c8 eslintConfig eslintIgnore prettier stylelint browserslist xo standard commitlint
+        typedoc
+        """),
 )
 _CARGO = (
     *(f"package.{key}" for key in _ABOUT),
@@ -126,19 +65,10 @@ _SETUP_CFG = (
         f"metadata.{key}"
         for key in ("author_email", "maintainer_email", "url", "long_description", "project_urls")
     ),
-    *[
-        "flake8",
-        "mypy",
-        "mypy-*",
-        "isort",
-        "tool:pytest",
-        "pycodestyle",
-        "pydocstyle",
-        "pylint*",
-        "coverage:*",
-        "codespell",
-        "yapf",
-    ],
+    *names("""
+        flake8 mypy mypy-* isort tool:pytest pycodestyle pydocstyle pylint* coverage:* codespell
+        yapf
+        """),
 )
 _SETUP_PY = frozenset(
     {key.replace("-", "_") for key in _ABOUT}

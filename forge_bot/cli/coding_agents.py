@@ -13,22 +13,12 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path, PurePath
 
+from forge_bot.text_format import names
+
 _AGENTS = frozenset(
-    {
-        "aider",
-        "amp",
-        "auggie",
-        "claude",
-        "codex",
-        "copilot",
-        "crush",
-        "cursor-agent",
-        "droid",
-        "gemini",
-        "goose",
-        "opencode",
-        "qwen",
-    }
+    names("""
+        aider amp auggie claude codex copilot crush cursor-agent droid gemini goose opencode qwen
+        """)
 )
 """Programs at whose terminal a person speaks with a model, which gets a shell of its own. Editors
 are not among them: people open terminals in those."""

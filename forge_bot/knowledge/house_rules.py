@@ -11,6 +11,7 @@ from posixpath import basename
 from forge_bot.knowledge.linter_settings import linter_settings
 from forge_bot.project.file_list import Listing
 from forge_bot.project.lenient_config import string, table, toml
+from forge_bot.text_format import names
 from forge_bot.values import Frozen
 
 _ROOM = 3_200
@@ -30,16 +31,7 @@ _KINDS = (
     ("contributing", "hacking", "development", "styleguide", "style"),
     ("pull_request_template", "merge_request_templates/default"),
 )
-_CHANGELOGS = (
-    "changelog",
-    "changes",
-    "history",
-    "news",
-    "releases",
-    "release_notes",
-    "versions",
-    "whatsnew",
-)
+_CHANGELOGS = names("changelog changes history news releases release_notes versions whatsnew")
 _FRAGMENTS = ("newsfragments", "changelog.d", "changelog_entries", "news", "changes", ".changeset")
 _FRAGMENT = re.compile(r"\.(?:md|rst|txt|ya?ml)$", re.IGNORECASE)
 _MOST_CHANGELOG = 1_000
@@ -119,9 +111,9 @@ def _paths(listing: Listing) -> Iterator[str]:
         path.casefold(): path for path in reversed(listing.files) if path.count("/") <= _DEEPEST
     }
     seen = set[str]()
-    for names in _KINDS:
+    for stems in _KINDS:
         for folder in _FOLDERS:
-            for name in names:
+            for name in stems:
                 for ending in _ENDINGS:
                     path = small.get(f"{folder}{name}{ending}")
                     if path is not None and _is_new(listing, path, seen):

@@ -10,26 +10,14 @@ from forge_bot.project.languages import Language, read_languages
 from forge_bot.project.scoped_commands import Overrides, scoped_commands
 from forge_bot.project.search_words import one_line
 from forge_bot.settings.config import CONFIG
+from forge_bot.text_format import names
 from forge_bot.values import Frozen
 
-_CONVENTIONS = (
-    "AGENTS.md",
-    "CLAUDE.md",
-    "GEMINI.md",
-    ".cursorrules",
-    ".github/copilot-instructions.md",
-    "CONTRIBUTING.md",
-    "CONTRIBUTING.rst",
-    ".github/CONTRIBUTING.md",
-    "docs/CONTRIBUTING.md",
-    "HACKING.md",
-    "DEVELOPMENT.md",
-    "STYLE.md",
-    "STYLEGUIDE.md",
-    "ARCHITECTURE.md",
-    "docs/architecture.md",
-    ".editorconfig",
-)
+_CONVENTIONS = names("""
+    AGENTS.md CLAUDE.md GEMINI.md .cursorrules .github/copilot-instructions.md CONTRIBUTING.md
+    CONTRIBUTING.rst .github/CONTRIBUTING.md docs/CONTRIBUTING.md HACKING.md DEVELOPMENT.md STYLE.md
+    STYLEGUIDE.md ARCHITECTURE.md docs/architecture.md .editorconfig
+    """)
 _CI = (
     (".github/workflows/", "GitHub Actions"),
     (".gitlab-ci.yml", "GitLab CI"),

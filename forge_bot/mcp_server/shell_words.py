@@ -11,19 +11,16 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 from typing import NamedTuple
 
+from forge_bot.text_format import names
+
 SHELLS = {"sh", "bash", "dash", "ksh", "zsh"}
 _OPERATORS = ";&|()\n"
 _INSIDE = re.compile(r"\$\(([^()]*)\)|`([^`]*)`")
-_TAKES_A_WORD = {
-    "-c",
-    "-C",
-    "--git-dir",
-    "--work-tree",
-    "--namespace",
-    "--exec-path",
-    "--super-prefix",
-    "--config-env",
-}
+_TAKES_A_WORD = frozenset(
+    names("""
+    -c -C --git-dir --work-tree --namespace --exec-path --super-prefix --config-env
+    """)
+)
 _DEEPEST = 4
 
 ANSWERS = frozenset({"approve", "reject", "revise", "done", "skip", "continue", "abandon", "retry"})
@@ -32,24 +29,7 @@ ANSWERS = frozenset({"approve", "reject", "revise", "done", "skip", "continue", 
 _PERSONS = ANSWERS | {"repair"}
 """Commands that an agent leaves to the person; `repair` takes a run back to an older record."""
 
-_SHOW_TEXT = frozenset(
-    {
-        "cat",
-        "cd",
-        "echo",
-        "egrep",
-        "fgrep",
-        "grep",
-        "head",
-        "ls",
-        "printf",
-        "pushd",
-        "rg",
-        "tail",
-        "test",
-        "wc",
-    }
-)
+_SHOW_TEXT = frozenset(names("cat cd echo egrep fgrep grep head ls printf pushd rg tail test wc"))
 _GIT_LOOKS = frozenset({"add", "blame", "commit", "diff", "grep", "log", "show", "status"})
 _COPIES = frozenset({"cp", "install", "ln", "mv"})
 _BETWEEN_TOKENS = re.compile(r"[\s`()\[\]{},;|&<>=$!]+")

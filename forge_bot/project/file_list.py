@@ -5,22 +5,13 @@ from bisect import bisect_left
 from collections.abc import Callable, Collection, Sequence
 from functools import lru_cache
 
+from forge_bot.text_format import names
+
 # Folders with third-party or generated content; they do not show how this project works.
 _FOREIGN = frozenset(
-    {
-        "node_modules",
-        "vendor",
-        "third_party",
-        "site-packages",
-        ".venv",
-        "venv",
-        "dist",
-        "build",
-        "target",
-        ".git",
-        ".tox",
-        ".nox",
-    }
+    names("""
+        node_modules vendor third_party site-packages .venv venv dist build target .git .tox .nox
+        """)
 )
 # Projects in these folders are samples, not meant to be built.
 _SPECIMENS = re.compile(r"(?:.*[-_])?(?:fixtures|testdata|examples?|samples?|templates?)_*")

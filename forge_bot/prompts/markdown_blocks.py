@@ -15,21 +15,13 @@ from markdown_it.parser_block import RuleFuncBlockType
 from markdown_it.rules_block import StateBlock
 from markdown_it.token import Token
 
+from forge_bot.text_format import names
+
 # Quotes count one level, list items two. Nobody writes deeper; parsing time grows with lines times
 # levels.
 DEEPEST = 24
 
-_LEAVES = (
-    "table",
-    "code",
-    "fence",
-    "hr",
-    "reference",
-    "html_block",
-    "heading",
-    "lheading",
-    "paragraph",
-)
+_LEAVES = names("table code fence hr reference html_block heading lheading paragraph")
 _BEGINNINGS = frozenset("`~>*-_+#<[0123456789")
 _RULER_BEGINNINGS = frozenset("|-:")
 _CAN_INTERRUPT = ("paragraph", "reference", "blockquote", "list")

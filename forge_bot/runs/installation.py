@@ -25,40 +25,23 @@ from forge_bot.git import Repository, Tree
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_paths import RunPaths
 from forge_bot.store import write_whole
+from forge_bot.text_format import names
 from forge_bot.values import CommandResult, Frozen
 
 _READY, _LEFT, _NAMES = "ready", "left-in-tree", "left-in-tree.json"
 DEPENDENCY_FILES = (
-    *(
-        "package.json",
-        "npm-shrinkwrap.json",
-        "package-lock.json",
-        "pnpm-lock.yaml",
-        "yarn.lock",
-        "bun.lock",
-        "bun.lockb",
-    ),
-    *(
-        "pyproject.toml",
-        "pylock.toml",
-        "poetry.lock",
-        "pdm.lock",
-        "uv.lock",
-        "Pipfile",
-        "Pipfile.lock",
-        "requirements*.txt",
-    ),
-    *(
-        "Cargo.toml",
-        "Cargo.lock",
-        "go.mod",
-        "go.sum",
-        "go.work",
-        "go.work.sum",
-        "Gemfile.lock",
-        "composer.json",
-        "composer.lock",
-    ),
+    *names("""
+        package.json npm-shrinkwrap.json package-lock.json pnpm-lock.yaml yarn.lock bun.lock
+        bun.lockb
+        """),
+    *names("""
+        pyproject.toml pylock.toml poetry.lock pdm.lock uv.lock Pipfile Pipfile.lock
+        requirements*.txt
+        """),
+    *names("""
+        Cargo.toml Cargo.lock go.mod go.sum go.work go.work.sum Gemfile.lock composer.json
+        composer.lock
+        """),
 )
 """Manifests and lock files by name. Build files that are programs (setup.py, Gemfile, build.gradle)
 are not among them."""

@@ -14,6 +14,7 @@ from fnmatch import fnmatchcase, translate
 from functools import lru_cache
 
 from forge_bot.sentences import say
+from forge_bot.text_format import names
 
 
 @dataclass(frozen=True)
@@ -31,15 +32,11 @@ class ProtectionRule:
     in_sandbox: bool = True
 
 
-def _names(text: str) -> tuple[str, ...]:
-    return tuple(text.split())
-
-
 RULES = (
-    ProtectionRule("settings.protected_paths.own_files", _names(".forge/ .specs/ forge-mcp.json")),
+    ProtectionRule("settings.protected_paths.own_files", names(".forge/ .specs/ forge-mcp.json")),
     ProtectionRule(
         "settings.protected_paths.ci_service",
-        _names("""
+        names("""
             .github/ .gitlab-ci.yml *.gitlab-ci.yml .gitlab/ .circleci/ .travis.yml Jenkinsfile
             Jenkinsfile.* *.jenkinsfile azure-pipelines*.yml azure-pipelines*.yaml .azure-pipelines/
             .azuredevops/ .vsts-ci.yml .buildkite/ bitbucket-pipelines.yml .drone.* .woodpecker/
@@ -55,7 +52,7 @@ RULES = (
     ),
     ProtectionRule(
         "settings.protected_paths.bot",
-        _names("""
+        names("""
             CODEOWNERS dependabot.yml dependabot.yaml .dependabot/ renovate.json renovate.json5
             .renovaterc .renovaterc.* .pyup.yml .depfu.yml .scala-steward.conf .whitesource .snyk
             .mergify.yml .mergify/ .kodiak.toml bors.toml .bulldozer.yml .policy.yml .asf.yaml
@@ -65,14 +62,14 @@ RULES = (
     ),
     ProtectionRule(
         "settings.protected_paths.development_container",
-        _names("""
+        names("""
             .devcontainer/ .devcontainer.json .gitpod.* devfile.yaml .devfile.yaml .codesandbox/
             .stackblitzrc .replit replit.nix .idx/
             """),
     ),
     ProtectionRule(
         "settings.protected_paths.editor",
-        _names("""
+        names("""
             .vscode/ *.code-workspace .idea/ .run/ .fleet/ .zed/ .vs/ .theia/ .nova/ .helix/
             *.sublime-project .externalToolBuilders/ nbproject/ .dir-locals.el
             .dir-locals-2.el .exrc .vimrc _vimrc .lvimrc .nvimrc .nvim.lua .ycm_extra_conf.py
@@ -80,14 +77,14 @@ RULES = (
     ),
     ProtectionRule(
         "settings.protected_paths.debugger",
-        _names("""
+        names("""
             .gdbinit .lldbinit .pdbrc .pdbrc.py .irbrc .pryrc .Rprofile .Renviron .ghci .ocamlinit
             .iex.exs
             """),
     ),
     ProtectionRule(
         "settings.protected_paths.shell",
-        _names("""
+        names("""
             .envrc .autoenv .autoenv.* mise.toml mise.*.toml .mise.toml .mise.*.toml .mise/
             .tool-versions .sdkmanrc .nvmrc .node-version .python-version .ruby-version
             .java-version .go-version rust-toolchain rust-toolchain.toml devenv.nix devenv.yaml
@@ -97,15 +94,15 @@ RULES = (
     ),
     ProtectionRule(
         "settings.protected_paths.python_start",
-        _names("sitecustomize.py usercustomize.py *.pth"),
+        names("sitecustomize.py usercustomize.py *.pth"),
         in_sandbox=False,
     ),
     ProtectionRule(
-        "settings.protected_paths.git", _names(".gitattributes .gitmodules .lfsconfig .gitconfig")
+        "settings.protected_paths.git", names(".gitattributes .gitmodules .lfsconfig .gitconfig")
     ),
     ProtectionRule(
         "settings.protected_paths.git_hooks",
-        _names("""
+        names("""
             .husky/ .huskyrc .huskyrc.* lefthook.* .lefthook.* lefthook-local.* .lefthook-local.*
             .lefthook/ .lefthook-local/ .pre-commit-config.yaml .pre-commit-config.yml
             .pre-commit-hooks.yaml prek.toml .githooks/ .git-hooks/ githooks/ .overcommit.yml
@@ -116,7 +113,7 @@ RULES = (
     ),
     ProtectionRule(
         "settings.protected_paths.package_manager",
-        _names("""
+        names("""
             .npmrc .yarnrc .yarnrc.yml .yarn/ .pnp.* .pnpmfile.cjs .pnpmfile.mjs pnpmfile.js
             pnpm-workspace.yaml bunfig.toml .bowerrc lerna.json rush.json pip.conf pip.ini .pypirc
             uv.toml poetry.toml pdm.toml .pdm.toml hatch.toml pixi.toml .condarc .cargo/ gradlew
@@ -129,7 +126,7 @@ RULES = (
     ),
     ProtectionRule(
         "settings.protected_paths.manifest",
-        _names("""
+        names("""
             Gemfile gems.rb *.gemspec build.gradle build.gradle.kts settings.gradle
             settings.gradle.kts libs.versions.toml build.sbt mix.exs Package.swift Podfile *.podspec
             project.clj deps.edn rebar.config cpanfile package.yaml package.json5 deno.json
@@ -141,7 +138,7 @@ RULES = (
     ),
     ProtectionRule(
         "settings.protected_paths.lock_file",
-        _names("""
+        names("""
             uv.lock poetry.lock pdm.lock pylock.toml pylock.*.toml pixi.lock Pipfile.lock
             conda-lock.yml package-lock.json npm-shrinkwrap.json yarn.lock pnpm-lock.yaml bun.lock
             bun.lockb deno.lock Cargo.lock go.sum go.work.sum Gemfile.lock gems.locked composer.lock
@@ -152,7 +149,7 @@ RULES = (
     ),
     ProtectionRule(
         "settings.protected_paths.coding_agents",
-        _names("""
+        names("""
             AGENTS.md AGENTS.override.md AGENT.md .agents/ .agent/ CLAUDE.md CLAUDE.local.md
             .claude/ .claude-plugin/ .codex/ .cursor/ .cursorrules .cursorignore GEMINI.md .gemini/
             QWEN.md .qwen/ copilot-instructions.md *.instructions.md *.prompt.md *.chatmode.md
@@ -166,7 +163,7 @@ RULES = (
             sweep.yaml replit.md .ruler/ .rulesync/ .zencoder/
             """),
     ),
-    ProtectionRule("settings.protected_paths.option", _names("-*")),
+    ProtectionRule("settings.protected_paths.option", names("-*")),
 )
 """Every protected path, by the reason for which it is protected."""
 

@@ -17,17 +17,10 @@ from forge_bot.project.toolchains.python_locks import lock_of, locked_commands
 from forge_bot.project.toolchains.python_needs import DeclaredDependencies, read_needs
 from forge_bot.project.toolchains.python_tests import Runner, Tests, read_tests, unittest_starts
 from forge_bot.settings.config import CONFIG
+from forge_bot.text_format import names
 from forge_bot.values import Frozen
 
-_MANIFESTS = (
-    "pyproject.toml",
-    "setup.py",
-    "setup.cfg",
-    "requirements.txt",
-    "tox.ini",
-    "pytest.ini",
-    "Pipfile",
-)
+_MANIFESTS = names("pyproject.toml setup.py setup.cfg requirements.txt tox.ini pytest.ini Pipfile")
 _MANAGERS = {"Pipfile.lock": "Pipenv", "noxfile.py": "nox", "tox.ini": "tox"}
 _MOST_PROJECTS = 8
 
