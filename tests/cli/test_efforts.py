@@ -56,7 +56,10 @@ def test_two_tasks_that_the_design_lists_cost_nine_calls(sample: Sample) -> None
     assert "A note for readers" in subjects
 
 
-@pytest.mark.parametrize(("effort", "calls"), [("S", 4), ("M", 6)])
+@pytest.mark.parametrize(
+    ("effort", "calls"),
+    [("S", 4), pytest.param("M", 6, marks=[pytest.mark.journey, pytest.mark.first_line])],
+)
 def test_a_run_of_one_task_pays_a_model_only_for_what_nobody_knows(
     sample: Sample, effort: str, calls: int
 ) -> None:

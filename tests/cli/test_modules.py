@@ -13,7 +13,6 @@ import typer
 
 from forge_bot.cli.app import app
 from tests.fakes.sample import Sample
-from tests.fakes.sampled import sampled
 
 _READ = "import time:"
 _MOST = {
@@ -94,6 +93,9 @@ _SAMPLED = [
 """The first line counts where commands read different parts; the others read what these do."""
 
 _ASKING = {"run", "approve", "reject", "revise", "ask", "resume", "retry", "continue"}
+_SEARCHING = {"run", "demo", "approve"}
+_SPEAKING_TO_GITHUB = {"init", "worker"}
+"""As long as neither the request nor two remotes name it."""
 _SERVERS = {"worker": "temporalio", "mcp": "mcp"}
 
 
@@ -156,29 +158,14 @@ def test_doctor_reads_no_part_that_works_and_opens_no_model_unless_asked_to(
     assert {*unread, "anthropic", "github"} & {*read} == set()
 
 
-def test_a_command_that_only_looks_reads_few_modules_and_none_that_works(sample: Sample) -> None:
-    sample.forge("run", "Say who is next", "--effort", "S", "--yes", "--model", sample.model())
+def test_a_command_that_only_looks_reads_few_modules_and_none_that_works(
+    asked_sample: Sample,
+) -> None:
     read = {words: modules(*words) for words in _MOST}
     assert {words: len(names) for words, names in read.items() if len(names) > _MOST[words]} == {}
     assert {
         words: found for words in read if (found := {*_WORKING, "tomllib"} & {*read[words]})
     } == {}
-
-
-@pytest.mark.parametrize("words", sampled([("abandon", "--by-script"), ("list",)], 2))
-def test_a_command_that_asks_no_model_reads_no_library_of_models(
-    sample: Sample, words: tuple[str, ...]
-) -> None:
-    sample.forge("run", "Say who is next", "--effort", "S", "--yes", "--model", sample.model())
-    assert {"pydantic_ai", "openai", "anthropic", "numpy", "github"} & {*modules(*words)} == set()
-
-
-def test_a_run_and_its_approval_read_nothing_that_talks_to_github(sample: Sample) -> None:
-    """As long as neither the request nor two remotes name it."""
-    model = ("--model", sample.model())
-    for words in (("run", "Say who is next", "--effort", "S"), ("approve", "--by-script")):
-        assert "forge_bot.runs.local_host" in (read := modules(*words, *model))
-        assert [name for name in read if name.startswith("forge_bot.github_api")] == []
 
 
 def test_the_supervisor_reads_no_part_that_only_a_worker_needs() -> None:
@@ -223,6 +210,10 @@ def test_each_command_reads_no_more_modules_than_it_did(
     read = modules(*words, *model)
     assert len(read) <= _ALL[words], sorted(read)
     assert {"temporalio", "mcp"}.intersection(read) <= {_SERVERS.get(words[0])}
+    assert {"pydantic_ai", "openai", "anthropic", "github"}.intersection(read) == set()
+    assert "numpy" not in read or words[0] in _SEARCHING
+    assert "forge_bot.github_api" not in read or words[0] in _SPEAKING_TO_GITHUB
+    assert "forge_bot.runs.local_host" in read or words[0] not in _ASKING
 
 
 def test_every_command_has_its_number_of_modules() -> None:

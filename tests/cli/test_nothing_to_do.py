@@ -93,6 +93,8 @@ def test_a_no_goes_on_with_the_notes(sample: Sample) -> None:
     assert sample.offered
 
 
+@pytest.mark.journey
+@pytest.mark.first_line
 def test_a_retry_after_such_an_end_analyses_anew(sample: Sample) -> None:
     again = script.document(*script.HEADINGS[ANALYST])
     model = sample.model(

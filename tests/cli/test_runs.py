@@ -105,6 +105,8 @@ def test_a_medium_run_works_off_revise_fail_and_a_red_verification(sample: Sampl
     assert [task["spec"]["id"] for task in state["tasks"]] == ["1", "fix-1"]
 
 
+@pytest.mark.journey
+@pytest.mark.first_line
 @pytest.mark.promise("design-own-verification", "lesson-16")
 def test_a_models_claim_never_overrides_an_exit_code(sample: Sample) -> None:
     lie = {
@@ -265,6 +267,8 @@ for name in ("rota", "left", "mine/left"):
 """
 
 
+@pytest.mark.journey
+@pytest.mark.first_line
 def test_here_a_persons_own_repositories_stay_and_those_that_commands_leave_go(
     sample: Sample,
 ) -> None:
@@ -317,6 +321,8 @@ def test_every_commit_carries_its_run_and_phase_and_approvals_their_person(
     assert any("Forge-Inputs: request.md@" in each for each in trailers)
 
 
+@pytest.mark.journey
+@pytest.mark.first_line
 @pytest.mark.promise("lesson-17", "lesson-18")
 def test_an_issue_is_taken_by_its_url_with_its_labels_and_number(
     sample: Sample, github: FakeGitHub, monkeypatch: pytest.MonkeyPatch

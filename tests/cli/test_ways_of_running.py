@@ -36,6 +36,8 @@ def test_the_branch_gets_the_name_that_was_asked_for(sample: Sample) -> None:
     assert sample.branch == "ann/before-the-start"
 
 
+@pytest.mark.journey
+@pytest.mark.first_line
 @pytest.mark.promise("cli-option-record", "cli-option-model", "docs-replay", "lesson-27")
 def test_what_was_recorded_in_one_run_answers_the_next(sample: Sample, tmp_path: Path) -> None:
     record = tmp_path / "record.jsonl"
