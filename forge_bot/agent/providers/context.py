@@ -22,8 +22,8 @@ from forge_bot.agent.providers.project_commands import (
     PastRuns,
     RunTests,
     on_paths,
-    past_runs,
 )
+from forge_bot.agent.providers.project_commands import past_runs as of_past_runs
 from forge_bot.agent.providers.provider_catalogue import CapabilitySpec, spec
 from forge_bot.agent.providers.provider_result import Declined, ProviderResult, result_of
 from forge_bot.agent.providers.read_file import ReadFile, read_file
@@ -36,10 +36,7 @@ P = TypeVar("P", bound=Frozen)
 
 @dataclass(frozen=True)
 class _Capability:
-    """Reads parameters and returns a result.
-
-    `run` receives valid parameters and the maximum characters of the result.
-    """
+    """Reads parameters and returns a result."""
 
     spec: CapabilitySpec
     answer: Callable[[str, WorkLimits], ProviderResult]
@@ -67,46 +64,43 @@ class ProviderContext:
         self._root = root
         # Two test runs at once in one work tree would disturb each other.
         self._one_command = threading.Lock()
-        self._capabilities = {
-            "read_file": _capability(
-                "read_file", ReadFile, partial(_long, partial(read_file, root))
-            ),
-            "search_code": _capability(
-                "search_code", SearchCode, partial(_short, partial(search_code, root))
-            ),
-            "list_files": _capability(
-                "list_files", ListFiles, partial(_short, partial(list_files, root))
-            ),
-            "git_log": _capability("git_log", GitLog, partial(_short, partial(git_log, root))),
-            "git_diff": _capability(
-                "git_diff", GitDiff, partial(_long, partial(git_diff, root, start=base))
-            ),
-        }
+        self._capabilities: dict[str, _Capability] = {}
+        self._add("read_file", ReadFile, partial(read_file, root), long=True)
+        self._add("search_code", SearchCode, partial(search_code, root))
+        self._add("list_files", ListFiles, partial(list_files, root))
+        self._add("git_log", GitLog, partial(git_log, root))
+        self._add("git_diff", GitDiff, partial(git_diff, root, start=base), long=True)
         if graph:
-            answer = partial(_short, partial(code_graph, graph))
-            self._capabilities["code_graph"] = _capability("code_graph", CodeGraph, answer)
-        self._add_hosted(past_runs, run_tests, lint_check)
+            self._add("code_graph", CodeGraph, partial(code_graph, graph))
+        if past_runs:
+            self._add("past_runs", PastRuns, partial(of_past_runs, past_runs))
+        if run_tests:
+            self._add("run_tests", RunTests, partial(self._command, run_tests), Effect.RUNS)
+        if lint_check:
+            self._add("lint_check", LintCheck, partial(self._command, lint_check), Effect.RUNS)
 
-    def _add_hosted(
-        self, earlier: OnWords | None, tests: OnPaths | None, linters: OnPaths | None
+    def _add(
+        self,
+        name: str,
+        params: type[P],
+        look: Callable[[P, int], ProviderResult],
+        effect: Effect = Effect.READS,
+        *,
+        long: bool = False,
     ) -> None:
-        if earlier:
-            answer = partial(_short, partial(past_runs, earlier))
-            self._capabilities["past_runs"] = _capability("past_runs", PastRuns, answer)
-        if tests:
-            self._capabilities["run_tests"] = _capability(
-                "run_tests", RunTests, partial(self._command, tests), Effect.RUNS
-            )
-        if linters:
-            self._capabilities["lint_check"] = _capability(
-                "lint_check", LintCheck, partial(self._command, linters), Effect.RUNS
-            )
+        """Add a capability. `look` receives valid parameters and the maximum characters of the
+        result, which are more for a `long` one.
+        """
 
-    def _command(
-        self, run: OnPaths, wanted: RunTests | LintCheck, limits: WorkLimits
-    ) -> ProviderResult:
+        def answer(text: str, limits: WorkLimits) -> ProviderResult:
+            most = limits.file_chars if long else limits.result_chars
+            return look(params.model_validate_json(text), most)
+
+        self._capabilities[name] = _Capability(spec(name, params, effect), answer)
+
+    def _command(self, run: OnPaths, wanted: RunTests | LintCheck, limit: int) -> ProviderResult:
         with self._one_command:
-            return on_paths(run, wanted.paths, limits.result_chars)
+            return on_paths(run, wanted.paths, limit)
 
     def catalogue(self, names: Sequence[str] | None = None) -> tuple[CapabilitySpec, ...]:
         """Return the entries for `names`, all if None, sorted by name.
@@ -140,30 +134,6 @@ class ProviderContext:
         except Declined as declined:
             return result_of(wanted, declined.status, declined.why)
         return result_of(wanted, ResultStatus.OK, found.content, found)
-
-
-def _capability(
-    name: str,
-    params: type[P],
-    answer: Callable[[P, WorkLimits], ProviderResult],
-    effect: Effect = Effect.READS,
-) -> _Capability:
-    return _Capability(
-        spec(name, params, effect),
-        lambda text, limits: answer(params.model_validate_json(text), limits),
-    )
-
-
-def _short(
-    look: Callable[[P, int], ProviderResult], wanted: P, limits: WorkLimits
-) -> ProviderResult:
-    return look(wanted, limits.result_chars)
-
-
-def _long(
-    look: Callable[[P, int], ProviderResult], wanted: P, limits: WorkLimits
-) -> ProviderResult:
-    return look(wanted, limits.file_chars)
 
 
 def _faults(error: ValidationError, menu: CapabilitySpec) -> str:
