@@ -28,14 +28,13 @@ from forge_bot.engine import Exec, SpawnAgent, WriteFile, drive
 from forge_bot.engine.reports import Report
 from forge_bot.errors import ForgeError
 from forge_bot.git import Repository
+from forge_bot.runs.agents import Agents
 from forge_bot.runs.checks.request_checks import WORKFLOWS
 from forge_bot.runs.inquiry import inquire
-from forge_bot.runs.installation import foundation
 from forge_bot.runs.kept_profiles import profile_at
-from forge_bot.runs.local_host import LocalHost
+from forge_bot.runs.local_host import LocalHost, project_of
 from forge_bot.runs.open_run import open_run
 from forge_bot.runs.parked_batches import end_batches, leaves_batches
-from forge_bot.runs.project import Project
 from forge_bot.runs.resolve_run import resolve_run
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_clock import RunClock
@@ -129,10 +128,7 @@ class Worker:
     def _host(
         self, repository: Repository, run: Run, config: Config, only: StepChoice | None = None
     ) -> LocalHost:
-        profile = profile_at(repository, run.state.base_commit, config, run.state.flags.scope)
-        project = Project(
-            repository, run.tree, run.places, config, profile, self.outbox.tell, foundation(run)
-        )
+        project = project_of(run, config, self.outbox.tell)
         templates = prompts_for(repository.root, run.pipeline)
 
         async def recorded(_report: Report) -> None:
@@ -140,19 +136,17 @@ class Worker:
 
         models: Mapping[Tier, Model] = models_for(config)() if run.pipeline.speaking else {}
         withheld = () if may_push_workflows(self.environ) else (f"{WORKFLOWS}/*",)
-        return LocalHost(
+        agents = Agents(
             run,
             project,
             models,
             templates,
             self.outbox.tell,
             environ=self.environ,
-            publishes=False,
-            withheld=withheld,
-            recorded=recorded,
             delivered=lambda: self._commits(run),
             only=only,
         )
+        return LocalHost(agents, withheld=withheld, recorded=recorded)
 
     def _answer(
         self, repository: Repository, run: Run, config: Config, asked: WorkerQuestion

@@ -60,7 +60,7 @@ class Agents:
     """Runs agents for one run, with one budget and one journal for all of them.
 
     With `only`, each agent performs one step of that kind, and PausedBefore names the next one.
-    `delivered` pushes the branch before a batch is handed in.
+    `delivered` pushes the branch before a batch is handed in; it is called in threads.
     """
 
     def __init__(
@@ -77,6 +77,7 @@ class Agents:
         hand_in: HandIn = hand_in_alone,
     ) -> None:
         self.run = run
+        self.project = project
         self.models = models
         self.only = only
         self.tell = tell
@@ -89,7 +90,6 @@ class Agents:
         self.worktrees = AgentWorktrees(run, project, self._past_runs)
         self.outside = OutsideCapabilities(run, environ, tell)
         self.reports = AgentReports(run, self.journal, self.applier, self.tries, self.outside)
-        self._command_seconds = project.most_seconds()
         self.prompts = PromptContext(run, project.profile, templates, tell=tell)
         self.skills = SkillPerformer(
             run.config, project, self.outside, models, self.journal, self.ledger, templates
@@ -355,7 +355,7 @@ class Agents:
             running=tuple(spec.name for spec in self._specs if spec.effect is not Effect.READS),
             outside=self.outside.looked_up,
             limits=WorkLimits(
-                command_seconds=self._command_seconds + self.outside.skill_seconds,
+                command_seconds=self.project.most_seconds() + self.outside.skill_seconds,
                 turns=settings.turns,
                 requests_per_turn=settings.requests_per_turn,
                 total_input_tokens=settings.input_tokens,

@@ -3,13 +3,10 @@ own commands.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from functools import partial
 
-from forge_bot.agent.agent_steps import StepChoice
-from forge_bot.agent.models.base import Model
-from forge_bot.agent.shared_batches import HandIn, hand_in_alone
 from forge_bot.engine import (
     Exec,
     PersonAction,
@@ -23,18 +20,19 @@ from forge_bot.engine import (
 from forge_bot.engine.gates import AUTO, WHY_AUTO
 from forge_bot.engine.reports import ArtifactWritten, PublicationAsked, Published, Report
 from forge_bot.errors import ForgeError, GitFailed, GitHubError, PushRefused, StepFailed
-from forge_bot.prompts.environment import Environment
 from forge_bot.runs.agents import Agents
 from forge_bot.runs.builtin_actions import applied, not_done, prepared, verified, written
+from forge_bot.runs.installation import foundation
+from forge_bot.runs.kept_profiles import profile_at
 from forge_bot.runs.notifications import Message, Notify, PhaseBegan, PhaseEnded
-from forge_bot.runs.open_pull_request import OpenPullRequest
 from forge_bot.runs.project import Project
-from forge_bot.runs.publish_result import Post, Publisher
+from forge_bot.runs.publish_result import Publisher
 from forge_bot.runs.run import Run
 from forge_bot.runs.tool_effects import next_call
 from forge_bot.runs.wall_clock import now
 from forge_bot.sentences import say
-from forge_bot.values import TaskId, Tier
+from forge_bot.settings import Config
+from forge_bot.values import TaskId
 
 Recorded = Callable[[Report], Awaitable[None]]
 """Called after each report that was recorded, before anything else happens."""
@@ -43,50 +41,25 @@ Recorded = Callable[[Report], Awaitable[None]]
 class LocalHost:
     """Performs the actions of one run in sequence, and the tasks of a wave in parallel.
 
-    `post` writes a comment to the run's issue, after a person has agreed; without it nothing is
-    posted. `withheld` names, by git's wildcards, files that cannot be delivered from here: they
-    stay in the approved patch. With `only`, agents perform one step of that kind. `delivered` is
-    called in threads before others need the branch. Errors of a publication that are `passing` are
-    raised and not reported, because whoever leads the run publishes again.
+    Without a `publisher` nothing is published. `withheld` names, by git's wildcards, files that
+    cannot be delivered from here: they stay in the approved patch. Errors of a publication that are
+    `passing` are raised and not reported, because whoever leads the run publishes again.
     """
 
     def __init__(
         self,
-        run: Run,
-        project: Project,
-        models: Mapping[Tier, Model],
-        templates: Environment,
-        tell: Notify,
+        agents: Agents,
+        publisher: Publisher | None = None,
         *,
-        environ: Mapping[str, str],
-        push: bool = False,
-        publishes: bool = True,
-        post: Post | None = None,
-        open_pr: OpenPullRequest | None = None,
         withheld: tuple[str, ...] = (),
         recorded: Recorded | None = None,
-        only: StepChoice | None = None,
-        delivered: Callable[[], object] = lambda: None,
-        hand_in: HandIn = hand_in_alone,
         passing: tuple[type[ForgeError], ...] = (),
     ) -> None:
-        self.run = run
-        self.project = project
-        self.tell = tell
-        self.agents = Agents(
-            run,
-            project,
-            models,
-            templates,
-            tell,
-            environ=environ,
-            only=only,
-            delivered=delivered,
-            hand_in=hand_in,
-        )
-        self.publisher = (
-            Publisher(run, push=push, post=post, open_pr=open_pr) if publishes else None
-        )
+        self.agents = agents
+        self.run = agents.run
+        self.project = agents.project
+        self.tell = agents.tell
+        self.publisher = publisher
         self.withheld = withheld
         self.recorded = recorded
         self.passing = passing
@@ -208,6 +181,13 @@ class LocalHost:
                 )
             case "prepare" | "verify" | "apply-held" | "call-tools" | "step":
                 raise AssertionError(action.operation)
+
+
+def project_of(run: Run, config: Config, tell: Notify) -> Project:
+    """Return the project of a run, in the run's own tree."""
+    base, scope = run.state.base_commit, run.state.flags.scope
+    profile = profile_at(run.repository, base, config, scope)
+    return Project(run.repository, run.tree, run.places, config, profile, tell, foundation(run))
 
 
 def ended_phase(pipeline: Pipeline, report: ArtifactWritten) -> PhaseEnded:

@@ -28,13 +28,13 @@ from forge_bot.engine.state import Reason
 from forge_bot.errors import ForgeError, GitFailed, StaleApproval
 from forge_bot.git import Repository
 from forge_bot.interaction.remedy_words import advice_at_terminal
+from forge_bot.runs.agents import Agents
 from forge_bot.runs.ended_records import is_kept
 from forge_bot.runs.find_runs import RunInfo
 from forge_bot.runs.hand_edits import hand_edits
 from forge_bot.runs.inquiry import Inquiry, InquiryArguments, ended, inquire, look_into
-from forge_bot.runs.installation import foundation
 from forge_bot.runs.kept_profiles import profile_at
-from forge_bot.runs.local_host import LocalHost
+from forge_bot.runs.local_host import LocalHost, project_of
 from forge_bot.runs.local_user import local_user
 from forge_bot.runs.notifications import Explained, Message, Notify, StoppedBefore
 from forge_bot.runs.open_pull_request import OpenPullRequest
@@ -43,8 +43,7 @@ from forge_bot.runs.outcome import Outcome
 from forge_bot.runs.parked_batches import end_batches, leaves_batches
 from forge_bot.runs.phase_names import StopAtLine, never_stop, phase_named, stop_after
 from forge_bot.runs.process_signals import interruptible, until_stopped
-from forge_bot.runs.project import Project
-from forge_bot.runs.publish_result import Post
+from forge_bot.runs.publish_result import Post, Publisher
 from forge_bot.runs.pull_request_branch import keep_run, offered, push_run
 from forge_bot.runs.question import Question, gate_shown, open_question
 from forge_bot.runs.run import Run
@@ -231,28 +230,21 @@ class Session:
         passing: tuple[type[ForgeError], ...] = (),
     ) -> LocalHost:
         """The host that performs on this machine. Raises what opening models and prompts raises."""
-        profile = profile_at(
-            self.repository, run.state.base_commit, self.config, run.state.flags.scope
-        )
-        project = Project(
-            self.repository, run.tree, run.places, self.config, profile, self.tell, foundation(run)
-        )
+        project = project_of(run, self.config, self.tell)
         templates = prompts_for(self.repository.root, run.pipeline)
-        return LocalHost(
+        agents = Agents(
             run,
             project,
             self.models() if run.pipeline.speaking else {},
             templates,
             self.tell,
             environ=self.environ,
-            push=self.push,
-            post=self.post,
-            open_pr=self.open_pr,
             only=only,
             delivered=delivered,
             hand_in=self.hand_in,
-            passing=passing,
         )
+        publisher = Publisher(run, push=self.push, post=self.post, open_pr=self.open_pr)
+        return LocalHost(agents, publisher, passing=passing)
 
     async def look_into(self, run: Run, text: str) -> tuple[Inquiry, Asked | None]:
         """Let a model answer a question in the middle of another one."""

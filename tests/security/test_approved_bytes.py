@@ -15,11 +15,9 @@ from forge_bot.engine.reports import ActionFailed, Answer, Answered, ArtifactWri
 from forge_bot.engine.state import Reason
 from forge_bot.errors import CommitsRefused
 from forge_bot.git import blob_id
-from forge_bot.runs.installation import foundation
-from forge_bot.runs.kept_profiles import profile_at
-from forge_bot.runs.local_host import LocalHost
+from forge_bot.runs.agents import Agents
+from forge_bot.runs.local_host import LocalHost, project_of
 from forge_bot.runs.open_run import open_run
-from forge_bot.runs.project import Project
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_prompts import prompts_for
 from forge_bot.settings import load_config
@@ -44,26 +42,15 @@ def performed(scene: Scene, *edits: Mapping[str, str]) -> None:
     )
 
     def go(run: Run) -> None:
-        profile = profile_at(scene.repository, run.state.base_commit, run.config)
-        project = Project(
-            scene.repository,
-            run.tree,
-            run.places,
-            run.config,
-            profile,
-            lambda _notice: None,
-            foundation(run),
-        )
+        project = project_of(run, run.config, lambda _notice: None)
         models = open_tiers(
             dict.fromkeys(Tier, model),
             ProviderSettings(seconds=60, retries=0, output="auto"),
             record=None,
         )
         templates = prompts_for(scene.repository.root, run.pipeline)
-        host = LocalHost(
-            run, project, models, templates, lambda _notice: None, environ={}, publishes=False
-        )
-        asyncio.run(drive(run.pipeline, run.state, host))
+        agents = Agents(run, project, models, templates, lambda _notice: None, environ={})
+        asyncio.run(drive(run.pipeline, run.state, LocalHost(agents)))
 
     on_run(scene, go)
 
