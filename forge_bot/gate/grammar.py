@@ -28,10 +28,14 @@ from forge_bot.sentences import say
 
 
 @dataclass(frozen=True, slots=True)
-class Start:
+class _OnLine:
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Start(_OnLine):
     """Begin a run on this issue. The text is added to the request."""
 
-    line: int
     text: str = ""
     effort: Size | None = None
     auto: bool = False
@@ -45,118 +49,87 @@ class Start:
 
 
 @dataclass(frozen=True, slots=True)
-class Approve:
+class Approve(_OnLine):
     """Yes to what was shown last before the comment, or to the version that is named."""
 
-    line: int
     digest: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Reject:
+class Reject(_OnLine):
     """Back with notes; there are always some."""
 
-    line: int
     notes: str
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class Ask(_OnLine):
     """A question about the run. It is answered in the thread and changes nothing."""
 
-    line: int
     question: str
 
 
 @dataclass(frozen=True, slots=True)
-class Retry:
+class Retry(_OnLine):
     """Do a phase again, the current one if none is named."""
 
-    line: int
     phase: str | None = None
     notes: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Status:
+class Status(_OnLine):
     """Say where the run stands."""
 
-    line: int
 
-
-@dataclass(frozen=True, slots=True)
-class Cost:
+class Cost(_OnLine):
     """Say what the run has cost."""
 
-    line: int
-
 
 @dataclass(frozen=True, slots=True)
-class Continue:
+class Continue(_OnLine):
     """Allow more money or tokens, and go on."""
 
-    line: int
     amount: Amount
 
 
-@dataclass(frozen=True, slots=True)
-class Refresh:
+class Refresh(_OnLine):
     """Read the issue again: its text as it is now becomes the request."""
 
-    line: int
 
-
-@dataclass(frozen=True, slots=True)
-class Update:
+class Update(_OnLine):
     """Merge what came to the base branch since, and verify the run again."""
 
-    line: int
-
 
 @dataclass(frozen=True, slots=True)
-class Resize:
+class Resize(_OnLine):
     """Change how much process the run gets."""
 
-    line: int
     effort: Size
 
 
-@dataclass(frozen=True, slots=True)
-class MarkDone:
+class MarkDone(_OnLine):
     """The task that was asked of a person has been done."""
 
-    line: int
 
-
-@dataclass(frozen=True, slots=True)
-class Skip:
+class Skip(_OnLine):
     """Go on without the task that was asked of a person."""
 
-    line: int
 
-
-@dataclass(frozen=True, slots=True)
-class Abandon:
+class Abandon(_OnLine):
     """End the run. Its branch stays."""
 
-    line: int
-
 
 @dataclass(frozen=True, slots=True)
-class PostSummary:
+class PostSummary(_OnLine):
     """Post the summary that was shown, or the version that is named. Only a terminal and a client
     are asked for it.
     """
 
-    line: int
     digest: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Help:
+class Help(_OnLine):
     """List the commands. The gate answers this one by itself."""
-
-    line: int
 
 
 Command = (
@@ -226,28 +199,21 @@ def _start(written: WrittenCommand) -> Command | Mistyped:
     )
 
 
-def _approve(written: WrittenCommand) -> Approve | Mistyped:
-    return _bound(written, Approve)
-
-
-def _post(written: WrittenCommand) -> PostSummary | Mistyped:
-    return _bound(written, PostSummary)
-
-
 def _bound(
-    written: WrittenCommand, command: Callable[[int, str | None], _Command]
-) -> _Command | Mistyped:
-    """Read a yes to one version: nothing follows it, or the version."""
-    digest = read_digest(written.rest)
-    if digest is not None or not written.rest:
-        return command(written.line, digest)
-    return written.wrong(
-        say(
-            "gate.grammar.approval_takes",
-            characters=SHORTEST_DIGEST,
-            reject=written.named("reject"),
+    command: Callable[[int, str | None], _Command],
+) -> Callable[[WrittenCommand], _Command | Mistyped]:
+    """Return the reader of a yes to one version: nothing follows it, or the version."""
+
+    def read(written: WrittenCommand) -> _Command | Mistyped:
+        digest = read_digest(written.rest)
+        if digest is not None or not written.rest:
+            return command(written.line, digest)
+        reject = written.named("reject")
+        return written.wrong(
+            say("gate.grammar.approval_takes", characters=SHORTEST_DIGEST, reject=reject)
         )
-    )
+
+    return read
 
 
 def _reject(written: WrittenCommand) -> Reject | Mistyped:
@@ -304,7 +270,7 @@ def _alone(command: Callable[[int], _Command]) -> Callable[[WrittenCommand], _Co
 
 FORMS: tuple[Form, ...] = (
     Form("", "[flags] [text]", "commands.forge", _start),
-    Form("approve", "[digest]", "commands.approve", _approve),
+    Form("approve", "[digest]", "commands.approve", _bound(Approve)),
     Form("reject", "notes", "commands.reject", _reject, ("revise",)),
     Form("ask", "question", "commands.ask", _ask),
     Form("retry", "[phase]", "commands.retry", _retry),
@@ -336,12 +302,12 @@ def form_named(word: str) -> Form | None:
 
 
 ANSWERS: dict[str, Callable[[WrittenCommand], AnswerCommand | Mistyped]] = {
-    "approve": _approve,
+    "approve": _bound(Approve),
     "reject": _rejection,
     "revise": _rejection,
     "done": _alone(MarkDone),
     "skip": _alone(Skip),
-    "post": _post,
+    "post": _bound(PostSummary),
     "abandon": _alone(Abandon),
 }
 """What answers an open question. `post` is only asked for by a terminal and a client: in a thread

@@ -48,25 +48,6 @@ def stranded(run_url: str, prefix: str) -> str:
     return say("gate.stranded", run_url=run_url, prefix=prefix)
 
 
-def no_server(message: str, hint: str, run_url: str, prefix: str, code: str) -> str:
-    """The Temporal server that leads the runs did not take the event."""
-    return say(
-        "gate.no_server", message=message, hint=hint, run_url=run_url, prefix=prefix, code=code
-    )
-
-
-def worker_kept_out(message: str, run_url: str, prefix: str) -> str:
-    """The worker of a Temporal server cannot reach the repository with its token."""
-    return say("gate.worker_kept_out", message=message, prefix=prefix, run_url=run_url)
-
-
-def worker_waits(message: str, way_out: str, run_url: str, prefix: str) -> str:
-    """The worker of a Temporal server can write nothing here for now, or cannot do the work."""
-    return say(
-        "gate.worker_waits", message=message, way_out=way_out, prefix=prefix, run_url=run_url
-    )
-
-
 def refusal(refused: Denied, floor: Role, prefix: str) -> str:
     """One kind sentence for somebody who was refused."""
     who = f"@{refused.who}, " if refused.who else ""

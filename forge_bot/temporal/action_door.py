@@ -77,7 +77,14 @@ def main(environ: Mapping[str, str] = os.environ) -> int:
     except ForgeError as error:
         hint = say(_ADVICE[type(error)])
         outputs.error(f"{error.code}: {error.message} {hint}")
-        text = messages.no_server(error.message, hint, around.run_url, inputs.prefix, error.code)
+        text = say(
+            "gate.no_server",
+            message=error.message,
+            hint=hint,
+            run_url=around.run_url,
+            prefix=inputs.prefix,
+            code=error.code,
+        )
         tell_thread(environ, inputs, around, text)
         return error.exit_code
     if reason := trouble.text("message"):
@@ -86,11 +93,16 @@ def main(environ: Mapping[str, str] = os.environ) -> int:
         )
     if trouble.true("untold"):
         way_out = _OF_WORKER.get(trouble.text("occasion"))
+        prefix, run_url = inputs.prefix, around.run_url
         text = (
-            messages.worker_kept_out(reason, around.run_url, inputs.prefix)
+            say("gate.worker_kept_out", message=reason, prefix=prefix, run_url=run_url)
             if way_out is None
-            else messages.worker_waits(
-                reason, f"{say(way_out)} " if way_out else "", around.run_url, inputs.prefix
+            else say(
+                "gate.worker_waits",
+                message=reason,
+                way_out=f"{say(way_out)} " if way_out else "",
+                prefix=prefix,
+                run_url=run_url,
             )
         )
         tell_thread(environ, inputs, around, text)
