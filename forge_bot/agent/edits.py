@@ -104,10 +104,7 @@ class Folder:
         for part in path.split("/"):
             if here.is_file():
                 raise PathEscapes(
-                    say(
-                        "agent.edits.below_a_file",
-                        file=here.relative_to(self._root),
-                    )
+                    say("agent.edits.below_a_file", file=here.relative_to(self._root))
                 )
             if not here.is_dir():
                 return

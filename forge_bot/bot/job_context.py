@@ -75,12 +75,7 @@ def read_job_context(environ: Mapping[str, str] = os.environ) -> tuple[JobContex
     """
     needed = ("FORGE_BOT_WAKE", "GITHUB_REPOSITORY", "GITHUB_TOKEN")
     if missing := [name for name in needed if not environ.get(name)]:
-        raise NotInAction(
-            say(
-                "bot.job_context.variables_are_missing",
-                missing=", ".join(missing),
-            )
-        )
+        raise NotInAction(say("bot.job_context.variables_are_missing", missing=", ".join(missing)))
     try:
         wake = Wake.model_validate_json(environ["FORGE_BOT_WAKE"])
     except ValidationError as error:

@@ -61,13 +61,11 @@ def _try_capability(
     performing: SkillOptions,
     name: Annotated[str, typer.Argument(help=say("help.capabilities.try_name"), callback=words)],
     arg: Annotated[
-        list[str] | None,
-        typer.Option(help=say("help.capabilities.try_arg"), metavar="NAME=VALUE"),
+        list[str] | None, typer.Option(help=say("help.capabilities.try_arg"), metavar="NAME=VALUE")
     ] = None,
     repo: Repo = HERE,
     yes: Annotated[
-        bool,
-        typer.Option("--yes", "-y", help=say("help.capabilities.try_yes")),
+        bool, typer.Option("--yes", "-y", help=say("help.capabilities.try_yes"))
     ] = False,
 ) -> int:
     from forge_bot.cli.capability_output import try_capability as call
@@ -126,12 +124,7 @@ def _in_quotes(command: str, text: str, more: list[str]) -> None:
 def run_task(
     context: typer.Context,
     task: Annotated[
-        str,
-        typer.Argument(
-            callback=words,
-            help=say("help.run.task"),
-            autocompletion=run_folders,
-        ),
+        str, typer.Argument(callback=words, help=say("help.run.task"), autocompletion=run_folders)
     ],
     options: RunOptions,
 ) -> int:
@@ -170,10 +163,7 @@ def reject(
 @app.command(help=say("help.ask.what"), context_settings=_MORE_WORDS)
 def ask(
     context: typer.Context,
-    question: Annotated[
-        str,
-        typer.Argument(callback=words, help=say("help.ask.question")),
-    ],
+    question: Annotated[str, typer.Argument(callback=words, help=say("help.ask.question"))],
     repo: Repo = HERE,
     run: RunName = None,
     model: Model = None,
@@ -221,11 +211,7 @@ def resume(options: ResumeOptions, host: HostChoice, phase: From = None) -> int:
 def retry(
     options: ResumeOptions,
     phase: Annotated[
-        str | None,
-        typer.Argument(
-            help=say("help.retry.phase"),
-            autocompletion=phases_to_repeat,
-        ),
+        str | None, typer.Argument(help=say("help.retry.phase"), autocompletion=phases_to_repeat)
     ] = None,
     notes: Annotated[str, typer.Option(help=say("help.retry.notes"), callback=words)] = "",
 ) -> int:
@@ -253,8 +239,7 @@ def repair(repo: Repo = HERE, run: RunName = None) -> int:
 @with_groups
 def continue_(
     amount: Annotated[
-        list[str],
-        typer.Argument(help=say("help.continue.amount"), callback=every_word),
+        list[str], typer.Argument(help=say("help.continue.amount"), callback=every_word)
     ],
     options: ResumeOptions,
 ) -> int:
@@ -277,8 +262,7 @@ def status(
 @app.command(help=say("help.show.what"))
 def show(
     artifact: Annotated[
-        str,
-        typer.Argument(help=say("help.show.artifact"), autocompletion=documents),
+        str, typer.Argument(help=say("help.show.artifact"), autocompletion=documents)
     ],
     repo: Repo = HERE,
     run: RunName = None,
@@ -309,19 +293,11 @@ def clean(
 def init(
     repo: Repo = HERE,
     workflow: Annotated[
-        bool | None,
-        typer.Option(
-            "--workflow/--no-workflow",
-            help=say("help.init.workflow"),
-        ),
+        bool | None, typer.Option("--workflow/--no-workflow", help=say("help.init.workflow"))
     ] = None,
     labels: Annotated[bool, typer.Option("--labels", help=say("help.init.labels"))] = False,
     baseline: Annotated[
-        bool,
-        typer.Option(
-            "--baseline/--no-baseline",
-            help=say("help.init.baseline"),
-        ),
+        bool, typer.Option("--baseline/--no-baseline", help=say("help.init.baseline"))
     ] = True,
 ) -> int:
     from forge_bot.cli.init_command import init as write
@@ -350,10 +326,7 @@ app.command(hidden=True, help=say("help.hook.what"))(hook)
 
 @app.command(help=say("help.demo.what"))
 def demo(
-    folder: Annotated[
-        Path | None,
-        typer.Argument(help=say("help.demo.folder")),
-    ] = None,
+    folder: Annotated[Path | None, typer.Argument(help=say("help.demo.folder"))] = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help=say("help.demo.yes"))] = False,
 ) -> int:
     from forge_bot.cli.demo import demo as show_it

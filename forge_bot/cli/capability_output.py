@@ -47,10 +47,7 @@ def list_capabilities(folder: Path, source: CapabilityChoice) -> int:
     console = Console(soft_wrap=True)
     if setup.empty:
         console.print(
-            say(
-                "cli.capability_output.nothing_is_configured",
-                config_name=setup.config_name,
-            )
+            say("cli.capability_output.nothing_is_configured", config_name=setup.config_name)
         )
         return 0
     _servers(setup, catalogue, console)

@@ -26,17 +26,14 @@ def query(
     kind: Annotated[str | None, typer.Option(help=say("help.graph.query_kind"))] = None,
     domain: Annotated[str, typer.Option(help=say("help.graph.query_domain"))] = "",
     criticality: Annotated[
-        str | None,
-        typer.Option(help=say("help.graph.query_criticality")),
+        str | None, typer.Option(help=say("help.graph.query_criticality"))
     ] = None,
     of: Annotated[str, typer.Option(help=say("help.graph.query_of"), metavar="NODE")] = "",
     between: Annotated[
-        tuple[str, str] | None,
-        typer.Option(help=say("help.graph.query_between")),
+        tuple[str, str] | None, typer.Option(help=say("help.graph.query_between"))
     ] = None,
     touches: Annotated[
-        list[str] | None,
-        typer.Option(help=say("help.graph.query_touches"), metavar="PATH"),
+        list[str] | None, typer.Option(help=say("help.graph.query_touches"), metavar="PATH")
     ] = None,
     used_by: Annotated[
         str,

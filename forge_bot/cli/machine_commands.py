@@ -10,13 +10,7 @@ from forge_bot.sentences import say
 
 
 def work(
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out",
-            help=say("help.work.out"),
-        ),
-    ] = None,
+    out: Annotated[Path | None, typer.Option("--out", help=say("help.work.out"))] = None,
 ) -> int:
     from forge_bot.cli import job_commands
 
@@ -24,14 +18,8 @@ def work(
 
 
 def publish(
-    folder: Annotated[
-        Path | None,
-        typer.Option("--in", help=say("help.publish.in")),
-    ] = None,
-    last: Annotated[
-        bool,
-        typer.Option("--last", help=say("help.publish.last")),
-    ] = False,
+    folder: Annotated[Path | None, typer.Option("--in", help=say("help.publish.in"))] = None,
+    last: Annotated[bool, typer.Option("--last", help=say("help.publish.last"))] = False,
 ) -> int:
     from forge_bot.cli import job_commands
 
@@ -41,39 +29,23 @@ def publish(
 @with_groups
 def worker(
     server: ServerChoice,
-    repo: Annotated[
-        list[Path] | None,
-        typer.Option("--repo", help=say("help.worker.repo")),
-    ] = None,
+    repo: Annotated[list[Path] | None, typer.Option("--repo", help=say("help.worker.repo"))] = None,
     github: Annotated[
         list[str] | None,
-        typer.Option(
-            "--github",
-            help=say("help.worker.github"),
-            metavar="OWNER/NAME",
-        ),
+        typer.Option("--github", help=say("help.worker.github"), metavar="OWNER/NAME"),
     ] = None,
     parts: Annotated[
         list[str] | None,
         typer.Option(
-            "--for",
-            help=say("help.worker.for"),
-            metavar="orchestration|execution|publishing",
+            "--for", help=say("help.worker.for"), metavar="orchestration|execution|publishing"
         ),
     ] = None,
-    steps: Annotated[
-        int | None,
-        typer.Option(help=say("help.worker.steps"), min=1),
-    ] = None,
+    steps: Annotated[int | None, typer.Option(help=say("help.worker.steps"), min=1)] = None,
     steps_per_repo: Annotated[
         int, typer.Option(help=say("help.worker.steps_per_repo"), min=1, max=100)
     ] = 8,
     metrics: Annotated[
-        str | None,
-        typer.Option(
-            help=say("help.worker.metrics"),
-            metavar="URL",
-        ),
+        str | None, typer.Option(help=say("help.worker.metrics"), metavar="URL")
     ] = None,
 ) -> int:
     from forge_bot.cli.temporal_commands import work_for_server, worker_duty
@@ -84,14 +56,8 @@ def worker(
 
 
 def mcp(
-    repo: Annotated[
-        list[Path] | None,
-        typer.Option("--repo", help=say("help.mcp.repo")),
-    ] = None,
-    http: Annotated[
-        bool,
-        typer.Option("--http", help=say("help.mcp.http")),
-    ] = False,
+    repo: Annotated[list[Path] | None, typer.Option("--repo", help=say("help.mcp.repo"))] = None,
+    http: Annotated[bool, typer.Option("--http", help=say("help.mcp.http"))] = False,
     port: Annotated[int, typer.Option(help=say("help.mcp.port"), min=1, max=65535)] = 8765,
 ) -> int:
     from forge_bot.mcp_server.run_server import serve_http, serve_stdio
@@ -105,8 +71,7 @@ def mcp(
 
 def hook(
     event: Annotated[
-        Literal["pre-tool", "post-tool", "stop"],
-        typer.Argument(help=say("help.hook.event")),
+        Literal["pre-tool", "post-tool", "stop"], typer.Argument(help=say("help.hook.event"))
     ],
 ) -> int:
     from forge_bot.mcp_server.hooks import answer_hook

@@ -55,59 +55,30 @@ Repo = Annotated[
 RunName = Annotated[
     str | None,
     typer.Option(
-        "--run",
-        callback=words,
-        help=say("help.options.run"),
-        autocompletion=complete_runs,
+        "--run", callback=words, help=say("help.options.run"), autocompletion=complete_runs
     ),
 ]
-Model = Annotated[
-    str | None,
-    typer.Option(help=say("help.options.model"), metavar="NAME"),
-]
-Record = Annotated[
-    Path | None,
-    typer.Option(help=say("help.options.record"), metavar="FILE"),
-]
-Push = Annotated[
-    bool,
-    typer.Option(
-        "--push",
-        help=say("help.options.push"),
-    ),
-]
+Model = Annotated[str | None, typer.Option(help=say("help.options.model"), metavar="NAME")]
+Record = Annotated[Path | None, typer.Option(help=say("help.options.record"), metavar="FILE")]
+Push = Annotated[bool, typer.Option("--push", help=say("help.options.push"))]
 Keep = Annotated[bool, typer.Option("--keep", help=say("help.options.keep"))]
 OpenPr = Annotated[bool, typer.Option("--open-pr", help=say("help.options.open_pr"))]
 Until = Annotated[
     str | None,
     typer.Option(
-        "--until",
-        help=say("help.options.until"),
-        metavar="PHASE",
-        autocompletion=phase_names,
+        "--until", help=say("help.options.until"), metavar="PHASE", autocompletion=phase_names
     ),
 ]
 From = Annotated[
     str | None,
     typer.Option(
-        "--from",
-        help=say("help.options.from"),
-        metavar="PHASE",
-        autocompletion=phases_to_repeat,
+        "--from", help=say("help.options.from"), metavar="PHASE", autocompletion=phases_to_repeat
     ),
 ]
-ByScript = Annotated[
-    bool,
-    typer.Option("--by-script", help=say("help.options.by_script")),
-]
+ByScript = Annotated[bool, typer.Option("--by-script", help=say("help.options.by_script"))]
 
 McpConfig = Annotated[
-    Path | None,
-    typer.Option(
-        "--mcp-config",
-        help=say("help.options.mcp_config"),
-        metavar="FILE",
-    ),
+    Path | None, typer.Option("--mcp-config", help=say("help.options.mcp_config"), metavar="FILE")
 ]
 SkillsDir = Annotated[
     list[Path] | None,
@@ -115,24 +86,11 @@ SkillsDir = Annotated[
 ]
 
 On = Annotated[
-    Literal["local", "temporal"] | None,
-    typer.Option(
-        "--on",
-        help=say("help.options.on"),
-    ),
+    Literal["local", "temporal"] | None, typer.Option("--on", help=say("help.options.on"))
 ]
-Dev = Annotated[
-    bool,
-    typer.Option("--dev", help=say("help.options.dev")),
-]
-Address = Annotated[
-    str | None,
-    typer.Option(help=say("help.options.address"), metavar="HOST:PORT"),
-]
-Namespace = Annotated[
-    str | None,
-    typer.Option(help=say("help.options.namespace"), metavar="NAME"),
-]
+Dev = Annotated[bool, typer.Option("--dev", help=say("help.options.dev"))]
+Address = Annotated[str | None, typer.Option(help=say("help.options.address"), metavar="HOST:PORT")]
+Namespace = Annotated[str | None, typer.Option(help=say("help.options.namespace"), metavar="NAME")]
 
 
 HERE = Path()
@@ -206,71 +164,32 @@ class RunOptions:
     """The options of `run`."""
 
     repo: Repo = HERE
-    effort: Annotated[
-        str | None,
-        typer.Option(help=say("help.run.effort"), metavar="S|M|L"),
-    ] = None
-    auto: Annotated[
-        bool,
-        typer.Option("--auto", help=say("help.run.auto")),
-    ] = False
+    effort: Annotated[str | None, typer.Option(help=say("help.run.effort"), metavar="S|M|L")] = None
+    auto: Annotated[bool, typer.Option("--auto", help=say("help.run.auto"))] = False
     skip_pr: Annotated[bool, typer.Option("--nopr", help=say("help.run.nopr"))] = False
-    debug: Annotated[
-        bool,
-        typer.Option("--debug", help=say("help.run.debug")),
-    ] = False
+    debug: Annotated[bool, typer.Option("--debug", help=say("help.run.debug"))] = False
     discuss: Annotated[bool, typer.Option("--discuss", help=say("help.run.discuss"))] = False
-    batch: Annotated[
-        bool,
-        typer.Option(
-            "--batch",
-            help=say("help.run.batch"),
-        ),
-    ] = False
+    batch: Annotated[bool, typer.Option("--batch", help=say("help.run.batch"))] = False
     answers: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--answer",
-            help=say("help.run.answer"),
-            metavar="TEXT",
-        ),
+        list[str] | None, typer.Option("--answer", help=say("help.run.answer"), metavar="TEXT")
     ] = None
     model: Model = None
     budget: Annotated[
-        str | None,
-        typer.Option(
-            help=say("help.run.budget"),
-            metavar="AMOUNT",
-            callback=words,
-        ),
+        str | None, typer.Option(help=say("help.run.budget"), metavar="AMOUNT", callback=words)
     ] = None
     branch: Annotated[
         str | None, typer.Option(help=say("help.run.branch"), metavar="NAME", callback=words)
     ] = None
-    here: Annotated[
-        bool,
-        typer.Option("--here", help=say("help.run.here")),
-    ] = False
+    here: Annotated[bool, typer.Option("--here", help=say("help.run.here"))] = False
     pipeline: Annotated[
-        str | None,
-        typer.Option(
-            help=say("help.run.pipeline"),
-            metavar="NAME",
-            callback=words,
-        ),
+        str | None, typer.Option(help=say("help.run.pipeline"), metavar="NAME", callback=words)
     ] = None
     record: Record = None
     ending: Ending = Ending()
     until: Until = None
     phase: From = None
     scope: Annotated[
-        str | None,
-        typer.Option(
-            "--in",
-            help=say("help.run.in"),
-            metavar="FOLDER",
-            callback=words,
-        ),
+        str | None, typer.Option("--in", help=say("help.run.in"), metavar="FOLDER", callback=words)
     ] = None
     by_script: ByScript = False
     yes: Annotated[bool, typer.Option("--yes", "-y", help=say("help.run.yes"))] = False

@@ -125,11 +125,7 @@ def repair(folder: Path, name: str | None) -> int:
         console.print(say("cli.resume.record_is_readable", name=escape(info.name)), highlight=False)
         return 0
     console.print(
-        say(
-            "cli.resume.record_restored",
-            name=escape(info.name),
-            commit=done.commit[:12],
-        ),
+        say("cli.resume.record_restored", name=escape(info.name), commit=done.commit[:12]),
         highlight=False,
     )
     if done.lost:

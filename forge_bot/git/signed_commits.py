@@ -102,11 +102,7 @@ def try_key(root: Path, key: SigningKey) -> str:
     kind = _string(public).decode(errors="replace")
     if kind != _KIND:
         raise BadSigningKey(
-            say(
-                "git.signed_commits.key_of_wrong_kind",
-                kind=kind or "unknown",
-                needed=_KIND,
-            )
+            say("git.signed_commits.key_of_wrong_kind", kind=kind or "unknown", needed=_KIND)
         )
     return f"SHA256:{base64.b64encode(hashlib.sha256(public).digest()).decode().rstrip('=')}"
 

@@ -218,10 +218,7 @@ def _handed_out(run: Run, action: Action, host: _ClientHost) -> ClientAction:
         case Exec():
             if host.step is None:
                 raise ForgeError(
-                    say(
-                        "client.client_actions.never_handed_out",
-                        action_id=action.action_id,
-                    )
+                    say("client.client_actions.never_handed_out", action_id=action.action_id)
                 )
             return ClientAction(_exec(run, action, host.step), run.name)
         case SpawnAgent():

@@ -176,9 +176,7 @@ def _tried(
         ),
         hint="revision_required",
         warning=say(
-            "client.client_agent_reports.newly_red",
-            action_id=action.action_id,
-            words=outcome.words,
+            "client.client_agent_reports.newly_red", action_id=action.action_id, words=outcome.words
         ),
         message=f"{label}: {outcome.summary}",
     )

@@ -128,10 +128,7 @@ def _executed(run: Run, action: Exec, said: Previous) -> ReportOutcome | None:
     if said.action_id.endswith(PUSH) or action.operation == "final-commit":
         if not is_pushed(run):
             raise NothingVisible(
-                say(
-                    "client.client_reports.branch_not_pushed",
-                    branch=run.state.branch,
-                )
+                say("client.client_reports.branch_not_pushed", branch=run.state.branch)
             )
         last = action.operation == "final-commit" and not is_separate(run.state)
         if said.action_id.endswith(PUSH) and not last:

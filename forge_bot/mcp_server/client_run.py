@@ -122,9 +122,7 @@ def _on_branch(location: RunLocation) -> None:
             said,
             hint=(
                 say(
-                    "client.client_run.begins_at_another_commit",
-                    branch=info.branch,
-                    base=base[:12],
+                    "client.client_run.begins_at_another_commit", branch=info.branch, base=base[:12]
                 )
             ),
         )

@@ -82,10 +82,7 @@ def past_question(run: Run, wanted: Wanted, target: PhaseId, folder: str) -> Pas
         options=(wanted.operation,),
         refusal=PersonDecides(
             say(
-                "client.control_confirmation.question_is_open",
-                name=run.name,
-                gate=name,
-                does=does,
+                "client.control_confirmation.question_is_open", name=run.name, gate=name, does=does
             ),
             hint=say("client.control_confirmation.show_the_question", typed=typed),
         ),

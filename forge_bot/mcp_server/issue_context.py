@@ -99,9 +99,7 @@ def told_origin(
             if origin.problem or origin.type in {"text", "workspace"}:
                 raise BadArguments(
                     say(
-                        "client.issue_context.no_issue",
-                        address=address,
-                        problem=origin.problem,
+                        "client.issue_context.no_issue", address=address, problem=origin.problem
                     ).strip()
                 )
             return origin

@@ -55,11 +55,7 @@ def numbers_of_effort(root: ServedFolder, effort: str) -> dict[str, JsonValue]:
         wanted = Effort(effort.strip().upper())
     except ValueError:
         raise BadArguments(
-            say(
-                "client.run_analytics.no_such_effort",
-                effort=effort,
-                efforts=", ".join(Effort),
-            )
+            say("client.run_analytics.no_such_effort", effort=effort, efforts=", ".join(Effort))
         ) from None
     config = root.config
     pipeline = load_pipeline(config.pipeline, root.repository.root)

@@ -235,11 +235,7 @@ class ServedFolders:
             roots, name = self.all, plain.removeprefix("./").removeprefix(f"{SPECS}/")
         if _NAME.fullmatch(name) is None or name in {".", ".."}:
             raise NotServed(
-                say(
-                    "client.served_folders.not_a_run_folder",
-                    workspace=workspace,
-                    specs=SPECS,
-                )
+                say("client.served_folders.not_a_run_folder", workspace=workspace, specs=SPECS)
             )
         return roots, name
 
@@ -269,11 +265,7 @@ def in_several(workspace: str) -> AmbiguousRun:
 def _on_its_branch(root: ServedFolder, info: RunInfo) -> WrongBranch:
     if info.tree is not None:
         return WrongBranch(
-            say(
-                "client.served_folders.checked_out_elsewhere",
-                name=info.name,
-                tree=info.tree,
-            ),
+            say("client.served_folders.checked_out_elsewhere", name=info.name, tree=info.tree),
             hint=say("client.served_folders.work_there", tree=info.tree, branch=info.branch),
         )
     return WrongBranch(

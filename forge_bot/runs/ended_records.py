@@ -92,9 +92,7 @@ def head_of_record(repository: Repository, run: str) -> str:
         return commit_at(repository.root, commit).parents[1]
     raise GitFailed(
         say(
-            "runs.ended_records.end_of_run_is_unknown",
-            record_branches=RECORD_BRANCHES[0],
-            run=run,
+            "runs.ended_records.end_of_run_is_unknown", record_branches=RECORD_BRANCHES[0], run=run
         ),
         hint=say("runs.ended_records.show_the_log", record_branches=RECORD_BRANCHES[0]),
     )

@@ -79,10 +79,7 @@ class Message(Frozen):
 
 def warn_of_price(model: str) -> Message:
     """Return the warning about a model without a known price in a run with a budget."""
-    return Message(
-        text=say("runs.notifications.price_unknown", model=model),
-        kind="warning",
-    )
+    return Message(text=say("runs.notifications.price_unknown", model=model), kind="warning")
 
 
 class StoppedBefore(Frozen):

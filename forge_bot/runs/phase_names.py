@@ -152,10 +152,6 @@ def check_documents(run: Run, target: PhaseId) -> None:
     gone = [name for name in recorded if run.workspace.read_bytes(name) is None]
     if gone:
         raise NothingToRetry(
-            say(
-                "runs.phase_names.documents_are_gone",
-                target=target,
-                gone=", ".join(gone),
-            ),
+            say("runs.phase_names.documents_are_gone", target=target, gone=", ".join(gone)),
             hint=(say("runs.phase_names.restore_documents", relative=run.workspace.relative)),
         )

@@ -104,11 +104,7 @@ def check_not_kept(given: Mapping[str, str], folders: Iterable[Path]) -> None:
     for file in _files(folders):
         if (found := _search(wanted, file)) is not None:
             raise CredentialKept(
-                say(
-                    "runs.registry_credentials.secret_in_setup",
-                    forms=forms[found],
-                    name=file.name,
-                )
+                say("runs.registry_credentials.secret_in_setup", forms=forms[found], name=file.name)
             )
 
 

@@ -128,9 +128,7 @@ def checked(draft: RequestDraft) -> RequestDraft:
     if len(draft.text) > LONGEST_TASK:
         raise TaskTooLarge(
             say(
-                "runs.request_draft.task_too_long",
-                count=len(draft.text),
-                longest_task=LONGEST_TASK,
+                "runs.request_draft.task_too_long", count=len(draft.text), longest_task=LONGEST_TASK
             )
         )
     return draft

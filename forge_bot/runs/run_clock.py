@@ -48,10 +48,7 @@ class RunClock:
                 raise
             self._counted = 0.0
             raise TimeUsedUp(
-                say(
-                    "runs.run_clock.time_is_up",
-                    duration=duration(round(self._limit * 1000)),
-                )
+                say("runs.run_clock.time_is_up", duration=duration(round(self._limit * 1000)))
             ) from None
         finally:
             with suppress(WriteFailed):

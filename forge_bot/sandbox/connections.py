@@ -45,11 +45,7 @@ def listen_inside(pid: int, port: int) -> socket.socket:
         if ended.returncode != 0:
             said = ended.stderr.strip().splitlines()[-1:] or [say("sandbox.connections.no_reason")]
             raise SandboxFailed(
-                say(
-                    "sandbox.connections.port_not_available",
-                    port=port,
-                    said=said[0],
-                )
+                say("sandbox.connections.port_not_available", port=port, said=said[0])
             )
         _, descriptors, _, _ = socket.recv_fds(ours, 16, 1)
     return socket.socket(fileno=descriptors[0])

@@ -146,12 +146,7 @@ def _shared_memory_room(limits: ResourceLimits) -> int | None:
                 used=used // 2**20,
                 room=room // 2**20,
             ),
-            hint=(
-                say(
-                    "sandbox.unprivileged.free_shared_memory",
-                    shared_memory=SHARED_MEMORY,
-                )
-            ),
+            hint=(say("sandbox.unprivileged.free_shared_memory", shared_memory=SHARED_MEMORY)),
         )
     return room
 

@@ -79,11 +79,7 @@ def half_written(path: Path) -> Generator[Path]:
             half.unlink(missing_ok=True)
     except OSError as error:
         raise WriteFailed(
-            say(
-                "store.atomic_files.not_written",
-                name=path.name,
-                strerror=error.strerror or error,
-            )
+            say("store.atomic_files.not_written", name=path.name, strerror=error.strerror or error)
         ) from error
 
 
@@ -140,11 +136,7 @@ def append_line(path: Path, line: str, expected: Content | None = None) -> Conte
             return Content.of(data[: found.size] + added)
     except OSError as error:
         raise WriteFailed(
-            say(
-                "store.atomic_files.not_written",
-                name=path.name,
-                strerror=error.strerror or error,
-            )
+            say("store.atomic_files.not_written", name=path.name, strerror=error.strerror or error)
         ) from error
 
 

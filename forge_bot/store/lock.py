@@ -52,9 +52,7 @@ def _say(holder: Path, by: str) -> None:
     except OSError as error:
         raise WriteFailed(
             say(
-                "store.atomic_files.not_written",
-                name=holder.name,
-                strerror=error.strerror or error,
+                "store.atomic_files.not_written", name=holder.name, strerror=error.strerror or error
             )
         ) from error
 

@@ -53,11 +53,7 @@ def _append(record: Path, lines: bytes) -> None:
             os.close(descriptor)
     except OSError as error:
         raise WriteFailed(
-            say(
-                "store.atomic_files.not_written",
-                name=record,
-                strerror=error.strerror or error,
-            )
+            say("store.atomic_files.not_written", name=record, strerror=error.strerror or error)
         ) from error
 
 

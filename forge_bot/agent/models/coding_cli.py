@@ -171,9 +171,7 @@ class CodingCli:
         except TimeoutError:
             raise PossiblyCharged(
                 say(
-                    "agent.coding_cli.no_answer_in_time",
-                    program=self.program,
-                    seconds=self.seconds,
+                    "agent.coding_cli.no_answer_in_time", program=self.program, seconds=self.seconds
                 )
             ) from None
         finally:

@@ -271,11 +271,7 @@ class ProviderBatches:
             if error.status_code != _UNKNOWN:
                 raise
             raise ModelUnavailable(
-                say(
-                    "agent.provider_batches.batch_is_unknown",
-                    name=self._name,
-                    id=ticket.id,
-                ),
+                say("agent.provider_batches.batch_is_unknown", name=self._name, id=ticket.id),
                 details=error_details(error),
             ) from error
 

@@ -101,11 +101,7 @@ def of_credentials(name: str, error: Exception) -> ForgeError | None:
             details=error_details(error),
         )
     return KeyRefused(
-        say(
-            "agent.provider_errors.credentials_unusable",
-            name=name,
-            sentence=_sentence(error),
-        ),
+        say("agent.provider_errors.credentials_unusable", name=name, sentence=_sentence(error)),
         hint=say("agent.provider_errors.set_up_credentials"),
         details=error_details(error),
     )
@@ -134,10 +130,7 @@ def _key_refused(name: str, error: Exception) -> KeyRefused:
     remedy = CheckKey(variable or "")
     return KeyRefused(
         say(
-            "agent.provider_errors.key_not_accepted",
-            name=name,
-            key=key,
-            sentence=_sentence(error),
+            "agent.provider_errors.key_not_accepted", name=name, key=key, sentence=_sentence(error)
         ),
         remedy=remedy,
         details=error_details(error),
@@ -154,31 +147,16 @@ def _not_reached(name: str, error: Exception, seconds: float, times: str) -> Mod
     phase = error.phase if isinstance(error, theirs.ModelConnectionError) else None
     if phase in {"pool", "connect"}:
         return ModelUnavailable(
-            say(
-                "agent.provider_errors.no_connection",
-                name=name,
-                times=times,
-                cause=_cause(error),
-            ),
+            say("agent.provider_errors.no_connection", name=name, times=times, cause=_cause(error)),
             details=error_details(error),
         )
     if isinstance(error, theirs.ModelTimeoutError | theirs.ModelRequestTimeout):
         return PossiblyCharged(
-            say(
-                "agent.provider_errors.no_answer_in_time",
-                name=name,
-                seconds=seconds,
-                times=times,
-            ),
+            say("agent.provider_errors.no_answer_in_time", name=name, seconds=seconds, times=times),
             details=error_details(error),
         )
     return PossiblyCharged(
-        say(
-            "agent.provider_errors.connection_failed",
-            name=name,
-            times=times,
-            cause=_cause(error),
-        ),
+        say("agent.provider_errors.connection_failed", name=name, times=times, cause=_cause(error)),
         details=error_details(error),
     )
 

@@ -110,9 +110,7 @@ def approved_issues(run: Run, phase_id: PhaseId) -> list[IssueToOpen]:
     ):
         raise StepFailed(
             say(
-                "runs.finding_issues.other_issues_than_shown",
-                reads=phase.reads,
-                question=question,
+                "runs.finding_issues.other_issues_than_shown", reads=phase.reads, question=question
             ),
             hint=say("runs.finding_issues.ask_again", step=step.step),
         )

@@ -161,11 +161,7 @@ class StepPerformer:
             inside(self._run.tree.path, file.path)
             if file.path.startswith((f"{SPECS}/", ".git/")):
                 raise StepFailed(
-                    say(
-                        "runs.perform_step.path_in_the_record",
-                        step=step.step,
-                        path=file.path,
-                    )
+                    say("runs.perform_step.path_in_the_record", step=step.step, path=file.path)
                 )
         data = {file.path: file.content.encode() for file in files}
         refused = protected_changes(

@@ -36,9 +36,7 @@ def inputs_of(pipeline: StepPipeline, text: str) -> dict[str, JsonValue]:
         given = "; ".join(problems)
         raise StepFailed(
             say(
-                "runs.step_values.inputs_are_missing",
-                pipeline_id=pipeline.pipeline_id,
-                given=given,
+                "runs.step_values.inputs_are_missing", pipeline_id=pipeline.pipeline_id, given=given
             ),
             hint=say("runs.step_values.give_each_input"),
         )

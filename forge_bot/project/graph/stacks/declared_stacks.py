@@ -98,13 +98,7 @@ def _stack(text: str, path: str, others: Sequence[Stack]) -> Stack:
                 )
             )
         if said.name.lower() == other.slug:
-            raise BadStack(
-                say(
-                    "project.declared_stacks.name_is_taken",
-                    path=path,
-                    name=other.name,
-                )
-            )
+            raise BadStack(say("project.declared_stacks.name_is_taken", path=path, name=other.name))
     grammar = _grammar(said, path)
     if problem := check_query(grammar):
         raise BadStack(f"{path}: query: {problem}.")
