@@ -85,9 +85,7 @@ class BatchLane:
 
     @contextmanager
     def at_work(self, prefixes: Iterable[str]) -> Generator[None]:
-        """Let these agents share their batches: one is handed in when each of them has asked or
-        left.
-        """
+        """Let these agents share batches: one is handed in when each of them has asked or left."""
         self._at_work |= set(prefixes)
         for prefix in self._at_work:
             self._journal.carry(prefix)

@@ -86,9 +86,7 @@ class Withdrawn(Frozen):
 
 
 class Parked(Frozen):
-    """A question that waits for a batch; without a ticket it is not known whether it was taken
-    in.
-    """
+    """A question that waits for a batch; without a ticket it is unknown whether it was taken in."""
 
     key: str
     model: str

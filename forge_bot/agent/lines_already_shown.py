@@ -64,9 +64,7 @@ def _texts(
 
 
 def _numbered(first: int, text: str) -> Iterator[Line]:
-    """Yield the lines of a text with their numbers. The mark of omitted lines gives the next
-    number.
-    """
+    """Yield a text's lines with their numbers. The mark of omitted lines gives the next number."""
     number = first
     for line in text.split("\n"):
         gap = _GAP.match(line)

@@ -53,9 +53,7 @@ class GatheredBatches:
         self._open: dict[str, _Gathering] = {}
 
     async def hand_in(self, api: BatchApi, questions: Sequence[EncodedQuestion]) -> BatchTicket:
-        """Hand in questions of one group together with those of other runs; return their
-        common batch.
-        """
+        """Hand in questions of one group with those of other runs; return their common batch."""
         group = questions[0].group
         while True:
             with self._lock:

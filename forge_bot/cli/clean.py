@@ -15,9 +15,7 @@ _STEP = 1024
 
 
 def clean(folder: Path, *, remove: bool) -> int:
-    """List the leftovers of runs, and remove those of ended runs after a yes. Branches and records
-    stay.
-    """
+    """List what runs left, and remove that of ended runs after a yes. Branches and records stay."""
     repository = Repository.find(folder)
     console = Console(soft_wrap=True)
     found = leftovers(repository)

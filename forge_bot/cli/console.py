@@ -50,9 +50,7 @@ class Console(RichConsole):
     def render(
         self, renderable: "RenderableType", options: "ConsoleOptions | None" = None
     ) -> Iterable[Segment]:
-        """Every text on its way to the terminal comes through here, the living line and tables
-        included.
-        """
+        """Every text for the terminal comes through here, the living line and tables too."""
         for segment in super().render(renderable, options):
             yield segment if segment.control else Segment(visible(segment.text), segment.style)
 

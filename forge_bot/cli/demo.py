@@ -139,9 +139,7 @@ def _yes(progress: Progress) -> Asker:
 
 
 def _recorded(ask: Asker, console: Console) -> Asker:
-    """A recorded model can neither answer questions nor work off new notes: say so, and ask
-    again.
-    """
+    """A recorded model can neither answer questions nor work off notes: say so, and ask again."""
 
     def again(question: Question) -> PersonAnswer | PersonQuestion | None:
         while isinstance(reply := ask(question), PersonQuestion | PersonEdit) or (

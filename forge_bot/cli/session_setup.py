@@ -36,9 +36,7 @@ def way_of_answer(*, by_script: bool) -> str:
 
 
 def check_person(what: str, *, by_script: bool) -> None:
-    """Refuse an answer that comes neither from a terminal nor with --by-script. Raises
-    NeedsTerminal.
-    """
+    """Raise NeedsTerminal for an answer that comes neither from a terminal nor with --by-script."""
     if by_script or person_types():
         return
     where = (

@@ -271,9 +271,7 @@ def _confirmed(start: _Start, plan: RunPlan, estimate: Estimate) -> RunPlan:
 
 
 class _Outlook:
-    """The estimate for a plan with the models that will be asked; warns when the
-    budget is short of it.
-    """
+    """The estimate for a plan and the models to be asked; warns when the budget is short."""
 
     def __init__(self, start: _Start, models: "Mapping[Tier, Model]") -> None:
         self.start = start

@@ -202,9 +202,7 @@ def work_for_server(
     metrics: str = "",
     github: tuple[str, ...] = (),
 ) -> int:
-    """Work on the runs of these clones and of these repositories' issues until somebody stops
-    it.
-    """
+    """Work on the runs of these clones and these repositories' issues until somebody stops it."""
     require_client()
     _check_threads(github, duty)
     if metrics and not metrics.startswith(("http://", "https://")):
@@ -320,9 +318,7 @@ def _tell_queues(
     github: Mapping[str, str],
     locked_out: Mapping[Path, NoSandbox],
 ) -> None:
-    """Print the repositories with the queues that this worker serves, and those without steps
-    here.
-    """
+    """Print the repositories with the queues that are served here, and those without steps here."""
     for each in repositories:
         console.print(f"  {escape(str(each.root))} [dim]queue {queue_of(each)}[/]")
     for name, queue in github.items():

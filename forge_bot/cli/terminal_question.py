@@ -98,9 +98,7 @@ def _commands(question: Question, console: Console) -> None:
 
 
 def show(question: Question, console: Console) -> None:
-    """Print the question on one screen: the plan, the facts, and the answers; then short
-    documents.
-    """
+    """Print the question on one screen: plan, facts and answers; then short documents."""
     data = question.data
     console.print()
     console.print(
@@ -139,9 +137,7 @@ def _difference(difference: str, console: Console) -> None:
 
 
 def _plan(overview: Overview, console: Console) -> None:
-    """Print the design in a few lines: files, tests, dependents, and the decisions left to
-    the reader.
-    """
+    """Print the design in a few lines: files, tests, dependents, decisions left to the reader."""
     outline = overview.outline
     if outline.approach:
         approach = gist(outline.approach, LONGEST_APPROACH)

@@ -33,15 +33,11 @@ class Host(Protocol):
         ...
 
     def ask(self, state: State, action: PersonAction) -> AsyncGenerator[Report]:
-        """Take a person's turn: report that the question was shown, and the answer if there is one
-        now.
-        """
+        """Take a person's turn: report that the question was shown, and an answer given now."""
         ...
 
     def publish(self, state: State, action: Exec) -> AsyncGenerator[Report]:
-        """Make the result visible outside: the pull request, the comment on the issue, the last
-        commit.
-        """
+        """Make the result visible outside: pull request, comment on the issue, last commit."""
         ...
 
     async def record(self, report: Report, state: State) -> None:

@@ -193,9 +193,7 @@ class AskedElsewhere(ReportRejected):
 
 
 class PersonDecides(ReportRejected):
-    """A client wants to end a run, or send it back, past a question that is a person's to
-    answer.
-    """
+    """A client wants to end a run, or send it back, past a question that a person has to answer."""
 
     code = "MCP-014"
     hint = "hints.request.person_decides"

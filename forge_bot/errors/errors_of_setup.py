@@ -81,9 +81,7 @@ class NoTestCommand(SetupError):
 
 
 class NotReady(SetupError):
-    """Something stands in the way of a run; it is found before a model is asked, so nothing was
-    spent.
-    """
+    """Something stands in the way of a run; found before a model is asked, so nothing was spent."""
 
     code = "PREFLIGHT-001"
     hint = "hints.setup.not_ready"

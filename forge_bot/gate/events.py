@@ -30,9 +30,7 @@ class LabelAdded:
 
 @dataclass(frozen=True, slots=True)
 class CommentCreated:
-    """Somebody wrote a comment. On a pull request, `thread` is its number and not that of an
-    issue.
-    """
+    """Somebody wrote a comment. On a pull request, `thread` is its number, not an issue's."""
 
     thread: int
     comment: int
@@ -46,9 +44,7 @@ class CommentCreated:
 
 @dataclass(frozen=True, slots=True)
 class Dispatched:
-    """Somebody started the workflow by hand or through the API, with a command for an issue or
-    without.
-    """
+    """Somebody started the workflow by hand or by the API, maybe with a command for an issue."""
 
     issue: int
     command: str

@@ -92,9 +92,7 @@ def correction(mistyped: tuple[Mistyped, ...], prefix: str, comment: int, *, oth
 
 
 def shown(text: str) -> str:
-    """Somebody's words as code: on one line, without anything that is not seen, and not for
-    long.
-    """
+    """Somebody's words as code: on one line, without anything that is unseen, and not for long."""
     return f"`{_INVISIBLE.sub('�', text)[:LONGEST_SHOWN]}`"
 
 

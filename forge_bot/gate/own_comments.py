@@ -39,9 +39,7 @@ class OwnComments:
         self._read = False
 
     def find(self, mark: str) -> OwnComment | None:
-        """The first own comment with this mark. Anybody can copy a mark, so that the author
-        decides.
-        """
+        """The first own comment with this mark. Anybody can copy a mark, so the author decides."""
         return next(
             (comment for comment in self._own_comments() or () if comment.marked(mark)), None
         )

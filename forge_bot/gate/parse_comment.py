@@ -177,9 +177,7 @@ class _Lines:
 
 
 def _meant(name: str, *, alone: bool) -> str | None:
-    """Return the command for the first word after the prefix; None if that word is ordinary
-    text.
-    """
+    """Return the command for the first word after the prefix; None if it is ordinary text."""
     plain = _NOT_OF_A_NAME.sub("", name)
     meant = plain if plain in NAMED else nearest(plain, NAMED) or _CLEARLY.get(plain)
     if meant is not None or not alone:

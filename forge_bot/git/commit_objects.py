@@ -98,9 +98,7 @@ def tree_without(root: Path, commit: str, under: str) -> str:
 
 
 def tree_with_folders(root: Path, tree: str, under: str, folders: Mapping[str, str]) -> str:
-    """Return the id of a tree in which these folders are added to one of its folders, or replaced
-    there.
-    """
+    """Return the id of a tree in which these folders are added to a folder, or replaced there."""
     above = rows(root, tree)
     old = above.get(under)
     inside = rows(root, old.oid) if old is not None and old.kind == "tree" else {}
@@ -197,9 +195,7 @@ def commit_of_patch(root: Path, base: str, patch: bytes, without: Sequence[str] 
 
 
 def _kept(root: Path, base: str, files: Mapping[str, bytes]) -> dict[str, str]:
-    """Store files in git as `git add` would, with the attributes of the commit; return their object
-    ids.
-    """
+    """Store files in git as `git add` would, with the commit's attributes; return their ids."""
     if not files:
         return {}
     above = {str(parent) for path in files for parent in PurePosixPath(path).parents}

@@ -59,9 +59,7 @@ _nameless: set[Path] = set()
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """One commit: full id, first line of its message, trailers in their order, and the whole
-    message.
-    """
+    """One commit: full id, first line of its message, trailers in order, and the whole message."""
 
     id: str
     subject: str
@@ -108,9 +106,7 @@ def commit(
 
 
 def log(folder: Path, since: str | None = None) -> tuple[Commit, ...]:
-    """Commits reachable from HEAD and not from `since`, newest first, a child always before its
-    parents.
-    """
+    """Commits reachable from HEAD, not from `since`, newest first, a child before its parents."""
     if since is None:
         return _listed(folder)
     first = commit_id(folder, since)

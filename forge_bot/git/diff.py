@@ -91,9 +91,7 @@ def patch_bytes(
     env: Mapping[str, str],
     attributes: str,
 ) -> bytes:
-    """Difference of two trees, given as ids, as `git apply` reads it, under the attributes in a
-    file.
-    """
+    """Difference of two trees, given as ids, for `git apply`, under the attributes in a file."""
     form = ("--patch", "--binary", "--full-index", "--no-renames")
     settings = ("-c", f"core.attributesFile={attributes}", "-c", "core.quotePath=true")
     return git(folder, *settings, *_PLAIN, *form, base, other, "--", *paths, env=env).out

@@ -112,9 +112,7 @@ def _inside(folder: Path, ref: str, under: str) -> dict[str, ListedEntry]:
 
 
 def objects(folder: Path, ref: str, paths: Collection[str]) -> dict[str, str]:
-    """Return mode and object id of the existing paths at `ref`; for a folder, those of all files in
-    it.
-    """
+    """Return mode and object id of existing paths at `ref`; for a folder, of all files in it."""
     tree = tree_id(folder, ref)
     return {
         name: f"{entry.mode} {entry.oid}"

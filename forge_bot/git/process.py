@@ -227,9 +227,7 @@ def _start(
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:
-    """Stop git and its children: politely, so that it takes its lock files away, then for
-    certain.
-    """
+    """Stop git and its children: politely, so that its lock files go away, then for certain."""
     for sign in (signal.SIGTERM, signal.SIGKILL):
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, sign)

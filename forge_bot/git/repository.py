@@ -39,9 +39,7 @@ class Repository:
 
     @property
     def kept(self) -> Path:
-        """The folder of forge-bot's own stored files, beside git's data; all work trees share
-        it.
-        """
+        """The folder of forge-bot's own files, beside git's data; all work trees share it."""
         return self.common_dir / "forge-bot"
 
     # Branches, remotes, and what they name.
@@ -152,9 +150,7 @@ class Repository:
         )
 
     def at_a_remote(self, branch: str, commit: str) -> bool:
-        """Return whether a remote's branch of that name had the commit when it was last spoken
-        to.
-        """
+        """Return whether a remote's branch of that name had the commit when last spoken to."""
         return (
             git(
                 self.root,
@@ -212,9 +208,7 @@ class Repository:
         return found.get(f"{wanted}^{{}}") or found.get(wanted)
 
     def identity(self) -> str | None:
-        """Name and address that git knows for the user, None when commits would be forge-bot's
-        own.
-        """
+        """Name and address that git knows for the user; None if commits are forge-bot's own."""
         return (
             None
             if commits.identity(self.root)
@@ -224,9 +218,7 @@ class Repository:
         )
 
     def raw_commits(self, ids: Sequence[str]) -> dict[str, bytes]:
-        """Return commits by their ids as git keeps them: the lines of their heads, and their
-        messages.
-        """
+        """Return commits by id as git keeps them: the lines of their heads and the messages."""
         return files_at.raw(self.root, ids, "commit")
 
     def put_aside(self, path: Path) -> Path | None:

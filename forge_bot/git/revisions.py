@@ -62,9 +62,7 @@ def is_ref(folder: Path, ref: str) -> bool:
 
 
 def ref_target(folder: Path, ref: str) -> str | None:
-    """Object id a full ref points at, or None when there is no such ref. The ref has to be well
-    formed.
-    """
+    """Object id at a full ref, which has to be well formed; None when there is no such ref."""
     with suppress(OSError):
         common = own_folders(folder)[1]
         if found := _ref_in_files(common, ref):
@@ -86,9 +84,7 @@ def symbolic_target(folder: Path, ref: str) -> str:
 
 
 def commit_id(folder: Path, revision: str) -> str:
-    """Id of the commit that a branch, tag, id or expression names. Raises GitFailed when it names
-    none.
-    """
+    """Id of the commit that a branch, tag, id or expression names. Raises GitFailed if none."""
     if plain := _plainly(folder, revision):
         return plain
     found = _behind(folder, revision)

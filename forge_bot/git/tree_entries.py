@@ -90,9 +90,7 @@ def find(folder: Path, tree: str, path: str) -> ListedEntry | None:
 
 
 def files_below(folder: Path, tree: str, start: str = "") -> Sequence[tuple[str, ListedEntry]]:
-    """Return all files below a tree, and submodules, in git's order. Their paths begin with
-    `start`.
-    """
+    """Return all files and submodules below a tree, in git's order. Paths begin with `start`."""
     _read_below(folder, tree)
     return _walked(folder, tree, start)
 

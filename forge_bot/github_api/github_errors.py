@@ -42,9 +42,7 @@ class _Wrong(JsonModel):
 
     @property
     def exists_already(self) -> bool:
-        """Return whether the object exists already. For a pull request GitHub says so in
-        words alone.
-        """
+        """Return whether the object is there; of a pull request GitHub says so in words alone."""
         return self.code == "already_exists" or "already exists" in (self.message or "")
 
 

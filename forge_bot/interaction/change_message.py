@@ -23,9 +23,7 @@ _REFERENCES = re.compile(rf"\s*\({_NUMBER}(?:(?:, | and | to |–){_NUMBER})*\)|
 
 
 def change_of(pipeline: Pipeline, state: State, documents: Mapping[str, str]) -> ChangeName:
-    """Return the type and the title of a run's change. The type is fixed as soon as a branch has
-    it.
-    """
+    """Return type and title of a run's change. The type is fixed as soon as a branch has it."""
     found = name_of_change(pipeline, state, documents)
     given = state.pull_request_branch.partition("/")[0]
     if given in set(ChangeType):

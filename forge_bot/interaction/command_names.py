@@ -38,9 +38,7 @@ class CommandNames(Frozen):
         return " ".join([begin, *rest])
 
     def raise_budget(self, budget: Budget) -> str:
-        """The command that allows more, by example: money, or tokens where only they are
-        limited.
-        """
+        """The command that allows more, by example: money, or tokens if only they are limited."""
         only_tokens = budget.cap is None and budget.token_cap is not None
         return self.say("continue", "200000 tokens") if only_tokens else self.form("continue")
 

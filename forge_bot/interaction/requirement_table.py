@@ -24,9 +24,7 @@ class Requirement(Frozen):
 
 
 def read_requirements(markdown: str) -> tuple[Requirement, ...]:
-    """The rows of the first table with these four columns, in this order; empty if there is
-    none.
-    """
+    """The rows of the first table with these four columns in this order; empty without one."""
     for table in _tables(MarkdownIt("commonmark").enable("table").parse(markdown)):
         head, *rows = table
         if tuple(cell.strip().casefold() for cell in head) == COLUMNS:

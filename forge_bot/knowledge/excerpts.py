@@ -120,9 +120,7 @@ def _gaps(chosen: Sequence[Span], without: Sequence[Span], top: int) -> Iterator
 
 
 def _without_stubs(lines: Sequence[str], blocks: Sequence[CodeBlock]) -> tuple[CodeBlock, ...]:
-    """Return the definitions without those that only declare one of the same name, such as
-    overloads.
-    """
+    """Return the definitions without mere declarations of one of the same name (overloads)."""
     stubs = {
         block for block in blocks if lines[block.last - 1].rstrip().endswith((" ...", "\t..."))
     }

@@ -67,9 +67,7 @@ def stuck_in(place: int, run: PastRun) -> Iterator[Remark]:
 
 
 def pattern(theme: Theme) -> Pattern:
-    """A theme for a prompt: `where` holds the files it names, then the phases or agents that found
-    it.
-    """
+    """A theme for a prompt: `where` is its files, then the phases or agents that found it."""
     by = sorted(theme.by, key=lambda name: -theme.by[name])
     places = (*sorted(theme.files), *map(one_line, by))
     return Pattern(

@@ -21,9 +21,7 @@ _MOST_READ = 100_000
 
 
 class LinterSettings(NamedTuple):
-    """The settings for linters in one file; `whole` says whether the shown text is the whole
-    file.
-    """
+    """The settings for linters in one file; `whole` says whether the text is the whole file."""
 
     path: str
     text: str

@@ -15,8 +15,6 @@ NO_PRINTS: RunPrints = {}
 
 
 def run_prints(run: PastRun) -> RunPrints:
-    """Return the fingerprints of the reviewers' findings in a run, and of its points of
-    friction.
-    """
+    """Return the fingerprints of the reviewers' findings in a run and its points of friction."""
     texts = (remark.text for said in (found_in, stuck_in) for remark in said(0, run))
     return {text: fingerprint(text) for text in texts}

@@ -57,9 +57,7 @@ def _folders(projects: Mapping[str, Overrides], scope: str) -> Iterator[str]:
 def _of_folder(
     listing: Listing, folder: str, own: Overrides, whole: DetectedCommands
 ) -> DetectedCommands:
-    """Return the commands of one folder. If only the root has a lock file, the root is
-    installed.
-    """
+    """Return the commands of one folder. If only the root has a lock file, that is installed."""
     inner = Listing([path for path in listing.files if is_inside(path, folder)], listing.text)
     found = find_commands(inner)
     locked_here = folder and any(listing.has(join(folder, name)) for name in _LOCKS)

@@ -179,9 +179,7 @@ class Agents:
         return SkillBranch(state.branch, state.base_branch, self.run.workspace.relative)
 
     async def _discover(self) -> None:
-        """Offer the providers, and the configured tools and skills, in the prompts of all
-        agents.
-        """
+        """Offer the providers, and configured tools and skills, in the prompts of all agents."""
         await self.outside.discover()
         self.prompts.capabilities = tuple(
             describe_capability(spec)
@@ -325,9 +323,7 @@ class Agents:
     def _try(
         self, action: SpawnAgent, task: TaskId | None, effect: Try, worktree: AgentWorktree
     ) -> TryOutcome:
-        """Run the project's commands on the edits of a task, except on edits that wait for a
-        person.
-        """
+        """Run the project's commands on a task's edits, except those that wait for a person."""
         files = self.applier.planned(effect.answer, worktree.tree)
         if task is None or not files or self.applier.is_held(files, worktree.tree):
             return TryOutcome()

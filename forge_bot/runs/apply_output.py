@@ -80,9 +80,7 @@ class OutputApplier:
     def complaints(
         self, answer: Document | Change, contract: ArtifactContract, tree: Tree
     ) -> tuple[str, ...]:
-        """Return why the answer, made for a tree, goes back to the model; empty if it can be
-        used.
-        """
+        """Return why an answer for a tree goes back to the model; empty if it can be used."""
         found = [*contract.complaints(answer.artifact_markdown)]
         if isinstance(answer, Change):
             found += self._plan(answer, tree).problems

@@ -54,9 +54,7 @@ def batch_wait(repository: Repository, info: RunInfo) -> BatchWait | None:
 
 
 def _carried(repository: Repository, info: RunInfo) -> bytes:
-    """Return the batch journal on a run's branch. One process of git reads it for any number of
-    runs.
-    """
+    """Return the batch journal on a run's branch. One process of git reads it for all runs."""
     if info.tree is not None:
         return raw_file(repository, info, CARRIED) or b""
     found = repository.objects_by_id().one(f"{info.ref}:{SPECS}/{info.name}/{CARRIED}")

@@ -47,9 +47,7 @@ class KeptRecord(Frozen):
 
 
 def record_tips(repository: Repository) -> BranchTips:
-    """Return the branches of records and the branches that block their names, here and at
-    remotes.
-    """
+    """Return the branches of records and those that block their names, here and at remotes."""
     return repository.tips(only=_FOLDERS)
 
 

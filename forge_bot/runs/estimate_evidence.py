@@ -76,9 +76,7 @@ def _in_batches(state: str) -> bool:
 
 
 def _unpaid(sample: Sample) -> Sample:
-    """Return the use of a run without its cost, so that its tokens are priced with current
-    prices.
-    """
+    """Return the use of a run without its cost, so that its tokens get current prices."""
     return tuple((phase, used.replace(cost=None)) for phase, used in sample)
 
 

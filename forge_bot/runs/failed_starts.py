@@ -24,9 +24,7 @@ from forge_bot.values import Frozen
 
 
 class FailedStart(Frozen):
-    """The note of a start, written before it creates anything, and deleted after the run's first
-    commit.
-    """
+    """The note of a start, written before it creates anything, deleted after the first commit."""
 
     run: str
     branch: str

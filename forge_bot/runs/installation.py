@@ -72,9 +72,7 @@ def foundation(run: Run) -> Foundation:
 
 
 def _approved(run: Run) -> tuple[bytes, ...]:
-    """Return the patches that waited for a person and were approved, in the order of the
-    approvals.
-    """
+    """Return the patches that waited for a person, in the order in which they were approved."""
     if not any(name.startswith("held-") for name in run.state.artifacts):
         return ()
     reports = run.workspace.reports()
@@ -203,9 +201,7 @@ class Installation:
 
 
 def _special(folder: str, names: list[str]) -> list[str]:
-    """Return the pipes, sockets and devices among the names in a folder, which have no content to
-    copy.
-    """
+    """Return the pipes, sockets and devices among a folder's names: they have no content."""
     modes = ((name, Path(folder, name).lstat().st_mode) for name in names)
     kinds = (stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK)
     return [name for name, mode in modes if stat.S_IFMT(mode) not in kinds]

@@ -15,9 +15,7 @@ from forge_bot.values import Frozen
 
 
 class KnownState(Frozen):
-    """The last known state. While a process works, or after it was killed, the run may have
-    more.
-    """
+    """The last known state. While a process works, or after it was killed, there may be more."""
 
     head: str
     size: int

@@ -90,9 +90,7 @@ def _remove_behind(repository: Repository, places: RunPaths, folders: tuple[Path
 
 
 def _remove_in_background(folder: Path) -> None:
-    """Let a shell process that outlives this one remove a folder, so that nobody waits for
-    its end.
-    """
+    """Let a shell process that outlives this one remove a folder, so that nobody waits for it."""
     quiet = subprocess.DEVNULL
     words = ("sh", "-c", 'rm -rf -- "$1" &', "sh", str(folder))
     try:
@@ -156,9 +154,7 @@ def remove_trees(repository: Repository, home: Path) -> None:
 
 
 def _size(folder: Path) -> int:
-    """Return the size in bytes of all files below a folder, without files that disappear
-    meanwhile.
-    """
+    """Return the size in bytes of the files below a folder, without those that disappear meanwhile."""
     total = 0
     for place in folder.rglob("*"):
         try:

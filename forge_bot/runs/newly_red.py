@@ -184,9 +184,7 @@ class JudgedEdits:
         return [] if red else [name for name in names if name not in again.failures]
 
     def _endless(self, before: CommandResult, now: CommandResult, limit: float) -> NewlyRed | None:
-        """Return a command that did not end in time; nothing if it needed most of that time
-        before.
-        """
+        """Return a command that did not end in time; nothing if it took most of that before."""
         if before.duration_ms / 1000 * _OF_THE_TIME > limit:
             self._untold(before)
             return None

@@ -51,9 +51,7 @@ OpenPullRequest = Callable[[WantedPullRequest], str]
 
 
 def opener(root: Path) -> OpenPullRequest:
-    """Return the function that opens pull requests of a repository. Raises GhFailed if gh is
-    missing.
-    """
+    """Return the function that opens a repository's pull requests. Raises GhFailed without gh."""
     if shutil.which("gh") is None:
         raise GhFailed(
             say("runs.open_pull_request.gh_is_missing"),

@@ -144,9 +144,7 @@ class StopAtLine:
 
 
 def check_documents(run: Run, target: PhaseId) -> None:
-    """Raise NothingToRetry if a document from before the phase is recorded and lies nowhere any
-    more.
-    """
+    """Raise NothingToRetry if a recorded document from before the phase lies nowhere any more."""
     before = {phase.id for phase in run.pipeline.phases[: run.pipeline.position(target)]}
     recorded = (name for name, record in run.state.artifacts.items() if record.phase in before)
     gone = [name for name in recorded if run.workspace.read_bytes(name) is None]

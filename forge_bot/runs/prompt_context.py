@@ -275,9 +275,7 @@ def _pattern_in_words(entry: Pattern) -> str:
 
 
 def layer_three(profile: Profile, files: tuple[str, ...], scope: str = "") -> tuple[Line, ...]:
-    """Return a prompt's description of the repository; `files` are all of its files, if there are
-    few.
-    """
+    """Return a prompt's description of the repository; `files` are all of its files, if few."""
     commands = profile.commands
 
     def words(kind: str) -> str:

@@ -56,9 +56,7 @@ class PublishResult(Frozen):
 
 
 def publish_result(run: Run, offered: Offer, detail: str, url: str = "") -> PublishResult:
-    """Return the result of a publication, with the branch that is offered if that is not the
-    run's.
-    """
+    """Return the result of a publication, with the offered branch if that is not the run's."""
     if not is_separate(run.state):
         return PublishResult(detail=detail, url=url)
     return PublishResult(detail=detail, url=url, branch=offered.branch, offer=offered.said)
@@ -203,9 +201,7 @@ def pull_request_text(run: Run, offered: Offer | None = None) -> PullRequestText
 
 
 def customs_of(run: Run) -> Customs:
-    """Return the customs of the repository's pull requests, as of the commit that the run is based
-    on.
-    """
+    """Return the customs of the repository's pull requests, as of the commit of the run's base."""
     repository, base = run.repository, run.state.base_commit
     kind = name_of_change(run.pipeline, run.state, documents_of(run)).type
     found = find_template(repository.list_files(base), kind)

@@ -245,9 +245,7 @@ def _at(tree: Path, path: str) -> str:
 
 
 def _installed(environment: Path) -> dict[str, str]:
-    """Return the names of the projects that are installed from a folder, by its address (PEP
-    610).
-    """
+    """Return the names of the projects installed from a folder, by its address (PEP 610)."""
     found: dict[str, str] = {}
     for file in environment.glob("lib/python*/site-packages/*.dist-info/direct_url.json"):
         about = file.with_name("METADATA")

@@ -128,9 +128,7 @@ def open_question(run: Run) -> Question | None:
 
 
 def gate_shown(run: Run, action: PersonAction, via: str) -> GateShown | None:
-    """The report that this version of the question is shown now; None if it was the last one that
-    was.
-    """
+    """The report that this version of the question is shown now; None if it was the last shown."""
     if not isinstance(action, Checkpoint):
         return None
     before = run.state.gate.shown if run.state.gate is not None else ()
@@ -259,9 +257,7 @@ def _to_do(run: Run, asked: HumanGate) -> Question:
 
 
 def difference(run: Run, asked: Checkpoint) -> str:
-    """Return the changes in the shown files since the version shown before; empty the
-    first time.
-    """
+    """Return the changes of the shown files since the version shown before; at first empty."""
     digest = _shown_before(run.state, asked)
     before = _commit_of(run, asked, digest) if digest else None
     if before is None:

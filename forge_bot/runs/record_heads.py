@@ -145,9 +145,7 @@ class CommittedRuns:
         }
 
     def folders(self, commit: str, without: str = "") -> tuple[RunFolder, ...]:
-        """Return the newest folders of runs in a commit, without those that another commit has just
-        so.
-        """
+        """Return a commit's newest folders of runs, without those that another has just so."""
         self.look_at((commit, without) if without else (commit,))
         specs, other = self.specs(commit), self.specs(without)
         if not specs:
@@ -196,9 +194,7 @@ class CommittedRuns:
         return oid is None or self._reader.one(oid.hex()) is not None
 
     def started(self, folder: RunFolder) -> FirstReport | None:
-        """Return the first report of a run; None if it is not here, not readable, or another
-        run's.
-        """
+        """Return a run's first report; None if it is not here, unreadable, or another run's."""
         return self.all_started((folder,))[0]
 
     def all_started(self, folders: Sequence[RunFolder]) -> list[FirstReport | None]:
@@ -283,9 +279,7 @@ def names_on_disk(tree: Path) -> list[str]:
 
 
 def started_on_disk(tree: Path, name: str) -> FirstReport | None:
-    """Return the first report of the run in a folder of a work tree; None if there is none of that
-    name.
-    """
+    """Return the first report of the run in a work tree's folder; None if it has none."""
     file = f"{tree}/{SPECS}/{name}/{REPORTS}"
     seen = _seen(file)
     found = _started_in(file, *seen) if seen is not None else None
@@ -312,9 +306,7 @@ def standing_on_disk(tree: Path, name: str) -> Standing | None:
 
 
 def _seen(file: str) -> tuple[int, int, int, int] | None:
-    """Return the part of a file's metadata that differs between two versions; None if there is no
-    file.
-    """
+    """Return the metadata of a file that differs between two versions; None without a file."""
     try:
         found = os.stat(file)  # noqa: PTH116 - see _started_in
     except OSError:
@@ -331,9 +323,7 @@ def _standing_in(file: str, *_seen: int) -> Standing | None:
 
 
 def first_report(raw: bytes) -> FirstReport | None:
-    """Return the first report in the bytes of a file of reports; None if that is not a run's
-    start.
-    """
+    """Return the first report in the bytes of a file of reports; None if it starts no run."""
     end = raw.find(b"\n")
     return _first(raw[:end]) if end >= 0 else None
 

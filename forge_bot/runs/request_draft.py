@@ -94,9 +94,7 @@ def post_to(url: str, text: str, token: str, api_url: str | None) -> str:
 
 
 def poster(environ: Mapping[str, str]) -> Callable[[str, str], str] | None:
-    """Return a function that posts a text to an issue by address; None without a token for
-    GitHub.
-    """
+    """Return a function that posts a text to an issue by address; None without a GitHub token."""
     token = environ.get("GITHUB_TOKEN") or environ.get("GH_TOKEN")
     if not token:
         return None
@@ -104,9 +102,7 @@ def poster(environ: Mapping[str, str]) -> Callable[[str, str], str] | None:
 
 
 def _hosts() -> tuple[str, ...]:
-    """Return the hosts that a token may be sent to: only those that the user's own environment
-    names.
-    """
+    """Return the hosts that a token may be sent to: only those in the user's own environment."""
     return tuple(host for host in ("github.com", os.environ.get("GH_HOST", "")) if host)
 
 

@@ -111,9 +111,7 @@ class Run:
         return state
 
     def record(self, report: Report, state: State, paths: tuple[str, ...] = ()) -> None:
-        """Store a new state: first on disk, then in a commit with the workspace and the given
-        paths.
-        """
+        """Store a new state: on disk, then in a commit with the workspace and the given paths."""
         before = self.state
         self.known_head.begin()
         if paths:

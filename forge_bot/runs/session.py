@@ -273,9 +273,7 @@ class TerminalHost:
             await asyncio.to_thread(self.run.record, report, state)
 
     async def ask(self, state: State, action: PersonAction) -> AsyncGenerator[Report]:
-        """Show the question, answer what the person wants to know first, and report their
-        answer.
-        """
+        """Show the question, answer what the person asks first, and report their answer."""
         del state
         # An answer can raise the budget, which a host reads when it is made.
         self._local = None

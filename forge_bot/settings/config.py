@@ -28,9 +28,7 @@ _YAML_LIST: TypeAdapter[list[str | list[str]]] = TypeAdapter(
 
 
 def _argv_lists(value: object) -> object:
-    """Commands may be written as strings, split as a shell would split them, or as lists of
-    words.
-    """
+    """Commands may be written as strings, which are split as in a shell, or as lists of words."""
     if isinstance(value, str):
         return [shlex.split(value)]
     if not isinstance(value, list):

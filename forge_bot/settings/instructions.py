@@ -107,9 +107,7 @@ class Rules(Frozen):
         )
 
     def forbidden(self, paths: Sequence[str]) -> tuple[str, ...]:
-        """Return the changed paths that a rule leaves to a person for any title of a task,
-        sorted.
-        """
+        """Return the changed paths that a rule leaves to a person for any task's title, sorted."""
         patterns = [
             pattern
             for rule in self.rules

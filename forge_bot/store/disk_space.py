@@ -41,9 +41,7 @@ def is_full(error: BaseException) -> bool:
 
 
 def full(folders: Sequence[Path], words: str) -> DiskFull:
-    """The error for a full disk, with the folders that have no room left and the words that were
-    said.
-    """
+    """The error for a full disk, with the folders without room and the words that were said."""
     known = dict.fromkeys(
         str(folder) for folder in (*folders, Path(tempfile.gettempdir())) if without_room(folder)
     )

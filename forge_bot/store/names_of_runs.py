@@ -26,9 +26,7 @@ def slug(title: str) -> str:
 
 
 def _plain(character: str) -> str:
-    """A Latin letter without its accent; any other letter or digit as it is; a gap for everything
-    else.
-    """
+    """A Latin letter without accent; another letter or digit as it is; a gap for all else."""
     base = unicodedata.normalize("NFKD", character)[:1]
     if base.isascii() and base.isalnum():
         return base.lower()

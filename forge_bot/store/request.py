@@ -15,9 +15,7 @@ _ORIGIN = "source_"
 
 
 class Request(Frozen):
-    """A request, its author and its source. `text` is as it came in, for people; prompts get it
-    cleaned.
-    """
+    """A request, author and source. `text` is as it came, for people; prompts get it cleaned."""
 
     title: str
     text: str

@@ -67,9 +67,7 @@ class Workspace:
         return read_reports(self._recorded(), f"{self.relative}/{REPORTS}")
 
     def load(self, pipeline: "Pipeline") -> Loaded:
-        """The state, folded from the reports; says so when state.json was broken, missing or
-        behind.
-        """
+        """The state, folded from the reports; says so if state.json was broken, missing, behind."""
         path, recorded = self.path / STATE, self._recorded()
         loaded = _loaded(
             pipeline, recorded, path.read_bytes() if path.is_file() else None, self.relative

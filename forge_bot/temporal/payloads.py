@@ -139,9 +139,7 @@ _SOON = 10
 
 
 def seconds_to_wait(stop: WorkerStopped) -> int:
-    """Return the seconds for which GitHub or a provider asks to wait; 0 if there is no such
-    limit.
-    """
+    """Return the seconds for which GitHub or a provider asks to wait; 0 without such a limit."""
     if stop.code == RateLimited.code:
         return stop.seconds if stop.seconds is not None else _UNNAMED
     seconds = (stop.trouble.seconds if stop.trouble is not None else None) or 0

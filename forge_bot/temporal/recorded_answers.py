@@ -12,9 +12,7 @@ from forge_bot.sentences import say
 
 
 def answers_file(repository: Repository, run: str) -> Path | None:
-    """Return the file to which workers append the run's answers; None if no command asked for
-    it.
-    """
+    """Return the file to which workers append the run's answers; None if no command wants it."""
     file = _file(repository, run)
     return file if file.is_file() else None
 

@@ -213,9 +213,7 @@ def _is_again(notice: Thinking) -> bool:
 
 
 def _taken_up(order: StepOrder, session: Session, run: Run) -> StepDone:
-    """Read the run for a workflow without its state. Raises BadSigningKey before anything is paid
-    for.
-    """
+    """Read the run for a workflow without its state. Raises BadSigningKey before money is spent."""
     root, wanted = run.repository.root, session.config.sign
     if not run.state.ended and (key := find_key(root, session.environ, wanted=wanted)) is not None:
         try_key(root, key)

@@ -55,9 +55,7 @@ _READERS = ("markdown_it", "mdurl")
 
 
 def workflow_runner() -> SandboxedWorkflowRunner:
-    """Return the runner of workflows: Temporal's sandbox, which checks that they are
-    deterministic.
-    """
+    """Return the runner of workflows: Temporal's sandbox, which checks their determinism."""
     return SandboxedWorkflowRunner(
         SandboxRestrictions.default.with_passthrough_modules(*_PURE, *_READERS)
     )

@@ -72,9 +72,7 @@ class VisitStep(Frozen):
 
 
 class VisitDone(Frozen):
-    """The end of a visit and the new reports of the branch, or the next step that the visit
-    begins.
-    """
+    """The end of a visit and the branch's new reports, or the next step that the visit begins."""
 
     outcome: str = ""
     occasion: str = Field(default="", description="what stands in the way")

@@ -209,9 +209,7 @@ class ForgeThreadWorkflow:
             )
 
     def _learn(self, done: VisitDone) -> None:
-        """Read the new reports of the branch. If they are incomplete, forget all and request them
-        again.
-        """
+        """Read the branch's new reports. If incomplete, forget all and request them again."""
         if done.pipeline:
             self._pipeline, self._state = Pipeline.model_validate_json(done.pipeline), None
         elif done.run != self._run or done.first != self._known:

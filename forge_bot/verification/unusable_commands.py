@@ -128,7 +128,5 @@ def _of_tests(result: CommandResult) -> Cause | None:
 
 
 def _steady(tail: str) -> str:
-    """Return an output without the parts that differ from run to run: times, dates, addresses,
-    seeds.
-    """
+    """Return an output without what differs from run to run: times, dates, addresses, seeds."""
     return _UNSTEADY.sub("…", tail)

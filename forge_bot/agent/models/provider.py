@@ -253,9 +253,7 @@ class ProviderModel:
         return cast("ModelSettings", known)
 
     def _batch_request(self, question: BatchQuestion) -> "BatchRequest":
-        """Return a question for a batch. Hours later no cache has its beginning, so none is
-        written.
-        """
+        """Return a question for a batch. Hours later no cache has its start, so none is written."""
         from pydantic_ai.models.batch import BatchRequest
 
         call = question.call

@@ -40,9 +40,7 @@ def _words(value: Any) -> Any:
 
 
 class _FrontMatter(BaseModel):
-    """The keys that agentskills.io defines. Others are left alone: programs have keys of their
-    own.
-    """
+    """The keys that agentskills.io defines. Others are left alone: programs have their own."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 

@@ -117,9 +117,7 @@ class ProjectFiles:
 
 
 def committed_texts(repository: Repository, paths: Sequence[str]) -> dict[str, str]:
-    """Return the texts of files on the default branch, at origin if there is one, without missing
-    files.
-    """
+    """Return texts of the existing files on the default branch, at origin if there is one."""
     name = repository.default_branch() if paths else None
     if name is None:
         return {}

@@ -53,9 +53,7 @@ class MissingImport(NamedTuple):
 
 
 class FileNode(NamedTuple):
-    """A file with its imports and written paths, by path and line, and the packages that it
-    uses.
-    """
+    """A file with its imports and written paths, by path and line, and the packages it uses."""
 
     kind: NodeKind
     imports: Mapping[str, int] = {}

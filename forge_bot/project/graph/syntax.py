@@ -91,9 +91,7 @@ def unreadable(data: bytes) -> FileFacts | None:
 
 
 def marks_of(data: bytes) -> tuple[str, ...]:
-    """Return `generated` for a text that says so, or that has lines too long to be written by
-    hand.
-    """
+    """Return `generated` for a text that says so, or has lines too long to be written by hand."""
     start = data[:50_000]
     long = max(map(len, start.split(b"\n")), default=0) > _LONG_LINE
     return ("generated",) if long or _GENERATED.search(start[:_HEAD]) else ()

@@ -75,9 +75,7 @@ def rules(listing: Listing, path: str) -> Mapping[str, Rule]:
 
 
 def recipes_of(listing: Listing, argv: Sequence[str]) -> tuple[str, str] | None:
-    """Return the folder and the recipes that a call of make carries out; None for another
-    program.
-    """
+    """Return folder and recipes that a call of make carries out; None for another program."""
     if argv[0] != "make":
         return None
     folder = next((after for word, after in pairwise(argv) if word == "-C"), "")

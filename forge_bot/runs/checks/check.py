@@ -65,9 +65,7 @@ class CheckReport(Frozen):
         return tuple(sorted(rest, key=lambda each: each.weight == "note"))
 
     def require(self) -> None:
-        """Raise NotReady with all refusals, the first as its sentence and hint; return if there is
-        none.
-        """
+        """Raise NotReady with all refusals, if any; the first is its sentence and hint."""
         if not self.refusals:
             return
         first, *others = self.refusals
@@ -146,9 +144,7 @@ class CheckSubject:
 
     @property
     def run_tree(self) -> Path | None:
-        """The work tree of the run that goes on. In the middle of a rebase git knows no branch for
-        it.
-        """
+        """The work tree of the run that goes on. During a rebase git knows no branch for it."""
         if self.run is None:
             return None
         return self.run.tree or run_paths(self.repository, self.run.name).tree
@@ -162,9 +158,7 @@ class CheckSubject:
 
 @dataclass(frozen=True)
 class Check:
-    """One entry of the list. `look` yields the results, each with its weight, sentence and way
-    out.
-    """
+    """One entry of the list. `look` yields results, each with weight, sentence and way out."""
 
     name: str
     occasions: Occasion

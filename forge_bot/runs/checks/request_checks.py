@@ -102,9 +102,7 @@ def git_lfs(subject: CheckSubject) -> Iterator[CheckResult]:
 
 
 def sparse_checkout(subject: CheckSubject) -> Iterator[CheckResult]:
-    """Yield a refusal where git would not take the record or a file that the task names; else a
-    warning.
-    """
+    """Yield a refusal if git would not take the record or a file of the task; else a warning."""
     sparse = subject.condition.sparse
     if sparse is None:
         return

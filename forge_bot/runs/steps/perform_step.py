@@ -101,9 +101,7 @@ class StepPerformer:
         return StepValues(self._run, self._pipeline, project, self._output_ahead if ahead else None)
 
     def _output_ahead(self, step: Step) -> JsonValue:
-        """Return the output of a step in advance. Calls change nothing, so it can be known
-        before.
-        """
+        """Return a step's output in advance: calls change nothing, so it can be known before."""
         if step.kind not in {"resource", "tool"}:
             return None
         return self._calls.output(step, self._values(ahead=True).arguments(step))

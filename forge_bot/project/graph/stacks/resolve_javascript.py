@@ -73,9 +73,7 @@ class _JavaScriptFiles:
         return Resolution((found,)) if found else Resolution(missing=written)
 
     def _internal(self, folder: str, name: str) -> Resolution | None:
-        """Return the target that `imports` of the nearest package.json gives for a name with
-        `#`.
-        """
+        """Return the target that `imports` in the nearest package.json gives a name with `#`."""
         for place in (*reversed(above(folder + "/x")), ""):
             manifest = join(place, "package.json")
             if self._listing.has(manifest):

@@ -77,9 +77,7 @@ class _PythonRoots:
 
     @staticmethod
     def _joined(whole: Resolution, found: list[str | None]) -> tuple[Resolution, ...]:
-        """Return a file for each name that is a module, and the package once for those that are
-        not.
-        """
+        """Return a file for each name that is a module, and the package once for the others."""
         modules = [Resolution((path,)) for path in found if path]
         return tuple(dict.fromkeys([*modules, *([whole] if None in found or not found else [])]))
 
@@ -133,9 +131,7 @@ class _PythonRoots:
         return None
 
     def _root(self, folder: str) -> str:
-        """Return the folder around the topmost package that holds a folder, or the nearest
-        declared one.
-        """
+        """Return the folder around a folder's topmost package, or the nearest declared one."""
         if folder in self._packages:
             while folder in self._packages:
                 folder = dirname(folder)
