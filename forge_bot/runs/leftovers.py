@@ -154,7 +154,7 @@ def remove_trees(repository: Repository, home: Path) -> None:
 
 
 def _size(folder: Path) -> int:
-    """Return the bytes of all files below a folder in sum, without those that disappear meanwhile."""
+    """Return the size in bytes of the files below a folder, but for those that disappear."""
     total = 0
     for place in folder.rglob("*"):
         try:
