@@ -127,7 +127,12 @@ class Admission:
             self._react("confused")
             self._say(
                 messages.REFUSAL_MARK,
-                messages.refusal(refused, self._inputs.policy.floor, self._inputs.prefix),
+                messages.refusal(
+                    refused,
+                    self._inputs.policy.floor,
+                    self._inputs.prefix,
+                    labelled=self._wish.way is Trigger.LABEL,
+                ),
             )
         return outcome
 

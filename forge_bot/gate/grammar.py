@@ -259,7 +259,7 @@ def _alone(command: Callable[[int], _Command]) -> Callable[[WrittenCommand], _Co
         if written.rest:
             name = written.said.split()[-1].lstrip("/").casefold()
             hint = say("gate.grammar.stands_alone")
-            if written.prefix:
+            if written.prefixed:
                 start = f"{written.prefix} -- {name} …"
                 hint = f"{hint} {say('gate.start_with_these_words', start=start)}"
             return written.wrong(hint)

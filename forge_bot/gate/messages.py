@@ -48,10 +48,14 @@ def stranded(run_url: str, prefix: str) -> str:
     return say("gate.stranded", run_url=run_url, prefix=prefix)
 
 
-def refusal(refused: Denied, floor: Role, prefix: str) -> str:
-    """One kind sentence for somebody who was refused."""
+def refusal(refused: Denied, floor: Role, prefix: str, *, labelled: bool = False) -> str:
+    """One kind sentence for somebody who was refused. `labelled`: a label was put on, which nobody
+    can put on again while it is there.
+    """
     who = f"@{refused.who}, " if refused.who else ""
     match refused.ground:
+        case DenyReason.ROLE if labelled:
+            text = who + say("gate.refused_label_for_role", role=floor.word, prefix=prefix)
         case DenyReason.ROLE:
             text = who + say("gate.refused_for_role", role=floor.word)
         case DenyReason.UNVERIFIED:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from forge_bot.gate.arguments import read_amount
 from forge_bot.gate.grammar import NAMED, START, Command, Form, form_named
 from forge_bot.gate.similar_words import nearest
 from forge_bot.gate.written_command import LONGEST_SHOWN, Mistyped, WrittenCommand
@@ -23,10 +24,11 @@ _MARK = re.compile(r"^<!-- forge-bot:", re.MULTILINE)
 _NOT_OF_A_NAME = re.compile(r"[^\w-]|_")
 # What people call things elsewhere. Behind the prefix, such a word is no text for a run: the first
 # ones never, the others not alone.
+_ENDS = ("stop", "cancel", "abort")
 _CLEARLY = {
     **dict.fromkeys(("yes", "ok", "okay", "lgtm"), "approve"),
     **dict.fromkeys(("no", "nope"), "reject"),
-    **dict.fromkeys(("stop", "cancel", "abort"), "abandon"),
+    **dict.fromkeys(_ENDS, "abandon"),
     "resume": "retry",
 }
 _ALONE = {
@@ -38,6 +40,8 @@ _ALONE = {
     **dict.fromkeys(("start", "run", "go", "begin", "fix", "do", "implement", "work"), ""),
     **{size: f"--effort {size.upper()}" for size in "sml"},
 }
+_BUDGET = ("budget", "raise", "limit")
+"""What people say for `continue`, where nothing or an amount follows."""
 _HEX = re.compile(r"[0-9a-f]{7,64}")
 
 
@@ -152,6 +156,8 @@ class _Lines:
         plain = _NOT_OF_A_NAME.sub("", name)
         known = (prefix[1:], *NAMED) if self._bare else (prefix[1:],)
         meant = plain if plain in known else nearest(plain, known)
+        if meant is None and self._bare and name[1:] in _ENDS:
+            meant = "abandon"
         if meant is None:
             return ""
         command = self._prefix if meant == prefix[1:] else f"/{meant}"
@@ -165,7 +171,7 @@ class _Lines:
             return form, f"{word} {first}", behind
         if not rest or name.startswith(("--", "—", "–")):
             return START, word, rest
-        meant = _meant(name, alone=not behind)
+        meant = _meant(name, behind)
         if meant is None:
             return START, word, rest
         shown = f"{self._prefix} {meant}".strip()
@@ -176,10 +182,14 @@ class _Lines:
         return f"{hint} {say('gate.start_with_these_words', start=start)}", word, rest
 
 
-def _meant(name: str, *, alone: bool) -> str | None:
-    """Return the command for the first word after the prefix; None if it is ordinary text."""
+def _meant(name: str, behind: str) -> str | None:
+    """Return the command for the first word after the prefix, with what stands behind it; None if
+    that word is ordinary text.
+    """
     plain = _NOT_OF_A_NAME.sub("", name)
+    if plain in _BUDGET and (not behind or read_amount(behind) is not None):
+        return f"continue {behind or '+$5'}"
     meant = plain if plain in NAMED else nearest(plain, NAMED) or _CLEARLY.get(plain)
-    if meant is not None or not alone:
+    if meant is not None or behind:
         return meant
     return f"approve {plain}" if _HEX.fullmatch(plain) else _ALONE.get(plain, "help")

@@ -32,8 +32,17 @@ class WrittenCommand:
         """Return the text behind the command and below it."""
         return f"{self.rest}\n{self.below}".strip()
 
+    @property
+    def prefixed(self) -> bool:
+        """Return whether it was written with the prefix in front."""
+        return bool(self.prefix) and len(self.said.split()) > 1
+
     def named(self, command: str) -> str:
-        """Another command as it is written on this face, for example `/forge reject`."""
+        """Another command as this one is written, for example `/forge reject`, `/reject` or
+        `reject`.
+        """
+        if self.prefix and not self.prefixed:
+            return f"/{command}"
         return f"{self.prefix} {command}".strip()
 
     def wrong(self, hint: str) -> Mistyped:

@@ -139,6 +139,25 @@ def test_every_suggestion_is_understood_when_it_is_followed() -> None:
                 assert len(again) == 1, meant[1]
 
 
+@pytest.mark.parametrize(
+    ("body", "named", "others"),
+    [
+        ("/approve please", "`/reject`", "/forge"),
+        ("/forge approve please", "`/forge reject`", "`/reject`"),
+        ("/continue", "`/continue +$5`", "/forge"),
+        ("/status please", "alone", "/forge"),
+        ("/forge status please", "`/forge -- status …`", "`/status"),
+    ],
+)
+def test_a_hint_names_commands_as_the_one_that_was_mistyped(
+    body: str, named: str, others: str
+) -> None:
+    (part,) = parse_comment(body)
+    assert isinstance(part, Mistyped)
+    assert named in part.hint
+    assert others not in part.hint
+
+
 def test_another_prefix_replaces_the_old_one() -> None:
     assert parse_comment("/fb approve", "/fb") == (Approve(1),)
     assert parse_comment("/forge approve", "/fb") == ()
