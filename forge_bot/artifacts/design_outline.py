@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from forge_bot.artifacts.markdown import Block, one_line
+from forge_bot.artifacts.markdown import Block, InlineSpan, one_line
 from forge_bot.artifacts.sections import blocks_below, first_paragraph
 from forge_bot.artifacts.test_paths import belongs_to_tests
 from forge_bot.values import Frozen
@@ -21,6 +21,12 @@ _INTERFACE = re.compile(
 FILE_PATH = re.compile(r"[\w.@+~-]+(?:/[\w.@+~-]+)*\.[A-Za-z0-9_]{1,12}|[\w.@+~-]+(?:/[\w.@+~-]+)+")
 _JOINT = re.compile(r"\s*(?:,|;|&|(?:, ?)?and)\s*")
 _POINTER = re.compile(r"(?:see|as) (?:below|above|described)\.?", re.IGNORECASE)
+_SPARED = re.compile(
+    r"(?:(?:it|is|are|stays?|remains?|left) )*"
+    r"(?:unchanged|untouched|not (?:changed|touched)|as (?:it is|they are))\b(?! for| in| but)",
+    re.IGNORECASE,
+)
+"""Words that say at the beginning of an item that its files do not change."""
 
 
 class FileChange(Frozen):
@@ -38,8 +44,9 @@ class FileChange(Frozen):
 class DesignOutline(Frozen):
     """The parts of a design that a person reads first.
 
-    `approach` is its first paragraph as it is written. `to_decide` has the parts marked `Needs
-    you`. `interfaces` are the signatures, options and routes that the changes name.
+    `approach` is its first paragraph, without the numbers of requirements. `to_decide` has the
+    parts marked `Needs you`. `interfaces` are the signatures, options and routes that the changes
+    name.
     """
 
     approach: str = ""
@@ -53,18 +60,20 @@ class DesignOutline(Frozen):
 def read_outline(design: str) -> DesignOutline:
     """Return the outline of a design, by its headings of level 1 or 2.
 
-    A file is the code that begins an item under `Changes`, or one of several paths that begin it;
-    a test is the code that begins an item under `Test Strategy`. A document without these headings
-    has an empty outline.
+    A file is the code that begins an item under `Changes`, or one of several paths that begin it,
+    unless the item says that it stays unchanged; a test is the code that begins an item under
+    `Test Strategy`. A document without these headings has an empty outline.
     """
     return DesignOutline(
-        approach=first_paragraph(design, "Approach"),
+        approach=_DEMANDS.sub("", first_paragraph(design, "Approach")),
         files=tuple(
-            FileChange(path=path, change=_about(block, paths))
-            for block in _items(design, "Changes")
+            FileChange(path=path, change=change)
+            for block in map(_without_demands, _items(design, "Changes"))
             if block.depth == 1 and leading_code(block)
             for paths in (joined_codes(block),)
+            for change in (_about(block, paths),)
             for path in paths
+            if _SPARED.match(change) is None
         ),
         tests=tuple(
             name for block in _items(design, "Test Strategy") if (name := _test_name(block))
@@ -113,11 +122,20 @@ def _interfaces(design: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(each for each in named if _INTERFACE.fullmatch(each)))
 
 
+def _without_demands(block: Block) -> Block:
+    """Return an item without the numbers of its requirements, such as `(R-1, R-2)`."""
+    spans = (
+        span if span.code else InlineSpan(text=_DEMANDS.sub("", span.text), strong=span.strong)
+        for span in block.spans
+    )
+    return block.model_copy(update={"spans": tuple(spans)})
+
+
 def _about(block: Block, paths: Sequence[str]) -> str:
     words = one_line(block.text)
     for path in paths:
         _, _, words = words.partition(one_line(path))
-    change = one_line(_DEMANDS.sub("", words, count=1)).lstrip(",;:：–—- ")
+    change = one_line(words).lstrip(",;:：–—- ")
     return "" if _POINTER.fullmatch(change) else change
 
 

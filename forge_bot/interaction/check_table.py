@@ -51,9 +51,11 @@ def reasons(sentences: Sequence[str]) -> LinesPart:
     )
 
 
-def warnings(sentences: Sequence[str]) -> LinesPart:
-    """Return a box with the most urgent warnings. Nothing in their sentences is active Markdown."""
-    before = alert("warning", f"**{say('checks.look_at_this_first')}**") + "\n>\n"
+def warnings(sentences: Sequence[str], headline: str = "checks.look_at_this_first") -> LinesPart:
+    """Return a box with warnings, below the sentence that `headline` names. Nothing in their
+    sentences is active Markdown.
+    """
+    before = alert("warning", f"**{say(headline)}**") + "\n>\n"
     return LinesPart(
         [f"> - {each}" for each in sentences],
         "checks.more_warnings",

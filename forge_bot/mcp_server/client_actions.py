@@ -310,7 +310,7 @@ def _exec(run: Run, action: Exec, taken: PublishStep) -> ExecAction:
 
 
 def _asked(run: Run, action: Checkpoint | HumanGate) -> ClientAction:
-    asked = open_question(run)
+    asked = open_question(run, agents_read_files=True)
     if asked is None:
         raise ForgeError(say("client.client_actions.gate_without_question"))
     text, cut = presented(asked, run.name, run.workspace.relative)

@@ -27,6 +27,7 @@ from forge_bot.sentences import say
 from forge_bot.store.run_folder import STATE
 from forge_bot.values import Finding, Frozen
 
+_REQUEST = "request.md"
 _TEXT_SHOWN = MOST_CHARACTERS
 _LINES_COMPARED = 5_000
 _SHORT_LINES, _SHORT_CHARACTERS = 40, 2_500
@@ -116,11 +117,15 @@ _REJECTIONS: dict[Reason | None, str] = {
 """The sentence of a no, where it is another than the usual one."""
 
 
-def open_question(run: Run) -> Question | None:
-    """The question that is open, or None."""
+def open_question(run: Run, *, agents_read_files: bool = False) -> Question | None:
+    """The question that is open, or None.
+
+    `agents_read_files`: agents of a client read the documents themselves, so the request too may
+    tell them what no person is shown. Our own prompts have the request without such text.
+    """
     match run.action:
         case Checkpoint() as asked:
-            return _checkpoint(run, asked)
+            return _checkpoint(run, asked, agents_read_files=agents_read_files)
         case HumanGate() as asked:
             return _to_do(run, asked)
         case _:
@@ -138,7 +143,7 @@ def gate_shown(run: Run, action: PersonAction, via: str) -> GateShown | None:
     return GateShown(key=key, at=run.now(), gate=action.name, digest=action.digest, via=via)
 
 
-def _checkpoint(run: Run, asked: Checkpoint) -> Question:
+def _checkpoint(run: Run, asked: Checkpoint, *, agents_read_files: bool) -> Question:
     documents = tuple(
         ShownDocument(name=file.name, text=_text(run, file.name), blob=file.blob)
         for file in asked.files
@@ -163,7 +168,7 @@ def _checkpoint(run: Run, asked: Checkpoint) -> Question:
             risks=(
                 *asked.risks,
                 *_setup_of_patch(run),
-                *_hidden(run, documents),
+                *_hidden(run, documents, but=() if agents_read_files else (_REQUEST,)),
                 *told(run.rules, run.state),
             ),
             findings=asked.findings or _reviewed(run, asked),
@@ -182,14 +187,16 @@ def _checkpoint(run: Run, asked: Checkpoint) -> Question:
     )
 
 
-def _hidden(run: Run, documents: tuple[ShownDocument, ...]) -> Iterator[str]:
+def _hidden(
+    run: Run, documents: tuple[ShownDocument, ...], *, but: tuple[str, ...]
+) -> Iterator[str]:
     """Yield a risk for each document of the run with text that is not shown, whether the question
-    shows it or not.
+    shows it or not, but for some.
     """
     for each in documents:
         if each.hidden:
             yield say("question.hidden_text_is_shown", name=each.name, what=each.hidden)
-    shown = {each.name for each in documents}
+    shown = {*but, *(each.name for each in documents)}
     for name in run.state.artifacts:
         raw = run.workspace.read_bytes(name) if name.endswith(".md") and name not in shown else None
         if raw is not None and (unseen := what_is_hidden(raw.decode("utf-8", "replace"))):

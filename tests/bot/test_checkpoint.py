@@ -96,11 +96,53 @@ def test_much_of_everything_leaves_the_answers_on_the_first_screen_and_is_told_b
     said = checkpoint(with_data(view, findings=tuple(found), risks=risks))
     screen = first_lines(said, 80)
     assert "29 more files in the design" in screen
-    assert "all of it stands below the answers" in screen
+    assert "all risks and findings stand in full below the answers" in screen
     assert "/abandon" in screen
     below = said.partition("byte for byte")[2]
     assert all(f"> - risk {n}\n" in below for n in range(7))
     assert below.count("thing") >= 27
+
+
+def designed(changes: str, approach: str = "It says nobody.") -> str:
+    """What the question about a design with these changes says above the documents."""
+    text = (
+        f"# fix: x\n\n## Approach\n\n{approach}\n\n## Changes\n\n{changes}\n\n## Risks\n\nNone.\n"
+    )
+    made = scene.until(scene.bench(), "checkpoint-a")
+    asked = scene.question(made, documents={"design.md": text})
+    return checkpoint(scene.view(made.state, asked)).partition("<details")[0]
+
+
+def test_the_files_of_one_bullet_all_change_and_those_left_unchanged_do_not() -> None:
+    said = designed(
+        "- `a/one.py` (R-1, R-2), `tests/test_one.py` (R-3): see below\n"
+        "- `tests/test_old.py` (R-5): unchanged\n- `b.py`: stays as it is\n"
+        "- `c.py`: unchanged in meaning, but faster\n"
+    )
+    assert "**What will change**: 3 files, 1 of them tests" in said
+    in_order(said, "- `a/one.py`\n", "- `tests/test_one.py`\n", "- `c.py`: unchanged in meaning")
+    assert "- `b.py`" not in said
+
+
+def test_a_cut_sentence_neither_names_requirements_nor_ends_in_a_parenthesis() -> None:
+    said = designed(
+        "- `a.py`: x",
+        "The method asks day by day from the given day on (R-1, R-2) and stops after one whole"
+        " round of all people (that of the last swap, or the given day, whichever is later), and"
+        " never goes past the end of the calendar.",
+    )
+    assert "from the given day on and stops after one whole round of all people …\n" in said
+
+
+def test_names_with_underscores_in_the_plan_are_shown_as_they_are() -> None:
+    view = scene.design_waits()
+    assert view.question is not None
+    overview = view.question.data.overview.model_copy(
+        update={"reach": "No test imports rota/__main__.py."}
+    )
+    assert "No test imports rota/__main__.py." in shown(
+        checkpoint(with_data(view, overview=overview))
+    )
 
 
 def first_lines(comment: str, columns: int) -> str:

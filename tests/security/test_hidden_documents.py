@@ -109,6 +109,18 @@ async def test_what_a_person_hides_in_an_approved_document_is_shown_over_mcp(
         assert ORDER in asked["present_to_user"]
 
 
+async def test_what_a_request_hides_is_said_where_agents_of_a_client_read_it(
+    sample: Sample,
+) -> None:
+    async with hosting(sample) as host:
+        await host.begin(f"{TASK} <!-- {ORDER} -->")
+        host.perform(await host.next())
+        host.perform(await host.next(previous_action_complete=True))
+        await host.next(previous_action_complete=True)
+        asked = await host.next()
+        assert "request.md holds text that is not shown" in asked["present_to_user"]
+
+
 def test_what_a_person_hides_in_a_document_that_waits_is_said_and_shown(
     asked_sample: Sample,
 ) -> None:

@@ -149,8 +149,11 @@ def _in_short(view: RunView, question: Question, found: Sequence[Finding]) -> li
     ]
 
 
-def _in_full(question: Question, found: Sequence[Finding]) -> list[Part]:
-    return [warnings([escape.line(each) for each in question.data.all_risks]), findings(found)]
+def _in_full(
+    question: Question, found: Sequence[Finding], headline: str = "checks.look_at_this_first"
+) -> list[Part]:
+    risks = [escape.line(each) for each in question.data.all_risks]
+    return [warnings(risks, headline), findings(found)]
 
 
 def _left_out(question: Question, found: Sequence[Finding]) -> list[Part]:
@@ -163,7 +166,7 @@ def _left_out(question: Question, found: Sequence[Finding]) -> list[Part]:
         and all(len(each) <= LONGEST_LINE for each in words)
     ):
         return []
-    return _in_full(question, found)
+    return _in_full(question, found, "checkpoint.risks_in_full")
 
 
 def _heaviest_first(found: Sequence[Finding]) -> list[Finding]:

@@ -40,7 +40,7 @@ def plan(overview: Overview) -> str | LinesPart:
         [
             f"- {escape.code(file.path)}"
             + (
-                f": {escape.line(shorten(file.change, LONGEST_CHANGE, placeholder=' …'))}"
+                f": {escape.plain(shorten(file.change, LONGEST_CHANGE, placeholder=' …'))}"
                 if file.change
                 else ""
             )
@@ -64,7 +64,7 @@ def _rest(overview: Overview) -> Iterator[str]:
     dependencies = _first(overview.dependencies, MOST_FILES) or say("question.none_changed")
     yield f"{say('question.dependencies')}: {dependencies}"
     if overview.reach:
-        yield escape.line(overview.reach, LONGEST_LINE)
+        yield escape.plain(overview.reach, LONGEST_LINE)
     for each in outline.to_decide:
         yield f"**{say('question.needs_you')}**: {escape.line(each, 300)}"
 
