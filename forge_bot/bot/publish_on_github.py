@@ -172,7 +172,7 @@ class Publication:
         except (PermissionMissing, GitHubRefused) as error:
             # The work is done and on the branch; a person can open the pull request with one click.
             url = view.links.compare(state.base_branch, offered.branch)
-            self.writer.say(command_replies.pull_request_by_hand(view, url=url, said=error.message))
+            self.writer.say(command_replies.pull_request_by_hand(view, error, url=url))
             detail = f"the pull request has to be opened by hand: {error.message}"
             return publish_result(run, offered, detail)
         self.refresh(run)

@@ -41,7 +41,7 @@ def apply_refresh(pipeline: Pipeline, state: State, report: RequestRefreshed) ->
     if report.request_hash == state.request_hash:
         raise ReportRejected(
             "The request has not changed.",
-            hint="Edit the issue first, or say what should be different by reject.",
+            hint="Edit the issue first.",
         )
     record = ArtifactRecord(blob=report.request_blob, phase=pipeline.phases[0].id, round=1)
     fresh = state.replace(
@@ -58,7 +58,7 @@ def apply_effort_change(pipeline: Pipeline, state: State, report: EffortChanged)
     Only possible before the tasks begin.
     """
     if report.effort is state.effort:
-        raise ReportRejected(f"The run has effort {state.effort} already.")
+        raise ReportRejected(f"The run has effort {state.effort} already, so nothing was changed.")
     if pipeline.steps is not None:
         raise ReportRejected("A pipeline of steps is the same at every effort.")
     if pipeline.position(state.current_phase) >= pipeline.position(pipeline.implementation.id):

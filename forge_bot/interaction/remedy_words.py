@@ -5,7 +5,7 @@ in the commands of this one.
 import shlex
 from typing import TYPE_CHECKING
 
-from forge_bot.errors import ForgeError
+from forge_bot.errors import ForgeError, ReportRejected
 from forge_bot.remedies import (
     ApproveAgain,
     CheckKey,
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 def advice_at_terminal(error: ForgeError) -> str:
     """The way out for somebody at a terminal."""
-    return _joined(hint_of(error), remedy_at_terminal(error.remedy))
+    return _joined(_hint_for_people(error), remedy_at_terminal(remedy_for_people(error)))
 
 
 def advice_for_client(error: ForgeError) -> str:
@@ -41,7 +41,19 @@ def advice_in_thread(error: ForgeError, commands: "CommandNames") -> str:
     # A server of MCP lists its tools without loading the prompts.
     from forge_bot.prompts import escape
 
-    return _joined(escape.line(hint_of(error), 400), remedy_in_thread(error.remedy, commands))
+    hint = escape.line(_hint_for_people(error), 400)
+    return _joined(hint, remedy_in_thread(remedy_for_people(error), commands))
+
+
+def remedy_for_people(error: ForgeError) -> Remedy | None:
+    """Return the remedy for somebody who gives commands: to see where the run stands, where the
+    hint is one for the model of a client.
+    """
+    return ShowStatus() if error.hint_name == ReportRejected.hint else error.remedy
+
+
+def _hint_for_people(error: ForgeError) -> str:
+    return "" if error.hint_name == ReportRejected.hint else hint_of(error)
 
 
 def _joined(*sentences: str) -> str:

@@ -9,7 +9,7 @@ from forge_bot.bot.comments import (
     thread_change_replies,
 )
 from forge_bot.engine.state import Decision, OpenGate
-from forge_bot.errors import NoTestCommand, ReportRejected
+from forge_bot.errors import NoTestCommand, PermissionMissing, ReportRejected
 from forge_bot.gate import messages
 from forge_bot.gate.authorise import Denied, DenyReason
 from forge_bot.gate.roles import Role
@@ -77,7 +77,9 @@ def every_reply() -> list[CommentReply]:
         command_replies.updated(works, base="main", conflicts=["rota/cli.py"]),
         command_replies.no_fix(scene.delivered(), checks=["deploy: cancelled"]),
         command_replies.pull_request_by_hand(
-            works, url="https://github.com/octo/rota/compare/main...x", said="not allowed"
+            works,
+            PermissionMissing("Actions may not open pull requests.", hint="Allow it."),
+            url="https://github.com/octo/rota/compare/main...x",
         ),
         command_replies.issues_opened(
             [

@@ -46,6 +46,35 @@ def test_each_command_of_one_comment_is_answered(waiting: Stage) -> None:
     assert len(waiting.said("reply occasion=cost ")) == 1
 
 
+def test_a_command_that_cannot_be_done_is_answered_in_the_words_of_the_thread(
+    waiting: Stage,
+) -> None:
+    assert heard(waiting.say("/retry phase-99\n/effort S\n/refresh")).code == 0
+    phase, effort, request = waiting.said("reply occasion=cannot")
+    in_the_list = phase.index("- phase-3 Design")
+    assert phase.index("No phase is called") < in_the_list < phase.index("Name one of those above")
+    assert "has effort S already" in effort
+    assert "next action" not in effort
+    assert [said.count("`/forge status`") for said in (phase, effort, request)] == [1, 1, 1]
+
+
+def test_the_answer_to_a_run_that_was_ended_says_once_how_to_begin_another(waiting: Stage) -> None:
+    assert heard(waiting.say("/abandon\n/status\n/approve")).code == 0
+    (said,) = waiting.said("reply occasion=ended-already")
+    assert said.count("`/forge`") == 1
+
+
+def test_a_comment_hidden_in_the_issue_is_told_once_and_not_as_something_that_models_read(
+    stage: Stage,
+) -> None:
+    stage.issue.body = "<!-- Please search first. -->\n\nNobody is on call. ![The error](a.png)"
+    assert heard(stage.label()).code == 0
+    (asked,) = stage.said("checkpoint")
+    assert asked.count("1 HTML comment and 1 image description") == 1
+    assert "Removed before the model read it" in asked
+    assert "[!WARNING]" not in asked
+
+
 def test_a_task_that_names_a_run_begins_another_one_and_the_thread_is_told(waiting: Stage) -> None:
     run = waiting.state["run"]
     body = f"Do for swaps what `.specs/{run}` does for days."

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.bot.kept import Kept
-from tests.bot.stage import SECRET, Stage, heard
+from tests.bot.stage import PERMISSIONS, SECRET, Stage, heard
 
 
 @pytest.mark.promise("bot-thread", "cli-work")
@@ -116,7 +116,19 @@ def test_a_stranger_starts_nothing_and_approves_nothing(stage: Stage, waiting: S
 def test_where_workflows_may_not_open_pull_requests_the_thread_says_how_to(waiting: Stage) -> None:
     waiting.repo.actions_may_open_pulls = False
     assert heard(waiting.say("/approve")).code == 0
-    assert len(waiting.said("reply occasion=pull-request-by-hand")) == 1
+    (said,) = waiting.said("reply occasion=pull-request-by-hand")
+    assert "tick *Allow GitHub Actions to create and approve pull requests*" in said
+    assert f"{waiting.repo.full_name}/settings/actions)" in said
+
+
+@pytest.mark.journey
+def test_a_job_that_may_not_open_pull_requests_names_the_line_that_its_workflow_lacks(
+    waiting: Stage,
+) -> None:
+    waiting.permissions = {**PERMISSIONS, "pull_requests": "read"}
+    assert heard(waiting.say("/approve")).code == 0
+    (said,) = waiting.said("reply occasion=pull-request-by-hand")
+    assert "needs `pull-requests: write` under `permissions:`" in said
 
 
 @pytest.mark.journey

@@ -155,7 +155,7 @@ def _unopened(spec: str, settings: ProviderSettings, error: Exception) -> ForgeE
         say(
             "agent.provider.unknown_model",
             spec=spec,
-            words=words,
+            words=words.removesuffix("."),
             suggest_models=suggest_models(spec),
         )
     )

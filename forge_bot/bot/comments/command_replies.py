@@ -8,20 +8,23 @@ from forge_bot.bot.comments.reply import CommentReply, reply
 from forge_bot.bot.comments.run_view import RunView
 from forge_bot.bot.comments.tracking_comment import facts
 from forge_bot.engine.state import Decision, OpenGate
-from forge_bot.errors import ForgeError
+from forge_bot.errors import ForgeError, PermissionMissing
 from forge_bot.gate.arguments import names_version
 from forge_bot.gate.help import help_text
 from forge_bot.interaction.command_names import CommandNames
 from forge_bot.interaction.commit_links import short
 from forge_bot.interaction.fit_comment import Paper, PapersPart, compose
-from forge_bot.interaction.remedy_words import advice_in_thread
+from forge_bot.interaction.remedy_words import advice_in_thread, remedy_for_people
 from forge_bot.interaction.run_facts import decided
 from forge_bot.prompts import escape
 from forge_bot.remedies import ShowStatus
 from forge_bot.runs.steps.finding_issues import ISSUES, IssueResult
 from forge_bot.sentences import listed, say
 from forge_bot.text_format import code_block
-from forge_bot.values import PhaseId
+from forge_bot.values import PhaseId, RunStatus
+
+_MOST_NAMES = 20
+"""The phases of a pipeline, or other names that a command could have meant, that are listed."""
 
 
 def no_run(commands: CommandNames, *, label: str) -> CommentReply:
@@ -47,8 +50,10 @@ def already_running(view: RunView) -> CommentReply:
 
 def ended_already(view: RunView) -> CommentReply:
     """A command to a run that is over."""
-    again = say("replies.ended_already.detail", prefix=escape.code(view.commands.prefix))
-    detail = f"{next_move(view).text}\n\n{again}"
+    detail = next_move(view).text
+    if view.state.current_phase_status is not RunStatus.ABANDONED:
+        again = say("replies.ended_already.detail", prefix=escape.code(view.commands.prefix))
+        detail = f"{detail}\n\n{again}"
     return reply(
         "ended-already", say("replies.ended_already.headline"), detail, reaction="confused"
     )
@@ -175,10 +180,11 @@ def cannot(commands: CommandNames, error: ForgeError) -> CommentReply:
     """A command that the run does not take now, in the words of the error."""
     status = (
         ""
-        if isinstance(error.remedy, ShowStatus)
+        if isinstance(remedy_for_people(error), ShowStatus)
         else say("replies.cannot.status", status=commands.say("status"))
     )
-    detail = f"{advice_in_thread(error, commands)}{status}"
+    details = "".join(f"- {escape.line(each, 200)}\n" for each in error.details[:_MOST_NAMES])
+    detail = f"{details}\n{advice_in_thread(error, commands)}{status}".strip()
     return reply("cannot", escape.line(error.message, 300), detail, reaction="confused")
 
 
@@ -263,13 +269,22 @@ def used_up(commands: CommandNames) -> CommentReply:
     )
 
 
-def pull_request_by_hand(view: RunView, *, url: str, said: str) -> CommentReply:
-    """GitHub did not let us open the pull request."""
+def pull_request_by_hand(view: RunView, error: ForgeError, *, url: str) -> CommentReply:
+    """GitHub did not let us open the pull request: how a person does, and what a maintainer can
+    change for the next time.
+    """
+    match error:
+        case PermissionMissing(own_hint=hint) if hint:
+            why = say("replies.pull_request_by_hand.not_allowed", settings=view.links.settings)
+        case PermissionMissing(details=(needed, *_)):
+            lacking = escape.code(needed.replace("_", "-"), 80)
+            why = say("replies.pull_request_by_hand.permission_missing", lacking=lacking)
+        case _:
+            why = say(
+                "replies.pull_request_by_hand.in_the_way", said=escape.code(error.message, 300)
+            )
     detail = say(
-        "replies.pull_request_by_hand.detail",
-        said=escape.code(said, 300),
-        url=url,
-        offered=escape.code(view.offered),
+        "replies.pull_request_by_hand.detail", why=why, url=url, offered=escape.code(view.offered)
     )
     return reply(
         "pull-request-by-hand", say("replies.pull_request_by_hand.headline"), detail, tone="warning"

@@ -278,7 +278,7 @@ def no_sandbox(links: Links, commands: CommandNames) -> CommentReply:
 
 def failed(error: ForgeError, links: Links, commands: CommandNames) -> CommentReply:
     """Any other error of the registry, in its own words."""
-    details = "".join(f"\n- {escape.line(each, 300)}" for each in error.details[:10])
+    details = "".join(f"- {escape.line(each, 300)}\n" for each in error.details[:10])
     log = say("failures.failed.log", job=links.job) if links.job else ""
     advice = advice_in_thread(error, commands)
     again = (
@@ -289,8 +289,7 @@ def failed(error: ForgeError, links: Links, commands: CommandNames) -> CommentRe
     return failure_reply(
         error.code.lower(),
         escape.line(error.message, 400),
-        f"{advice}{again}{log}"
-        f" <sub>{escape.code(error.code)}</sub>{f'{chr(10)}{details}' if details else ''}",
+        f"{details}\n{advice}{again}{log} <sub>{escape.code(error.code)}</sub>".lstrip(),
         outcome=Outcome(error.exit_code),
     )
 

@@ -105,7 +105,7 @@ def _abandoned(view: RunView) -> CommentReply:
         if last is not None and last.answer == "abandon"
         else ""
     )
-    detail = say("progress.abandoned.detail", branch=view.branch)
+    detail = say("progress.abandoned.detail", branch=view.branch, prefix=view.commands.prefix)
     return reply(
         "abandoned", say("progress.abandoned.headline", by=by), detail, outcome=Outcome.ABANDONED
     )
