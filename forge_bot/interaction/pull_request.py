@@ -2,6 +2,7 @@
 with their authors, and the cost.
 """
 
+import re
 from collections.abc import Mapping
 
 from forge_bot.artifacts.markdown import BlockKind, read_blocks
@@ -25,6 +26,7 @@ from forge_bot.values import CommandResult, Frozen, RequirementCheck
 from forge_bot.verification.judgement import said_before
 from forge_bot.verification.unusable_commands import UnusableCommand
 
+_ADDRESS = re.compile(r"https?://[\w./:#-]+", re.ASCII)
 _MOST_COMMANDS = 8
 _MOST_USES = 20
 _USUAL = Customs()
@@ -247,10 +249,15 @@ def _planned(state: State) -> tuple[Requirement, ...]:
 
 
 def _names(names: tuple[str, ...], check: RequirementCheck | None) -> str:
-    shown = [f"{escape.code_cell(name, 100)}{_marked(name, check)}" for name in names[:8]]
+    shown = [f"{_name(name)}{_marked(name, check)}" for name in names[:8]]
     if more := len(names) - len(shown):
         return ", ".join(shown) + say("words.and_more", count=more)
     return ", ".join(shown)
+
+
+def _name(name: str) -> str:
+    """Return the name of a file or test as code, and words that stand in their place as words."""
+    return escape.cell(name, 100) if " " in name else escape.code_cell(name, 100)
 
 
 def _marked(name: str, check: RequirementCheck | None) -> str:
@@ -290,7 +297,7 @@ def _decisions(view: RunFacts) -> LinesPart:
         version = escape.code(short(each.digest)) if each.digest else ""
         notes = [escape.cell(each.notes, 300)] if noted else []
         return row(
-            _asked(view, each), f"{decided(each)}, {escape.cell(each.via, 40)}", version, *notes
+            _asked(view, each), f"{decided(each)}, {_where_said(view, each)}", version, *notes
         )
 
     before = f"### {say('pull_request.who_decided')}\n\n" + head(
@@ -305,6 +312,14 @@ def _decisions(view: RunFacts) -> LinesPart:
         before=before,
         most=8_000,
     )
+
+
+def _where_said(view: RunFacts, decision: Decision) -> str:
+    """Return the comment as a link if it is one of this repository, else the way of the answer."""
+    home = view.links.repository
+    if home and decision.via.startswith(f"{home}/") and _ADDRESS.fullmatch(decision.via):
+        return f"[{say('pull_request.in_a_comment')}]({decision.via})"
+    return escape.cell(decision.via, 40)
 
 
 def _asked(view: RunFacts, decision: Decision) -> str:

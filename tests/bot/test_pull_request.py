@@ -168,6 +168,37 @@ def test_a_decision_says_who_how_and_for_which_version() -> None:
     assert acts(but_closing(body)) == []
 
 
+def test_an_answer_in_the_thread_is_a_link_and_other_places_are_words() -> None:
+    state: State = scene.until(scene.bench(), "pr-creation").state
+    comment = f"{scene.LINKS.repository}/issues/42#issuecomment-900003"
+    elsewhere = "https://github.com/other/place/issues/1#issuecomment-1"
+    decision = state.decisions[0]
+    found = {
+        via: {
+            each.get("href")
+            for each in elements(
+                written(
+                    scene.view(state.replace(decisions=(decision.model_copy(update={"via": via}),)))
+                ).body,
+                "a",
+            )
+        }
+        for via in (comment, elsewhere)
+    }
+    assert comment in found[comment]
+    assert elsewhere not in found[elsewhere]
+
+
+def test_words_in_the_place_of_a_test_are_words() -> None:
+    table = (
+        "## Requirements\n\n| Requirement | Files | Tests | State |\n| --- | --- | --- | --- |\n"
+        "| R-1 | a.py | all three, `test_a` | met |\n| R-2 | a.py | all three | met |\n"
+    )
+    body = written(final_verification=table).body
+    assert "| `test_a` | met |" in body
+    assert "| all three | met |" in body
+
+
 def test_it_is_found_again() -> None:
     found = read_marker(written().body)
     assert found is not None
