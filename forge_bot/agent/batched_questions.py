@@ -208,9 +208,7 @@ class BatchLane:
 async def cancel_batches(
     parked: Iterable[Parked], batches: Callable[[str], BatchApi | None]
 ) -> tuple[str, ...]:
-    """Ask the providers to cancel the batches of these questions; return those that could not be
-    cancelled.
-    """
+    """Ask the providers to cancel these questions' batches; return those not cancelled."""
     tickets = {each.ticket.id: each for each in parked if each.ticket is not None}
     going_on: list[str] = []
     for name, each in tickets.items():

@@ -241,9 +241,7 @@ class CommentWriter:
         return (found or self.write(issue, messages.beginning(self.job, issue))).id
 
     def say_once(self, reply: CommentReply, about: str = "") -> None:
-        """Say something in the issue, unless it was said there before; `about` one run or for all
-        time.
-        """
+        """Say something in the issue unless it was said before; `about` one run or for all time."""
         fields = {"occasion": reply.occasion} | ({"to": about} if about else {})
         if self.thread.written("reply", **fields) is None:
             self.write(self.thread.number, reply.comment(about))
@@ -264,9 +262,7 @@ class CommentWriter:
         return comment
 
     def react(self, comment: Comment, reaction: str) -> None:
-        """React to a comment, unless it was deleted after it was read: its command was
-        carried out.
-        """
+        """React to a comment, unless it was deleted since it was read: its command was obeyed."""
         with suppress(NotOnGitHub):
             self.github.react_to_comment(comment.id, Reaction(reaction))
 

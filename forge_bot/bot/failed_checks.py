@@ -63,9 +63,7 @@ def pull_number(run: Run) -> int:
 
 
 def can_mend(check: FailedCheck) -> bool:
-    """Return whether another change could make a check green: it ran to its end, and said
-    something.
-    """
+    """Return whether a change could make a check green: it ran to its end, and said something."""
     return check.conclusion in _FAILED and bool(check.log.strip() or check.summary.strip())
 
 

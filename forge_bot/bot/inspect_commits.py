@@ -69,9 +69,7 @@ class CommitInspector:
         return state_at(self.repository, self.pipeline, commit, self.record)
 
     def check(self, before: str, after: str) -> None:
-        """Raise CommitsRefused with every reason against pushing the commits between two
-        commits.
-        """
+        """Raise CommitsRefused with every reason against pushing what is between two commits."""
         commits = self.tree.commits(before)
         found = self._commits(before, after, commits) or check_reports(
             self.repository, before, after, self.record
@@ -180,9 +178,7 @@ class CommitInspector:
     def _made_by(
         self, approved: Sequence[bytes], before: str, after: str, paths: Sequence[str]
     ) -> set[str]:
-        """Return the paths whose content at `after` is the result of one of the patches on
-        `before`.
-        """
+        """Return the paths whose content at `after` is one of the patches' result on `before`."""
         if not approved or not paths:
             return set()
         now, good = self.repository.objects(after, paths), set[str]()
@@ -253,9 +249,7 @@ class CommitInspector:
 
 
 def _pieces(paths: Sequence[str]) -> frozenset[str]:
-    """Return the parts of new paths, also without endings and the numbers that keep them in
-    order.
-    """
+    """Return the parts of new paths, also without endings and numbers that keep them in order."""
     parts = {part for path in paths for part in path.split("/")}
     ordered = parts | {_ORDER.sub("", part) for part in parts}
     every = ordered | {_ENDING.sub("", part) for part in ordered}

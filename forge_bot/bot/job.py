@@ -170,9 +170,7 @@ class _Visit:
         return True
 
     def _words(self) -> CommandNames:
-        """Return the command names; before anything of a run is on GitHub, to try again is to
-        start.
-        """
+        """Return the command names; before a run is on GitHub, to try again is to start."""
         begun = (
             self.supervisor is not None
             and self.info is not None
@@ -202,9 +200,7 @@ class _Visit:
         )
 
     def ended(self, outcome: Outcome, reply: CommentReply | None) -> int:
-        """The last words, in the tracking comment, the thread, the summary and the log; the exit
-        code.
-        """
+        """The last words, in tracking comment, thread, summary and log; the exit code."""
         text = self._tracked(reply) or (short_summary(reply) if reply is not None else "")
         self._reply = reply
         failed = exit_code(outcome) != 0

@@ -69,9 +69,7 @@ def _pushed(
 def _answered(
     supervisor: Supervisor, info: RunInfo, handed: JobRequest, told: JobResult
 ) -> Ended | None:
-    """Post the answers to these questions only; return the end of the job if one could not be
-    given.
-    """
+    """Post the answers to these questions; return the end of the job if one could not be given."""
     given = {answer.key: answer for answer in told.answers}
     asked = {spoken.key: spoken for spoken in supervisor.thread.spoken(supervisor.thread.number)}
     ends: list[Ended | None] = []

@@ -118,9 +118,7 @@ class Publication:
         return False
 
     def refresh(self, run: Run) -> None:
-        """Update the text of an open pull request, and mark it as ready once the verification is
-        green.
-        """
+        """Update an open pull request's text, and mark it as ready once verification is green."""
         pull = self.github.pull_request_for(run.state.pull_request_branch or run.state.branch)
         if pull is None or pull.state is not PullState.OPEN:
             return

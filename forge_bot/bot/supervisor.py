@@ -68,9 +68,7 @@ Ended = tuple[Outcome, CommentReply | None]
 
 
 def ended_by(reply: CommentReply) -> Ended:
-    """The end of a job that a reply describes: the text for people and the exit code belong
-    together.
-    """
+    """The end of a job that a reply describes: text for people and exit code belong together."""
     return reply.outcome or Outcome.FAILED, reply
 
 

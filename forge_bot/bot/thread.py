@@ -103,9 +103,7 @@ class Thread:
         return comment.author.login.casefold() == self.inputs.policy.own.casefold()
 
     def spoken(self, *numbers: int) -> Iterator[ThreadCommand]:
-        """The commands of these conversations that their authors may give, in the order of the
-        comments.
-        """
+        """The commands of these conversations that their authors may give, in their order."""
         every = [
             (comment, number)
             for number in dict.fromkeys(numbers)
@@ -140,9 +138,7 @@ class Thread:
         )
 
     def may_have_written(self, comment: Comment) -> bool:
-        """Return whether the author of an edited comment could give commands, had it not been
-        edited.
-        """
+        """Return whether an edited comment's author could give commands, had it not been edited."""
         account = comment.author
         return self._allowed(
             attempt_of_comment(
@@ -193,9 +189,7 @@ class Thread:
         self._replied[comment.id] = True
 
     def _reacted(self, comment: Comment) -> bool:
-        """Return whether our account gave the comment another reaction than the eyes of the
-        gate.
-        """
+        """Return whether our account gave the comment another reaction than the gate's eyes."""
         try:
             reactions = self.github.reactions_to_comment(comment.id)
         except NotOnGitHub:

@@ -146,9 +146,7 @@ def _updated(run: Run, spoken: ThreadCommand, thread: Thread, writer: CommentWri
 def _refreshed(
     run: Run, spoken: ThreadCommand, thread: Thread, writer: CommentWriter, around: JobContext
 ) -> None:
-    """Freeze the issue as it was at the time of the command; the run's first commits do not
-    change.
-    """
+    """Freeze the issue as it was when the command came; the run's first commits do not change."""
     woken = spoken.comment.id == around.wake.comment
     try:
         issue = thread.github.issue(thread.number)

@@ -64,9 +64,7 @@ def reports_at(repository: Repository, commit: str, record: str) -> tuple[Report
 
 
 def state_at(repository: Repository, pipeline: Pipeline, commit: str, record: str) -> State:
-    """The state that the committed reports lead to; state.json is not asked. Raises
-    CommitsRefused.
-    """
+    """The state that committed reports lead to; state.json is not asked. Raises CommitsRefused."""
     try:
         return fold(pipeline, reports_at(repository, commit, record))
     except CommitsRefused:

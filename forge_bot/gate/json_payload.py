@@ -62,9 +62,7 @@ class Node:
 
 
 def read_json(data: bytes) -> Node:
-    """Return the JSON in these bytes; an empty node for other bytes, and for JSON that is nested
-    too deep.
-    """
+    """Return the JSON in these bytes; an empty node for other bytes and JSON nested too deep."""
     try:
         return Node(json.loads(data))
     except (ValueError, RecursionError):

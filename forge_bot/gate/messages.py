@@ -84,9 +84,7 @@ def summary(result: Result, reason: str, floor: Role) -> str:
 
 
 def correction(mistyped: tuple[Mistyped, ...], prefix: str, comment: int, *, others: bool) -> str:
-    """Return the correction of lines that were meant as commands. `others`: the comment had good
-    ones too.
-    """
+    """Return the correction of lines meant as commands. `others`: there were good ones too."""
     lines = [
         say("gate.line", line=line.line, written=shown(line.written), hint=line.hint)
         for line in mistyped

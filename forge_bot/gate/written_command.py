@@ -17,9 +17,7 @@ class Mistyped:
 
 @dataclass(frozen=True, slots=True)
 class WrittenCommand:
-    """A command as somebody wrote it: its words on the line, and the lines below it that are no
-    commands.
-    """
+    """A command as somebody wrote it: its words, and the lines below it that are no commands."""
 
     line: int
     said: str

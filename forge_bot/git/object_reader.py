@@ -134,9 +134,7 @@ def _answers(process: KeptProcess, names: Sequence[bytes]) -> Iterator[GitObject
 
 
 def _head(line: bytes) -> tuple[str, str, int] | None:
-    """Return kind, id and size of an answer: `<oid> SP <kind> SP <size>`; None after `<name> SP
-    missing`.
-    """
+    """Return kind, id, size of an answer `<oid> SP <kind> SP <size>`; None after `… SP missing`."""
     words = line.split(b" ")
     if not words[-1].isdigit():
         return None

@@ -40,9 +40,7 @@ _REJECTED = re.compile(r"\[remote rejected\][^()]*\((?P<why>.+)\)")
 
 
 def remote_url(folder: Path, name: str = ORIGIN) -> str | None:
-    """Address of a remote, after url.insteadOf and without credentials. None when there is no such
-    remote.
-    """
+    """Address of a remote, after url.insteadOf, without credentials; None without such a remote."""
     if not name or name.startswith("-"):
         return None
     answer = git(folder, "remote", "get-url", "--", name, ok=(0, 1, 2, 128))

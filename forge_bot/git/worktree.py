@@ -411,9 +411,7 @@ def _let_finish(left: Path) -> None:
 
 
 def _undo(root: Path, path: Path, ref: str, start: str | None) -> None:
-    """Remove the leftovers of a failed `worktree add`. The branch is removed only if it has not
-    moved.
-    """
+    """Remove what a failed `worktree add` left. The branch goes only if it has not moved."""
     # The folder by hand: git refuses one whose link file is not there yet. A registration without
     # folder it does remove.
     shutil.rmtree(path, ignore_errors=True)

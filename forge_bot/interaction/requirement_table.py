@@ -52,9 +52,7 @@ def _requirement(row: list[str]) -> Requirement:
 
 
 def _names(cell: str) -> tuple[str, ...]:
-    """Return the spans of code and the quoted titles in a cell; without any, the parts between its
-    commas.
-    """
+    """Return a cell's spans of code and quoted titles; without any, the parts between commas."""
     if spans := [*_CODE.findall(cell), *_QUOTED.findall(_CODE.sub("", cell))]:
         return tuple(filter(None, (span.strip() for span in spans)))
     return tuple(

@@ -41,9 +41,7 @@ class ActionCache:
         self._noting = threading.Lock()
 
     def again(self, workspace: str) -> ClientAction | None:
-        """Return the action of a workspace if it was handed out before and nothing has changed
-        since.
-        """
+        """Return a workspace's action if it was handed out before and nothing has changed since."""
         asked = self._actions.get(workspace)
         return (
             asked.found

@@ -21,9 +21,7 @@ Kept = TypeVar("Kept")
 
 
 class AgentPrompts:
-    """Makes prompts. Templates and profiles are kept, since reading them takes longer than a
-    prompt.
-    """
+    """Makes prompts. Templates and profiles are kept: reading them takes longer than a prompt."""
 
     def __init__(self) -> None:
         self._environments: dict[tuple[object, ...], Environment] = {}

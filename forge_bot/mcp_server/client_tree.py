@@ -74,9 +74,7 @@ def dispatched(run: Run, action: Action) -> Dispatch:
 
 
 def note(run: Run, dispatch: Dispatch) -> None:
-    """Store it beside the run's journal: it is about this machine's tree, and not part of the
-    record.
-    """
+    """Store it beside the run's journal: it is about this machine's tree, no part of the record."""
     write_whole(run.places.home / _FILE, dispatch.model_dump_json())
 
 

@@ -25,9 +25,7 @@ _NOTE = (
 
 
 def configured_capabilities(root: Path, config: Config) -> JsonValue:
-    """Return the servers, the skills, the policy and the problems of their files in a
-    repository.
-    """
+    """Return the servers, skills, policy and the problems of their files in a repository."""
     try:
         setup = capability_setup(root, config)
     except BadCapabilities as error:

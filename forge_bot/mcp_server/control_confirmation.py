@@ -37,9 +37,7 @@ class PastQuestion(NamedTuple):
 
 
 def past_question(run: Run, wanted: Wanted, target: PhaseId, folder: str) -> PastQuestion:
-    """Return the question about `wanted`, and the refusal for a client that cannot ask its
-    person.
-    """
+    """Return the question about `wanted`, and the refusal if a client cannot ask its person."""
     gate, state = run.action, run.state
     name = state.gate.name if state.gate is not None else state.current_phase
     does = (

@@ -38,9 +38,7 @@ _CONTEXT_TOKENS = 300
 
 
 class GraphAnswers:
-    """Reads the graphs of the served folders. Each is cached, and only changed files are read
-    again.
-    """
+    """Reads the graphs of the served folders. Each is cached; only changed files are read again."""
 
     def __init__(self, roots: ServedFolders) -> None:
         self._roots = roots

@@ -49,9 +49,7 @@ def patch(text: str) -> str:
 
 
 def beginning(text: str, longest: int) -> str:
-    """Return the text, or whole lines of its beginning; a part of a line if that line is too
-    long.
-    """
+    """Return the text, or whole lines of its beginning; part of a line if that is too long."""
     if len(text) <= longest:
         return text
     kept = text[: max(longest, 0)]

@@ -43,18 +43,14 @@ class ServedFolder:
 
     @property
     def branch(self) -> str:
-        """The branch that is checked out; empty where none is, as in many jobs of CI. Raises
-        NoCommits.
-        """
+        """The checked-out branch; empty where none is, as in many jobs of CI. Raises NoCommits."""
         try:
             return self.repository.head().branch
         except DetachedHead:
             return ""
 
     def runs(self) -> tuple[RunInfo, ...]:
-        """The runs of the repository, newest first; one whose branch is not made yet is among
-        them.
-        """
+        """The runs of the repository, newest first, with one whose branch is not made yet."""
         return runs(self.repository, unborn=True)
 
 
@@ -79,9 +75,7 @@ class RunLocation:
 
 
 class ServedFolders:
-    """All served folders. A folder is read when it is first needed, so that the server starts at
-    once.
-    """
+    """All served folders. Each is read when first needed, so that the server starts at once."""
 
     def __init__(self, folders: Sequence[Path], *, named: bool = True) -> None:
         self._folders = tuple(folders)
@@ -135,9 +129,7 @@ class ServedFolders:
                 self._folders, self._roots = tuple(guests), None
 
     def open_one(self, opened: Sequence[Path]) -> str:
-        """The first served folder that the client has open, as a project; empty for the default
-        one.
-        """
+        """The first served folder that the client has open, as a project; empty for the default."""
         places = [Path(os.path.realpath(folder)) for folder in opened]
         return next(
             (
@@ -184,9 +176,7 @@ class ServedFolders:
         )
 
     def around(self, workspace: str) -> ServedFolder:
-        """Return the root of a workspace: that of an absolute path, else the first. Raises
-        NotServed.
-        """
+        """Return a workspace's root: that of an absolute path, else the first. Raises NotServed."""
         return self.named(workspace)[0][0]
 
     def location(self, workspace: str) -> RunLocation:
@@ -241,9 +231,7 @@ class ServedFolders:
 
 
 def _real(path: str) -> Path | None:
-    """The path that git tells of a work tree; whoever names it may know another that leads
-    there.
-    """
+    """The path that git tells of a work tree; who names it may know another that leads there."""
     return Path(os.path.realpath(path)) if "\0" not in path else None
 
 

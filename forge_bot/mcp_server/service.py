@@ -73,9 +73,7 @@ class Service:
     def init(
         self, arguments: str, current_branch: str, project: str = "", opened: Sequence[Path] = ()
     ) -> NewRunProposal | Resumed | InitErrors:
-        """Carry out `pipeline_init`; `opened` are the client's open folders, if they were
-        requested.
-        """
+        """Carry out `pipeline_init`; `opened` are the client's open folders, if requested."""
         self.roots.welcome(opened)
         root = self._meant(arguments, project or self.roots.open_one(opened))
         found = handle_init(
@@ -132,9 +130,7 @@ class Service:
         *,
         asks_itself: bool = False,
     ) -> ClientAction:
-        """`pipeline_next_action`: record the report, perform our own actions, and return the next
-        one.
-        """
+        """`pipeline_next_action`: record the report, perform our own actions, return the next."""
         said = Previous.model_validate(given)
         location = self.roots.location(workspace)
         with client_run(location, self.turns) as run:

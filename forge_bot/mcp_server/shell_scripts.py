@@ -27,9 +27,7 @@ def runs_answer(line: str, folder: Path) -> bool:
 
 
 def _scripts(line: str, folder: Path) -> Iterator[Path]:
-    """Yield the files that a line runs: by their path, by an interpreter, or through a pipe into
-    one.
-    """
+    """Yield the files that a line runs: by path, by an interpreter, or by a pipe into one."""
     commands = [words for words in commands_of(line) if words]
     places = [folder, *_entered(commands, folder)]
     for words in commands:

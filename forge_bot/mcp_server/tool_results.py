@@ -25,9 +25,7 @@ UNEXPECTED = (
 
 
 def sendable(text: str) -> str:
-    """Return the text without lone surrogates, which git's file names may contain and JSON
-    may not.
-    """
+    """Return the text without lone surrogates, which git's file names may have and JSON may not."""
     return _HALVES.sub("\ufffd", text)
 
 

@@ -222,9 +222,7 @@ def _left_behind(here: Tree, name: str, commit: str) -> str:
 
 
 def _moved(repository: Repository, tips: BranchTips, commit: str) -> bool:
-    """Move the local branch forward to a commit that contains it. Return False if another process
-    was faster.
-    """
+    """Move the local branch on to a commit that contains it; False if another was faster."""
     name = _name(tips)
     before = tips.local[name].commit if name in tips.local else ""
     return before == commit or move_branch(repository.root, name, commit, before)

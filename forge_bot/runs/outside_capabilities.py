@@ -87,9 +87,7 @@ class OutsideCapabilities:
             self._ready = True
 
     def uses(self, found: Sequence[CapabilityResult]) -> tuple[CapabilityUse, ...]:
-        """Return the uses among results, and the offered or missing capabilities that are not
-        reported yet.
-        """
+        """Return the uses among results, and offered or missing capabilities not reported yet."""
         told = {each.name for each in self.run.state.capabilities}
         names = {spec.name for spec in self.catalogue.specs}
         uses = [use_of(item) for item in found if item.capability in names and _is_use(item)]

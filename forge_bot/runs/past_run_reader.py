@@ -34,9 +34,7 @@ _FILES = (b"100644", b"100755")
 
 
 class RunRead(Frozen):
-    """The result for a workspace: a run, or none. `whole` says whether all of its files are in this
-    clone.
-    """
+    """The result for a workspace: a run or none. `whole`: all of its files are in this clone."""
 
     run: PastRun | None
     whole: bool

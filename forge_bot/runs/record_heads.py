@@ -103,9 +103,7 @@ def _keep(known: dict[_Key, _Value], key: _Key, value: _Value, most: int = _MOST
 
 
 class CommittedRuns:
-    """The folders of runs in the commits of a repository. A part that is missing or broken tells
-    nothing.
-    """
+    """The folders of runs in a repository's commits. A missing or broken part tells nothing."""
 
     def __init__(self, reader: ObjectReader) -> None:
         self._reader = reader

@@ -38,9 +38,7 @@ class Unbounded(ValueError):
 
 @dataclass
 class _Open:
-    """A list or mapping that is being read: the number of its values so far, with every alias
-    written out.
-    """
+    """A list or mapping being read: the number of its values so far, with aliases written out."""
 
     anchor: str | None
     values: int = 1

@@ -51,9 +51,7 @@ def _has_link(folder: str, steps: tuple[str, ...]) -> bool:
 
 
 def write_whole(path: Path, data: str | bytes) -> None:
-    """Replace a file in one step: after a crash there is the old content or the new, never a part
-    of it.
-    """
+    """Replace a file in one step: after a crash it has the old content or the new, never a part."""
     with half_written(path) as half:
         half.write_bytes(data.encode("utf-8") if isinstance(data, str) else data)
         put_in_place(half, path)

@@ -98,9 +98,7 @@ class Workspace:
         self.save(state)
 
     def check_unchanged(self) -> None:
-        """Raise RecordChanged if the file of reports does not hold what this process has read and
-        appended.
-        """
+        """Raise RecordChanged if the reports' file lacks what this process read and appended."""
         path = self.path / REPORTS
         if not path.is_file() or Content.of(path.read_bytes()) != self.content:
             raise RecordChanged(say("store.atomic_files.changed_meanwhile", path=path))

@@ -154,9 +154,7 @@ class ForgeRunWorkflow:
         return False
 
     async def _heard(self) -> bool:
-        """Let a worker record the reports of people that arrived meanwhile; return whether there
-        were any.
-        """
+        """Let a worker record people's reports that arrived meanwhile; return whether any did."""
         if (said := self._next_said()) is not None and self._pipeline and self._state:
             await self.record(said, advance(self._pipeline, self._state, said))
             return True

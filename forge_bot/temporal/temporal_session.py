@@ -202,9 +202,7 @@ class TemporalSession:
         first: Callable[[Run], Report | None],
         standing: RunStanding,
     ) -> None:
-        """Report something to a run while a worker performs a step; the workflow takes it after the
-        step.
-        """
+        """Report something to a run while a worker performs a step; it is taken after the step."""
         run = look_at_run(self.session.repository, info, self.session.config)
         if (report := first(run)) is not None:
             text = say("temporal.temporal_session.worker_at_work", label=standing.label)

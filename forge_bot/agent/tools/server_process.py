@@ -42,9 +42,7 @@ class ServerConnection:
         self._complaints = complaints
 
     def why(self) -> str:
-        """Return the known facts about a failure: the error of the protocol, and the server's last
-        output.
-        """
+        """Return what is known of a failure: the protocol's error, and the server's last output."""
         return "; ".join(filter(None, (self.trouble, self._complaint())))
 
     def _complaint(self) -> str:

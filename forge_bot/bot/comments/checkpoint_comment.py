@@ -137,9 +137,7 @@ def _findings_shown(view: RunView, gate: OpenGate) -> tuple[Finding, ...]:
 
 
 def _in_short(view: RunView, question: Question, found: Sequence[Finding]) -> list[Part]:
-    """Return the first risks, the verdict, the heaviest findings and the cost, each on a line or
-    two.
-    """
+    """Return first risks, verdict, heaviest findings and cost, each on a line or two."""
     risks = [escape.line(risk, LONGEST_LINE) for risk in question.data.all_risks[:MOST_RISKS]]
     shown = [_finding(finding, LONGEST_LINE) for finding in found[:MOST_FINDINGS]]
     more = [f"- _{say('checkpoint.all_of_it_below')}_"] if _left_out(question, found) else []
@@ -194,9 +192,7 @@ def findings(found: Sequence[Finding]) -> LinesPart:
 
 
 def _answer(view: RunView, question: Question, gate: OpenGate) -> str:
-    """The line that says yes, ready to be copied; below it the other answers. Each with its
-    effect.
-    """
+    """The line that says yes, ready to be copied, above the other answers, each with its effect."""
     effects = {choice.answer: choice.effect for choice in question.actions}
     first = next((answer for answer in ("approve", "done") if answer in effects), "")
     lines = [

@@ -218,9 +218,7 @@ def fixing(view: RunView, *, checks: Sequence[str], round_: int, most: int) -> C
 
 
 def updated(view: RunView, *, base: str, conflicts: Sequence[str]) -> CommentReply:
-    """The base branch was merged into the run; `conflicts` are files that both changed
-    differently.
-    """
+    """The base was merged into the run; `conflicts` are files that both changed differently."""
     name = escape.code(base, 60)
     if conflicts:
         named = listed([escape.code(path, 100) for path in conflicts[:5]])

@@ -47,9 +47,7 @@ def summary(view: RunView, limit: int = LIMIT) -> str:
 
 
 def short_summary(reply: CommentReply) -> str:
-    """The summary of a run that had nothing to look at: a command refused, a setup that is not
-    ready.
-    """
+    """The summary of a run without anything to look at: a refused command, an unready setup."""
     return compose([outcome(reply), reply.text])
 
 

@@ -21,9 +21,7 @@ def comment_deleted(*, what: str) -> CommentReply:
 
 
 def issue_locked(links: Links) -> CommentReply:
-    """Nobody can write into the thread. Said in the summary and in the log, the only places
-    left.
-    """
+    """Nobody can write into the thread. Said in summary and log, the only places left."""
     detail = say("thread.issue_locked.detail", folder=links.folder)
     return failure_reply(
         "issue-locked", say("thread.issue_locked.headline"), detail, outcome=Outcome.REFUSED

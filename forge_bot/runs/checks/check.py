@@ -89,9 +89,7 @@ class RunIntent(Frozen):
 
 @dataclass
 class CheckSubject:
-    """The repository, machine and run that checks examine. Values that several checks need are read
-    once.
-    """
+    """The repository, machine and run that checks examine. What several need is read once."""
 
     repository: Repository
     config: Config
