@@ -137,7 +137,13 @@ class BatchLane:
         question = BatchQuestion(id=parked.question, call=asked.call)
         since, until = parked.at - _CLOCKS_APART, parked.at + _SENDING + _CLOCKS_APART
         with suppress(BatchUnclear):
-            ticket = await api.find(question, since, until)
+            try:
+                ticket = await api.find(question, since, until)
+            except BatchRefused as refused:
+                # A provider that knows no batches has taken in none.
+                words = str(refused)
+                self._journal.withdrawn(asked.key, asked.prompt, parked.question, words)
+                raise
             if ticket is not None:
                 self._journal.submitted(asked.key, asked.prompt, parked.question, ticket)
                 return ticket

@@ -269,6 +269,21 @@ def test_a_server_without_batches_is_asked_at_once_and_that_is_said(
     assert provider.questions
 
 
+@ONE_MODEL
+def test_a_server_that_broke_off_and_knows_no_batches_is_asked_at_once(
+    sample: Sample, provider: BatchServer, model: str
+) -> None:
+    provider.broken = 503
+    unclear = sample.forge(*RUN, "--batch", "--model", model)
+    assert (unclear.code, "MODEL-009" in unclear.err) == (3, True), unclear
+    provider.unlisted = 404
+    said = sample.forge("resume", "--model", model)
+    assert said.code == 3, said.err
+    assert "offers no batches here" in said.out + said.err
+    assert provider.questions
+    assert not provider.batches
+
+
 def test_a_provider_that_has_no_batches_is_asked_at_once_and_that_is_said_once(
     sample: Sample, provider: BatchServer
 ) -> None:

@@ -43,6 +43,9 @@ class BatchServer(AgentServer):
     broken: int = 0
     """The status with which handing in is refused, unless 0."""
 
+    unlisted: int = 0
+    """The status with which the list of batches is refused, unless 0."""
+
     def __post_init__(self) -> None:
         self._lock = threading.Condition()
 
@@ -109,16 +112,16 @@ class BatchServer(AgentServer):
         agent, phase = role_of(_asked(body))
         return self.answers.get((agent, phase, "*")) or self.answers[agent, "*", "*"]
 
-    def _refusal(self) -> Told | None:
-        if not self.broken:
+    def _refusal(self, status: int) -> Told | None:
+        if not status:
             return None
         error = {"type": "error", "error": {"type": "api_error", "message": "not today"}}
-        return _json(error, self.broken)
+        return _json(error, status)
 
     # Anthropic
 
     def anthropic_create(self, asked: Asked) -> Told:
-        if (refused := self._refusal()) is not None:
+        if (refused := self._refusal(self.broken)) is not None:
             return refused
         requests = json.loads(asked.body)["requests"]
         questions = {each["custom_id"]: each["params"] for each in requests}
@@ -130,6 +133,8 @@ class BatchServer(AgentServer):
         return Told(json.dumps(value).encode(), lost=lost)
 
     def anthropic_list(self, asked: Asked) -> Told:
+        if (refused := self._refusal(self.unlisted)) is not None:
+            return refused
         mine = [x for x in reversed(self.batches) if x.account == _account(asked.key)]
         page = [self._anthropic(each) for each in mine]
         return _json({"data": page, "has_more": False, "first_id": None, "last_id": None})
@@ -187,7 +192,7 @@ class BatchServer(AgentServer):
         return _json({"id": name, "object": "file", "deleted": True})
 
     def openai_create(self, asked: Asked) -> Told:
-        if (refused := self._refusal()) is not None:
+        if (refused := self._refusal(self.broken)) is not None:
             return refused
         file = json.loads(asked.body)["input_file_id"]
         lines = [json.loads(line) for line in self.files[file].splitlines()]
@@ -195,6 +200,8 @@ class BatchServer(AgentServer):
         return self._told(self._openai(self._taken(_account(asked.key), questions, file)))
 
     def openai_list(self, asked: Asked) -> Told:
+        if (refused := self._refusal(self.unlisted)) is not None:
+            return refused
         mine = [x for x in reversed(self.batches) if x.account == _account(asked.key)]
         page = [self._openai(each) for each in mine]
         return _json({"object": "list", "data": page, "has_more": False})

@@ -75,7 +75,7 @@ class BatchApi(Protocol):
         self, question: BatchQuestion, since: datetime, until: datetime
     ) -> BatchTicket | None:
         """Return the batch with that question, handed in between these times; None if there is
-        none. Raises BatchUnclear.
+        none. Raises BatchUnclear, and BatchRefused if the provider offers no batches.
         """
         ...
 

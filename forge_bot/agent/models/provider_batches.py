@@ -247,7 +247,9 @@ class ProviderBatches:
             ) from error
 
     async def _read(self, listed: "AsyncGenerator[_Listed]") -> "AsyncGenerator[_Listed]":
-        """Yield what a provider lists. Its own library's errors become ours."""
+        """Yield what a provider lists. Its own library's errors become ours, BatchRefused where it
+        knows no such list.
+        """
         try:
             async for each in listed:
                 yield each
@@ -256,6 +258,8 @@ class ProviderBatches:
         # The two libraries have no common class of errors, and this is the only call that is
         # made past pydantic-ai.
         except Exception as error:
+            if getattr(error, "status_code", None) in _NO_ENDPOINT:
+                raise BatchRefused(self._name) from error
             raise ModelUnavailable(
                 say("agent.provider_batches.batches_are_not_listed", name=self._name),
                 details=error_details(error),
