@@ -146,14 +146,9 @@ def _phases(shown: "tuple[PhaseLine, ...]") -> "Table":
     for row in shown:
         style = "dim" if row.standing in {"skipped", "open"} else None
         used = f"{tokens(row.usage)} · {money(row.usage.cost)}" if row.usage.calls else ""
-        table.add_row(
-            _MARKS[row.standing],
-            row.phase,
-            row.label,
-            f"[dim]{escape(row.note)}[/]",
-            f"[dim]{used}[/]",
-            style=style,
-        )
+        # One column: two would not fit into eighty characters.
+        told = " · ".join(filter(None, (escape(row.note), used)))
+        table.add_row(_MARKS[row.standing], row.phase, row.label, f"[dim]{told}[/]", style=style)
     return table
 
 

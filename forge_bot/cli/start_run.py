@@ -21,7 +21,7 @@ from forge_bot.cli.session_setup import load_setup, session
 from forge_bot.cli.temporal_commands import new_place, on_server
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.reports import RunFlags
-from forge_bot.errors import BadOption
+from forge_bot.errors import BadOption, BranchExists
 from forge_bot.gate.arguments import Amount
 from forge_bot.git import Repository
 from forge_bot.git.large_trees import is_large
@@ -30,6 +30,7 @@ from forge_bot.runs.checks import CheckSubject, Occasion, RunIntent, run_checks
 from forge_bot.runs.create_run import NewRun, RunPlan, create_run, plan_for, scope_folder
 from forge_bot.runs.ended_records import newest_records
 from forge_bot.runs.estimate import Estimate, estimate, keep_estimate
+from forge_bot.runs.find_runs import RunInfo
 from forge_bot.runs.local_user import local_user
 from forge_bot.runs.notifications import Message
 from forge_bot.runs.open_pull_request import opener
@@ -193,8 +194,7 @@ def _of_steps(plan: RunPlan) -> RunPlan:
 def _begun(going: Session, start: _Start, beginning: NewRun, estimate: Estimate | None) -> int:
     """Make the run and go on with it until a person is needed."""
     options = start.options
-    sets_up = start.sets_up(beginning.plan)
-    info = create_run(going.repository, beginning, start.pipeline, sets_up=sets_up)
+    beginning, info = _made(going.repository, start, beginning)
     if estimate is not None:
         keep_estimate(going.repository, info.name, estimate)
     keep_model(going.repository, info.name, options.model)
@@ -206,6 +206,23 @@ def _begun(going: Session, start: _Start, beginning: NewRun, estimate: Estimate 
     finally:
         start.progress.stop()
     return print_result(*ended, start.progress, options.ending)
+
+
+def _made(repository: Repository, start: _Start, beginning: NewRun) -> tuple[NewRun, RunInfo]:
+    """Make the run. If another process has taken the branch since it was chosen, and nobody named
+    it, make the run on the next free one.
+    """
+    sets_up = start.sets_up(beginning.plan)
+    while True:
+        try:
+            return beginning, create_run(repository, beginning, start.pipeline, sets_up=sets_up)
+        except BranchExists:
+            plan = beginning.plan
+            branch = plan.branch if start.options.branch else start.plan(plan.slug).branch
+            if branch == plan.branch:
+                raise
+            plan = plan.model_copy(update={"branch": branch})
+            beginning = beginning.model_copy(update={"plan": plan})
 
 
 def _resumed(task: str, options: RunOptions) -> int:

@@ -213,6 +213,10 @@ def _is_some_head(root: Path, branch: str) -> bool:
         return True
 
 
+_TAKEN = ("a branch named", "cannot lock ref")
+"""Git's words where it could not make a branch, before it makes the tree (builtin/worktree.c)."""
+
+
 def add(root: Path, path: Path, branch: str, base: str | None) -> Tree:
     """Make a work tree at `path` on a new branch at `base`, or on a branch that exists (here, or on
     one remote) without a base.
@@ -233,8 +237,13 @@ def add(root: Path, path: Path, branch: str, base: str | None) -> Tree:
         git(
             root, "worktree", "add", "--quiet", *new, "--", str(path), start or branch, seconds=LONG
         )
-    except BaseException:
-        _undo(root, path, ref, start)
+    except BaseException as error:
+        if not (isinstance(error, GitFailed) and any(words in error.output for words in _TAKEN)):
+            _undo(root, path, ref, start)
+        elif ref_target(root, ref) is not None:
+            # Another process has made it since we looked: it is not ours to remove.
+            said = say("git.worktree.branch_exists_already", branch=branch)
+            raise BranchExists(said) from error
         raise
     return Tree(path.resolve())
 

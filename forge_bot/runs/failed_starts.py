@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from forge_bot.errors import ForgeError, RunBusy
+from forge_bot.errors import BranchExists, ForgeError, RunBusy
 from forge_bot.git import Repository
 from forge_bot.git.own_files import unlock_ref
 from forge_bot.git.revisions import branch_ref, is_branch_name
@@ -36,14 +36,18 @@ class FailedStart(Frozen):
 @contextmanager
 def noted(places: RunPaths, start: FailedStart) -> Generator[None]:
     """Keep a note of a start for the time of the block. It stays if the process is killed, or if
-    the block fails.
+    the block fails; not if another process has the branch, which then is no leftover of this one.
 
     Where it cannot be written, the run's own first file cannot be written either, and that error
     names the way out.
     """
     with suppress(ForgeError, OSError):
         write_whole(places.starting, start.model_dump_json())
-    yield
+    try:
+        yield
+    except BranchExists:
+        places.starting.unlink(missing_ok=True)
+        raise
     places.starting.unlink(missing_ok=True)
 
 
@@ -66,7 +70,11 @@ def remove_failed_starts(repository: Repository) -> None:
 
 
 def _is_empty(home: Path) -> bool:
-    return all(fnmatchcase(file.name, LEFTOVER) for file in home.iterdir())
+    try:
+        return all(fnmatchcase(file.name, LEFTOVER) for file in home.iterdir())
+    except FileNotFoundError:
+        # Another process has removed it since it was listed.
+        return False
 
 
 def _remove(repository: Repository, places: RunPaths) -> None:

@@ -3,6 +3,7 @@ scripted words.
 """
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -12,9 +13,11 @@ from forge_bot.runs.run_paths import run_paths
 from forge_bot.runs.wall_clock import now
 from forge_bot.store import held, slug, workspace_name
 from tests.fakes import script
+from tests.fakes.bench import SHIPPED
 from tests.fakes.github import FakeGitHub
 from tests.fakes.sample import Sample
 from tests.fakes.script import BREAKS, GUARD, MENDS, TEST, WORKFLOW, change, document, look, review
+from tests.fakes.warm_python import warm_python
 
 TASK = "`rota who` names somebody for days before the rota starts"
 
@@ -48,6 +51,40 @@ def test_a_run_takes_the_next_name_while_another_process_begins_one_of_its_name(
         said = sample.forge("run", TASK, "--effort", "S", "--model", sample.model())
     assert said.code == 3, said.err
     assert sample.workspace.name == f"{name}-2"
+
+
+def at_once(sample: Sample, *options: str) -> list[tuple[int, str]]:
+    """Three runs of the same task that begin at once: exit code and errors of each."""
+    words = ("run", TASK, "--effort", "S", "--until", "setup", "--model", sample.model(), *options)
+    begun = [
+        subprocess.Popen(
+            [warm_python(), "-m", "forge_bot", *words],
+            cwd=sample.path,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(3)
+    ]
+    said = [each.communicate()[1] for each in begun]
+    return [(each.returncode, words) for each, words in zip(begun, said, strict=True)]
+
+
+def test_runs_that_begin_at_once_each_have_a_branch_of_their_own(sample: Sample) -> None:
+    assert [code for code, _ in at_once(sample)] == [3, 3, 3]
+    branches = sample.git("for-each-ref", "--format=%(refname:short)", "refs/heads/feature")
+    assert len(branches.splitlines()) == 3
+    assert sample.forge("list").out.count("at phase-1") == 3
+
+
+def test_of_runs_that_begin_at_once_on_one_branch_one_has_it_and_the_others_are_told(
+    sample: Sample,
+) -> None:
+    ended = sorted(at_once(sample, "--branch", "feature/mine"))
+    assert [code for code, _ in ended] == [3, 5, 5]
+    assert all("GIT-005" in said for _, said in ended[1:])
+    assert sample.git("log", "--oneline", "main..feature/mine")
+    assert sample.forge("list").out.count("feature/mine") == 1
 
 
 def test_a_document_is_shown_where_the_reports_of_its_run_cannot_be_read(sample: Sample) -> None:
@@ -362,6 +399,15 @@ def test_status_list_and_show_tell_where_a_run_stands(sample: Sample) -> None:
     assert sample.forge("show", "design.md").out.startswith("# Document")
     assert sample.forge("show", "design").out.startswith("# Document")
     assert json.loads(sample.forge("status", "--json").out)["currentPhase"] == "checkpoint-a"
+
+
+def test_the_status_of_a_run_fits_into_eighty_columns(ended_sample: Sample) -> None:
+    lines = ended_sample.forge("status").out.splitlines()
+    table = [line for line in lines if line.startswith(("✓  ", "–  "))]
+    rows = [phase for phase in SHIPPED.phases if phase.kind != "decision"]
+    assert len(table) == len(rows), "no row is broken into two"
+    assert [line for line in lines if "1 of 1 tasks · 1,100 tokens · $0.00" in line]
+    assert max(len(line.rstrip()) for line in table) <= 80
 
 
 def test_a_run_is_found_by_its_branch_without_its_work_tree(asked_sample: Sample) -> None:
