@@ -10,6 +10,7 @@ from forge_bot.cli.progress import Progress
 from forge_bot.git.revisions import HEADS
 from forge_bot.runs.ended_records import recorded_on
 from forge_bot.runs.leftovers import remove_work_tree
+from forge_bot.runs.merge_into_run import newest_base
 from forge_bot.runs.open_pull_request import creation
 from forge_bot.runs.outcome import Outcome
 from forge_bot.runs.publish_result import (
@@ -55,8 +56,9 @@ def _done(run: Run, progress: Progress, ending: Ending) -> None:
         why = state.nothing_to_do.why.value
         progress.line(f"{say('cli.closing.nothing_to_do', why=why)}\n")
         code = Offer()
-    if state.verification is not None and state.verification.requirements is not None:
-        for said in state.verification.requirements.said:
+    if state.verification is not None:
+        asked = state.verification.requirements
+        for said in (*state.verification.notes, *(asked.said if asked is not None else ())):
             progress.line(f"[yellow]![/] {escape(said)}\n")
     if code.branch:
         count = say("cli.closing.commits", count=code.commits) if separate else ""
@@ -127,16 +129,11 @@ def _folder(root: Path) -> str:
 
 
 def _changes(run: Run) -> str:
-    """A table of the changed files, as long as a person reads one."""
-    code = _code(run)
+    """A table of the files that the run changed, as long as a person reads one."""
+    base = newest_base(run)
+    code = [path for path in run.tree.changed(base) if not path.startswith(".specs/")]
     if not code:
         return say("cli.closing.no_file_changed")
     if len(code) > _MOST_FILES:
         return say("cli.closing.files_changed", count=len(code))
-    return run.tree.diff(run.state.base_commit, paths=code, stat=True).strip("\n")
-
-
-def _code(run: Run) -> list[str]:
-    return [
-        path for path in run.tree.changed(run.state.base_commit) if not path.startswith(".specs/")
-    ]
+    return run.tree.diff(base, paths=code, stat=True).strip("\n")

@@ -164,7 +164,12 @@ class Progress:
         good = result.exit_code == 0
         mark = "[green]✓[/]" if good else "[red]✗[/]"
         count = say("cli.progress.tests", count=result.tests) if result.tests is not None else ""
-        exit_ = "" if good else f" {say('words.exit_code', code=result.exit_code)}"
+        ended = (
+            say("cli.progress.timed_out")
+            if result.timed_out
+            else say("words.exit_code", code=result.exit_code)
+        )
+        exit_ = "" if good else f" {ended}"
         self.line(
             f"  {mark} [dim]{escape(cut(' '.join(result.argv), _COMMAND))}[/]{exit_}[dim]{count} ·"
             f" {clock(result.duration_ms / 1000)}[/]"

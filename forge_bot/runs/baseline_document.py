@@ -63,7 +63,7 @@ def baseline_document(
 
 def _part(each: UnusableCommand, result: CommandResult, commands: ProjectCommands) -> str:
     words = " ".join(each.argv)
-    ended = "did not end in time" if result.timed_out else f"exit code {result.exit_code}"
+    code = "" if result.timed_out else f" (exit code {result.exit_code})"
     tail = [line[:_LONGEST_LINE] for line in result.tail.splitlines()[-_LINES_SHOWN:]]
     output = code_block("\n".join(tail)) if any(line.strip() for line in tail) else "No output."
     advice, configuration = _mended(each, result, commands)
@@ -71,7 +71,7 @@ def _part(each: UnusableCommand, result: CommandResult, commands: ProjectCommand
         (
             f"## {each.name.value}: `{words}`",
             "",
-            f"{_SAID[each.cause]} ({ended}). The end of its output:",
+            f"{_SAID[each.cause]}{code}. The end of its output:",
             "",
             output,
             "",

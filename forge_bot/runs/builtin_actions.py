@@ -18,6 +18,7 @@ from forge_bot.runs.base_graph import broken_rules
 from forge_bot.runs.baseline_document import BASELINE, baseline_document
 from forge_bot.runs.capability_setup import setup_of
 from forge_bot.runs.defect_proof import red_before_green
+from forge_bot.runs.notifications import Message
 from forge_bot.runs.project import Project
 from forge_bot.runs.requirement_check import requirement_check
 from forge_bot.runs.reruns import with_flaky_tests
@@ -42,6 +43,9 @@ def prepared(action: Exec, run: Run, project: Project) -> Prepared:
         *capability_risks(setup_of(run)),
     )
     found = unusable((*results, *checks))
+    red = sum(len(each.failures) for each in checks if each.exit_code != 0)
+    if red and not found:
+        project.tell(Message(text=say("runs.builtin_actions.red_before", count=red)))
     document = baseline_document((*results, *checks), found, project.profile.commands)
     raw = run.workspace.write(BASELINE, document) if found else b""
     return Prepared(

@@ -10,7 +10,7 @@ from forge_bot.engine.phase_rows import in_task_order
 from forge_bot.engine.phases import AnsweringPhase
 from forge_bot.engine.state import TaskState
 from forge_bot.prompts.material import InputFile
-from forge_bot.runs.code_commits import BASE
+from forge_bot.runs.merge_into_run import newest_base
 from forge_bot.runs.run import Run
 from forge_bot.store import SPECS
 
@@ -42,12 +42,8 @@ class ChangeInputs:
 
     @property
     def base(self) -> str:
-        """Return the newest commit of the base branch that the run has: commits from there are no
-        change of the run.
-        """
-        first = self.run.state.base_commit
-        merged = (dict(commit.trailers).get(BASE) for commit in self.run.tree.commits(first))
-        return next(filter(None, merged), first)
+        """The newest commit of the base branch that the run has."""
+        return newest_base(self.run)
 
     def whole(self, now: str) -> InputFile:
         """Return all changes of the run up to the commit `now`."""

@@ -10,6 +10,15 @@ from forge_bot.runs.run import Run
 from forge_bot.store import SPECS
 
 
+def newest_base(run: Run) -> str:
+    """Return the newest commit of the base branch that the run has: commits from there are no
+    change of the run.
+    """
+    first = run.state.base_commit
+    merged = (dict(commit.trailers).get(BASE) for commit in run.tree.commits(first))
+    return next(filter(None, merged), first)
+
+
 def merge_into_run(run: Run, theirs: str, since: str, subject: str) -> tuple[str, ...]:
     """Merge a commit into the run, with all that was done there since a commit that both have.
 

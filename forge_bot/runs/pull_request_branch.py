@@ -18,7 +18,7 @@ from forge_bot.git.signed_commits import find_key
 from forge_bot.interaction.change_message import change_of
 from forge_bot.runs.code_commits import CodeCommits, CodeSoFar
 from forge_bot.runs.ended_records import KeptRecord, keep_record
-from forge_bot.runs.merge_into_run import merge_into_run
+from forge_bot.runs.merge_into_run import merge_into_run, newest_base
 from forge_bot.runs.run import Run
 from forge_bot.runs.unused_names import free_branch
 from forge_bot.text_format import several
@@ -84,7 +84,7 @@ def offer(run: Run) -> Offer:
     return Offer(
         branch=name,
         tip=code.tip,
-        commits=count_commits(repository.root, state.base_commit, code.tip),
+        commits=count_commits(repository.root, newest_base(run), code.tip),
         wanted=wanted if not state.pull_request_branch else name,
         left_behind=_way(repository, name, code.tip)
         if conflicts
@@ -153,7 +153,7 @@ def offered(run: Run) -> Offer:
     return Offer(
         branch=name,
         tip=tip,
-        commits=count_commits(repository.root, state.base_commit, tip),
+        commits=count_commits(repository.root, newest_base(run), tip),
         wanted=name,
         left_behind=_way(repository, name, tip) if behind else "",
     )

@@ -61,6 +61,40 @@ def test_a_missing_tool_is_asked_about_before_a_model_and_named_in_the_pull_requ
     assert "12 tests" in text, "the other commands still count"
 
 
+HANGS = """
+import time
+import unittest
+
+
+class Waits(unittest.TestCase):
+    def test_waits(self):
+        time.sleep(1000)
+"""
+
+
+def test_tests_that_were_red_before_are_told_at_the_terminal_before_and_at_the_end(
+    sample: Sample,
+) -> None:
+    begun = sample.forge("run", TASK, "--effort", "S", "--model", sample.model())
+    assert "3 failures were there before the change; only new ones count" in begun.out
+    ended = sample.forge("approve", "--model", sample.model())
+    assert ended.code == 0, ended
+    result = ended.out.partition("✓ Done")[2]
+    assert "was red before the change and still is: " in result
+    assert "test_a_stranger_is_told" in result
+
+
+def test_a_command_that_does_not_end_is_told_so_and_not_by_a_number(sample: Sample) -> None:
+    configured(sample, "command_seconds: 3\ncommands: {test: python3 -m unittest hangs}\n")
+    (sample.path / "hangs.py").write_text(HANGS)
+    sample.git("add", "hangs.py")
+    sample.git("commit", "-qm", "hangs")
+    asked = sample.forge("run", TASK, "--effort", "S", "--model", sample.model())
+    assert "python3 -m unittest hangs did not end in time · 3" in asked.out
+    assert "exit code 124" not in asked.out
+    assert "It did not end in time. The end of its output:" in asked.out
+
+
 def test_a_mended_configuration_is_tried_after_a_rejection(sample: Sample) -> None:
     configured(sample, "commands:\n  test: [[python3, -m, unittest, discover, -s, rota]]\n")
     model = sample.model()

@@ -82,6 +82,15 @@ async def test_what_is_not_plainly_an_approval_is_none(sample: Sample, words: st
         assert (await host.next())["action_id"] == gate["action_id"]
 
 
+async def test_words_that_are_no_answer_are_told_as_none(sample: Sample) -> None:
+    async with hosting(sample) as host:
+        await to_gate(host)
+        with pytest.raises(Refusal) as no:
+            await host.next(user_response="maybe later")
+    said = "GATE-004: “maybe later” does not answer the question: no answer is called so."
+    assert str(no.value).startswith(said)
+
+
 async def test_an_approval_of_an_older_version_is_refused(sample: Sample) -> None:
     async with hosting(sample) as host:
         gate = await to_gate(host)

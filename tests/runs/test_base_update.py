@@ -54,6 +54,8 @@ def test_the_base_is_merged_verified_and_offered_and_what_was_approved_stands(do
     assert _reports(done, '"commands_ran"') == 2
     assert _reports(done, '"decided"') + _reports(done, '"answered"') == decided
     assert "✓ Done" in said.out
+    assert "(from main, 2 commits)" in said.out, "the change and the merge, not the base's own"
+    assert "news" not in said.out.partition("✓ Done")[2]
 
 
 def _reports(sample: Sample, kind: str, branch: str = "") -> int:
