@@ -362,22 +362,18 @@ class _AssignmentRun:
         if known := self.journal.observed(key):
             self.ledger.settle(key, known.usage.cost, known.usage.tokens)
             return known
-        began = self.now()
-        if item.capability in self.assignment.running:
-            # Commands run one after the other, so that waiting does not count against another's
-            # time limit.
-            async with self._commands:
-                self.notice(
-                    RequestStarted(capability=item.capability, params=printable(item.params, 100))
-                )
+        began, limits = self.now(), self.assignment.limits
+        runs = item.capability in self.assignment.running
+        # Commands run one after the other, so that waiting does not count against another's time
+        # limit.
+        async with self._commands if runs else self._room:
+            self.notice(
+                RequestStarted(capability=item.capability, params=printable(item.params, 100))
+            )
+            if runs:
                 self.journal.begun(key, item)
-                found = await self._fulfilled(item, self.assignment.limits.command_seconds)
-        else:
-            async with self._room:
-                self.notice(
-                    RequestStarted(capability=item.capability, params=printable(item.params, 100))
-                )
-                found = await self._fulfilled(item, self.assignment.limits.lookup_seconds)
+            seconds = limits.command_seconds if runs else limits.lookup_seconds
+            found = await self._fulfilled(item, seconds)
         took = round(self.now() - began, 3)
         return self.journal.looked(key, found.replace(seconds=took))
 

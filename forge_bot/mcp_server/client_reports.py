@@ -12,7 +12,7 @@ from forge_bot.mcp_server.client_agent_reports import (
     agent_worked,
 )
 from forge_bot.mcp_server.client_tries import ClientTries
-from forge_bot.mcp_server.publish_steps import done_by_client, is_pushed
+from forge_bot.mcp_server.publish_steps import is_pushed, publication
 from forge_bot.mcp_server.tool_schemas import Previous
 from forge_bot.runs.builtin_actions import written
 from forge_bot.runs.publish_result import PULL_REQUEST
@@ -141,6 +141,6 @@ def _executed(run: Run, action: Exec, said: Previous) -> ReportOutcome | None:
         )
     url = found[0] if found is not None and action.operation == "pull-request" else ""
     detail = f"opened {url}" if url else f"{label} was done by the client"
-    run.tell(done_by_client(run, action, detail, url))
+    run.tell(publication(run, action, detail, url))
     artifacts = (PULL_REQUEST,) if action.operation == "pull-request" else ()
     return ReportOutcome(updated=True, artifacts=artifacts, message=f"{label}: {detail}")

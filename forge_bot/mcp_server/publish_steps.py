@@ -32,7 +32,7 @@ def publish_step(run: Run, action: Exec) -> PublishStep | Published | Publicatio
     """
     match action.operation:
         case "open-issues":
-            return _published(run, action, issues_by_hand(run, action.phase))
+            return publication(run, action, issues_by_hand(run, action.phase))
         case "pull-request":
             return _pull_request(run, action)
         case "post-to-source":
@@ -47,9 +47,9 @@ def _pull_request(run: Run, action: Exec) -> PublishStep | Published:
     run.workspace.write(PULL_REQUEST, f"# {written.title}\n\n{written.body}")
     text = f"its text is {PULL_REQUEST}"
     if not offered.branch:
-        return _published(run, action, f"there is no pull request: {offered.said}")
+        return publication(run, action, f"there is no pull request: {offered.said}")
     if run.repository.remote_url() is None:
-        return _published(run, action, f"there is no remote to open a pull request at; {text}")
+        return publication(run, action, f"there is no remote to open a pull request at; {text}")
     if not is_pushed(run):
         return _push(run)
     head, elsewhere = offered_head(run.repository, offered.branch)
@@ -80,7 +80,7 @@ def is_pushed(run: Run) -> bool:
 def _post(run: Run, action: Exec) -> PublishStep | Published | PublicationAsked:
     source = run.state.source
     if run.state.flags.skip_pr:
-        return _published(
+        return publication(
             run, action, f"the result was not posted to {source.url}: the run was begun with --nopr"
         )
     if can_be_posted(run.pipeline, run.state):
@@ -89,7 +89,7 @@ def _post(run: Run, action: Exec) -> PublishStep | Published | PublicationAsked:
                 key=f"{action.action_id}/asked", at=now(), action_id=action.action_id
             )
         return PublishStep(("gh", "issue", "comment", source.url, "--body", comment_text(run)))
-    return _published(
+    return publication(
         run,
         action,
         f"the result was not posted to {source.url}: post"
@@ -101,11 +101,11 @@ def _last_push(run: Run, action: Exec) -> PublishStep | Published:
     offered = _offered(run)
     if not run.state.pull_request:
         place = offered.branch or run.state.branch
-        return _published(run, action, f"the work is on the branch {place}")
+        return publication(run, action, f"the work is on the branch {place}")
     if not is_pushed(run):
         return _push(run)
     if not is_separate(run.state):
-        return _published(run, action, f"the work is on the branch {run.state.branch}")
+        return publication(run, action, f"the work is on the branch {run.state.branch}")
     written = pull_request_text(run, offered)
     text = ("--title", written.title, "--body", written.body)
     return PublishStep(("gh", "pr", "edit", run.state.pull_request, *text))
@@ -119,7 +119,8 @@ def _push(run: Run) -> PublishStep:
     )
 
 
-def _published(run: Run, action: Exec, detail: str, url: str = "") -> Published:
+def publication(run: Run, action: Exec, detail: str, url: str = "") -> Published:
+    """Return the report that there is nothing left to publish."""
     branch = run.state.pull_request_branch
     if action.operation == "pull-request" and is_separate(run.state):
         branch = _offered(run).branch
@@ -131,8 +132,3 @@ def _published(run: Run, action: Exec, detail: str, url: str = "") -> Published:
         url=url,
         branch=branch,
     )
-
-
-def done_by_client(run: Run, action: Exec, detail: str, url: str) -> Published:
-    """The report that the client took the last step."""
-    return _published(run, action, detail, url)

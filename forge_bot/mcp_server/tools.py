@@ -1,6 +1,5 @@
 """The tools' names, arguments and descriptions, as a model reads them."""
 
-from functools import partial
 from typing import Annotated, Any
 
 from mcp.server.mcpserver import Context, Resolve
@@ -157,7 +156,7 @@ def add_reporting(server: ForgeServer, service: LazyService) -> None:
             "setup_only": setup_only,
             "action_id": action_id,
         }
-        told = await in_thread(partial(_reported, service, workspace, phase, said))
+        told = await in_thread(lambda: service().report_result(workspace, phase, said))
         await announce(ctx, server.listeners, workspace)
         meta: dict[str, JsonValue] = {
             "annotations": {"findings": len(told.findings)},
@@ -168,7 +167,3 @@ def add_reporting(server: ForgeServer, service: LazyService) -> None:
             meta=meta,
             links=[artifact_of(workspace, told.artifact_written)] if told.artifact_written else (),
         )
-
-
-def _reported(service: LazyService, workspace: str, phase: str, said: dict[str, Any]) -> Any:
-    return service().report_result(workspace, phase, said)

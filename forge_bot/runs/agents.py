@@ -238,38 +238,30 @@ class Agents:
         worktree: AgentWorktree,
         lane: BatchLane | None,
     ) -> WorkResult:
+        prefix = prefix_of(action.action_id, task)
         try:
-            return await self._worked(action, task, worktree, lane)
+            prompt, material = await self._prompt(action, task, worktree)
+            assignment = self._assignment(action, task, prompt, material)
+            contract = answer_contract(self.run, action)
+            finished = await work(
+                assignment,
+                model=self.models[action.tier],
+                context=self._context(assignment, worktree, lane),
+                journal=self.journal,
+                ledger=self.ledger,
+                check=self.applier.check(action, task, contract, worktree.tree),
+                run_commands=lambda effect: self._try(action, task, effect, worktree),
+                notice=lambda notice: self._thinking(notice, task),
+                now=time.monotonic,
+                steps=OneStep(self.only),
+                lane=lane,
+            )
         except (ForgeError, PausedBefore):
             if lane is not None:
-                lane.leave(prefix_of(action.action_id, task))
+                lane.leave(prefix)
             raise
-
-    async def _worked(
-        self,
-        action: SpawnAgent,
-        task: TaskId | None,
-        worktree: AgentWorktree,
-        lane: BatchLane | None,
-    ) -> WorkResult:
-        prompt, material = await self._prompt(action, task, worktree)
-        assignment = self._assignment(action, task, prompt, material)
-        contract = answer_contract(self.run, action)
-        finished = await work(
-            assignment,
-            model=self.models[action.tier],
-            context=self._context(assignment, worktree, lane),
-            journal=self.journal,
-            ledger=self.ledger,
-            check=self.applier.check(action, task, contract, worktree.tree),
-            run_commands=lambda effect: self._try(action, task, effect, worktree),
-            notice=lambda notice: self._thinking(notice, task),
-            now=time.monotonic,
-            steps=OneStep(self.only),
-            lane=lane,
-        )
         if lane is not None:
-            lane.leave(assignment.prefix)
+            lane.leave(prefix)
         if finished.stop is StopReason.MODEL_UNAVAILABLE:
             # The run has no error: its state is unchanged, and it continues when the model is
             # available again.

@@ -77,29 +77,21 @@ class OutputApplier:
     def __init__(self, run: Run) -> None:
         self.run = run
 
-    def complaints(
-        self, answer: Document | Change, contract: ArtifactContract, tree: Tree
-    ) -> tuple[str, ...]:
-        """Return why an answer for a tree goes back to the model; empty if it can be used."""
-        found = [*contract.complaints(answer.artifact_markdown)]
-        if isinstance(answer, Change):
-            found += self._plan(answer, tree).problems
-        return tuple(found)
-
     def check(
         self, action: SpawnAgent, task: TaskId | None, contract: ArtifactContract, tree: Tree
     ) -> Callable[[Document | Change], tuple[str, ...]]:
-        """Return the check of one agent's answers. A mere doubt sends an answer back once."""
+        """Return the check of one agent's answers: why an answer for a tree goes back to the model,
+        nothing if it can be used. A mere doubt sends an answer back once.
+        """
         told = set[str]()
 
-        tasks = () if task is None else (task,)
-
         def complaints(answer: Document | Change) -> tuple[str, ...]:
-            doubts = () if told else self.doubts(action, answer.artifact_markdown)
+            text = answer.artifact_markdown
+            doubts = () if told else self.doubts(action, text)
             told.update(doubts)
-            planned = dict(self._plan(answer, tree).files) if isinstance(answer, Change) else {}
-            left = said_left(self.left_in_conflict(tasks, planned, tree))
-            return (*self.complaints(answer, contract, tree), *left, *doubts)
+            plan = self._plan(answer, tree) if isinstance(answer, Change) else EditPlan()
+            left = said_left(self.left_in_conflict((task,), dict(plan.files), tree))
+            return (*contract.complaints(text), *plan.problems, *left, *doubts)
 
         return complaints
 

@@ -112,10 +112,7 @@ class Session:
         with open_run(self.repository, info, self.config) as run:
             for notice in run.notices:
                 self.tell(Message(text=notice))
-            return self._inquired(run, text)
-
-    def _inquired(self, run: Run, text: str) -> Outcome:
-        return self.explained(inquire(run, text, **self._inquiry(run)))
+            return self.explained(inquire(run, text, **self._inquiry(run)))
 
     def _inquiry(self, run: Run) -> InquiryArguments:
         """Return the arguments of an inquiry. Raises what opening models and prompts raises."""

@@ -167,17 +167,11 @@ def _installable(
 def _extras(
     project: Mapping[str, object], legacy: Mapping[str, Mapping[str, str]]
 ) -> Iterator[DependencySource]:
-    declared = table(project, "project", "optional-dependencies")
-    yield from _sources("extra", {name: strings(value) for name, value in declared.items()})
-    poetry = table(project, "tool", "poetry", "extras")
-    yield from _sources("extra", {name: strings(value) for name, value in poetry.items()})
-    yield from _sources(
-        "extra",
-        {
-            name: tuple(value.splitlines())
-            for name, value in legacy.get("options.extras_require", {}).items()
-        },
-    )
+    for keys in (("project", "optional-dependencies"), ("tool", "poetry", "extras")):
+        declared = table(project, *keys)
+        yield from _sources("extra", {name: strings(value) for name, value in declared.items()})
+    old = legacy.get("options.extras_require", {})
+    yield from _sources("extra", {name: tuple(text.splitlines()) for name, text in old.items()})
 
 
 def _groups(project: Mapping[str, object]) -> Iterator[DependencySource]:
@@ -186,31 +180,18 @@ def _groups(project: Mapping[str, object]) -> Iterator[DependencySource]:
     They are standard groups, and those of uv, Poetry, PDM and Hatch.
     """
     standard = table(project, "dependency-groups")
-    yield from _sources(
-        "group", {name: tuple(dependency_group(standard, name)) for name in standard}
-    )
     tool = table(project, "tool")
-    yield from _sources("group", {"dev": strings(table(tool, "uv").get("dev-dependencies"))})
-    yield from _sources(
-        "group", {"dev": tuple(from_tables(table(tool, "poetry", "dev-dependencies")))}
-    )
-    poetry = table(tool, "poetry", "group")
-    yield from _sources(
-        "group", {name: tuple(from_tables(table(poetry, name, "dependencies"))) for name in poetry}
-    )
-    pdm = table(tool, "pdm", "dev-dependencies")
-    yield from _sources(
-        "group",
-        {
-            name: tuple(each for each in strings(pdm[name]) if not each.startswith("-"))
-            for name in pdm
-        },
-    )
+    poetry, pdm = table(tool, "poetry", "group"), table(tool, "pdm", "dev-dependencies")
     hatch = table(tool, "hatch", "envs")
-    yield from _sources(
-        "group",
+    for named in (
+        {name: tuple(dependency_group(standard, name)) for name in standard},
+        {"dev": strings(table(tool, "uv").get("dev-dependencies"))},
+        {"dev": tuple(from_tables(table(tool, "poetry", "dev-dependencies")))},
+        {name: tuple(from_tables(table(poetry, name, "dependencies"))) for name in poetry},
+        {name: tuple(x for x in strings(pdm[name]) if not x.startswith("-")) for name in pdm},
         {"dev" if name == "default" else name: _hatch(table(hatch, name)) for name in hatch},
-    )
+    ):
+        yield from _sources("group", named)
 
 
 def _hatch(environment: Mapping[str, object]) -> tuple[str, ...]:
