@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 from pydantic import JsonValue
 
-from forge_bot.engine.effort import EffortGuess, guess_effort
 from forge_bot.errors import BadArguments, ContextMissing, EmptyTask
 from forge_bot.mcp_server.task_source import Origin, fetch_needed, origin_of
 from forge_bot.mcp_server.tool_schemas import ExternalContext, SourceType
+from forge_bot.runs.effort import EffortGuess, guess_effort
 from forge_bot.runs.request_draft import RequestDraft, draft_from, draft_from_words
 from forge_bot.sentences import say
 from forge_bot.values import Effort, Frozen

@@ -10,12 +10,12 @@ from uuid import uuid4
 from pydantic import Field
 
 from forge_bot.engine import Pipeline, start
-from forge_bot.engine.effort import EffortGuess, guess_effort
 from forge_bot.engine.reports import RunFlags, RunStarted
 from forge_bot.errors import BadOption, DirtyTree
 from forge_bot.gate.arguments import NO_LIMIT, Amount
 from forge_bot.git import Head, Repository, Tree, blob_id
 from forge_bot.runs.commit_message import start_subject
+from forge_bot.runs.effort import EffortGuess, guess_effort
 from forge_bot.runs.ended_records import newest_records, record_tips
 from forge_bot.runs.failed_starts import FailedStart, noted, remove_failed_starts
 from forge_bot.runs.find_runs import RunInfo

@@ -9,8 +9,8 @@ import yaml
 from pydantic import TypeAdapter
 
 from forge_bot.artifacts.change_name import ChangeType, change_name
-from forge_bot.engine.effort import guess_effort
 from forge_bot.errors import BadOption
+from forge_bot.runs.effort import guess_effort
 from forge_bot.values import Effort, Frozen
 
 FILLING = "Nothing to see in this sentence. " * 20
