@@ -11,7 +11,7 @@ from rich.prompt import Prompt
 from forge_bot.cli.coding_agents import at_terminal
 from forge_bot.cli.console import Console
 from forge_bot.errors import BadOption
-from forge_bot.runs.create_run import QUESTIONS
+from forge_bot.runs.create_run import discussion_questions
 from forge_bot.sentences import say
 
 _SHORT = 120
@@ -25,9 +25,9 @@ def discussed(task: str, answers: Sequence[str], *, wanted: bool) -> str | None:
     `answers` belong to the questions in their order; an empty or missing one leaves its question
     out.
     """
-    if len(answers) > len(QUESTIONS):
+    if len(answers) > (most := len(discussion_questions())):
         raise BadOption(
-            say("cli.discussion.too_many_answers", count=len(answers), questions=len(QUESTIONS)),
+            say("cli.discussion.too_many_answers", count=len(answers), questions=most),
             details=_numbered(),
         )
     if answers:
@@ -42,20 +42,22 @@ def discussed(task: str, answers: Sequence[str], *, wanted: bool) -> str | None:
     return _written(
         [
             Prompt.ask(f"  {question}", default="", show_default=False, console=console)
-            for question in QUESTIONS
+            for question in discussion_questions()
         ]
     )
 
 
 def _written(answers: Sequence[str]) -> str:
-    pairs = zip(QUESTIONS, answers, strict=False)
+    pairs = zip(discussion_questions(), answers, strict=False)
     return "\n\n".join(
         f"**{question}**\n{answer.strip()}" for question, answer in pairs if answer.strip()
     )
 
 
 def _numbered() -> tuple[str, ...]:
-    return tuple(f"{number}. {question}" for number, question in enumerate(QUESTIONS, 1))
+    return tuple(
+        f"{number}. {question}" for number, question in enumerate(discussion_questions(), 1)
+    )
 
 
 def _say_how(task: str) -> None:
@@ -66,5 +68,5 @@ def _say_how(task: str) -> None:
     console.print(say("cli.discussion.answer_by_options"))
     words = task.strip()
     named = shlex.quote(words) if len(words) <= _SHORT and "\n" not in words else '"TASK"'
-    shown = f"forge-bot run {named} " + " ".join('--answer "…"' for _ in QUESTIONS)
+    shown = f"forge-bot run {named} " + " ".join('--answer "…"' for _ in discussion_questions())
     console.print(f"  {escape(shown)}", highlight=False)

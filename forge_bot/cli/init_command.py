@@ -155,7 +155,7 @@ def _make_labels(place: RepositoryAddress | None, console: Console) -> None:
         raise BadOption(say("cli.init_command.labels_not_made", lacking=lacking), hint=hint)
     with GitHub(place.name, token, place.api, patience=0) as github:
         for label in LABELS:
-            made = github.create_label(label.name, label.color, label.description)
+            made = github.create_label(label.name, label.color, say(label.meaning))
             console.print(
                 f"[green]✓[/] label {escape(label.name)} {'made' if made else '[dim]is there[/]'}",
                 highlight=False,

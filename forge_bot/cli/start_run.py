@@ -188,7 +188,7 @@ def _check(start: _Start, plan: RunPlan) -> None:
 
 def _of_steps(plan: RunPlan) -> RunPlan:
     """Return the plan of a run without a model: it is the same at every effort."""
-    return plan.replace(effort=Effort.S, effort_reason="no model is asked")
+    return plan.replace(effort=Effort.S, effort_reason=say("runs.effort.no_model"))
 
 
 def _begun(going: Session, start: _Start, beginning: NewRun, estimate: Estimate | None) -> int:
@@ -283,7 +283,8 @@ def _confirmed(start: _Start, plan: RunPlan, estimate: Estimate) -> RunPlan:
     if not said.strip():
         return plan
     if said.strip().upper() in set(Effort):
-        return plan.replace(effort=Effort(said.strip().upper()), effort_reason="you chose it")
+        chosen = Effort(said.strip().upper())
+        return plan.replace(effort=chosen, effort_reason=say("runs.effort.you_chose_it"))
     return start.plan(said.strip(), plan.effort.value)
 
 

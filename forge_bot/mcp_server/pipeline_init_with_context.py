@@ -43,7 +43,14 @@ from forge_bot.mcp_server.tool_schemas import (
 )
 from forge_bot.runs.checks import CheckReport, CheckSubject, RunIntent
 from forge_bot.runs.checks.configuration_checks import ignored_over_mcp, signing
-from forge_bot.runs.create_run import QUESTIONS, NewRun, RunPlan, create_run, plan_for, scope_folder
+from forge_bot.runs.create_run import (
+    NewRun,
+    RunPlan,
+    create_run,
+    discussion_questions,
+    plan_for,
+    scope_folder,
+)
 from forge_bot.runs.estimate import Estimate, estimate, in_words
 from forge_bot.runs.files_of_run import raw_file
 from forge_bot.runs.kept_profiles import profile_at
@@ -113,7 +120,7 @@ class Confirmations:
         discussing = told.flags.discuss and not told.flags.auto and told.origin.type == "text"
         if discussing and _ANSWERS not in told.text:
             return NeedsDiscussion(
-                needs_discussion=Discussion(questions=QUESTIONS, message=_PLEASE)
+                needs_discussion=Discussion(questions=discussion_questions(), message=_PLEASE)
             )
         return _asked(root, pipeline, ticket, told)
 
@@ -322,7 +329,7 @@ def _planned(
     reason = (
         guessed.reason
         if guessed is not None and guessed.effort is chosen.effort
-        else "the effort that was confirmed"
+        else say("runs.effort.confirmed")
     )
     plan = plan_for(
         root.repository,

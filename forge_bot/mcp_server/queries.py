@@ -152,17 +152,29 @@ class Queries:
             f"{language.name} ({language.percent}%)" for language in profile.languages
         )
         known = [
-            f"- {self.roots.workspace(root, info.name)}: {info.title} ({_where(info)},"
-            f" {info.branch})"
+            say(
+                "client.queries.run_under_way",
+                workspace=self.roots.workspace(root, info.name),
+                title=info.title,
+                where=_where(info),
+                branch=info.branch,
+            )
             for info in root.runs()[:_RUNS_SHOWN]
             if not info.ended
         ]
+        checked_out = (
+            say("client.queries.branch", branch=branch)
+            if branch
+            else say("client.queries.no_branch")
+        )
         parts = [
             f"# {root.id}",
-            f"{f'Branch `{branch}`' if branch else 'No branch is checked out'}. {languages}",
-            "## Commands\n\n" + ("\n".join(commands) or "None was found."),
-            "## Runs under way\n\n" + ("\n".join(known) or "None. pipeline_init begins one."),
-            "## Structure\n\n" + (self._structure(root) or "Not read yet; forge_graph reads it."),
+            f"{checked_out} {languages}",
+            _section("client.queries.commands", "\n".join(commands), "client.queries.no_command"),
+            _section("client.queries.runs_under_way", "\n".join(known), "client.queries.no_run"),
+            _section(
+                "client.queries.structure", self._structure(root), "client.queries.not_read_yet"
+            ),
         ]
         return "\n\n".join(parts) + "\n"
 
@@ -179,11 +191,11 @@ class Queries:
         """
         found: list[tuple[str, str, str, str]] = []
         for root in self.roots.all:
-            about = "where the repository and its runs stand"
+            about = say("client.queries.where_it_stands")
             try:
                 alive = [info for info in root.runs() if not info.ended][:_RUNS_SHOWN]
             except ForgeError as error:
-                about, alive = f"its runs cannot be listed: {in_one_line(error)}", []
+                about, alive = say("client.queries.runs_not_listed", problem=in_one_line(error)), []
             name = f"{root.id} context"
             found.append((f"forge://project/{root.id}/context", name, about, "text/markdown"))
             found += [
@@ -230,7 +242,14 @@ def _line(info: RunInfo, workspace: str) -> dict[str, JsonValue]:
 
 
 def _where(info: RunInfo) -> str:
-    return f"waits for a person at {info.gate}" if info.waiting else f"at {info.phase}"
+    if info.waiting:
+        return say("client.queries.waits_for_a_person", gate=info.gate)
+    return say("client.queries.at_phase", phase=info.phase)
+
+
+def _section(title: str, text: str, without: str) -> str:
+    """Return a part of the page about a project; `without` names what is said where it is empty."""
+    return f"## {say(title)}\n\n{text or say(without)}"
 
 
 def _listed(name: str, state: State) -> JsonValue:

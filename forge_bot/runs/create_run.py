@@ -43,12 +43,14 @@ from forge_bot.values import Effort, Frozen, RecordsPolicy
 _FOLDED = "* linguist-generated gitlab-generated\n"
 """Attributes by which GitHub and GitLab fold files in a diff."""
 
-QUESTIONS = (
-    "What is the main goal of this change?",
-    "Are there constraints or things that must not change?",
-    "How will you know that it is done?",
-)
-"""The questions of `--discuss` before a run begins."""
+
+def discussion_questions() -> tuple[str, ...]:
+    """Return the questions of `--discuss`, which are asked before a run begins."""
+    return (
+        say("runs.create_run.main_goal"),
+        say("runs.create_run.constraints"),
+        say("runs.create_run.sign_that_it_is_done"),
+    )
 
 
 class RunPlan(Frozen):

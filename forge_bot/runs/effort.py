@@ -6,6 +6,7 @@ import unicodedata
 from collections.abc import Sequence
 
 from forge_bot.errors import BadOption
+from forge_bot.sentences import say
 from forge_bot.values import Effort, Frozen
 
 _LABEL = re.compile(
@@ -89,16 +90,22 @@ def guess_effort(
     are ignored. Raises BadOption if the flag is none of S, M, L.
     """
     if flag is not None:
-        return EffortGuess(effort=_flag(flag), reason="the effort that was asked for")
+        return EffortGuess(effort=_flag(flag), reason=say("runs.effort.asked_for"))
     if (label := _label(labels)) is not None:
         return label
     if (size := _TYPES.get(issue_type.strip().lower())) is not None:
-        return EffortGuess(effort=size, reason=f"the issue type “{issue_type.strip()}”")
+        return EffortGuess(
+            effort=size, reason=say("runs.effort.issue_type", type=issue_type.strip())
+        )
     if story_points is not None and math.isfinite(story_points) and story_points > 0:
         effort = next((size for most, size in _MOST_POINTS if story_points <= most), Effort.L)
         return EffortGuess(
             effort=effort,
-            reason=f"{story_points:g} story {'point' if story_points == 1 else 'points'}",
+            reason=say(
+                "runs.effort.story_points",
+                points=f"{story_points:g}",
+                count=math.ceil(story_points),
+            ),
         )
     return _by_scope(read_scope(text))
 
@@ -123,26 +130,28 @@ def read_scope(text: str) -> Scope:
 
 def _by_scope(scope: Scope) -> EffortGuess:
     if scope.items >= LARGE_ITEMS:
-        return EffortGuess(effort=Effort.L, reason=f"a list of {scope.items} items")
+        return _large(say("runs.effort.list_of_items", count=scope.items))
     if scope.files >= LARGE_FILES:
-        return EffortGuess(effort=Effort.L, reason=f"{scope.files} files named")
+        return _large(say("runs.effort.files_named", count=scope.files))
     if scope.words >= LARGE_WORDS:
-        return EffortGuess(effort=Effort.L, reason=f"a long request of about {scope.words} words")
+        return _large(say("runs.effort.long_request", count=scope.words))
     short = scope.words <= SMALL_WORDS and scope.items <= SMALL_ITEMS and scope.files <= SMALL_FILES
     if short and scope.traceback:
-        return EffortGuess(effort=Effort.S, reason="a short request with a traceback")
+        return EffortGuess(effort=Effort.S, reason=say("runs.effort.short_with_traceback"))
     if short and scope.places:
-        return EffortGuess(effort=Effort.S, reason="a short request that names its place")
-    return EffortGuess(effort=Effort.M, reason="no sign that the request is small or large")
+        return EffortGuess(effort=Effort.S, reason=say("runs.effort.short_with_place"))
+    return EffortGuess(effort=Effort.M, reason=say("runs.effort.no_sign"))
+
+
+def _large(reason: str) -> EffortGuess:
+    return EffortGuess(effort=Effort.L, reason=reason)
 
 
 def _flag(flag: str) -> Effort:
     try:
         return Effort(flag.strip().upper())
     except ValueError:
-        raise BadOption(
-            f"Effort “{flag}” does not exist; it is one of {', '.join(Effort)}."
-        ) from None
+        raise BadOption(say("runs.effort.unknown", effort=flag, known=", ".join(Effort))) from None
 
 
 def _label(labels: Sequence[str]) -> EffortGuess | None:
@@ -155,4 +164,4 @@ def _label(labels: Sequence[str]) -> EffortGuess | None:
     if not found:
         return None
     _, rank, label = max(found)
-    return EffortGuess(effort=_ORDER[rank], reason=f"the label “{label}”")
+    return EffortGuess(effort=_ORDER[rank], reason=say("runs.effort.label", label=label))

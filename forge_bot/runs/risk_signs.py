@@ -7,6 +7,7 @@ from forge_bot.agent.tools.placeholders import variables_of
 from forge_bot.agent.tools.setup import CapabilitySetup
 from forge_bot.knowledge import Profile
 from forge_bot.sandbox import BackendName
+from forge_bot.sentences import say
 from forge_bot.settings.capability_file import MCPHttpServerConfig
 from forge_bot.settings.protected_paths import protected
 
@@ -34,11 +35,11 @@ def design_risks(
     )
     found: list[str] = []
     if touched := protected(paths, patterns):
-        found.append("names protected files: " + ", ".join(touched[:5]))
+        found.append(say("runs.risk_signs.protected_files", files=", ".join(touched[:5])))
     if (line := _line_of(_DEPENDENCY, design)) is not None:
-        found.append(f"speaks of a new dependency: “{line}”")
+        found.append(say("runs.risk_signs.new_dependency", line=line))
     if len(paths) > _MANY_FILES:
-        found.append(f"names {len(paths)} files")
+        found.append(say("runs.risk_signs.many_files", count=len(paths)))
     return tuple(found)
 
 
@@ -63,13 +64,17 @@ def capability_risks(setup: CapabilitySetup) -> tuple[str, ...]:
     for name, server in setup.config.mcp_servers.items():
         if server.disabled:
             continue
-        given = f", with {', '.join(each)}" if (each := variables_of(server)) else ""
         if isinstance(server, MCPHttpServerConfig):
-            found.append(f"the server {name} is asked over the network{given}")
+            risk = say("runs.risk_signs.server_over_the_network", server=name)
         elif name in setup.policy.network:
-            found.append(f"the server {name} may use the network{given}")
+            risk = say("runs.risk_signs.server_may_use_the_network", server=name)
         elif setup.sandbox in {"off", "landlock"} or not boxes_work():
-            found.append(f"the server {name} runs without a sandbox{given}")
+            risk = say("runs.risk_signs.server_without_a_sandbox", server=name)
+        else:
+            continue
+        if given := ", ".join(variables_of(server)):
+            risk = say("runs.risk_signs.with_variables", risk=risk, given=given)
+        found.append(risk)
     return tuple(found)
 
 
@@ -81,14 +86,11 @@ def setup_risks(profile: Profile, backend: BackendName | None) -> tuple[str, ...
     """
     found: list[str] = []
     if not profile.commands.test:
-        found.append("there are no tests to verify with")
+        found.append(say("runs.risk_signs.no_tests"))
     if backend is BackendName.OFF:
-        found.append("project commands run without a sandbox; forge-bot doctor says how to get one")
+        found.append(say("runs.risk_signs.no_sandbox"))
         if profile.commands.setup:
-            found.append("setup has the machine's network, without a proxy")
+            found.append(say("runs.risk_signs.network_of_the_machine"))
     elif backend is BackendName.LANDLOCK and profile.commands.setup:
-        found.append(
-            "setup has no network namespace here: it could call any address at one port, past the"
-            " proxy"
-        )
+        found.append(say("runs.risk_signs.no_network_namespace"))
     return tuple(found)

@@ -25,30 +25,17 @@ class Label(Frozen):
 
     name: str
     color: str
-    description: str
+    meaning: str
+    """The name of the sentence that GitHub shows beside it."""
 
 
 LABELS = (
-    Label(name="forge", color="5319e7", description="forge-bot makes a pull request of this issue"),
-    Label(
-        name="forge:S", color="c5def5", description="with this label forge-bot takes the short way"
-    ),
-    Label(
-        name="forge:M", color="c5def5", description="with this label forge-bot takes the usual way"
-    ),
-    Label(
-        name="forge:L", color="c5def5", description="with this label forge-bot takes the long way"
-    ),
-    Label(
-        name="forge:auto",
-        color="c5def5",
-        description="forge-bot passes checkpoints that are approved and not risky",
-    ),
-    Label(
-        name="forge:batch",
-        color="c5def5",
-        description="forge-bot asks models in batches: slower, at half the price",
-    ),
+    Label(name="forge", color="5319e7", meaning="runs.workflow_file.label_starts_a_run"),
+    Label(name="forge:S", color="c5def5", meaning="runs.workflow_file.label_short_way"),
+    Label(name="forge:M", color="c5def5", meaning="runs.workflow_file.label_usual_way"),
+    Label(name="forge:L", color="c5def5", meaning="runs.workflow_file.label_long_way"),
+    Label(name="forge:auto", color="c5def5", meaning="runs.workflow_file.label_auto"),
+    Label(name="forge:batch", color="c5def5", meaning="runs.workflow_file.label_batch"),
 )
 
 
