@@ -67,7 +67,7 @@ def _about_graphs(server: ForgeServer, service: LazyService) -> None:
 
     @server.resource("forge://glove/{kind}/{stack}", mime_type=JSON)
     async def glove(kind: str, stack: str) -> str:
-        """What is read of one stack."""
+        """One stack with everything that is read of it."""
         return await _json(lambda: service().looking.graphs.glove(kind, stack))
 
 

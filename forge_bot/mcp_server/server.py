@@ -6,7 +6,7 @@ from forge_bot.mcp_server.prompts import add_prompts
 from forge_bot.mcp_server.protocol import ForgeServer
 from forge_bot.mcp_server.resource_handlers import add_resources
 from forge_bot.mcp_server.service_calls import LazyService
-from forge_bot.mcp_server.side_tools import add_history, add_looking, add_steering
+from forge_bot.mcp_server.side_tools import add_history, add_project, add_runs, add_steering
 from forge_bot.mcp_server.tools import add_beginning, add_loop, add_reporting
 
 INSTRUCTIONS = (
@@ -22,7 +22,8 @@ def make_server(service: LazyService, *, debug: bool = False) -> ForgeServer:
     add_beginning(server, service)
     add_loop(server, service)
     add_reporting(server, service)
-    add_looking(server, service)
+    add_project(server, service)
+    add_runs(server, service)
     add_history(server, service)
     add_steering(server, service)
     add_resources(server, service)

@@ -19,8 +19,8 @@ _ENDS = ToolAnnotations(
 )
 
 
-def add_looking(server: ForgeServer, service: LazyService) -> None:
-    """Tools that look at the present: the project, its graph, a run."""
+def add_project(server: ForgeServer, service: LazyService) -> None:
+    """Tools that look at a project and its graph."""
 
     @server.tool(annotations=READS, structured_output=False)
     async def forge_orient(
@@ -68,9 +68,13 @@ def add_looking(server: ForgeServer, service: LazyService) -> None:
             meta["annotations"] = {"findings": found.count}
         return answered(found, meta=meta)
 
+
+def add_runs(server: ForgeServer, service: LazyService) -> None:
+    """Tools that look at a run and at the list of them."""
+
     @server.tool(annotations=READS, structured_output=False)
     async def state_resume_info(workspace: str) -> CallToolResult:
-        """Where a run stands, and how to go on with it."""
+        """The position of a run, and the way to go on with it."""
         found = await in_thread(lambda: service().managing.resume_info(workspace))
         links = links_of(found.workspace)
         named = [(link.rpartition("/")[2], link) for link in links[:2]]
@@ -79,10 +83,6 @@ def add_looking(server: ForgeServer, service: LazyService) -> None:
             links=named,
             meta={"hints": {"next": found.instruction}, "resource_links": [*links]},
         )
-
-
-def add_history(server: ForgeServer, service: LazyService) -> None:
-    """Tools that look at all runs, and at a document of one."""
 
     @server.tool(annotations=READS, structured_output=False)
     async def run_list(ended: bool = False) -> CallToolResult:
@@ -96,6 +96,10 @@ def add_history(server: ForgeServer, service: LazyService) -> None:
                 ]
             },
         )
+
+
+def add_history(server: ForgeServer, service: LazyService) -> None:
+    """Tools that look at all runs, and at a document of one."""
 
     @server.tool(annotations=READS, structured_output=False)
     async def history_search(
@@ -116,7 +120,7 @@ def add_history(server: ForgeServer, service: LazyService) -> None:
         effort: str = "M",
         project: str = "",
     ) -> CallToolResult:
-        """What a run took, what one of an effort will probably take, or all runs together."""
+        """Time and cost of a run, the probable ones of an effort, or those of all runs."""
         return answered(
             await in_thread(lambda: service().managing.analytics(kind, workspace, effort, project))
         )
@@ -147,8 +151,8 @@ def add_steering(server: ForgeServer, service: LazyService) -> None:
         phase: str = "",
         notes: str = "",
     ) -> CallToolResult | InputRequiredResult:
-        """When the person wants it: end a run, send it back to a phase, or merge its base branch
-        into one that is done.
+        """End a run, send it back to a phase, or merge its base branch into one that is done, when
+        the person wants it.
         """
         found = await controlled(ctx, service, workspace, operation, phase, notes)
         if isinstance(found, InputRequiredResult):
