@@ -14,6 +14,7 @@ import pytest
 from tests.fakes.github import FakeGitHub, Issue
 from tests.fakes.sample import Said, Sample, by_script
 from tests.fakes.sampled import sampled_rows
+from tests.fakes.warm_python import warm_python
 
 TASK = "Fix the rota before its start"
 ASCII_ONLY = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
@@ -25,6 +26,7 @@ def program(
     streams: str = "",
     without: tuple[str, ...] = (),
     environ: Mapping[str, str] | None = None,
+    python: str = sys.executable,
 ) -> Said:
     """The program as a process of its own, under a shell that opens or closes its streams as
     `streams` says.
@@ -41,7 +43,7 @@ def program(
         "-c",
         f'set -o pipefail; "$@" {streams}',
         "bash",
-        sys.executable,
+        python,
         "-m",
         "forge_bot",
         *words,
@@ -351,14 +353,14 @@ def test_an_issue_with_characters_that_no_file_holds_is_taken_without_them(
 
 def test_bytes_that_are_no_text_become_signs_and_the_run_goes_on(sample: Sample) -> None:
     model = sample.model()
-    said = program(
-        sample, "run", b"Fix the caf\xe9 \x1b[31mlogin\x07 soon", "--effort", "s", "--model", model
-    )
+    words = b"Fix the caf\xe9 \x1b[31mlogin\x07 soon"
+    said = program(sample, "run", words, "--effort", "s", "--model", model, python=warm_python())
     assert said.code == 3, said
     assert "\x1b" not in said.out
     assert "\x07" not in said.out
     assert "Fix the caf\ufffd" in (sample.workspace / "request.md").read_text()
-    assert program(sample, "reject", b"caf\xe9, please", "--model", model).code == 3
+    again = program(sample, "reject", b"caf\xe9, please", "--model", model, python=warm_python())
+    assert again.code == 3, again
 
 
 def test_an_answer_that_cannot_be_taken_changes_nothing(sample: Sample) -> None:

@@ -97,6 +97,8 @@ def test_a_document_is_shown_where_the_reports_of_its_run_cannot_be_read(sample:
     assert (shown.code, "before the rota starts" in shown.out) == (0, True)
 
 
+@pytest.mark.journey
+@pytest.mark.first_line
 @pytest.mark.promise("cli-own-tree")
 def test_the_users_uncommitted_work_is_never_touched(sample: Sample) -> None:
     (sample.path / "rota" / "schedule.py").write_text("# half done\n")
@@ -261,12 +263,16 @@ def test_auto_goes_through_when_the_reviewer_approves(sample: Sample) -> None:
     assert "Human Reviews Design: passed by --auto, since the review says APPROVE" in told
 
 
+@pytest.mark.journey
+@pytest.mark.first_line
 @pytest.mark.promise("design-no-pull-request", "cli-option-nopr")
 def test_without_a_pull_request_no_text_is_prepared(sample: Sample) -> None:
     sample.forge("run", TASK, "--effort", "S", "--auto", "--nopr", "--model", sample.model())
     assert not (sample.workspace / "pull-request.md").exists()
 
 
+@pytest.mark.journey
+@pytest.mark.first_line
 @pytest.mark.promise("cli-option-debug")
 def test_debug_adds_its_report_to_the_summary(
     sample: Sample, monkeypatch: pytest.MonkeyPatch

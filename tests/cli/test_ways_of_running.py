@@ -56,6 +56,8 @@ def test_what_was_recorded_in_one_run_answers_the_next(sample: Sample, tmp_path:
     assert sample.git("show", f"{sample.branch}:rota/schedule.py") == first
 
 
+@pytest.mark.journey
+@pytest.mark.first_line
 def test_the_model_of_a_run_answers_its_next_commands_until_another_is_named(
     sample: Sample, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -110,6 +112,8 @@ def test_the_commands_of_the_project_write_outside_of_the_work_tree_only_without
     assert outside.exists() == written
 
 
+@pytest.mark.journey
+@pytest.mark.first_line
 @pytest.mark.promise("design-only-adds", "cli-no-main")
 def test_a_run_only_adds_commits_to_its_own_branch(sample: Sample) -> None:
     main = sample.git("rev-parse", "main")

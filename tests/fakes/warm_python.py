@@ -9,6 +9,7 @@ that, of kills of single jobs and of process ids start the real one.
 
 import ast
 import atexit
+import fcntl
 import gc
 import importlib
 import os
@@ -20,7 +21,8 @@ import socket
 import subprocess
 import sys
 import tempfile
-from contextlib import suppress
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -30,6 +32,8 @@ from pydantic import BaseModel, TypeAdapter
 
 ROOT = Path(__file__).parents[2]
 _MODULES = ("forge_bot", "forge_bot.bot.worker")
+_USERS = "users"
+"""A pipe that every test process holds open for as long as it may ask."""
 _LOADED = (
     "forge_bot.cli.app",
     "forge_bot.bot.job",
@@ -79,9 +83,44 @@ posix._exit(status)
 
 @cache
 def warm_python() -> str:
-    """Start the server of this test process, once; the path of the program that asks it."""
-    folder = Path(tempfile.mkdtemp(prefix="warm-"))
-    launcher = folder / "python"
+    """Return the program. All test processes of one run of the tests ask the same server: the first
+    that needs it starts it, and it ends when none of them is left.
+    """
+    run = os.environ.get("PYTEST_XDIST_TESTRUNUID") or os.getpid()
+    folder = Path(tempfile.gettempdir(), f"warm-{run}")
+    with _alone():
+        folder.mkdir(mode=0o700, exist_ok=True)
+        if not _joined(folder):
+            _start(folder)
+    return str(folder / "python")
+
+
+@contextmanager
+def _alone() -> Generator[None]:
+    """Let no other process start, join or end a server meanwhile."""
+    lock = os.open(tempfile.gettempdir(), os.O_RDONLY)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(lock)
+
+
+def _joined(folder: Path) -> bool:
+    """Keep the server of another process alive, if there is one, for as long as this process."""
+    try:
+        os.open(folder / _USERS, os.O_WRONLY | os.O_NONBLOCK)
+    except OSError:
+        return False
+    return True
+
+
+def _start(folder: Path) -> None:
+    for name in (_USERS, "socket"):
+        (folder / name).unlink(missing_ok=True)
+    os.mkfifo(folder / _USERS)
+    users = os.open(folder / _USERS, os.O_RDONLY | os.O_NONBLOCK)
+    using = os.open(folder / _USERS, os.O_WRONLY)
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(str(folder / "socket"))
     listener.listen(64)
@@ -89,27 +128,29 @@ def warm_python() -> str:
     asking.write_text(_ASKING.format(address=str(folder / "socket")), encoding="utf-8")
     began = (f'"-m {each} "* | "-P -m {each}"' for each in _MODULES)
     names = {"python": sys.executable, "modules": " | ".join(began), "asking": asking}
+    launcher = folder / "python"
     launcher.write_text(_LAUNCHER.format(**names), encoding="utf-8")
     launcher.chmod(0o755)
     environment = {
         name: os.environ[name] for name in ("PATH", "LANG", "HOME") if name in os.environ
     }
+    given = (listener.fileno(), users)
     server = subprocess.Popen(
-        [sys.executable, "-m", "tests.fakes.warm_python", str(listener.fileno())],
+        [sys.executable, "-m", "tests.fakes.warm_python", *map(str, given), str(folder)],
         cwd=ROOT,
         env={**environment, "OPENBLAS_NUM_THREADS": "1"},
-        stdin=subprocess.PIPE,
-        pass_fds=[listener.fileno()],
+        stdin=subprocess.DEVNULL,
+        pass_fds=given,
         start_new_session=True,
     )
     listener.close()
+    os.close(users)
 
     def end() -> None:
-        server.communicate()
-        shutil.rmtree(folder, ignore_errors=True)
+        os.close(using)
+        server.wait()
 
     atexit.register(end)
-    return str(launcher)
 
 
 # -- the server
@@ -158,10 +199,10 @@ class _Child:
 
 
 def main() -> None:
-    """Fork for everybody who asks, until the tests that started this server are over."""
+    """Fork for everybody who asks, until no test process is left that may."""
     leave_without_cleaning()
     gc.disable()
-    listener = socket.socket(fileno=int(sys.argv[1]))
+    listener, users, folder = socket.socket(fileno=int(sys.argv[1])), int(sys.argv[2]), sys.argv[3]
     for name in _LOADED:
         importlib.import_module(name)
     from forge_bot.github_api import load_library
@@ -177,8 +218,8 @@ def main() -> None:
     children: dict[int, _Child] = {}
     while True:
         heard = [each.connection for each in children.values() if each.connection.fileno() >= 0]
-        ready, _, _ = select.select([listener, ended, sys.stdin, *heard], [], [])
-        if sys.stdin in ready:
+        ready, _, _ = select.select([listener, ended, users, *heard], [], [])
+        if users in ready and _left_alone(users, folder):
             return
         if ended in ready:
             ended.recv(64)
@@ -189,7 +230,18 @@ def main() -> None:
         if listener in ready and _began(listener, children):
             for each in (listener, ended, told):
                 each.close()
+            os.close(users)
             return
+
+
+def _left_alone(users: int, folder: str) -> bool:
+    """Return True if no test process is left; then nobody can join any more."""
+    with _alone():
+        if not select.select([users], [], [], 0)[0]:
+            return False
+        os.close(users)
+        shutil.rmtree(folder, ignore_errors=True)
+        return True
 
 
 def _reap(children: dict[int, _Child]) -> None:
