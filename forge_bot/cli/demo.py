@@ -22,7 +22,7 @@ from forge_bot.cli.session_setup import load_setup
 from forge_bot.cli.terminal_question import ask_at_terminal, show
 from forge_bot.engine.reports import Answer
 from forge_bot.errors import BadOption
-from forge_bot.git import make_repository
+from forge_bot.git import Repository, make_repository
 from forge_bot.resources import templates
 from forge_bot.runs.create_run import NewRun, create_run, plan_for
 from forge_bot.runs.local_user import local_user
@@ -45,17 +45,9 @@ EFFORT = "M"
 def demo(folder: Path | None, *, yes: bool) -> int:
     """Make the sample repository, replay the recorded run on it, and say where to look."""
     console = Console()
-    target = (
-        _empty(folder) if folder is not None else Path(tempfile.mkdtemp(prefix="forge-bot-demo-"))
-    )
     source = templates() / "demo"
-    shutil.copytree(
-        source / "repository",
-        target,
-        dirs_exist_ok=True,
-        ignore=shutil.ignore_patterns("__pycache__"),
-    )
-    repository = make_repository(target, "A small rota, as it was found")
+    target = folder or Path(tempfile.mkdtemp(prefix="forge-bot-demo-"))
+    repository = _sample(source / "repository", _empty(target))
     _welcome(console, target)
     _leave_out_unrecorded(target, console)
     config = load_setup(repository)
@@ -90,6 +82,13 @@ def demo(folder: Path | None, *, yes: bool) -> int:
     _drift(console, models())
     _farewell(console, target, outcome)
     return code
+
+
+def _sample(source: Path, target: Path) -> Repository:
+    shutil.copytree(
+        source, target, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__")
+    )
+    return make_repository(target, "A small rota, as it was found")
 
 
 def _empty(folder: Path) -> Path:

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
@@ -124,33 +124,14 @@ def refusal_error(what: str, thing: str, status: int, headers: Headers, text: st
         case 410:
             return NotOnGitHub(say("github.github_errors.gone", what=what, thing=thing))
         case 301 | 302 | 307 | 308:
-            to = headers.get("location", "")
-            return MovedElsewhere(
-                say(
-                    "github.github_errors.moved",
-                    what=what,
-                    thing=thing,
-                    to=to or say("github.github_errors.another_address"),
-                ),
-                to=to,
-            )
+            return _moved(what, thing, headers.get("location", ""))
         case _ if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             return GitHubUnavailable(
                 say("github.github_errors.unexpected_status", what=what, status=status)
             )
         case 400 | 405 | 409 | 422:
-            why = (
-                "; ".join(map(str, wrong))
-                or message
-                or say("github.github_errors.it_answered", status=status)
-            )
-            return GitHubRefused(
-                say("github.github_errors.not_taken", what=what, why=why.rstrip(".")),
-                details=tuple(map(str, wrong)),
-                exists_already=any(
-                    isinstance(each, _Wrong) and each.exists_already for each in wrong
-                ),
-            )
+            answered = say("github.github_errors.it_answered", status=status)
+            return _not_taken(what, message or answered, wrong)
         case _:
             return StrangeAnswer(
                 say(
@@ -160,6 +141,22 @@ def refusal_error(what: str, thing: str, status: int, headers: Headers, text: st
                     quoted=quoted,
                 )
             )
+
+
+def _moved(what: str, thing: str, to: str) -> MovedElsewhere:
+    address = to or say("github.github_errors.another_address")
+    return MovedElsewhere(
+        say("github.github_errors.moved", what=what, thing=thing, to=address), to=to
+    )
+
+
+def _not_taken(what: str, message: str, wrong: Sequence[_Wrong | str]) -> GitHubRefused:
+    why = "; ".join(map(str, wrong)) or message
+    return GitHubRefused(
+        say("github.github_errors.not_taken", what=what, why=why.rstrip(".")),
+        details=tuple(map(str, wrong)),
+        exists_already=any(isinstance(each, _Wrong) and each.exists_already for each in wrong),
+    )
 
 
 def _forbidden(what: str, message: str, headers: Headers) -> GitHubError:

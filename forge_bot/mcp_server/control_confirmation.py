@@ -62,18 +62,12 @@ def past_question(run: Run, wanted: Wanted, target: PhaseId, folder: str) -> Pas
     if wanted.notes.strip():
         notes = say("client.control_confirmation.notes_for_it", notes=wanted.notes)
         message = f"{message}\n\n{notes}"
-    data: dict[str, JsonValue] = {"run": run.name, "gate": name, "notes": wanted.notes}
-    component = UIComponent(
-        kind="confirmation",
-        title=say("client.control_confirmation.title"),
-        data=data,
-        actions=(
+    return PastQuestion(
+        component=_component(
+            {"run": run.name, "gate": name, "notes": wanted.notes},
             Choice(answer=wanted.operation, effect=does),
             Choice(answer="decline", effect=stays),
         ),
-    )
-    return PastQuestion(
-        component=component.shown,
         action_id=gate.action_id,
         digest=state.gate.digest if state.gate is not None else "",
         message=message,
@@ -85,3 +79,9 @@ def past_question(run: Run, wanted: Wanted, target: PhaseId, folder: str) -> Pas
             hint=say("client.control_confirmation.show_the_question", typed=typed),
         ),
     )
+
+
+def _component(data: dict[str, JsonValue], *choices: Choice) -> dict[str, JsonValue]:
+    """Return the question as clients that draw it get it."""
+    title = say("client.control_confirmation.title")
+    return UIComponent(kind="confirmation", title=title, data=data, actions=choices).shown

@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection, Generator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from datetime import datetime
 from pathlib import Path
+from typing import NamedTuple
 from uuid import uuid4
 
 from pydantic import Field
@@ -169,35 +170,28 @@ def create_run(
     tips = record_tips(repository)
     beginning = beginning.replace(recalls_from=newest_records(repository, tips))
     wanted = workspace_name(stamp.date(), draft.source.id, plan.slug)
-    own_tree = not (plan.here or external_worktree)
     with (
         told_when_full(run_paths(repository, wanted).written),
         free_run(repository, wanted, tips, this_process()) as name,
     ):
         places = run_paths(repository, name)
+        own_tree = not (plan.here or external_worktree)
         where = places.tree if own_tree else repository.root
         begun = FailedStart(
             run=name, branch=plan.branch, base=head.commit, tree=where, own_tree=own_tree
         )
+        beside = _beside(repository, places, head.commit) if sets_up else nullcontext()
         made = (repository.root / SPECS / name, places.home) if external_worktree else ()
-        with (
-            _left_whole(made),
-            noted(places, begun),
-            _beside(repository, places, head.commit) if sets_up else nullcontext(),
-        ):
+        with _left_whole(made), noted(places, begun), beside:
             if note is not None:
                 note(places)
-            tree = Tree(where)
-            if own_tree:
-                tree = repository.add_worktree(where, plan.branch, head.commit)
-            _write_first(
-                tree,
-                beginning,
-                pipeline,
-                name=name,
-                head=head,
-                stamp=stamp,
-                commit=not external_worktree,
+            tree = (
+                repository.add_worktree(where, plan.branch, head.commit)
+                if own_tree
+                else Tree(where)
+            )
+            _FirstCommit(beginning, pipeline, name, head, stamp).write(
+                tree, commit=not external_worktree
             )
     if own_tree:
         note_new_tree(tree.path)
@@ -233,38 +227,54 @@ def _beside(repository: Repository, places: RunPaths, commit: str) -> AbstractCo
     return made_beside(repository, places, commit)
 
 
-def _write_first(
-    tree: Tree,
-    beginning: NewRun,
-    pipeline: Pipeline,
-    *,
-    name: str,
-    head: Head,
-    stamp: datetime,
-    commit: bool,
-) -> None:
-    """Write the request and the first report into the work tree, and commit them if wanted."""
-    request, workspace = request_of(beginning), Workspace(tree.path, name)
-    raw = workspace.write("request.md", render_request(request))
-    report = _first(
-        beginning,
-        pipeline,
-        request,
-        name=name,
-        base=(head.branch, head.commit),
-        blob=blob_id(raw),
-        stamp=stamp,
-    )
-    state = start(pipeline, report)
-    workspace.record(report, state)
-    attributes = _fold_records(tree) if beginning.records is RecordsPolicy.IN_BRANCH else ()
-    if commit:
-        trailers = [("Forge-Run", name), ("Forge-Phase", state.current_phase)]
-        tree.commit(
-            start_subject(beginning.draft.title),
-            trailers,
-            (workspace.relative, *attributes),
-            when=stamp.isoformat(),
+class _FirstCommit(NamedTuple):
+    """The request and the first report of a run."""
+
+    beginning: NewRun
+    pipeline: Pipeline
+    name: str
+    head: Head
+    stamp: datetime
+
+    def write(self, tree: Tree, *, commit: bool) -> None:
+        """Write them into the work tree, and commit them if wanted."""
+        request, workspace = request_of(self.beginning), Workspace(tree.path, self.name)
+        raw = workspace.write("request.md", render_request(request))
+        report = self._report(request, blob_id(raw))
+        state = start(self.pipeline, report)
+        workspace.record(report, state)
+        folds = self.beginning.records is RecordsPolicy.IN_BRANCH
+        attributes = _fold_records(tree) if folds else ()
+        if commit:
+            trailers = [("Forge-Run", self.name), ("Forge-Phase", state.current_phase)]
+            tree.commit(
+                start_subject(self.beginning.draft.title),
+                trailers,
+                (workspace.relative, *attributes),
+                when=self.stamp.isoformat(),
+            )
+
+    def _report(self, request: Request, blob: str) -> RunStarted:
+        return RunStarted(
+            key=self.beginning.key or f"start-{uuid4().hex}",
+            at=self.stamp,
+            run=self.name,
+            pipeline=self.pipeline.id,
+            title=request.title,
+            effort=request.effort,
+            effort_reason=request.effort_reason,
+            source=request.source,
+            flags=self.beginning.flags,
+            branch=self.beginning.plan.branch,
+            base_branch=self.head.branch,
+            base_commit=self.head.commit,
+            request_blob=blob,
+            request_hash=request.hash,
+            budget=self.beginning.budget.dollars,
+            budget_tokens=self.beginning.budget.tokens,
+            by=self.beginning.by,
+            records=self.beginning.records or RecordsPolicy.IN_BRANCH,
+            recalls_from=self.beginning.recalls_from,
         )
 
 
@@ -296,39 +306,6 @@ def request_of(beginning: NewRun) -> Request:
         effort=plan.effort,
         effort_reason=plan.effort_reason,
         requested_by=beginning.by,
-    )
-
-
-def _first(
-    beginning: NewRun,
-    pipeline: Pipeline,
-    request: Request,
-    *,
-    name: str,
-    base: tuple[str, str],
-    blob: str,
-    stamp: datetime,
-) -> RunStarted:
-    return RunStarted(
-        key=beginning.key or f"start-{uuid4().hex}",
-        at=stamp,
-        run=name,
-        pipeline=pipeline.id,
-        title=request.title,
-        effort=request.effort,
-        effort_reason=request.effort_reason,
-        source=request.source,
-        flags=beginning.flags,
-        branch=beginning.plan.branch,
-        base_branch=base[0],
-        base_commit=base[1],
-        request_blob=blob,
-        request_hash=request.hash,
-        budget=beginning.budget.dollars,
-        budget_tokens=beginning.budget.tokens,
-        by=beginning.by,
-        records=beginning.records or RecordsPolicy.IN_BRANCH,
-        recalls_from=beginning.recalls_from,
     )
 
 
