@@ -1,15 +1,13 @@
 """Run the conversation of conversation.py with a real model, journal and repository."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Protocol
 
-from forge_bot.agent.agent_steps import AgentStep, OneStep, PausedBefore, WantedAction
+from forge_bot.agent.agent_steps import AgentStep, OneStep
 from forge_bot.agent.assignment import Assignment, StopReason, WorkResult
 from forge_bot.agent.batched_questions import BatchedCall, BatchLane
-from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult, ResultStatus
 from forge_bot.agent.conversation import (
     AskModel,
     Conversation,
@@ -25,11 +23,10 @@ from forge_bot.agent.conversation import (
     replied,
     tried,
 )
+from forge_bot.agent.fulfil_requests import ContextPort, Fulfilment
 from forge_bot.agent.journal import Journal
 from forge_bot.agent.ledger import Ledger, LedgerCrowded
-from forge_bot.agent.limits import WorkLimits
 from forge_bot.agent.model_answers import Work
-from forge_bot.agent.model_feedback import printable
 from forge_bot.agent.models.base import (
     ChatMessage,
     Model,
@@ -45,9 +42,7 @@ from forge_bot.agent.progress_events import (
     ModelAnswered,
     ModelAsked,
     Notice,
-    RequestStarted,
 )
-from forge_bot.agent.providers.provider_result import result_of
 from forge_bot.agent.tries import TryOutcome
 from forge_bot.errors import (
     BatchUnderWay,
@@ -57,26 +52,9 @@ from forge_bot.errors import (
     QuestionRejected,
 )
 from forge_bot.sentences import say
-from forge_bot.store import is_full
-
-# The number of parallel lookups: more would only compete for the same disk.
-_SIDE_BY_SIDE = 4
 
 Check = Callable[[Work], Sequence[str]]
 RunCommands = Callable[[Try], TryOutcome]
-
-
-class ContextPort(Protocol):
-    """Looks up requests. `fetch` is called in threads, several at a time."""
-
-    def fetch(
-        self, wanted: CapabilityRequest, limits: WorkLimits
-    ) -> CapabilityResult | Awaitable[CapabilityResult]:
-        """Return the result, or what gives it and is awaited in the event loop.
-
-        Every failure is a status, not an exception.
-        """
-        ...
 
 
 async def work(
@@ -105,7 +83,8 @@ async def work(
     BatchUnderWay is raised until they are answered.
     """
     taken = steps or OneStep()
-    run = _AssignmentRun(assignment, model, context, journal, ledger, notice, now, taken, lane)
+    run = _AssignmentRun(assignment, model, journal, ledger, notice, now, taken, lane)
+    requests = Fulfilment(assignment, context, journal, ledger, notice, now, taken)
     lost = run.charge_unsettled()
     x = begin(assignment)
     while True:
@@ -114,7 +93,7 @@ async def work(
             case AskModel():
                 x = run.notify_rejection(x, replied(x, await run.ask(effect)))
             case Fetch():
-                x = fetched(x, await run.look_up(effect.wanted))
+                x = fetched(x, await requests.fulfil(effect.wanted))
             case Judge():
                 complaints = tuple(await asyncio.to_thread(check, effect.answer))
                 x = run.notify_rejection(x, judged(x, complaints))
@@ -167,7 +146,6 @@ class _AssignmentRun:
 
     assignment: Assignment
     model: Model
-    context: ContextPort
     journal: Journal
     ledger: Ledger
     notice: Callable[[Notice], None]
@@ -180,8 +158,6 @@ class _AssignmentRun:
 
     def __post_init__(self) -> None:
         self._began = self.now()
-        self._room = asyncio.Semaphore(_SIDE_BY_SIDE)
-        self._commands = asyncio.Lock()
         offers = self.model.batches if isinstance(self.model, BatchingModel) else None
         self._batches = offers if self.lane is not None else None
         if self.lane is not None and offers is None:
@@ -231,31 +207,6 @@ class _AssignmentRun:
             return TryOutcome()
         self.steps.begin(AgentStep.TRY)
         return self.journal.tried_now(key, await asyncio.to_thread(run_commands, effect))
-
-    async def look_up(self, wanted: tuple[CapabilityRequest, ...]) -> tuple[CapabilityResult, ...]:
-        """Look up the requests in parallel; return the results in order.
-
-        Where each invocation takes one step, lookups come before actions.
-        """
-        prefix, outside = self.assignment.prefix, self.assignment.outside
-        new = [item for item in wanted if self.journal.observed(prefix + item.key) is None]
-        actions = [
-            WantedAction(
-                key=prefix + item.key,
-                capability=item.capability,
-                capability_type=outside[item.capability],
-            )
-            for item in new
-            if item.capability in outside
-        ]
-        if len(actions) < len(new):
-            self.steps.begin(AgentStep.LOOKUPS)
-        later = {action.key: action for action in self.steps.left_to_others(actions)}
-        now = (self._looked(item) for item in wanted if prefix + item.key not in later)
-        found = tuple(await asyncio.gather(*now))
-        if later:
-            raise PausedBefore(AgentStep.ACTIONS, tuple(later.values()))
-        return found
 
     def _call(self, effect: AskModel) -> ModelCall:
         work_ = self.assignment
@@ -356,52 +307,3 @@ class _AssignmentRun:
             duration_ms=duration, calls=1, model=reply.usage.model or self.model.name
         )
         return reply.replace(usage=usage)
-
-    async def _looked(self, item: CapabilityRequest) -> CapabilityResult:
-        key = self.assignment.prefix + item.key
-        if known := self.journal.observed(key):
-            self.ledger.settle(key, known.usage.cost, known.usage.tokens)
-            return known
-        began, limits = self.now(), self.assignment.limits
-        runs = item.capability in self.assignment.running
-        # Commands run one after the other, so that waiting does not count against another's time
-        # limit.
-        async with self._commands if runs else self._room:
-            self.notice(
-                RequestStarted(capability=item.capability, params=printable(item.params, 100))
-            )
-            if runs:
-                self.journal.begun(key, item)
-            seconds = limits.command_seconds if runs else limits.lookup_seconds
-            found = await self._fulfilled(item, seconds)
-        took = round(self.now() - began, 3)
-        return self.journal.looked(key, found.replace(seconds=took))
-
-    async def _fulfilled(self, item: CapabilityRequest, seconds: float) -> CapabilityResult:
-        """Return the result, or a timeout.
-
-        A thread that still runs after the timeout is not awaited.
-        """
-        clock = asyncio.timeout(seconds)
-        try:
-            async with clock:
-                found = await asyncio.to_thread(self._fetch, item)
-                return found if isinstance(found, CapabilityResult) else await found
-        except TimeoutError:
-            if not clock.expired():
-                raise
-            said = f"This took longer than {seconds:g} seconds and was given up."
-            return result_of(item, ResultStatus.TIMEOUT, said)
-
-    def _fetch(self, item: CapabilityRequest) -> CapabilityResult | Awaitable[CapabilityResult]:
-        try:
-            return self.context.fetch(item, self.assignment.limits)
-        # A capability may be third-party code; an error in it must stop neither the others nor the
-        # work.
-        except Exception as error:
-            if is_full(error):
-                # This is no result of the request. If it were kept as one, it would be repeated
-                # when there is room again.
-                raise
-            said = f"{type(error).__name__}: {error}"
-            return result_of(item, ResultStatus.TOOL_ERROR, said)
