@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from itertools import takewhile
 
 from forge_bot.verification.diagnostics import read_rust_errors
-from forge_bot.verification.runner_result import Lines, RunnerResult
+from forge_bot.verification.runner_result import Lines, RunnerResult, matches
 
 _GO_PACKAGE = re.compile(r"(?P<state>ok|FAIL|\?) *\t(?P<package>\S+)[\t ](?P<rest>.*)")
 _GO_TEST = re.compile(r"\s*--- (?P<state>PASS|FAIL|SKIP): (?P<name>.+) \([\d.]+s\)")
@@ -38,7 +38,7 @@ def read_go(lines: Lines) -> RunnerResult | None:
             chunk.append(line)
             continue
         verbose = verbose or any(entry.startswith("=== RUN") for entry in chunk)
-        tests = [test for entry in chunk if (test := _GO_TEST.fullmatch(entry)) is not None]
+        tests = matches(_GO_TEST, chunk)
         ran += sum(test["state"] != "SKIP" for test in tests)
         idle.append(package["rest"].endswith(("[no test files]", "[no tests to run]")))
         if package["state"] == "FAIL":
@@ -83,7 +83,7 @@ def read_cargo(lines: Lines) -> RunnerResult | None:
     Without --no-fail-fast cargo stops at the first target with a failure:
     https://doc.rust-lang.org/cargo/commands/cargo-test.html
     """
-    results = [match for line in lines if (match := _CARGO_RESULT.fullmatch(line)) is not None]
+    results = matches(_CARGO_RESULT, lines)
     errors = read_rust_errors(lines)
     if not results:
         compiled = any(line.startswith("error: could not compile") for line in lines)
@@ -109,9 +109,5 @@ def _cargo_names(lines: Lines) -> Iterator[str]:
     """
     for number, line in enumerate(lines):
         if line == "failures:":
-            names = [
-                match
-                for match in map(_CARGO_NAME.fullmatch, takewhile(bool, lines[number + 1 :]))
-                if match is not None
-            ]
+            names = matches(_CARGO_NAME, takewhile(bool, lines[number + 1 :]))
             yield from (re.sub(r" \(line \d+\)$", "", match["name"]) for match in names)

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from forge_bot.verification.runner_result import COVERAGE, Lines, RunnerResult
+from forge_bot.verification.runner_result import COVERAGE, Lines, RunnerResult, matches
 
 _NODE_COUNT = re.compile(r"(?:#|ℹ) (?P<what>tests|pass|fail|cancelled) (?P<number>\d+)")
 _TAP_SUBTEST = re.compile(r"(?P<indent> *)# Subtest: (?P<name>.*)")
@@ -44,7 +44,7 @@ _BUN_NONE = "No tests found!"
 def read_node(lines: Lines) -> RunnerResult | None:
     """Read node's own runner, TAP or spec (https://nodejs.org/api/test.html#test-reporters)."""
     counts: dict[str, int] = dict.fromkeys(("tests", "pass", "fail", "cancelled"), 0)
-    found = [match for line in lines if (match := _NODE_COUNT.fullmatch(line)) is not None]
+    found = matches(_NODE_COUNT, lines)
     for match in found:
         counts[match["what"]] += int(match["number"])
     if {match["what"] for match in found} < {"tests", "pass", "fail"}:
@@ -79,7 +79,7 @@ def read_jest(lines: Lines) -> RunnerResult | None:
 
     Source: https://jestjs.io/docs/configuration#reporters-arraymodulename--modulename-options
     """
-    ends = [match for line in lines if (match := _JEST_TESTS.fullmatch(line)) is not None]
+    ends = matches(_JEST_TESTS, lines)
     if not ends:
         return RunnerResult(tests=0) if any(map(_NO_TESTS.fullmatch, lines)) else None
     failing: dict[str, None] = {}
@@ -93,10 +93,8 @@ def read_jest(lines: Lines) -> RunnerResult | None:
             and failed["name"] != "Console"
         ):
             failing[f"{path} › {failed['name']}"] = None
-    suites = [
-        match["counts"] for line in lines if (match := _JEST_SUITES.fullmatch(line)) is not None
-    ]
-    stopped = any(re.search(r"\d+ of \d+ total", counts) for counts in suites)
+    suites = matches(_JEST_SUITES, lines)
+    stopped = any(re.search(r"\d+ of \d+ total", each["counts"]) for each in suites)
     failed_tests = _sum(ends, "failed")
     named = sum(not name.endswith("› Test suite failed to run") for name in failing)
     low = [COVERAGE] if any(map(_JEST_LOW.fullmatch, lines)) else []
@@ -109,13 +107,11 @@ def read_jest(lines: Lines) -> RunnerResult | None:
 
 def read_vitest(lines: Lines) -> RunnerResult | None:
     """Read vitest's default and verbose reporters (https://vitest.dev/guide/reporters)."""
-    tests = [match for line in lines if (match := _VITEST_TESTS.fullmatch(line)) is not None]
-    files = [match for line in lines if (match := _VITEST_FILES.fullmatch(line)) is not None]
+    tests = matches(_VITEST_TESTS, lines)
+    files = matches(_VITEST_FILES, lines)
     if not files:
         return None
-    failing = dict.fromkeys(
-        match["name"] for line in lines if (match := _VITEST_FAILED.fullmatch(line)) is not None
-    )
+    failing = dict.fromkeys(match["name"] for match in matches(_VITEST_FAILED, lines))
     unhandled = any(re.fullmatch(r" +Errors  \d+ errors?", line) for line in lines)
     named = sum(" > " in name for name in failing)
     low = [COVERAGE] if any(map(_VITEST_LOW.fullmatch, lines)) else []
@@ -133,11 +129,7 @@ def read_mocha(lines: Lines) -> RunnerResult | None:
 
     Source: https://mochajs.org/#reporters
     """
-    counts = [
-        (match["what"], int(match["number"]))
-        for line in lines
-        if (match := _MOCHA_COUNT.fullmatch(line)) is not None
-    ]
+    counts = [(match["what"], int(match["number"])) for match in matches(_MOCHA_COUNT, lines)]
     if "passing" not in {what for what, _ in counts}:
         return None
     failed = sum(number for what, number in counts if what == "failing")
@@ -175,9 +167,8 @@ def read_bun(lines: Lines) -> RunnerResult | None:
     """
     if not any(map(_BUN_END.fullmatch, lines)):
         return RunnerResult(tests=0) if _BUN_NONE in lines else None
-    found = [match for line in lines if (match := _BUN_COUNT.fullmatch(line)) is not None]
     counts = Counter[str]()
-    for match in found:
+    for match in matches(_BUN_COUNT, lines):
         counts[match["what"]] += int(match["number"])
     failing = [*_bun_failures(lines)]
     return RunnerResult(

@@ -4,10 +4,11 @@ The formats were taken from real runs of pytest 9.2 and Python 3.11.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 
-from forge_bot.verification.runner_result import COVERAGE, Lines, RunnerResult
+from forge_bot.verification.runner_result import COVERAGE, Lines, RunnerResult, matches
 
 _WORDS = (
     r"passed|failed|errors?|skipped|deselected|xfailed|xpassed|warnings?|rerun|subtests"
@@ -75,24 +76,20 @@ def read_unittest(lines: Lines) -> RunnerResult | None:
 
     Source: https://docs.python.org/3/library/unittest.html
     """
-    ran = [int(match[1]) for line in lines if (match := _UNITTEST_RAN.fullmatch(line)) is not None]
+    ran = [int(match[1]) for match in matches(_UNITTEST_RAN, lines)]
     if not ran:
         return None
-    ends = [match for line in lines if (match := _UNITTEST_END.fullmatch(line)) is not None]
-    pairs = [
-        pair for end in ends for pair in re.findall(r"([a-z][a-z ]*)=(\d+)", end["counts"] or "")
-    ]
-    skipped = sum(int(number) for word, number in pairs if word == "skipped")
-    failed = sum(
-        int(number)
-        for word, number in pairs
-        if word in {"failures", "errors", "unexpected successes"}
-    )
+    ends = matches(_UNITTEST_END, lines)
+    counts = Counter[str]()
+    for end in ends:
+        for word, number in re.findall(r"([a-z][a-z ]*)=(\d+)", end["counts"] or ""):
+            counts[word] += int(number)
+    failed = counts["failures"] + counts["errors"] + counts["unexpected successes"]
     headed = [line for above, line in pairwise(lines) if above.startswith("=====")]
-    failing = [
-        item["name"] for line in headed if (item := _UNITTEST_ITEM.fullmatch(line)) is not None
-    ]
+    failing = [item["name"] for item in matches(_UNITTEST_ITEM, headed)]
     whole = len(ends) >= len(ran) and len(failing) >= failed
     return RunnerResult(
-        tests=max(sum(ran) - skipped, 0), failing=tuple(dict.fromkeys(failing)), whole=whole
+        tests=max(sum(ran) - counts["skipped"], 0),
+        failing=tuple(dict.fromkeys(failing)),
+        whole=whole,
     )

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from forge_bot.verification.runner_result import Lines, RunnerResult
+from forge_bot.verification.runner_result import Lines, RunnerResult, matches
 
 _RSPEC_END = re.compile(
     r"(?P<examples>\d+) examples?, (?P<failed>\d+) failures?(?:, (?P<pending>\d+) pending)?"
@@ -35,11 +35,11 @@ _TEST_UNIT_FAILED = re.compile(r"(?:Failure|Error): (?P<name>.+?\([A-Z][\w:]*\))
 
 def read_rspec(lines: Lines) -> RunnerResult | None:
     """Read the end of RSpec's text formatters: the counts, and a line to repeat each failure."""
-    ends = [match for line in lines if (match := _RSPEC_END.fullmatch(line)) is not None]
+    ends = matches(_RSPEC_END, lines)
     if not ends:
         return None
-    failed = [match for line in lines if (match := _RSPEC_FAILED.fullmatch(line)) is not None]
-    broken = [match for line in lines if (match := _RSPEC_BROKEN.fullmatch(line)) is not None]
+    failed = matches(_RSPEC_FAILED, lines)
+    broken = matches(_RSPEC_BROKEN, lines)
     return RunnerResult(
         tests=_sum(ends, "examples") - _sum(ends, "pending"),
         failing=(
@@ -57,8 +57,8 @@ def read_minitest(lines: Lines) -> RunnerResult | None:
 
 def read_test_unit(lines: Lines) -> RunnerResult | None:
     """Read test-unit's console runner."""
-    found = (_TEST_UNIT_FAILED.fullmatch(line) for line in lines)
-    return _summed(lines, _TEST_UNIT_END, [match["name"] for match in found if match is not None])
+    failed = matches(_TEST_UNIT_FAILED, lines)
+    return _summed(lines, _TEST_UNIT_END, [match["name"] for match in failed])
 
 
 def _minitest_names(lines: Lines) -> Iterator[str]:
@@ -70,7 +70,7 @@ def _minitest_names(lines: Lines) -> Iterator[str]:
 
 
 def _summed(lines: Lines, end: re.Pattern[str], names: list[str]) -> RunnerResult | None:
-    ends = [match for line in lines if (match := end.fullmatch(line)) is not None]
+    ends = matches(end, lines)
     if not ends:
         return None
     return RunnerResult(

@@ -1,10 +1,17 @@
 """The result that a test runner prints."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 
 from forge_bot.values import Frozen
 
 Lines = Sequence[str]
+
+
+def matches(pattern: re.Pattern[str], lines: Iterable[str]) -> list[re.Match[str]]:
+    """Return the matches of the lines that match as a whole."""
+    return [match for line in lines if (match := pattern.fullmatch(line)) is not None]
+
 
 COVERAGE = "coverage is below what the project requires"
 

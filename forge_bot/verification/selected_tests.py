@@ -4,6 +4,8 @@ import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from forge_bot.verification.runner_result import matches
+
 Words = tuple[str, ...]
 
 _LABEL = re.compile(r"(?<=\S) [\[(].*$")
@@ -112,7 +114,7 @@ def _unittest(words: Words, names: Sequence[str]) -> Selection | None:
 
 def _go(words: Words, names: Sequence[str]) -> Selection | None:
     """Name the packages, and the tests by one pattern. Only `-v` counts the tests."""
-    found = [match for name in names if (match := _GO.fullmatch(name)) is not None]
+    found = matches(_GO, names)
     if len(found) < len(names):
         return None
     tests = [*dict.fromkeys(match["test"] for match in found)]
@@ -137,7 +139,7 @@ def _javascript(words: Words, names: Sequence[str]) -> Selection | None:
     Jest and Vitest join titles by blanks. A script gets only the arguments after `--`; with pnpm,
     Yarn and Bun it gets all of them.
     """
-    found = [match for name in names if (match := _SCRIPT.fullmatch(name)) is not None]
+    found = matches(_SCRIPT, names)
     if len(found) < len(names) or any(match["title"] == _SUITE_FAILED for match in found):
         return None
     titles = [match["title"].replace(f" {match['sign']} ", " ") for match in found]
