@@ -101,8 +101,9 @@ def plan_for(
     branch: str | None,
     here: bool,
     external_worktree: bool = False,
+    mark: str = "forge",
 ) -> RunPlan:
-    """Return the plan for a draft.
+    """Return the plan for a draft. `mark` is the label that starts runs; `forge:S` goes with it.
 
     With `external_worktree` the tree belongs to somebody who already knows the problems of a run in
     it. Names that a killed start has taken become free again. Raises BadOption, BranchExists,
@@ -110,7 +111,12 @@ def plan_for(
     """
     remove_failed_starts(repository)
     guess: EffortGuess = guess_effort(
-        flag=effort, labels=draft.labels, story_points=None, text=f"{draft.title}\n{draft.text}"
+        flag=effort,
+        labels=draft.labels,
+        story_points=None,
+        text=f"{draft.title}\n{draft.text}",
+        issue_type=draft.issue_type,
+        mark=mark,
     )
     short = slug(name or draft.title)
     if here:

@@ -81,17 +81,18 @@ def guess_effort(
     story_points: float | None,
     text: str,
     issue_type: str = "",
+    mark: str = "forge",
 ) -> EffortGuess:
     """Guess the effort from the first source that gives one: flag, label, issue type, story points,
     signs of scope.
 
-    Labels look like `forge:S`, `effort: M`, `size/XL`. A label that begins with `forge` takes
-    precedence; of two labels the larger counts. Story points up to 4 mean S, up to 12 M; 0 or less
-    are ignored. Raises BadOption if the flag is none of S, M, L.
+    Labels look like `forge:S`, `effort: M`, `size/XL`. A label that begins with `mark` takes
+    precedence; of two labels the larger counts, and the reason says so. Story points up to 4 mean
+    S, up to 12 M; 0 or less are ignored. Raises BadOption if the flag is none of S, M, L.
     """
     if flag is not None:
         return EffortGuess(effort=_flag(flag), reason=say("runs.effort.asked_for"))
-    if (label := _label(labels)) is not None:
+    if (label := _label(labels, mark)) is not None:
         return label
     if (size := _TYPES.get(issue_type.strip().lower())) is not None:
         return EffortGuess(
@@ -154,14 +155,20 @@ def _flag(flag: str) -> Effort:
         raise BadOption(say("runs.effort.unknown", effort=flag, known=", ".join(Effort))) from None
 
 
-def _label(labels: Sequence[str]) -> EffortGuess | None:
+def _label(labels: Sequence[str], mark: str) -> EffortGuess | None:
     found: list[tuple[bool, int, str]] = []
     for label in labels:
-        match = _LABEL.fullmatch(unicodedata.normalize("NFKC", label).strip())
-        size = _SIZES.get(match["size"].lower()) if match is not None else None
-        if match is not None and size is not None:
-            found.append((match["key"].lower() == "forge", _ORDER.index(size), label.strip()))
+        plain = unicodedata.normalize("NFKC", label).strip()
+        match = _LABEL.fullmatch(plain)
+        key, size = (match["key"], match["size"]) if match is not None else ("", "")
+        if plain.casefold().startswith(f"{mark.casefold()}:"):
+            key, size = mark, plain[len(mark) + 1 :].strip()
+        if (effort := _SIZES.get(size.lower())) is not None:
+            own = key.casefold() == mark.casefold()
+            found.append((own, _ORDER.index(effort), label.strip()))
     if not found:
         return None
-    _, rank, label = max(found)
-    return EffortGuess(effort=_ORDER[rank], reason=say("runs.effort.label", label=label))
+    own, rank, label = max(found)
+    contradicted = any(each[0] == own and each[1] != rank for each in found)
+    sentence = "runs.effort.larger_label" if contradicted else "runs.effort.label"
+    return EffortGuess(effort=_ORDER[rank], reason=say(sentence, label=label))

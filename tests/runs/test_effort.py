@@ -142,6 +142,19 @@ def test_a_type_that_says_how_large_an_issue_is_counts_behind_labels_and_before_
     )
 
 
+def test_of_two_labels_the_larger_counts_and_the_reason_says_so() -> None:
+    both = guess_effort(flag=None, labels=["forge:S", "forge:L"], story_points=None, text="")
+    assert (both.effort, both.reason) == (Effort.L, "the label “forge:L”, the larger of them")
+    own = guess_effort(flag=None, labels=["forge:S", "size/XL"], story_points=None, text="")
+    assert (own.effort, own.reason) == (Effort.S, "the label “forge:S”")
+
+
+def test_labels_go_with_the_name_of_the_label_that_starts_runs() -> None:
+    labels = ["robot:S", "forge:M", "size/XL"]
+    own = guess_effort(flag=None, labels=labels, story_points=None, text="", mark="robot")
+    assert (own.effort, own.reason) == (Effort.S, "the label “robot:S”")
+
+
 @every_request
 def test_the_words_of_a_request_alone_never_make_a_feature_of_what_is_none(
     request_: Request,

@@ -8,8 +8,9 @@ from forge_bot.errors import AmbiguousRun, UnknownRun
 from forge_bot.git import Repository
 from forge_bot.runs.create_run import plan_for
 from forge_bot.runs.find_runs import runs
-from forge_bot.runs.request_draft import draft_from_words
+from forge_bot.runs.request_draft import draft_from, draft_from_words
 from forge_bot.runs.resolve_run import resolve_run
+from forge_bot.values import Effort, Source
 from tests.fakes.kept_samples import TASK
 from tests.fakes.sample import Sample
 from tests.fakes.sampled import sampled
@@ -173,6 +174,14 @@ def test_another_run_of_the_same_task_leaves_it_its_name(renamed: tuple[Sample, 
     repository = Repository.find(sample.path)
     plan = plan_for(repository, draft, effort=None, name=None, branch=None, here=False)
     assert plan.branch == f"{branch}-2"
+
+
+def test_the_type_of_an_issue_tells_its_effort(sample: Sample) -> None:
+    source = Source(type="github_issue", id="7", url="https://github.com/a/b/issues/7")
+    draft = draft_from("Dark mode", "Add it.", source, (), "Epic")
+    repository = Repository.find(sample.path)
+    plan = plan_for(repository, draft, effort=None, name=None, branch=None, here=False)
+    assert (plan.effort, plan.effort_reason) == (Effort.L, "the issue type “Epic”")
 
 
 def test_it_is_found_without_its_work_tree_and_beside_what_a_remote_has(
