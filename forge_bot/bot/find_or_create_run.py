@@ -47,12 +47,19 @@ def find_or_create_run(supervisor: "Supervisor") -> RunInfo | CommentReply | Non
             for each in thread.spoken(thread.number)
             if comment is not None and each.comment.id == comment.id
         ]
-        supervisor.writer.say(
-            command_replies.no_run(supervisor.commands, label=supervisor.inputs.label),
-            spoken[0] if spoken else None,
-        )
+        supervisor.writer.say(_no_run(supervisor), spoken[0] if spoken else None)
         return None
     return _begun(supervisor, asked)
+
+
+def _no_run(supervisor: "Supervisor") -> CommentReply:
+    """Return the answer to a command where no branch of a run is: none was begun, or the branch was
+    deleted. Only the tracking comment of a run links to a commit.
+    """
+    tracking = supervisor.thread.written("tracking")
+    if tracking is not None and f"{supervisor.around.url}/tree/" in tracking.body:
+        return command_replies.branch_gone(supervisor.commands, tracking=tracking.url)
+    return command_replies.no_run(supervisor.commands, label=supervisor.inputs.label)
 
 
 def of_issue(repository: Repository, issue: int) -> list[RunInfo]:
@@ -164,15 +171,18 @@ def _new_run(
 ) -> NewRun:
     """Return the run that a command or a label asks for; its words count before labels."""
     around, name = supervisor.around, supervisor.inputs.label
-    effort = wish.effort or next(
-        (size for size in "SML" if f"{name}:{size}".casefold() in labels), None
-    )
     base = _base(supervisor.repository)
     by_label = f"label-{around.wake.issue}-{around.run_url.rpartition('/')[2]}"
     return NewRun(
         draft=draft,
         plan=plan_for(
-            supervisor.repository, draft, effort=effort, name=None, branch=None, here=False
+            supervisor.repository,
+            draft,
+            effort=wish.effort,
+            name=None,
+            branch=None,
+            here=False,
+            mark=name,
         ),
         flags=RunFlags(
             auto=wish.auto or f"{name}:auto".casefold() in labels,

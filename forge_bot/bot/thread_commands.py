@@ -29,6 +29,8 @@ from forge_bot.errors import (
     StaleApproval,
 )
 from forge_bot.gate import grammar as said
+from forge_bot.gate import messages
+from forge_bot.gate.authorise import Denied
 from forge_bot.git import blob_id
 from forge_bot.github_api import PullState
 from forge_bot.runs.base_update import update
@@ -74,7 +76,29 @@ def carry_out(
             case command:
                 # Pyright points here at a command that has neither a case nor a report.
                 _told(run, command, spoken, writer)
+    _say_what_was_edited(run, thread, writer, around)
     return tuple(questions)
+
+
+def _say_what_was_edited(
+    run: Run, thread: Thread, writer: CommentWriter, around: JobContext
+) -> None:
+    """Tell the author of the comment that woke this job that it no longer counts, if it was edited
+    after the gate had let it in and before it was carried out.
+    """
+    wake = around.wake
+    place = wake.thread or wake.issue
+    if wake.comment is None or wake.again:
+        return
+    comment = next((each for each in thread.comments(place) if each.id == wake.comment), None)
+    if comment is None or not (comment.edited and thread.may_have_written(comment)):
+        return
+    if any(key.startswith(f"comment-{comment.id}-") for key in run.state.seen):
+        return
+    verdict = thread.verdict(comment)
+    if thread.said(comment) and isinstance(verdict, Denied):
+        text = messages.edited_since(verdict.sentence, thread.inputs.prefix, comment.id)
+        writer.answer(comment, place, "confused", text)
 
 
 def _delivered(run: Run) -> bool:
@@ -118,6 +142,10 @@ def _told(
         run.tell(report)
     except ForgeError as error:
         writer.say(_refusal(error, command, writer.view(run), writer.commands), spoken)
+        return
+    budget = run.state.budget
+    if isinstance(command, said.Continue) and budget.cap is None and budget.token_cap is None:
+        writer.say(command_replies.no_budget(writer.view(run)), spoken)
         return
     writer.react(spoken.comment, "rocket")
 

@@ -69,6 +69,12 @@ def refusal(refused: Denied, floor: Role, prefix: str, *, labelled: bool = False
     return f"{text}\n\n{REFUSAL_MARK}"
 
 
+def edited_since(reason: str, prefix: str, comment: int) -> str:
+    """A comment was edited between the gate, which let it in, and its being carried out."""
+    said = say("gate.nothing_was_done_begins", reason=reason, prefix=prefix)
+    return f"{said}\n\n{reply_mark(comment)}"
+
+
 def summary(result: Result, reason: str, floor: Role) -> str:
     """Return the gate's part of the job summary, with the next step where there is one."""
     said = say("gate.summary", result=result.value, reason=reason)

@@ -145,7 +145,7 @@ def _hint(why: PushRefusal, said: str, branch: str) -> str:
 def _words_of_remote(output: str) -> str:
     """Return the remote's message, without git's own words."""
     lines = [
-        line.removeprefix("remote:").strip().removeprefix("error:").strip()
+        line.removeprefix("remote:").strip().removeprefix("error:").removeprefix("-").strip(" .")
         for line in output.splitlines()
         if line.startswith("remote:")
     ]

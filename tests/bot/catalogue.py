@@ -58,6 +58,8 @@ def every_reply() -> list[CommentReply]:
     waits, works = scene.design_waits(), scene.at_work()
     return [
         command_replies.no_run(COMMANDS, label="forge"),
+        command_replies.branch_gone(COMMANDS, tracking=f"{LINKS.question}"),
+        command_replies.no_budget(works),
         command_replies.already_running(works),
         command_replies.ended_already(scene.done()),
         command_replies.nothing_to_answer(works, answer="approve"),

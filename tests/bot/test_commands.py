@@ -58,6 +58,56 @@ def test_a_command_that_cannot_be_done_is_answered_in_the_words_of_the_thread(
     assert [said.count("`/forge status`") for said in (phase, effort, request)] == [1, 1, 1]
 
 
+def test_a_command_that_was_edited_before_it_was_carried_out_is_told_so(waiting: Stage) -> None:
+    comment = waiting.comment("/approve")
+
+    def edit() -> None:
+        comment.body, comment.updated = "/approve now", comment.updated + 60
+
+    assert heard(waiting.delivered(comment, then=edit)).code == 0
+    assert heard(waiting.delivered(comment)).code == 0
+    (said,) = [each for each in waiting.said("reply to=") if f"to={comment.id}" in each]
+    assert "the comment was edited" in said
+    assert [each.content for each in comment.reactions] == ["eyes", "confused"]
+    assert waiting.state["currentPhaseStatus"] == "awaiting_human"
+
+
+def test_a_run_whose_branch_was_deleted_is_not_called_one_that_never_began(
+    waiting: Stage,
+) -> None:
+    waiting.repo.bare.git("update-ref", "-d", f"refs/heads/{waiting.branch}")
+    assert heard(waiting.say("/approve")).code == 0
+    (said,) = waiting.said("reply occasion=branch-gone")
+    assert "#issuecomment-" in said
+    assert waiting.said("reply occasion=no-run") == []
+
+
+def test_more_money_for_a_run_without_a_budget_is_not_called_done(waiting: Stage) -> None:
+    assert heard(waiting.say("/continue +$5")).code == 0
+    (said,) = waiting.said("reply occasion=no-budget")
+    assert "no budget" in said
+    assert [each.content for each in waiting.issue.comments[-2].reactions] == ["eyes", "confused"]
+
+
+def test_a_refused_approval_does_not_lead_to_the_older_version(waiting: Stage) -> None:
+    (path,) = waiting.repo.bare.texts(waiting.branch, ".specs/*/design.md")
+    design = waiting.document("design.md")
+    waiting.hub.commit(waiting.repo, waiting.branch, {path: f"{design}\n- One more risk.\n"})
+    assert heard(waiting.say("/approve")).code == 0
+    (said,) = waiting.said("reply occasion=stale-approval")
+    assert "Read it in the newest question" in said
+    assert "#issuecomment-" not in said
+
+
+def test_two_labels_for_the_effort_are_settled_for_the_larger_and_the_thread_says_so(
+    stage: Stage,
+) -> None:
+    for name in ("forge:S", "forge:L"):
+        stage.hub.add_label(stage.repo, stage.issue, name, by="maint")
+    assert heard(stage.label()).code == 0
+    assert "**Effort L** (the label “forge:L”, the larger of them)" in stage.said("tracking")[0]
+
+
 def test_the_answer_to_a_run_that_was_ended_says_once_how_to_begin_another(waiting: Stage) -> None:
     assert heard(waiting.say("/abandon\n/status\n/approve")).code == 0
     (said,) = waiting.said("reply occasion=ended-already")

@@ -35,6 +35,25 @@ def no_run(commands: CommandNames, *, label: str) -> CommentReply:
     return reply("no-run", say("replies.no_run.headline"), begin, reaction="confused")
 
 
+def branch_gone(commands: CommandNames, *, tracking: str) -> CommentReply:
+    """A command to a run whose branch somebody deleted; `tracking` is the address of its tracking
+    comment.
+    """
+    detail = say(
+        "replies.branch_gone.detail",
+        tracking=tracking,
+        retry=commands.say("retry"),
+        prefix=escape.code(commands.prefix),
+    )
+    return reply("branch-gone", say("replies.branch_gone.headline"), detail, reaction="confused")
+
+
+def no_budget(view: RunView) -> CommentReply:
+    """More money or tokens for a run that nothing limits."""
+    detail = say("replies.no_budget.detail", now=_now(view), prefix=view.commands.prefix)
+    return reply("no-budget", say("replies.no_budget.headline"), detail, reaction="confused")
+
+
 def already_running(view: RunView) -> CommentReply:
     """A start where a run is under way."""
     detail = say(
@@ -79,9 +98,10 @@ def stale_approval(view: RunView, gate: OpenGate, *, given: str = "") -> Comment
         if given
         else say("replies.stale_approval.it_came_before")
     )
+    # The address is that of the question asked last, which may have shown an older version.
     where = (
         say("replies.stale_approval.read_it", question=view.links.question)
-        if view.links.question
+        if view.links.question and gate.shown[-1].digest == gate.digest
         else say("replies.stale_approval.read_it_in_the_newest")
     )
     # A beginning that fits another version too names none: then the whole digest is asked for.
