@@ -108,6 +108,12 @@ def discard(folder: Path, paths: Sequence[str]) -> None:
         git(folder, "checkout", "--quiet", "HEAD", *options, stdin=listing, seconds=LONG)
 
 
+def tracked_folders(folder: Path) -> tuple[str, ...]:
+    """Return the folders below the top that have files of the last commit."""
+    entries = folders_below(folder, tree_id(folder, "HEAD"))
+    return tuple(name for name, entry in entries if entry.mode != SUBMODULE)
+
+
 def nested(folder: Path) -> frozenset[str]:
     """Return the folders below the top that have files of the last commit and are nevertheless
     repositories of their own, and submodules that `git submodule` did not make.

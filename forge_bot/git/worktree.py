@@ -34,6 +34,7 @@ class Tree:
     head = OfFolder(revisions.head)
     status = OfFolder(changes.status)
     untracked = OfFolder(changes.untracked)
+    tracked_folders = OfFolder(changes.tracked_folders)
     nested = OfFolder(changes.nested)
     commits = OfFolder(made_commits.log)
     last_author = OfFolder(made_commits.last_author)

@@ -100,6 +100,8 @@ class Installation:
         self.is_tidy = False
         """Whether this process has seen the work tree without anything that a command left: set by
         who tidies it, and taken back by who runs a command or writes there."""
+        self.has_run = True
+        """Whether a command may have run here since setup or since leftovers were removed."""
         self._known: dict[Path, tuple[int, ...]] = {}
 
     def mark(self, commands: Sequence[Sequence[str]]) -> str:
@@ -165,7 +167,7 @@ class Installation:
         ready = _Ready(mark=mark, results=results)
         write_whole(self.environment / _READY, ready.model_dump_json())
         # All that setup left belongs to the environment from here on.
-        self.is_tidy = True
+        self.is_tidy, self.has_run = True, False
 
     def show(self, commit: str) -> Tree:
         """Return the work tree with the files of a commit, and the files that setup left."""
@@ -177,12 +179,16 @@ class Installation:
         """Return whether setup left a file at this path of the work tree."""
         return os.path.lexists(self.environment / _LEFT / path)
 
+    def names_left(self) -> list[str]:
+        """Return the paths of the work tree at which setup left files or folders."""
+        names = self.environment / _NAMES
+        return json.loads(names.read_bytes()) if names.is_file() else []
+
     def _restore(self) -> bool:
         """Restore missing and changed files, and remove added ones; return whether anything was
         done. Nothing is read, written or removed through a link of a commit or of a command.
         """
-        pristine, names = self.environment / _LEFT, self.environment / _NAMES
-        tops: list[str] = json.loads(names.read_bytes()) if names.is_file() else []
+        pristine, tops = self.environment / _LEFT, self.names_left()
         _clear_ways(self.path, tops)
         wanted = [path for top in tops for path in _below(pristine, Path(top))]
         found = {path for top in tops for path in _below(self.path, Path(top))}

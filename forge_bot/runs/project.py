@@ -14,6 +14,7 @@ from forge_bot.agent.redaction import redactor_of
 from forge_bot.errors import CannotJudge, SetupNotWalled
 from forge_bot.git import Repository, Tree
 from forge_bot.knowledge import ENV, Command, Profile
+from forge_bot.runs.ignored_leftovers import remove_bytecode, remove_leftovers
 from forge_bot.runs.installation import Foundation, Installation
 from forge_bot.runs.notifications import CommandBegan, CommandEnded, Message, Notify
 from forge_bot.runs.project_sandbox import ProjectSandbox
@@ -167,7 +168,7 @@ class Project:
             raise SetupNotWalled(say(SETUP_NOT_WALLED))
 
     def check(self) -> tuple[CommandResult, ...]:
-        """Build, test and lint, without network."""
+        """Build, test and lint, without network and without what earlier commands built."""
         commands = self.profile.commands
         kinds = (
             (CommandName.BUILD, commands.build),
@@ -176,6 +177,7 @@ class Project:
         )
         with self._judging:
             place = self._place()
+            self._remove_built(place)
             return tuple(
                 result for name, chosen in kinds for result in self._all(name, chosen, place)
             )
@@ -185,6 +187,14 @@ class Project:
         if not self.profile.commands.setup:
             return self.tree
         return self._judging_at(self.tree.commit_id())
+
+    def _remove_built(self, place: Tree) -> None:
+        """Remove ignored files that a command left, maybe from edits that nobody accepted."""
+        if place.path != self._installation.path:
+            remove_bytecode(place)
+        elif self._installation.has_run:
+            remove_leftovers(place, self._installation.names_left())
+            self._installation.has_run = False
 
     def _judging_at(self, commit: str) -> Tree:
         """Show a commit where commands judge, without what earlier commands left."""
@@ -341,7 +351,7 @@ class Project:
         at the `first` try. Raises Interrupted.
         """
         words = tuple(word.replace(ENV, str(self.places.environment)) for word in argv)
-        self._installation.is_tidy = False
+        self._installation.is_tidy, self._installation.has_run = False, True
         # The placeholder is what people and records see: the folder differs from machine to
         # machine.
         self.tell(CommandBegan(name=name, argv=argv))

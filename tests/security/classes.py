@@ -478,4 +478,14 @@ CLASSES: dict[str, Class] = {
         ),
         red_at="43323eef",
     ),
+    "S53": Class(
+        "Files that commands built from other edits, believed by a later judgement",
+        (
+            "tests/security/test_poisoned_leftovers.py::test_bytecode_that_tests_of_an_earlier_commit_left_makes_no_red_test_green",
+            "tests/security/test_poisoned_leftovers.py::test_what_the_try_of_an_edit_left_is_gone_before_the_judgement_and_what_setup_left_stays",
+        ),
+        "without setup commands, where a person may keep ignored files in the tree, only Python's"
+        " bytecode is removed",
+        red_at="f19490ac",
+    ),
 }

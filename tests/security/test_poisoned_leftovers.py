@@ -1,0 +1,104 @@
+"""What a command built from edits that are gone again is believed by no later judgement: it would
+call red code green.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from forge_bot.runs.project import Project
+from forge_bot.sandbox import BackendName, available
+from forge_bot.values import CommandName
+from tests.security.project_scene import project_in
+from tests.security.scene import git
+
+CONFIG = """sandbox: %s
+setup_without_namespace: true
+commands:
+%s
+  test: [[python3, test.py]]
+"""
+SETUP = "  setup: [[python3, -c, \"open('lib/tool.built', 'w').write('installed')\"]]"
+TEST = """import os, sys
+sys.path.insert(0, "lib")
+import code_of_project
+print(code_of_project.VALUE, sorted(os.listdir("lib")))
+sys.exit(code_of_project.VALUE != "green")
+"""
+# Python runs bytecode of this sort without a look at the source (PEP 552).
+POISON = """import pathlib, py_compile, sys
+source = pathlib.Path("lib/poison.built")
+source.write_text("VALUE = 'green'")
+py_compile.compile(
+    str(source),
+    cfile=f"lib/__pycache__/code_of_project.{sys.implementation.cache_tag}.pyc",
+    invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH,
+)
+print("planted")
+"""
+
+Made = Callable[[str], Project]
+
+
+@pytest.fixture(params=["bubblewrap", "landlock"])
+def made(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Made:
+    """Make a project whose test is red, with this line for its setup."""
+    if trouble := dict(available())[BackendName(request.param)]:
+        pytest.skip(trouble)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+
+    def make(setup: str) -> Project:
+        folder = tmp_path / "demo"
+        files = {
+            ".forge/config.yml": CONFIG % (request.param, setup),
+            ".gitignore": "__pycache__/\n*.built\n",
+            "lib/code_of_project.py": "VALUE = 'red'\n",
+            "test.py": TEST,
+        }
+        for name, text in files.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text(text, encoding="utf-8")
+        git(folder, "init", "-q", "-b", "main")
+        git(folder, "add", "-A")
+        git(folder, "commit", "-qm", "start")
+        return project_in(folder)
+
+    return make
+
+
+def edited(project: Project) -> str:
+    """A commit whose tests plant bytecode; the branch stands before it again."""
+    folder = project.tree.path
+    (folder / "test.py").write_text(POISON, encoding="utf-8")
+    git(folder, "commit", "-qam", "an edit")
+    commit = git(folder, "rev-parse", "HEAD")
+    git(folder, "reset", "-q", "--hard", "HEAD^")
+    return commit
+
+
+@pytest.mark.parametrize("setup", [SETUP, ""])
+def test_bytecode_that_tests_of_an_earlier_commit_left_makes_no_red_test_green(
+    made: Made, setup: str
+) -> None:
+    project = made(setup)
+    project.set_up()
+    git(project.tree.path, "reset", "-q", "--hard", edited(project))
+    assert "planted" in project.run_tests([])
+    git(project.tree.path, "reset", "-q", "--hard", "HEAD^")
+    [result] = project.check()
+    assert result.exit_code == 1
+    assert result.tail.startswith("red")
+
+
+def test_what_the_try_of_an_edit_left_is_gone_before_the_judgement_and_what_setup_left_stays(
+    made: Made,
+) -> None:
+    project = made(SETUP)
+    project.set_up()
+    with project.trial(edited(project)) as place:
+        tried, _ = project.run_in(place, CommandName.TEST, ("python3", "test.py"), 60)
+    assert tried.tail == "planted"
+    [result] = project.check()
+    assert result.exit_code == 1
+    assert result.tail == "red ['__pycache__', 'code_of_project.py', 'tool.built']"
