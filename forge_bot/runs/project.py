@@ -33,7 +33,7 @@ from forge_bot.sentences import say
 from forge_bot.settings import Config
 from forge_bot.store import full, without_room
 from forge_bot.values import CommandName, CommandResult
-from forge_bot.verification.command_outcome import plain_lines, read_outcome
+from forge_bot.verification.command_outcome import cut_line, plain_lines, read_outcome
 from forge_bot.verification.shown_output import shown_output
 from forge_bot.verification.unusable_commands import is_usage_error
 
@@ -388,7 +388,7 @@ class Project:
 
     def _without_places(self, output: str, place: Tree) -> str:
         """The output without secrets and without the names of this machine's folders."""
-        output = "\n".join(plain_lines(self._strike(output)))
+        output = "\n".join(map(cut_line, plain_lines(self._strike(output))))
         output = output.replace(str(self.places.environment), ENV)
         for folder in (place.path, self.tree.path):
             output = output.replace(str(folder), ".")

@@ -17,7 +17,7 @@ from forge_bot.verification.output_javascript import (
 from forge_bot.verification.output_python import read_pytest, read_unittest
 from forge_bot.verification.output_ruby import read_minitest, read_rspec, read_test_unit
 from forge_bot.verification.runner_result import RunnerResult
-from forge_bot.verification.shown_output import TAIL_CHARACTERS, TAIL_LINES, shown_output
+from forge_bot.verification.shown_output import GAP, TAIL_CHARACTERS, TAIL_LINES, shown_output
 
 _READERS = (
     read_pytest,
@@ -38,6 +38,9 @@ _READERS = (
 # https://ecma-international.org/publications-and-standards/standards/ecma-48/.
 _CONTROL = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 
+_LONGEST_LINE = 4_000
+"""Characters of a line of output that are looked at."""
+
 
 def read_outcome(
     name: CommandName,
@@ -52,7 +55,7 @@ def read_outcome(
     The output holds standard output and standard error in the order they were written. `failures`
     end with `UNNAMED` if more tests failed than the output names, or if the runner stopped early.
     """
-    lines = plain_lines(output)
+    lines = [cut_line(line) for line in plain_lines(output)]
     tests, failures, whole = None, [], True
     if name is CommandName.TEST:
         runs = [ran for reader in _READERS if (ran := reader(lines)) is not None]
@@ -86,6 +89,15 @@ def _together(runs: Iterable[RunnerResult]) -> tuple[int | None, list[str], bool
         [item for ran in accounts for item in ran.failing],
         all(ran.whole for ran in accounts),
     )
+
+
+def cut_line(line: str) -> str:
+    """Return the line, without the middle of a very long one: a command may write a million
+    characters in a line, and the time to read it would grow with their square.
+    """
+    if len(line) <= _LONGEST_LINE:
+        return line
+    return f"{line[: _LONGEST_LINE // 2]}{GAP}{line[-_LONGEST_LINE // 2 :]}"
 
 
 def plain_lines(output: str) -> Sequence[str]:

@@ -17,8 +17,8 @@ _TAP_FAILED = re.compile(
 _SPEC_PLACE = re.compile(r"test at (?P<path>.+?):\d+:\d+")
 _SPEC_FAILED = re.compile(r"✖ (?P<name>.*?) \([\d.]+m?s\)(?P<excused> # (?:TODO|SKIP)\b.*)?")
 
-_JEST_TESTS = re.compile(r"Tests: +(?P<counts>.*\d+ total)")
-_JEST_SUITES = re.compile(r"Test Suites: +(?P<counts>.*\d+ total)")
+_JEST_TESTS = re.compile(r"Tests: +(?P<counts>.*(?<!\d)\d+ total)")
+_JEST_SUITES = re.compile(r"Test Suites: +(?P<counts>.*(?<!\d)\d+ total)")
 _JEST_FILE = re.compile(r"(?P<state>FAIL|PASS) +(?P<path>\S.*?)(?: \([\d.]+ m?s\))?")
 _JEST_FAILED = re.compile(r"  ● (?P<name>.+)")
 _NO_TESTS = re.compile(r"No test(?: file)?s found, exiting with code \d+")

@@ -309,6 +309,7 @@ CLASSES: dict[str, Class] = {
             "tests/security/test_hidden_documents.py::test_what_a_person_hides_in_a_document_that_waits_is_said_and_shown",
             "tests/security/test_hidden_documents.py::test_what_somebody_hides_in_a_document_that_the_question_does_not_show_is_said",
             "tests/security/test_hidden_documents.py::test_a_comment_with_a_question_shows_a_document_that_hides_text_as_it_is_written",
+            "tests/security/test_hidden_documents.py::test_what_a_request_hides_is_said_where_agents_of_a_client_read_it",
         ),
         "addresses of links, labels of one short word and what stands far to the right in code can"
         " be seen, by who looks for it",
@@ -486,6 +487,14 @@ CLASSES: dict[str, Class] = {
         ),
         "without setup commands, where a person may keep ignored files in the tree, only Python's"
         " bytecode is removed",
+        red_at="f19490ac",
+    ),
+    "S54": Class(
+        "Output of commands that keeps its reader busy",
+        (
+            "tests/security/test_floods_of_output.py::test_a_line_of_a_million_signs_is_read_in_a_moment",
+            "tests/security/test_floods_of_output.py::test_of_a_long_line_both_ends_are_shown_and_what_is_around_it_counts",
+        ),
         red_at="f19490ac",
     ),
 }
