@@ -22,6 +22,10 @@ _WORKING = frozenset(
     {"run", "approve", "reject", "revise", "done", "skip", "resume", "retry", "continue", "demo"}
 )
 
+_WITHOUT_A_RUN = frozenset(
+    {"list", "show", "status", "clean", "init", "doctor", "mcp", "graph", "capabilities"}
+)
+
 
 def print_error(error: Exception | NobodyReads) -> int:
     """Tell the error on stderr; the exit code it ends the invocation with."""
@@ -57,10 +61,11 @@ def print_error(error: Exception | NobodyReads) -> int:
 
 
 def interrupted() -> int:
-    """Tell that a person stopped it."""
+    """Tell that a person stopped it, and how a run goes on if the command works on one."""
     console = Console(stderr=True)
+    only_looks = sys.argv[1:2] and sys.argv[1] in _WITHOUT_A_RUN
     with undisturbed():
-        console.print(f"\n{say('cli.errors.stopped')}")
+        console.print(f"\n{say('cli.errors.stopped_here' if only_looks else 'cli.errors.stopped')}")
     return FAILED
 
 

@@ -8,6 +8,8 @@ import typer
 from forge_bot.cli.options import HERE, ServerChoice, with_groups
 from forge_bot.sentences import say
 
+_PORT = 8765
+
 
 def work(
     out: Annotated[Path | None, typer.Option("--out", help=say("help.work.out"))] = None,
@@ -58,12 +60,19 @@ def worker(
 def mcp(
     repo: Annotated[list[Path] | None, typer.Option("--repo", help=say("help.mcp.repo"))] = None,
     http: Annotated[bool, typer.Option("--http", help=say("help.mcp.http"))] = False,
-    port: Annotated[int, typer.Option(help=say("help.mcp.port"), min=1, max=65535)] = 8765,
+    port: Annotated[
+        int | None,
+        typer.Option(help=say("help.mcp.port"), min=1, max=65535, show_default=str(_PORT)),
+    ] = None,
 ) -> int:
+    if port is not None and not http:
+        from forge_bot.errors import BadOption
+
+        raise BadOption(say("cli.machine_commands.port_goes_with_http"))
     from forge_bot.mcp_server.run_server import serve_http, serve_stdio
 
     return (
-        serve_http(tuple(repo or (HERE,)), port)
+        serve_http(tuple(repo or (HERE,)), port or _PORT)
         if http
         else serve_stdio(tuple(repo or (HERE,)), named=bool(repo))
     )

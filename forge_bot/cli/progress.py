@@ -212,7 +212,12 @@ class Progress:
         branch, tree = escape(info.branch), escape(str(info.tree))
         self.line(f"[dim]{say('cli.progress.branch', branch=branch, tree=tree)}[/]")
         if estimate is not None:
-            self.line(f"[dim]{escape(expected(estimate))}[/]")
+            # Nobody copies it, so that it may be broken between words.
+            self.console.print(
+                f"[dim]{escape(expected(estimate))}[/]",
+                highlight=False,
+                soft_wrap=not self.console.is_terminal,
+            )
         self.line("")
 
     def _do(self, what: str, task: str | None = None) -> None:

@@ -21,6 +21,10 @@ def serve_stdio(folders: Sequence[Path], *, named: bool = True) -> int:
     """Serve one client over stdin and stdout until it goes away. Folders that nobody `named` may
     give way to those it has open.
     """
+    if sys.stdin.isatty():
+        # A person who typed the command would wait for nothing.
+        sys.stderr.write(f"{say('client.run_server.waits_for_a_client')}\n")
+        sys.stderr.flush()
     _made(folders, named=named).run("stdio")
     return 0
 

@@ -337,9 +337,13 @@ class TemporalSession:
 
     async def _settled(self, client: Client, handle: RunHandle) -> RunStanding:
         """Return the state of the run when it stops; raise its problem."""
-        pause, before, quiet = _SHORTEST, RunStanding(), 0.0
+        pause, before, quiet, unanswered = _SHORTEST, RunStanding(), 0.0, False
         while True:
             standing = await self._standing(client, handle)
+            if not (standing.ready or standing.trouble or unanswered or self.place.dev):
+                # The server lists a worker for a minute after it has gone.
+                self.session.tell(Message(text=say("temporal.temporal_session.no_worker_answers")))
+                unanswered = True
             self._progress(standing)
             if standing.trouble is not None:
                 self._tell_again(standing)

@@ -89,6 +89,10 @@ def test_a_text_without_its_quotes_is_told_as_one(sample: Sample) -> None:
         assert f'forge-bot {command} "say who is next"' in told
 
 
+def test_a_port_without_http_is_told_and_nothing_waits_for_a_client(sample: Sample) -> None:
+    assert "--http" in refused(sample.forge("mcp", "--port", "5000"), "REQUEST-007", 2)
+
+
 def test_a_folder_of_skills_that_is_not_there(sample: Sample, tmp_path: Path) -> None:
     nowhere = str(tmp_path / "nowhere")
     words = ("run", TASK, "--skills-dir", nowhere, "--model", sample.model())

@@ -197,6 +197,15 @@ def test_who_stops_at_the_question_before_a_run_is_told_that_none_was_begun(
     assert "No run yet" in sample.forge("list").out
 
 
+def test_who_types_the_command_of_mcp_clients_is_told_what_it_waits_for(sample: Sample) -> None:
+    with terminal(sample, "mcp") as person:
+        person.until("the client starts")
+        person.process.send_signal(signal.SIGINT)
+        person.until("Stopped.")
+        assert person.ended() == 1
+    assert "forge-bot resume" not in person.seen, "no run was worked on"
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_at_the_question_ends_the_command_at_once(
     sample: Sample, number: signal.Signals

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.fakes import script
+from tests.fakes.sample import Sample
 from tests.recovery.conftest import Told
 from tests.recovery.scripts import MODEL, SHORT, answers
 from tests.recovery.world import World
@@ -129,6 +131,39 @@ def test_a_full_disk_is_told_and_with_room_again_the_run_ends_the_same(
     assert is_told(blank, disk.folder)
     room_again(blank, disk)
     ends_the_same(blank, short, again=question)
+
+
+FILLS = """
+import os
+import unittest
+
+
+class Fills(unittest.TestCase):
+    def test_it_writes_without_end(self):
+        if os.path.exists("tests/test_before.py"):
+            with open("filling", "wb") as file:
+                while True:
+                    file.write(bytes(1 << 20))
+"""
+
+
+def test_a_change_whose_own_tests_fill_the_disk_is_told_as_that_and_can_be_made_anew(
+    sample: Sample, small_disk: Callable[[Path], Disk]
+) -> None:
+    small_disk(sample.path.parent / "state")
+    (sample.path / "tests" / "test_fills.py").write_text(FILLS)
+    sample.git("add", "-A")
+    sample.git("commit", "-qm", "fills")
+    words = ("run", "Nobody before the start", "--effort", "S", "--model", sample.model())
+    assert sample.forge(*words).code == 3
+    for command in ("approve", "resume"):
+        said = sample.forge(command, "--model", sample.model())
+        assert (said.code, "STATE-006" in said.err) == (1, True), said
+        assert "the command itself has filled the disk" in said.err
+    elsewhere = {**script.TEST, "path": "tests/test_start.py"}
+    model = sample.model({("implementer", "*", "*"): script.change(script.GUARD, elsewhere)})
+    said = sample.forge("retry", "implementation", "--model", model)
+    assert said.code == 0, said
 
 
 @pytest.mark.slow

@@ -68,6 +68,21 @@ def test_a_worker_killed_in_a_call_and_then_the_server_cost_only_the_call(
     assert sum(models.asked.values()) == len(place.branch_calls()) + 1
 
 
+def test_a_command_says_that_no_worker_answers_while_the_server_still_lists_the_last_one(
+    place: Clone,
+) -> None:
+    worker = place.start_worker()
+    assert place.forge(*place.beginning(TASK)).code == 3
+    worker.kill()
+    worker.communicate()
+    waiting = place.start("retry", "design")
+    assert waiting.stdout is not None
+    said = next((line for line in waiting.stdout if "No worker has answered yet" in line), "")
+    place.start_worker()
+    code, out = ended(waiting)
+    assert (code, said != "") == (3, True), out
+
+
 def away(code: int, out: str) -> bool:
     """Whether a command found no server, one that knows of no worker yet, or a worker at work."""
     return code == 5 and any(each in out for each in ("TEMPORAL-003", "TEMPORAL-005", "RUN-001"))
