@@ -3,6 +3,7 @@ verification; one in progress reaches it later.
 """
 
 from datetime import datetime
+from pathlib import Path
 
 from forge_bot.engine.external_events import CONFLICTS
 from forge_bot.engine.phases import VerifyPhase
@@ -61,11 +62,7 @@ def update(
         )
     take_peoples_commits(run)
     root, base = run.repository.root, base or state.base_branch
-    places = (f"{REMOTES}origin/{base}", f"{HEADS}{base}")
-    newest = next(filter(None, (ref_target(root, ref) for ref in places)), None)
-    if newest is None:
-        raise CannotUpdate(say("runs.base_update.base_branch_is_gone", base=base))
-    head = run.tree.commit_id()
+    newest, head = _newest(root, base), run.tree.commit_id()
     if not is_ancestor(root, newest, head):
         found = merge_base_into_run(run, base, newest, mark=_may_solve(run))
         if found.conflicts:
@@ -84,6 +81,14 @@ def update(
     if verification not in state.completed_phases:
         return None
     return RetryAsked(key=key, at=at, phase=verification, by=by, via=via)
+
+
+def _newest(root: Path, base: str) -> str:
+    places = (f"{REMOTES}origin/{base}", f"{HEADS}{base}")
+    newest = next(filter(None, (ref_target(root, ref) for ref in places)), None)
+    if newest is None:
+        raise CannotUpdate(say("runs.base_update.base_branch_is_gone", base=base))
+    return newest
 
 
 def _may_solve(run: Run) -> bool:

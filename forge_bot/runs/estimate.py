@@ -89,22 +89,14 @@ def estimate(
     samples = earlier if alone else (*earlier, shipped_run(pipeline, effort, auto=auto))
     priced = (cost_of(sample, pipeline, models, batch=batch) for sample in samples)
     costs = [cost for cost in priced if cost is not None]
-    times = [
-        Decimal(total) / _MINUTE
-        for sample in samples
-        if (total := sum(used.duration_ms for _, used in sample))
-    ]
     unknown = unpriced(models) if len(costs) < len(samples) else ()
     tokens = _spread([_tokens(sample) for sample in samples], Decimal(1))
     cost = _spread(costs, _CENT_OF_A_CENT) if len(costs) == len(samples) else None
-    minutes = _spread(times, _TENTH) if times and not batch else None
     return Estimate(
         effort=effort,
         tokens=Spread(p50=int(tokens.p50), p90=int(tokens.p90)),
         cost=cost,
-        minutes=(
-            Spread(p50=float(minutes.p50), p90=float(minutes.p90)) if minutes is not None else None
-        ),
+        minutes=_working_times(samples) if not batch else None,
         runs=len(earlier),
         rests_on=_basis(len(earlier), effort, alone=alone)
         + _pricing(models, unknown, alone=alone)
@@ -112,6 +104,15 @@ def estimate(
         + (f"; {at_once}" if at_once else ""),
         shares=_shares(samples),
     )
+
+
+def _working_times(samples: Sequence["Sample"]) -> Spread[float] | None:
+    totals = [sum(used.duration_ms for _, used in sample) for sample in samples]
+    times = [Decimal(total) / _MINUTE for total in totals if total]
+    if not times:
+        return None
+    minutes = _spread(times, _TENTH)
+    return Spread(p50=float(minutes.p50), p90=float(minutes.p90))
 
 
 def without_batches(models: Mapping[Tier, str]) -> str:

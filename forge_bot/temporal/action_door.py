@@ -92,19 +92,7 @@ def main(environ: Mapping[str, str] = os.environ) -> int:
             say("temporal.action_door.last_visit_failed", reason=messages.plain(reason))
         )
     if trouble.true("untold"):
-        way_out = _OF_WORKER.get(trouble.text("occasion"))
-        prefix, run_url = inputs.prefix, around.run_url
-        text = (
-            say("gate.worker_kept_out", message=reason, prefix=prefix, run_url=run_url)
-            if way_out is None
-            else say(
-                "gate.worker_waits",
-                message=reason,
-                way_out=f"{say(way_out)} " if way_out else "",
-                prefix=prefix,
-                run_url=run_url,
-            )
-        )
+        text = _of_worker(trouble.text("occasion"), reason, inputs.prefix, around.run_url)
         tell_thread(environ, inputs, around, text)
     outputs.write_outputs(
         environ["GITHUB_OUTPUT"], {"outcome": "working", "issue": str(event.issue)}
@@ -112,6 +100,20 @@ def main(environ: Mapping[str, str] = os.environ) -> int:
     outputs.write_summary(environ.get("GITHUB_STEP_SUMMARY", ""), said)
     outputs.notice(said)
     return 0
+
+
+def _of_worker(occasion: str, reason: str, prefix: str, run_url: str) -> str:
+    """Return the sentence for the thread about a worker that does not go on."""
+    way_out = _OF_WORKER.get(occasion)
+    if way_out is None:
+        return say("gate.worker_kept_out", message=reason, prefix=prefix, run_url=run_url)
+    return say(
+        "gate.worker_waits",
+        message=reason,
+        way_out=f"{say(way_out)} " if way_out else "",
+        prefix=prefix,
+        run_url=run_url,
+    )
 
 
 class HandedEvent:

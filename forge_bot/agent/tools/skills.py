@@ -74,22 +74,7 @@ def read_skill(folder: Path, shown_as: str, *, whole: bool = False) -> SkillDefi
     Raises BadCapabilities with all problems of its front matter.
     """
     name = f"{shown_as}/{SKILL_FILE}"
-    try:
-        text = (folder / SKILL_FILE).read_text(encoding="utf-8-sig", errors="replace")
-    except OSError as error:
-        raise BadCapabilities(
-            say("agent.skills.cannot_be_read", name=name), details=(f"{name}: {error.strerror}",)
-        ) from None
-    if len(text) > _MOST_CHARACTERS:
-        raise BadCapabilities(
-            say(
-                "agent.skills.has_characters_are_most",
-                name=name,
-                count=len(text),
-                most_characters=_MOST_CHARACTERS,
-            )
-        )
-    text = text.replace("\r\n", "\n")
+    text = _text_of(folder / SKILL_FILE, name)
     found = _FRONT.match(text)
     if found is None:
         raise BadCapabilities(
@@ -117,6 +102,25 @@ def read_skill(folder: Path, shown_as: str, *, whole: bool = False) -> SkillDefi
         skill_path=str(folder.resolve()),
         allowed_tools=said.allowed_tools,
     )
+
+
+def _text_of(file: Path, name: str) -> str:
+    try:
+        text = file.read_text(encoding="utf-8-sig", errors="replace")
+    except OSError as error:
+        raise BadCapabilities(
+            say("agent.skills.cannot_be_read", name=name), details=(f"{name}: {error.strerror}",)
+        ) from None
+    if len(text) > _MOST_CHARACTERS:
+        raise BadCapabilities(
+            say(
+                "agent.skills.has_characters_are_most",
+                name=name,
+                count=len(text),
+                most_characters=_MOST_CHARACTERS,
+            )
+        )
+    return text.replace("\r\n", "\n")
 
 
 def skill_digest(folder: Path) -> str:
