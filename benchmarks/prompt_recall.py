@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from forge_bot.git import Repository
+from forge_bot.git import Repository, files_at
 from forge_bot.git.process import git
 from forge_bot.project.graph.read_graph import GraphReader
 from forge_bot.prompts.material import InputFile
@@ -24,6 +24,14 @@ from forge_bot.runs.request_lookup import likely_files
 COMMITS = Path(__file__).with_name("commits.json")
 _HUNK = re.compile(r"^@@ -(\d+)(?:,(\d+))? \+\d+(?:,\d+)? @@ ?(.*)$")
 _SYMBOL = re.compile(r"(?:class|def)\s+(\w+)")
+_IN_BRACES = re.compile(
+    r"(?:\b(?:function\*?|class|interface|type|enum)\s+([\w$]+)"
+    r"|\b(?:const|let)\s+([\w$]+)(?=.*(?:=>|function|\w\(|\{)\s*.*$)"
+    r"|^\s*(?:(?:async|static|get|set|public|private)\s+)*([\w$]+)\([^;]*\)[^;]*\{\s*$)"
+)
+_WITH_BRACES = (".js", ".mjs", ".cjs", ".ts", ".mts", ".tsx", ".jsx")
+_TEST = re.compile(r"\s*(?:it|test|describe|beforeEach)\b.*\(")
+_NO_NAMES = frozenset({"if", "for", "while", "switch", "catch", "it", "test", "describe"})
 
 
 class Change(NamedTuple):
@@ -53,7 +61,7 @@ def main() -> int:
     )
     given = parser.parse_args()
     wanted = json.loads(COMMITS.read_text(encoding="utf-8"))
-    scores: dict[str, list[Score]] = {}
+    scores: dict[tuple[str, str], list[Score]] = {}
     for entry in wanted:
         place: Path = given.folder / entry["repository"]
         if not place.is_dir():
@@ -62,20 +70,18 @@ def main() -> int:
         for kind, score in measured(
             Repository(place, place), entry["commit"], by_graph=given.graph
         ):
-            scores.setdefault(kind, []).append(score)
+            scores.setdefault((entry["language"], kind), []).append(score)
             if score.missing:
                 print(f"miss, {kind}: {entry['repository']} {entry['commit'][:10]}:", end=" ")
                 print(", ".join(score.missing), flush=True)
-    print(f"\n{'the design names':<24} commits  all files  changed lines  characters, median")
-    for kind, rows in scores.items():
-        whole = sum(not row.missing for row in rows)
+    titles = ("the design names", "commits", "all files", "changed lines", "characters, median")
+    print(f"\n{'':<10}  {titles[0]:<24} {'  '.join(titles[1:])}")
+    for (language, kind), rows in scores.items():
+        whole = sum(not row.missing for row in rows) / len(rows)
         lines, seen = sum(row.lines for row in rows), sum(row.lines_shown for row in rows)
         size = sorted(row.characters for row in rows)[len(rows) // 2]
-        print(
-            f"{kind:<24} {len(rows):7}  {whole / len(rows):8.0%}  {seen / max(lines, 1):13.0%}",
-            end="",
-        )
-        print(f"  {size:18,}")
+        shown = f"{len(rows):7}  {whole:9.0%}  {seen / max(lines, 1):13.0%}  {size:18,}"
+        print(f"{language:<10}  {kind:<24} {shown}")
     return 0
 
 
@@ -147,11 +153,36 @@ def _changes(repository: Repository, base: str, commit: str) -> list[Change]:
         hunks = [match for line in lines if (match := _HUNK.match(line))]
         body = "\n".join(line for line in lines if line[:1] in "+-@")
         names = [*_SYMBOL.findall("\n".join(hunk[3] for hunk in hunks)), *_SYMBOL.findall(body)]
+        if path.endswith(_WITH_BRACES):
+            before = (files_at.read(repository.root, base, path) or b"").decode("utf-8", "replace")
+            names = _around(before.split("\n"), [int(hunk[1]) for hunk in hunks])
         old = [
             line[1:] for line in lines if line[:1] == "-" and line[:3] != "---" and line[1:].strip()
         ]
         found.append(Change(path, tuple(dict.fromkeys(names))[:8], tuple(old)))
     return [each for each in found if not _is_log(each.path)]
+
+
+def _around(lines: Sequence[str], places: Sequence[int]) -> list[str]:
+    """Return the names of the innermost definitions around some lines, by indentation."""
+    found: list[str] = []
+    for place in places:
+        depth = _indent(lines[place - 1]) if 0 < place <= len(lines) else 0
+        for line in reversed(lines[: max(place, 0)]):
+            match = _IN_BRACES.search(line) if line.strip() and _indent(line) <= depth else None
+            name = match and next(filter(None, match.groups()))
+            if name and name not in _NO_NAMES and (_indent(line) < depth or not _indent(line)):
+                found.append(name)
+                break
+            if line.strip():
+                depth = min(depth, _indent(line))
+            if _TEST.match(line) and _indent(line) == depth:
+                break
+    return found
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
 
 
 def _is_log(path: str) -> bool:

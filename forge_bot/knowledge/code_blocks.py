@@ -9,17 +9,23 @@ from typing import NamedTuple
 
 _MODIFIERS = (
     r"(?:(?:export|default|public|private|protected|internal|static|final|abstract|async|override"
-    r"|virtual|sealed|inline|extern|unsafe|const|pub(?:\([^)]*\))?|open|data|declare|suspend)\s+)*"
+    r"|virtual|sealed|inline|extern|unsafe|const|pub(?:\([^)]*\))?|open|data|declare|suspend"
+    r"|readonly|get|set)\s+)*"
 )
 _DEFINITION = re.compile(
     rf"^(?P<indent>[ \t]*){_MODIFIERS}"
     r"(?:(?:def|class|func|fn|function\*?|fun|interface|struct|enum|trait|impl|type|module"
     r"|namespace"
-    r"|object|record|macro_rules!|sub|defmodule|defp?|let|var|const)\b\s*"
+    r"|object|record|macro_rules!|sub|defmodule|defp?)\b\s*"
     r"(?:\([^)]*\)\s*)?(?:<[^>]*>\s*)?(?P<name>[A-Za-z_$][\w$.]*)"
+    r"|(?:let|var|const)\b\s*(?P<value>[A-Za-z_$][\w$]*)"
     r"|(?P<constant>[A-Z_][A-Z0-9_]{2,})\s*(?::[^=]+)?=(?!=)"
-    r"|(?P<method>[A-Za-z_$][\w$]*)\s*\([^;]*\)\s*(?::\s*[\w<>\[\], |]+)?\{\s*$)"
+    r"|(?:it|test|describe|context|suite|specify)(?:\.\w+)*\(\s*(?P<quote>['\"`])(?P<test>.+?)(?P=quote),"
+    r"|(?P<member>[\w$.]+)\s*[:=]\s*(?:async\s+)?(?:function\b|\([^()]*\)\s*(?::[^=]+)?=>|\w+\s*=>)"
+    r"|\*?\s*(?P<method>[A-Za-z_$#][\w$]*)\s*(?:<[^>()]*>\s*)?\([^;]*\)\s*(?::\s*[^=;]+)?\{\s*$)"
 )
+_HOLDS_CODE = re.compile(r"=>\s*[({]?\s*$|=>|\bfunction\b|\bclass\b|[({\[]\s*$")
+"""The end of the line of a value that holds code or several lines."""
 _LONGEST_LINE = 2_000
 _NO_METHODS = frozenset({"if", "for", "while", "switch", "catch", "return", "else", "with", "elif"})
 _WORD_START = re.compile(r"(?<![A-Za-z])[A-Za-z]|(?<=[a-z])[A-Z]|[A-Z](?=[a-z])")
@@ -27,6 +33,8 @@ SHORTEST_PART = 5
 """Letters of a name that are looked for within other names."""
 
 _CLOSERS = (")", "]", "}", "end")
+_OPENERS = ("(", "[", "{")
+"""What ends a line that another line closes: text between them ends nothing, however it stands."""
 
 
 class CodeBlock(NamedTuple):
@@ -43,14 +51,29 @@ def code_blocks(lines: Sequence[str]) -> tuple[CodeBlock, ...]:
     found: list[tuple[str, int, int]] = []
     for number, line in enumerate(lines, 1):
         match = _DEFINITION.match(line) if len(line) <= _LONGEST_LINE else None
-        name = match and (match["name"] or match["constant"] or match["method"])
-        if match and name and name not in _NO_METHODS:
+        name = match and _name(match, line)
+        if match and name:
             found.append((name, number, _width(match["indent"])))
     ends = _ends(lines, [(number, width) for _, number, width in found])
     return tuple(
         CodeBlock(name, _with_decorators(lines, number), end, width)
         for (name, number, width), end in zip(found, ends, strict=True)
     )
+
+
+def _name(match: re.Match[str], line: str) -> str | None:
+    """Return the name of a definition; none of a local value, nor of a statement like a method."""
+    if value := match["value"]:
+        return value if not match["indent"] or _HOLDS_CODE.search(line) else None
+    name = match["name"] or match["constant"] or match["test"] or match["member"] or match["method"]
+    return None if name in _NO_METHODS else name
+
+
+def defines(text: str, name: str) -> bool:
+    """Return whether a text defines a name."""
+    lines = [line for line in text.split("\n") if name in line and len(line) <= _LONGEST_LINE]
+    matches = ((line, _DEFINITION.match(line)) for line in lines)
+    return any(match and _name(match, line) == name for line, match in matches)
 
 
 def named(blocks: Sequence[CodeBlock], name: str) -> tuple[CodeBlock, ...]:
@@ -81,7 +104,7 @@ def holds_as_word(name: str, others: Sequence[str]) -> bool:
 
 def letters(name: str) -> str:
     """Return a name without what differs between styles of writing it."""
-    return name.replace("_", "").casefold()
+    return name.replace("_", "").replace("-", "").casefold()
 
 
 def is_inside(block: CodeBlock, owner: CodeBlock) -> bool:
@@ -97,6 +120,7 @@ def _ends(lines: Sequence[str], starts: Sequence[tuple[int, int]]) -> list[int]:
     """Return the last line of each definition, in one pass over the lines."""
     ends = [len(lines)] * len(starts)
     opened: list[int] = []
+    unclosed: set[int] = set()
     at = 0
     last_filled = 0
     for number, line in enumerate(lines, 1):
@@ -109,9 +133,15 @@ def _ends(lines: Sequence[str], starts: Sequence[tuple[int, int]]) -> list[int]:
         while opened and width <= starts[opened[-1]][1] and starts[opened[-1]][0] != number:
             same = width == starts[opened[-1]][1]
             if closing and same:
+                if not text.endswith(_OPENERS):
+                    unclosed.discard(opened[-1])
+                break
+            if opened[-1] in unclosed and not (closing or begins):
                 break
             ends[opened.pop()] = last_filled
         if begins:
+            if text.endswith(_OPENERS):
+                unclosed.add(at)
             opened.append(at)
             at += 1
         last_filled = number
@@ -123,6 +153,6 @@ def _ends(lines: Sequence[str], starts: Sequence[tuple[int, int]]) -> list[int]:
 def _with_decorators(lines: Sequence[str], number: int) -> int:
     """Return the first line of the decorators, attributes and comments right above a definition."""
     first = number
-    while first > 1 and lines[first - 2].lstrip().startswith(("@", "#[", "//", "#:", "/**", "* ")):
+    while first > 1 and lines[first - 2].lstrip().startswith(("@", "#[", "//", "#:", "/**", "*")):
         first -= 1
     return first

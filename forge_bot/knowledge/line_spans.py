@@ -3,9 +3,13 @@
 from collections.abc import Iterable, Sequence
 
 from forge_bot.knowledge.code_blocks import CodeBlock
+from forge_bot.text_format import gist
 
 LONGEST_LINE = 4_000
 """Characters of a line that are shown."""
+
+_LONGEST_NAME = 50
+"""Characters of a name: titles of tests are sentences."""
 
 _NAMED_IN_GAP = 6
 
@@ -68,7 +72,9 @@ def _gap(first: int, last: int, blocks: Sequence[CodeBlock]) -> list[str]:
     """Return the line that stands for omitted lines, with their definitions."""
     if first > last:
         return []
-    inside = [block.name for block in blocks if first <= block.first <= last]
+    inside = [
+        *dict.fromkeys(gist(b.name, _LONGEST_NAME) for b in blocks if first <= b.first <= last)
+    ]
     names = ", ".join(inside[:_NAMED_IN_GAP]) + (", …" if len(inside) > _NAMED_IN_GAP else "")
     return [f"[… lines {first}-{last} are not shown here{f': {names}' if names else ''} …]"]
 

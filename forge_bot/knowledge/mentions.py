@@ -42,6 +42,22 @@ _BARE_PATH = re.compile(
     r"(?<![\w/.@+`-])((?:[\w.@+-]+/)+[\w.@+-]*\w|[\w-]+\.[a-z]{1,5})(?::(\d+))?"
 )
 _NAME = re.compile(r"^(?:[@*&]{0,2})([A-Za-z_]\w*(?:(?:\.|::|->|#)[A-Za-z_]\w*)*)\s*(?:\(.*\))?$")
+_LITERAL = re.compile(r"-{0,2}\w+(?:-\w+)*|.* .*")
+"""A plain word, an option or key with hyphens, or several words: searched as it is written."""
+
+_OPTION = re.compile(r"^(--\w+|-{0,2}(?P<key>[A-Za-z]\w*(?:-\w+)+))(?:[ =:].*)?$")
+"""An option of a command, or a key with hyphens, such as `--id -5` and `short-option-groups`."""
+
+_QUOTE = re.compile(r"`([^`\n]+)`|\"([^\"\n]+)\"|[“„]([^“”„\n]+)[”“]")
+_PIECE = re.compile(r"(?:[A-Za-z]+[ ])+[A-Za-z]+")
+_SHORTEST_PHRASE = 10
+_MOST_PIECES = 2
+_NUMBERS = re.compile(
+    r"(?:(?<=\()|(?<=\bat )|(?<=\bline )|(?<=\blines )|(?<=, )|(?<=\band )|(?<=: ))"
+    r"(\d{2,6})(?:\s*[-–]\s*(\d{2,6}))?(?=[),;.]|\s*$| \(| and\b| say)"
+)
+"""The number of a line, or a range of them, behind the path of a file."""
+
 _PYTHON_FRAME = re.compile(r'File "([^"\n]+)", line (\d+)(?:, in (\w+))?')
 _FRAME = re.compile(r"(?<![\w/])((?:[\w.@+-]+/)*[\w@+-]+\.[A-Za-z]{1,5}):(\d+)(?::\d+)?\b")
 _IN_CODE = re.compile(
@@ -49,11 +65,18 @@ _IN_CODE = re.compile(
 )
 _LIKE_CODE = re.compile(
     r"[A-Za-z_][\w.]*(?=\((?!s\)))|\b[A-Za-z_]\w*(?==[^=\s])|\b[A-Za-z]\w*_\w+"
-    r"|\b[A-Z]+[a-z0-9]+[A-Z]\w*|\b[a-z]+[A-Z]\w*"
+    r"|\b[A-Z]+[a-z0-9]+[A-Z]\w*|\b[a-z]+[A-Z]\w*|(?<!\S)--[a-z][\w-]*\w|\b[a-z]+(?:-[a-z]+){2,}"
 )
+_PUNCTUATION = re.compile(r"[(=\[{<]|\w\.\w")
+"""Signs of code: words without them may be a message, in which a capital letter begins a
+sentence."""
+
 _ADDRESS = re.compile(r"\w+://\S+|[\w.-]+@[\w.-]+")
 _NO_NAMES = frozenset({*kwlist, "self", "true", "false", "null", "catch", "throw"})
 """Words of languages, in backticks or code, that name nothing of a project."""
+
+_STATEMENTS = frozenset({*kwlist, "const", "function", "let", "new", "var"})
+"""Words that begin a piece of code and no message."""
 
 _SHORTEST_NAME = 3
 
@@ -119,7 +142,23 @@ def request_names(title: str, text: str) -> tuple[str, ...]:
     code = [line for line, fenced in told if fenced]
     named = [*_like_code([title]), *mentions(title).names, *_like_code(prose)]
     named += [name for line in prose for name in _names(line)]
-    return tuple(dict.fromkeys(named)) or tuple(dict.fromkeys(_like_code(code)))
+    named = named or _like_code(code)
+    return tuple(dict.fromkeys((*named, *_quoted([title, *prose]))))
+
+
+def _quoted(lines: Sequence[str]) -> Iterator[str]:
+    """Yield the longest runs of words in quotes, such as those of a message: the rest of a message
+    is made by the code.
+    """
+    for line in lines:
+        for match in _QUOTE.finditer(line):
+            pieces = _PIECE.findall(next(filter(None, match.groups())))
+            long = [
+                piece
+                for piece in pieces
+                if len(piece) >= _SHORTEST_PHRASE and piece.split()[0] not in _STATEMENTS
+            ]
+            yield from sorted(long, key=len, reverse=True)[:_MOST_PIECES]
 
 
 def _like_code(lines: Sequence[str]) -> list[str]:
@@ -143,8 +182,8 @@ def _fenced(text: str) -> Iterator[tuple[str, bool, bool]]:
 
 
 def last_part(name: str) -> str:
-    """Return the last part of a dotted name."""
-    return re.split(r"\W+", name)[-1]
+    """Return the last part of a dotted name; what is no such name, such as an option, whole."""
+    return name if _LITERAL.fullmatch(name) else re.split(r"\W+", name)[-1]
 
 
 def as_searched(name: str) -> str:
@@ -192,12 +231,24 @@ def _places(line: str) -> Iterator[tuple[str, int, int]]:
             after = _LINES_AFTER.match(line[match.end() :])
             first, last = _span(found["rest"] or "") or _said(after)
             yield found["path"], first, last
+            for number, end in _NUMBERS.findall(_told_of_it(line[match.end() :])):
+                yield found["path"], int(number), int(end or number)
     untouched = _TICKED.sub(" ", _PYTHON_FRAME.sub(" ", line))
     for path, number in _FRAME.findall(untouched):
         yield path, int(number), int(number)
     for path, number in _BARE_PATH.findall(untouched):
         if "/" in path and _is_file(path) and "//" not in line[: line.find(path)][-3:]:
             yield path, int(number or 0), int(number or 0)
+
+
+def _told_of_it(rest: str) -> str:
+    """Return what a line says of a file behind its path, up to the next path, without code."""
+    for other in _TICKED.finditer(rest):
+        path = _PATH.match(other[1])
+        if path and _is_file(path["path"]):
+            rest = rest[: other.start()]
+            break
+    return _TICKED.sub("`", rest)
 
 
 def _said(after: "re.Match[str] | None") -> tuple[int, int]:
@@ -226,6 +277,8 @@ def _names(line: str) -> Iterator[str]:
         path, _, inside = text.partition("::")
         if inside and _is_file(path):
             yield from (part.partition("[")[0] for part in inside.split("::"))
+        elif option := _OPTION.match(text.strip()):
+            yield option["key"] or option[1]
         elif found := _NAME.match(text.strip()):
             if _may_be_a_name(found[1]) and not (_is_file(text) and "/" in text):
                 yield found[1]
@@ -235,7 +288,8 @@ def _names(line: str) -> Iterator[str]:
 
 def _called(text: str) -> Iterator[str]:
     """Yield names from a piece of code: what it defines, calls, sets or reads from an object."""
-    for name in _IN_CODE.findall(text)[:6]:
+    code = _IN_CODE if _PUNCTUATION.search(text) else _LIKE_CODE
+    for name in code.findall(text)[:6]:
         if _may_be_a_name(name):
             yield name
 

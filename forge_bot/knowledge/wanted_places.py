@@ -13,7 +13,7 @@ from forge_bot.knowledge.code_blocks import (
     named,
     named_alike,
 )
-from forge_bot.knowledge.line_spans import LONGEST_LINE, Span, clipped
+from forge_bot.knowledge.line_spans import LONGEST_LINE, Span, clipped, merged, not_in
 from forge_bot.knowledge.mentions import as_searched, last_part
 from forge_bot.knowledge.name_uses import telling_uses
 from forge_bot.knowledge.search_index import Ranking
@@ -40,6 +40,10 @@ _MOST_USES_SEARCHED = 3
 _MOST_CALLED = 12
 _MOST_TOLD_BY_NAME = 1
 _MOST_RANKED = 2
+_MOST_RANKED_INSIDE = 2
+"""Parts of a long definition that is named."""
+
+_LEAST_PIECE = 3
 _MOST_RANKED_BESIDE = 1
 _MOST_RANKED_ELSEWHERE = 1
 """Parts of a file that holds none of the names that a request has."""
@@ -87,7 +91,9 @@ def places_by_worth(
         yield from _pieces(block, first_only=True)
     if wanted.search:
         yield from _searched(lines, blocks, found, wanted)
-    elif not (found or wanted.lines or wanted.named_only):
+    else:
+        yield from _inside_long(lines, blocks, found, wanted)
+    if not (wanted.search or found or wanted.lines or wanted.named_only):
         yield from _uses(lines, blocks, wanted.names, _MOST_USES)
         yield from _ranked(lines, blocks, wanted.about)
     if wanted.named_only:
@@ -102,6 +108,19 @@ def places_by_worth(
         yield from _pieces(block, first_only=False)
     if not (found or wanted.lines):
         yield clipped(total - _TAIL, total, total)
+
+
+def _inside_long(
+    lines: Sequence[str],
+    blocks: Sequence[CodeBlock],
+    found: Sequence[CodeBlock],
+    wanted: WantedPlaces,
+) -> Iterator[Span]:
+    """Yield the parts of long named definitions that share most words with the task."""
+    for block in found:
+        if block.last - block.first >= _LONGEST_BLOCK:
+            inside = (block, *_parts_of(blocks, block))
+            yield from _ranked(lines, inside, wanted.about, _MOST_RANKED_INSIDE)
 
 
 def _meant(blocks: Sequence[CodeBlock], names: Sequence[str]) -> Iterator[CodeBlock]:
@@ -164,8 +183,8 @@ def _searched(
     inside = [
         span
         for owner in (*found, *alike, *_bases(lines, blocks, found))
-        if _is_long(owner) and (parts := _parts_of(blocks, owner))
-        for span in _ranked(lines, parts, wanted.about)
+        if _is_long(owner)
+        for span in _ranked(lines, (owner, *_parts_of(blocks, owner)), wanted.about)
     ]
     yield from inside
     special = [*_special(blocks, (*found, *alike, *_bases(lines, blocks, found)), wanted)]
@@ -363,15 +382,21 @@ def _ranked(
     about: Sequence[str],
     most: int = _MOST_RANKED,
 ) -> Iterator[Span]:
-    """Yield the parts that share most words with the task."""
-    spans = [
+    """Yield the parts that share most words with the task: short definitions, and what long ones
+    hold outside of these.
+    """
+    short = [
         (block.first, block.last) for block in blocks if block.last - block.first < _AROUND * 8
     ]
-    if not spans and not blocks:
-        spans = [
-            (start, min(start + _PIECES_OF_BLOCK, len(lines)))
-            for start in range(1, len(lines) + 1, _PIECES_OF_BLOCK)
-        ]
+    long = [
+        (block.first, block.last) for block in blocks if block.last - block.first >= _AROUND * 8
+    ]
+    spans = [
+        (start, min(start + _PIECES_OF_BLOCK - 1, last))
+        for first, last in not_in(merged(long) if blocks else ((1, len(lines)),), short)
+        for start in range(first, last + 1, _PIECES_OF_BLOCK)
+    ]
+    spans = [*short, *(span for span in spans if span[1] - span[0] >= _LEAST_PIECE)]
     texts = [
         words(" ".join(line[:LONGEST_LINE] for line in lines[first - 1 : last]))
         for first, last in spans

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from forge_bot.artifacts.test_paths import belongs_to_tests
 from forge_bot.git import Repository
+from forge_bot.knowledge.code_blocks import defines
 from forge_bot.knowledge.excerpts import excerpt, special_methods
 from forge_bot.knowledge.house_rules import (
     PARTS_OF_NEWEST,
@@ -240,11 +241,12 @@ class PromptFiles:
         if newest and (rule := newest_entries(path, text, room)) is not None:
             return self._named(path, rule.text, rule.part, now=now)
         before = self._shown.get(path, ())
-        # A module that is named as `tests.test_app` means the file, and nothing in it.
+        # A module that is named as `tests.test_app` means the file, unless something in it has the
+        # same name.
         stem = PurePosixPath(path).stem
         wanted = WantedPlaces(
             tuple(lines),
-            tuple(name for name in found.names if name != stem),
+            tuple(name for name in found.names if name != stem or defines(text, stem)),
             tuple(self._about),
             search,
             is_prose(path),

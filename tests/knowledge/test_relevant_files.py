@@ -5,7 +5,7 @@ import pytest
 from forge_bot.knowledge.code_blocks import code_blocks, named
 from forge_bot.knowledge.excerpts import excerpt, special_methods
 from forge_bot.knowledge.likely_files import LikelyFiles
-from forge_bot.knowledge.mentions import Mentions, Place, mentions, resolve
+from forge_bot.knowledge.mentions import Mentions, Place, mentions, request_names, resolve
 from forge_bot.knowledge.wanted_places import WantedPlaces, places_by_worth
 from forge_bot.project.search_words import words
 
@@ -108,6 +108,87 @@ def test_definitions_have_their_lines_in_python_and_in_languages_with_braces() -
     assert blocks == {"Context": (4, 15), "name": (7, 9), "invoke": (11, 15), "main": (18, 19)}
     blocks = {block.name: (block.first, block.last) for block in code_blocks(GO.split("\n"))}
     assert blocks == {"Add": (3, 6), "Load": (8, 10)}
+
+
+SCRIPT = """export class Parser {
+  /**
+   * Sorts arguments.
+   */
+  parseOptions(args) {
+    const dest = [];
+    const isOption = (arg) => arg.startsWith('-');
+    throw new Error(`unknown
+- at the left margin`);
+  }
+
+  static async *rows(a, b = 1) {
+    yield a;
+  }
+}
+
+module.exports.run = function (argv) {
+  return argv;
+};
+
+describe('Parser', () => {
+  it("knows 'unknown', and numbers", function () {
+    const parser = new Parser();
+    expect(parser.parseOptions([])).toEqual([]);
+  });
+});
+"""
+
+
+def test_definitions_of_scripts_are_their_methods_and_tests_and_no_local_value() -> None:
+    blocks = {block.name: (block.first, block.last) for block in code_blocks(SCRIPT.split("\n"))}
+    assert blocks == {
+        "Parser": (21, 26),  # the tests; the class is the first of the two
+        "parseOptions": (2, 10),
+        "isOption": (7, 7),
+        "rows": (12, 14),
+        "module.exports.run": (17, 19),
+        "knows 'unknown', and numbers": (22, 25),
+    }
+    first = code_blocks(SCRIPT.split("\n"))[0]
+    assert (first.name, first.first, first.last) == ("Parser", 1, 15)
+
+
+def test_of_a_long_named_function_the_part_with_most_words_of_the_task_is_shown() -> None:
+    body = "\n".join(f"    value_{number} = {number}" for number in range(200))
+    text = f"def sort_all(args):\n{body}\n    negative = number < 0\n    assert negative\n{body}\n"
+    wanted = WantedPlaces(names=("sort_all",), about=tuple(words("a negative number")))
+    assert "negative = number < 0" in excerpt(text, wanted, 5_000).text
+
+
+@pytest.mark.parametrize(
+    ("said", "lines"),
+    [
+        ("- `a/b.py`: `f` (34) and `g` (51-60) do it", ((34, 34), (51, 60))),
+        ("- `a/b.py:12`: asked at 15 (once), 20 (twice)", ((12, 12), (15, 15), (20, 20))),
+        ("- `a/b.py`: 21 and 45 say the same", ((21, 21), (45, 45))),
+        ("- `a/b.py` (R-1, R-2): since 2024, 15 tests, 40 %, #123", ()),
+    ],
+)
+def test_numbers_behind_a_path_are_its_lines(said: str, lines: tuple[tuple[int, int], ...]) -> None:
+    (place,) = mentions(said).places
+    assert place.lines == lines
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("`prog --id -5` fails where `--id` is given", ("--id",)),
+        ("with `short-option-groups: false` set", ("short-option-groups",)),
+        ("unknown-options-as-args is well-known", ("unknown-options-as-args",)),
+        ("says `error: too many arguments. Expected 0.`", ("too many arguments",)),
+        ("says \"unknown option '-1.5'\"", ("unknown option",)),
+        ("for `for attempt in retrying:` see above", ()),
+    ],
+)
+def test_options_keys_and_words_of_a_message_are_names_of_a_request(
+    text: str, names: tuple[str, ...]
+) -> None:
+    assert request_names("It fails", text) == names
 
 
 def test_of_a_dotted_name_the_method_of_that_class_is_meant() -> None:
