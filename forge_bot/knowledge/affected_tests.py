@@ -82,7 +82,7 @@ def selected(
     if not tests:
         return None
     words = [*argv]
-    every = {path for path in files if is_test(path)} | (_NOWHERE if even_all else set())
+    every = {path for path in files if is_test(path)} | (_NOWHERE if even_all else set[str]())
     if (place := _pytest(words)) is not None:
         own = _of(tests, "py")
         if not own or own >= _of(every, "py"):
