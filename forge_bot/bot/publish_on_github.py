@@ -136,7 +136,9 @@ class Publication:
         view = self.writer.view(run)
         for name, files in view.patches.items():
             self.writer.say_once(
-                failure_replies.workflow_files(view.links, view.commands, files=files, patch=name)
+                failure_replies.workflow_files(
+                    view.links, view.commands, files=files, patch=name, branch=view.offered
+                )
             )
         if (
             run.state.pull_request

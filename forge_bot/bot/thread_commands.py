@@ -110,10 +110,21 @@ def _mended(
 ) -> None:
     """Retry the checks of the pull request: nothing else is left to retry once all is delivered."""
     try:
+        _check_open(run, thread)
         reply = failed_checks.examine_failed_checks(run, thread.github, writer, strike)
     except ReportRejected as error:
         reply = command_replies.cannot(writer.commands, error)
     writer.say(reply, spoken)
+
+
+def _check_open(run: Run, thread: Thread) -> None:
+    """Raise ReportRejected if the run's pull request was closed or merged."""
+    pull = thread.github.pull_request_for(run.state.pull_request_branch or run.state.branch)
+    if pull is not None and pull.state is not PullState.OPEN:
+        raise ReportRejected(
+            say("bot.thread_commands.pull_request_is_over", state=pull.state.value),
+            hint=say("bot.thread_commands.reopen_it", prefix=thread.inputs.prefix),
+        )
 
 
 def _talk(spoken: ThreadCommand, run: Run, writer: CommentWriter) -> CommentReply:

@@ -142,7 +142,11 @@ def every_reply() -> list[CommentReply]:
             LINKS, COMMANDS, said="Permission to octo/rota.git denied to github-actions[bot]"
         ),
         failure_replies.workflow_files(
-            LINKS, COMMANDS, files=(".github/workflows/ci.yml",), patch="held-1.patch"
+            LINKS,
+            COMMANDS,
+            files=(".github/workflows/ci.yml",),
+            patch="held-1.patch",
+            branch="feat/42-rota-next",
         ),
         failure_replies.checks_wait(pull_request="https://github.com/lighthouse/rota/pull/57"),
         failure_replies.record_not_kept(

@@ -163,7 +163,9 @@ def test_words_of_others_do_nothing_in_any_sentence() -> None:
         failure_replies.model_down(COMMANDS, provider=HOSTILE, said=HOSTILE),
         failure_replies.not_taken(LINKS, COMMANDS, what=HOSTILE, said=HOSTILE),
         failure_replies.branch_protected(LINKS, COMMANDS, branch=HOSTILE, said=HOSTILE),
-        failure_replies.workflow_files(LINKS, COMMANDS, files=(HOSTILE,) * 9, patch="held-1.patch"),
+        failure_replies.workflow_files(
+            LINKS, COMMANDS, files=(HOSTILE,) * 9, patch="held-1.patch", branch="fix/42-x"
+        ),
         thread_change_replies.issue_transferred(LINKS, to=HOSTILE),
         thread_change_replies.label_removed(COMMANDS, label=HOSTILE),
         thread_change_replies.repository_renamed(COMMANDS, old=HOSTILE, new=HOSTILE),

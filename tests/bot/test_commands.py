@@ -2,11 +2,13 @@
 answered.
 """
 
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from tests.bot.kept import Kept
+from tests.bot.reading import elements, everything
 from tests.bot.stage import Stage, heard
 from tests.fakes import script
 
@@ -70,6 +72,17 @@ def test_a_command_that_was_edited_before_it_was_carried_out_is_told_so(waiting:
     assert "the comment was edited" in said
     assert [each.content for each in comment.reactions] == ["eyes", "confused"]
     assert waiting.state["currentPhaseStatus"] == "awaiting_human"
+
+
+def test_a_retry_of_the_checks_of_a_closed_pull_request_says_that_it_is_closed(
+    over: Kept, tmp_path: Path
+) -> None:
+    stage = over.again(tmp_path)
+    stage.pull.state = "closed"
+    assert heard(stage.say("/retry")).code == 0
+    (said,) = stage.said("reply occasion=cannot")
+    assert "The pull request is closed already" in said
+    assert "Reopen it" in said
 
 
 def test_a_run_whose_branch_was_deleted_is_not_called_one_that_never_began(
@@ -217,7 +230,7 @@ def test_after_the_pull_request_failed_checks_are_mended_twice_and_then_asked_ab
 
 @pytest.mark.first_line
 @pytest.mark.promise("bot-workflow-patch")
-def test_files_that_the_token_cannot_push_come_as_a_patch(waiting: Stage) -> None:
+def test_files_that_the_token_cannot_push_come_as_a_patch(waiting: Stage, tmp_path: Path) -> None:
     waiting.model(
         {("implementer", "*", "*"): script.change(script.GUARD, script.TEST, script.WORKFLOW)}
     )
@@ -228,8 +241,25 @@ def test_files_that_the_token_cannot_push_come_as_a_patch(waiting: Stage) -> Non
     assert waiting.state["currentPhaseStatus"] == "completed"
     assert ".github/workflows/ci.yml" not in waiting.files()
     assert "return None" in waiting.files()["rota/schedule.py"]
-    assert "held-1.patch" in waiting.said("reply occasion=workflow-files")[0]
+    (said,) = waiting.said("reply occasion=workflow-files")
+    assert "held-1.patch" in said
     assert "Yours to push" in (waiting.pull.body or "")
+    # What is to be copied brings the file into the pull request.
+    clone = tmp_path / "clone"
+    account = f"maint:{waiting.hub.token('maint')}"
+    address = waiting.hub.url.replace("//", f"//{account}@")
+    waiting.git(tmp_path, "clone", "-q", f"{address}/{waiting.repo.full_name}.git", str(clone))
+    waiting.git(clone, "config", "user.name", "maint")
+    waiting.git(clone, "config", "user.email", "maint@example.org")
+    (copied,) = elements(said, "pre")
+    commands = everything(copied)
+    ran = subprocess.run(
+        ["bash", "-euc", commands], cwd=clone, check=False, capture_output=True, text=True
+    )
+    assert ran.returncode == 0, ran.stderr
+    pushed = waiting.repo.bare.texts(waiting.offered)
+    assert pushed[".github/workflows/ci.yml"] == script.WORKFLOW["new"]
+    assert not any(name.startswith(".specs/") for name in pushed)
 
 
 def test_a_task_that_asks_for_workflow_files_alone_is_told_so_before_anything_is_spent(

@@ -194,15 +194,20 @@ def _unpushed(commands: CommandNames) -> str:
 
 
 def workflow_files(
-    links: Links, commands: CommandNames, *, files: Sequence[str], patch: str
+    links: Links, commands: CommandNames, *, files: Sequence[str], patch: str, branch: str
 ) -> CommentReply:
     """A push was refused, or would be, because workflow files are in it. No workflow's own token
-    may change them.
+    may change them. `branch` is the one that is offered for merge, where the patch lies nowhere.
     """
     named = listed([escape.code(path) for path in files[:5]])
     if unnamed := files[5:]:
         named += say("words.and_more_files", count=len(unnamed))
-    apply = f"git apply --include='.github/workflows/*' {links.workspace}/{patch}"
+    apply = (
+        f"git fetch\ngit switch {branch}\n"
+        f"git show {links.commit}:{links.workspace}/{patch} |\n"
+        "  git apply --index --include='.github/workflows/*'\n"
+        "git commit -m 'Change the workflows'\ngit push"
+    )
     detail = say(
         "failures.workflow_files.detail",
         named=named,
