@@ -170,6 +170,25 @@ def test_names_that_look_like_what_git_says_about_files_are_names(tmp_path: Path
     }
 
 
+@pytest.mark.parametrize(
+    ("path", "sign"), [("a.py", "("), ("a.js", "("), ("a.js", "`${"), ("a.ts", "{")]
+)
+def test_a_file_of_signs_that_fit_nothing_is_not_searched_for_definitions(
+    tmp_path: Path, path: str, sign: str
+) -> None:
+    found = graph(tmp_path, {path: sign * 200_000, "b.py": "def good(): ...\n"})
+    assert found.files[path].problem == "line 1 cannot be parsed, nor most of what follows"
+    assert [each.id for each in found.contained("b.py")] == ["b.py::good"]
+
+
+def test_settings_that_are_nested_too_deep_are_a_problem_of_their_file(tmp_path: Path) -> None:
+    deep = "[" * 3_000 + "]" * 3_000
+    files = {"pyproject.toml": f"a = {deep}\n", "package.json": deep, "a.py": "x = 1\n"}
+    found = graph(tmp_path, files)
+    assert found.files["pyproject.toml"].problem == "is nested too deep"
+    assert found.files["package.json"].problem == "is nested too deep"
+
+
 def test_files_in_conflict_are_read_as_they_lie_there(tmp_path: Path) -> None:
     made = repository(tmp_path, {"a.py": "x = 1\n", "b.py": ""})
     start = made.commit_id("HEAD")

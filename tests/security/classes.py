@@ -490,11 +490,13 @@ CLASSES: dict[str, Class] = {
         red_at="f19490ac",
     ),
     "S54": Class(
-        "Output of commands that keeps its reader busy",
+        "Output of commands and files that keep their reader busy",
         (
+            "tests/project/test_reading.py::test_a_file_of_signs_that_fit_nothing_is_not_searched_for_definitions",
             "tests/security/test_floods_of_output.py::test_a_line_of_a_million_signs_is_read_in_a_moment",
             "tests/security/test_floods_of_output.py::test_of_a_long_line_both_ends_are_shown_and_what_is_around_it_counts",
         ),
+        "files of half a million characters that a parser itself takes minutes for",
         red_at="f19490ac",
     ),
 }

@@ -11,6 +11,7 @@ from posixpath import basename
 from forge_bot.project.file_list import Listing
 from forge_bot.project.graph.stacks.tsconfig import extended, plain_json
 
+_TOO_DEEP = "is nested too deep"
 _TYPESCRIPT = frozenset({"tsconfig.json", "jsconfig.json"})
 
 
@@ -22,13 +23,15 @@ def config_problem(listing: Listing, path: str) -> str:
             tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:
             return f"is no TOML: {error}"
+        except RecursionError:
+            return _TOO_DEEP
     elif name.endswith(".json"):
         try:
             json.loads(plain_json(text) if name in _TYPESCRIPT else text)
         except json.JSONDecodeError as error:
             return f"is no JSON: line {error.lineno}: {error.msg}"
         except RecursionError:
-            return "is nested too deep"
+            return _TOO_DEEP
         return _extends(listing, path) if name in _TYPESCRIPT else ""
     return ""
 

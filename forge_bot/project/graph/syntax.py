@@ -20,6 +20,7 @@ _GENERATED = re.compile(
     re.IGNORECASE,
 )
 _HEAD = 1_000
+_MOST_UNFITTING = 10_000
 _LONG_LINE = 2_000
 _TEXT = 160
 _HOLDERS = frozenset({"class", "interface", "module", "impl", "trait", "enum", "type", "struct"})
@@ -51,6 +52,9 @@ def read_source(grammar: Grammar, data: bytes, imports: ImportReader) -> FileFac
 
     parser, query = _loaded(grammar)
     root = parser.parse(data).root_node
+    if root.has_error and any(_is_heap(node) for node in (root, *root.children)):
+        problem = f"line {_broken_line(root)} cannot be parsed, nor most of what follows"
+        return FileFacts(problem=problem, marks=marks_of(data))
     found: list[ImportLine] = []
     definitions: list[tuple[int, int, str, Node, Node | None]] = []
     for _, captures in QueryCursor(query).matches(root):
@@ -136,6 +140,13 @@ def _first_line(data: bytes, start: int) -> str:
     end = data.find(b"\n", start)
     line = data[start : end if end >= 0 else len(data)][: _TEXT * 4].decode("utf-8", "replace")
     return " ".join(line.split())[:_TEXT]
+
+
+def _is_heap(node: "Node") -> bool:
+    """Return whether so many signs in a row fit nothing that to look for definitions among them
+    takes minutes: the time grows with their square.
+    """
+    return node.is_error and node.child_count > _MOST_UNFITTING
 
 
 def _broken_line(root: "Node") -> int:
