@@ -56,9 +56,11 @@ def repair(repository: Repository, info: RunInfo, config: Config) -> Repaired:
         committed = repository.read(head.commit, record) or b""
         # What is missing at the end of the file comes back from the last commit when the run is
         # opened.
-        current = committed if committed.startswith(damaged) else damaged
-        if _readable(repository, config, info.name, current):
-            return Repaired()
+        behind = committed.startswith(damaged)
+        if _readable(repository, config, info.name, committed if behind else damaged):
+            if not behind or damaged == committed:
+                return Repaired()
+            return _put_back(repository, tree, info.name, head.commit)
         commit, restored = _newest_readable(repository, config, info.name, head.commit)
         known_head = LastKnownHead(places.known_head)
         known_head.begin()
@@ -77,6 +79,17 @@ def repair(repository: Repository, info: RunInfo, config: Config) -> Repaired:
     with open_run(repository, info, config) as run:
         counted, known = _count(run, lost, journal)
     return Repaired(commit=commit, lost=told, rescued=rescued, counted=counted, known=known)
+
+
+def _put_back(repository: Repository, tree: Tree, run: str, commit: str) -> Repaired:
+    """Restore the run's record and its missing files as the last commit has them. Others stay: a
+    person may have edited them.
+    """
+    folder = f"{SPECS}/{run}"
+    files = repository.list_files(commit, folder)
+    missing = (path for path in files if not (tree.path / path).exists())
+    tree.restore(commit, tuple(dict.fromkeys((f"{folder}/{REPORTS}", *missing))))
+    return Repaired(commit=commit)
 
 
 def _content(path: Path) -> bytes:

@@ -250,7 +250,8 @@ def _refuse_other_schema(text: str, where: str) -> None:
 
 def _unreadable(name: str, number: int, line: bytes, error: ValidationError) -> ReportsDamaged:
     first = error.errors()[0]
-    what = f"{'.'.join(str(step) for step in first['loc'])}: {first['msg']}"
+    place = ".".join(str(step) for step in first["loc"])
+    what = ": ".join(filter(None, (place, first["msg"])))
     return ReportsDamaged(
         say("store.run_folder.unreadable_line", name=name, number=number, what=what),
         details=(line[:200].decode("utf-8", "replace"),),

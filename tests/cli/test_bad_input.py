@@ -2,6 +2,7 @@
 nothing lost.
 """
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -290,12 +291,37 @@ def test_a_state_of_another_schema_is_refused(asked_sample: Sample) -> None:
     refused(asked_sample.forge("approve", "--model", model), "STATE-002", 1)
 
 
+@pytest.mark.parametrize("lost", ["reports", "folder"])
+def test_a_record_that_was_emptied_or_removed_comes_back_by_repair(
+    asked_sample: Sample, lost: str
+) -> None:
+    folder = asked_sample.workspace
+    record = folder / "reports.jsonl"
+    tree = Path(str(folder).partition("/.specs/")[0])
+    git = ("git", "-C", str(tree), "show", f"HEAD:{record.relative_to(tree)}")
+    committed = subprocess.run(git, capture_output=True, check=True).stdout
+    (folder / "design.md").write_text("Edited by a person.\n")
+    if lost == "folder":
+        shutil.rmtree(folder)
+    else:
+        record.write_bytes(b"")
+    refused(asked_sample.forge("status"), "STATE-001", 1)
+    repaired = asked_sample.forge("repair")
+    assert (repaired.code, "is again what it was at commit" in repaired.out) == (0, True)
+    assert record.read_bytes() == committed
+    assert "checkpoint-a waits for you" in asked_sample.forge("status").out
+    edited = (folder / "design.md").read_text() == "Edited by a person.\n"
+    assert edited == (lost == "reports"), "what is there stays"
+    assert "nothing was changed" in asked_sample.forge("repair").out
+
+
 def test_a_damaged_record_is_told_by_its_line_and_left_alone(asked_sample: Sample) -> None:
     model = asked_sample.model()
     reports = asked_sample.workspace / "reports.jsonl"
     damaged = reports.read_text().replace('"type":"prepared"', '"type":"prepar')
     reports.write_text(damaged)
-    assert "line 2" in refused(asked_sample.forge("approve", "--model", model), "STATE-001", 1)
+    told = refused(asked_sample.forge("approve", "--model", model), "STATE-001", 1)
+    assert "line 2 cannot be read: Invalid JSON" in told
     assert reports.read_text() == damaged
 
 
