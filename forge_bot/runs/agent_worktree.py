@@ -3,7 +3,7 @@ change while other tasks are merged.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
@@ -14,6 +14,7 @@ from forge_bot.runs.leftovers import remove_task_tree
 from forge_bot.runs.project import Project
 from forge_bot.runs.run import Run
 from forge_bot.values import TaskId
+from forge_bot.verification.judgement import going_without_setup
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,15 @@ class AgentWorktrees:
             base=self.run.state.base_commit,
             graph=graph_reader(self.run.repository, self.run.state.base_commit, tree.path),
             past_runs=self.past_runs,
-            run_tests=project.run_tests if project.profile.commands.test else None,
-            lint_check=project.lint if project.profile.commands.lint else None,
+            run_tests=self._running(project.run_tests) if project.profile.commands.test else None,
+            lint_check=self._running(project.lint) if project.profile.commands.lint else None,
         )
+
+    def _running(self, run: Callable[[Sequence[str]], str]) -> Callable[[Sequence[str]], str]:
+        """Return what runs commands for an agent, unless a person agreed to go on without setup."""
+
+        def running(paths: Sequence[str]) -> str:
+            left_out = going_without_setup(self.run.state.unusable)
+            return f"Nothing can run here: {left_out}" if left_out else run(paths)
+
+        return running

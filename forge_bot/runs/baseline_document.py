@@ -43,6 +43,12 @@ _FOREIGN = re.compile(r"[^\W\d_a-zA-Z]")
 _NOT_PUBLIC = re.compile(rf"403 ([\w.-]+) {NOT_PUBLIC.partition(';')[0]}")
 """The answer of setup's proxy for an address that is not public."""
 
+_INSTALL_SCRIPT = re.compile(
+    r"npm error path \S*node_modules/((?:@[\w.-]+/)?[\w.-]+)\s*\n(?:.*\n)*?npm error command failed"
+)
+_SKIPS = re.compile(r"\b([A-Z][A-Z0-9]*_SKIP_[A-Z0-9_]*|[A-Z][A-Z0-9_]*_SKIP)\b")
+"""A variable by which a package says that it leaves out a download."""
+
 _SERVICE = re.compile(
     r"[Cc]onnection refused|ECONNREFUSED|could not connect|[Cc]an't connect|OperationalError"
     r"|ConnectionError|Errno 111"
@@ -110,6 +116,8 @@ def _mended(each: UnusableCommand, result: CommandResult, commands: ProjectComma
                 return _setup(result), iter([f"environment: {{PIP_INDEX_URL: '{address}'}}"])
             if _CREDENTIALS.search(result.tail):
                 return _setup(result), iter([f"setup_credentials: [{_holder(result)}]"])
+            if (package := _INSTALL_SCRIPT.search(result.tail)) is not None:
+                return _install_script(package[1], result, commands)
             return _setup(result), _lists(name, [every.argv for every in commands.setup])
         case Cause.MISSING_TOOL:
             program = next((word for word in argv if word != "env" and "=" not in word), argv[0])
@@ -157,6 +165,18 @@ def _setup(result: CommandResult) -> str:
     if _STALE_LOCK.search(result.tail):
         return "The lock file may not fit its manifest: renew and commit it, or install without it:"
     return "Write down how this project is installed:"
+
+
+def _install_script(package: str, result: CommandResult, commands: ProjectCommands) -> Mended:
+    """Return what leaves out the script that a package of npm runs when it is installed."""
+    said = f"The install script of {package} failed. If the tests need nothing of it, leave it out:"
+    if (skips := _SKIPS.search(result.tail)) is not None:
+        return said, iter([f'environment: {{{skips[1]}: "1"}}'])
+    argvs = [
+        (*each.argv, "--ignore-scripts") if each.argv == result.argv else each.argv
+        for each in commands.setup
+    ]
+    return said, _lists(CommandName.SETUP, argvs)
 
 
 def _holder(result: CommandResult) -> str:

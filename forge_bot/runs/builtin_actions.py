@@ -25,7 +25,7 @@ from forge_bot.runs.reruns import with_flaky_tests
 from forge_bot.runs.risk_signs import capability_risks, setup_risks
 from forge_bot.runs.run import Run
 from forge_bot.sentences import hint_of, say
-from forge_bot.values import CommandResult, TaskId
+from forge_bot.values import CommandName, CommandResult, TaskId
 from forge_bot.verification.judgement import RULES, judge, newly_failing
 from forge_bot.verification.shown_output import TAIL_CHARACTERS, TAIL_LINES, shown_output
 from forge_bot.verification.unusable_commands import Cause, unusable
@@ -62,10 +62,13 @@ def prepared(action: Exec, run: Run, project: Project) -> Prepared:
 
 def verified(action: Exec, state: State, run: Run, project: Project) -> CommandsRan:
     """Run build, test and lint after the work, and write their table into the artifact."""
-    broken = tuple(result for result in project.set_up() if result.exit_code != 0)
     without = any(each.cause is Cause.SETUP_FAILED for each in state.unusable)
-    # A person agreed to go on without setup: what needs it cannot run.
-    checks = () if broken and without else project.check()
+    # A person agreed to go on without setup: it is not tried again, and what needs it cannot run.
+    before = (result for result in state.baseline if result.name is CommandName.SETUP)
+    broken = tuple(
+        result for result in (before if without else project.set_up()) if result.exit_code != 0
+    )
+    checks = () if without else project.check()
     ran = with_flaky_tests(checks, state, run, project)
     results = (*broken, *(_new_first(result, state, project) for result in ran))
     rules = broken_rules(run.repository, state.base_commit, project.tree.commit_id())

@@ -36,6 +36,7 @@ from forge_bot.runs.prompt_inputs import PromptInputs
 from forge_bot.runs.run import Run
 from forge_bot.store import SPECS
 from forge_bot.values import TaskId, TaskSpec
+from forge_bot.verification.judgement import going_without_setup
 
 _FEW_FILES = 60
 
@@ -116,7 +117,12 @@ class PromptContext:
             notes=said.notes,
             decided=said.decided,
             problems=said.problems,
-            repository=layer_three(self.profile, self._few_files(), state.flags.scope),
+            repository=layer_three(
+                self.profile,
+                self._few_files(),
+                state.flags.scope,
+                going_without_setup(state.unusable),
+            ),
             similar=past.similar,
             patterns=past.patterns,
             friction=past.friction,
@@ -274,8 +280,12 @@ def _pattern_in_words(entry: Pattern) -> str:
     return f"[{entry.severity.value}] {entry.text} (seen {entry.seen} times)"
 
 
-def layer_three(profile: Profile, files: tuple[str, ...], scope: str = "") -> tuple[Line, ...]:
-    """Return a prompt's description of the repository; `files` are all of its files, if few."""
+def layer_three(
+    profile: Profile, files: tuple[str, ...], scope: str = "", without: str = ""
+) -> tuple[Line, ...]:
+    """Return a prompt's description of the repository; `files` are all of its files, if few.
+    `without` says that no command can run.
+    """
     commands = profile.commands
 
     def words(kind: str) -> str:
@@ -294,6 +304,7 @@ def layer_three(profile: Profile, files: tuple[str, ...], scope: str = "") -> tu
         ("Build command", words("build")),
         ("Test command", words("test")),
         ("Lint command", words("lint")),
+        ("No command runs", without),
         ("CI", profile.ci),
         ("Conventions", ", ".join(profile.conventions)),
         ("Files", "\n".join(files)) if files else ("Layout", "\n".join(profile.layout)),

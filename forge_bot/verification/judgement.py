@@ -108,6 +108,12 @@ def said_before(each: UnusableCommand) -> str:
     return f"{each.name.value} (`{' '.join(each.argv)}`) {_BEFORE[each.cause]}"
 
 
+def going_without_setup(unusable: Sequence[UnusableCommand]) -> str:
+    """Return the sentence that setup failed and a person agreed to go on; empty if it did not."""
+    failed = [each for each in unusable if each.cause is Cause.SETUP_FAILED]
+    return f"{said_before(failed[0])}; a person agreed to go on without it." if failed else ""
+
+
 def _unjudged(each: UnusableCommand) -> str:
     rest = ", and nothing after it is" if each.cause is Cause.SETUP_FAILED else ""
     return f"{said_before(each)}; a person agreed that it is not judged{rest}."

@@ -127,6 +127,39 @@ def test_setup_that_is_not_run_again_is_in_the_record_of_the_next_baseline_too(
     assert (installed / "runs").read_text() == "x\n"
 
 
+NPM = (
+    "npm error code 1\\nnpm error path ./node_modules/puppeteer\\nnpm error command failed\\n"
+    "npm error command sh -c node install.mjs\\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("more", "offered"),
+    [
+        ("Set PUPPETEER_SKIP_DOWNLOAD to skip", {"environment": {"PUPPETEER_SKIP_DOWNLOAD": "1"}}),
+        ("no reason", {"commands": {"setup": [["sh", "npm-install", "--ignore-scripts"]]}}),
+    ],
+)
+def test_setup_that_failed_by_a_package_offers_to_leave_its_script_out_and_is_not_tried_again(
+    sample: Sample, more: str, offered: dict[str, Any]
+) -> None:
+    configured(sample, "commands:\n  setup: [[sh, npm-install]]\n")
+    (sample.path / "npm-install").write_text(f'printf "{NPM}{more}\\n"\nexit 1\n')
+    sample.git("add", "-A")
+    sample.git("commit", "-qm", "install")
+    model = sample.model()
+    assert sample.forge("run", TASK, "--effort", "S", "--model", model).code == 3
+    document = (sample.workspace / "baseline.md").read_text()
+    assert "The install script of puppeteer failed." in document
+    assert pasted(document) == [offered]
+
+    assert sample.forge("approve", "--model", model).code == 3
+    ended = sample.forge("approve", "--model", model)
+    assert ended.code == 0, ended
+    assert "sh npm-install" not in ended.out.partition("✓ Done")[0], "it does not run once more"
+    assert "Nothing was verified" in (sample.workspace / "pull-request.md").read_text()
+
+
 def test_a_pipe_that_setup_leaves_is_not_kept_and_stops_nothing(sample: Sample) -> None:
     setup = "[sh, -c, 'mkdir left left/empty; mkfifo left/pipe; echo kept > left/file']"
     test = "[sh, -c, 'ls left; cat left/file']"
@@ -218,6 +251,22 @@ async def test_an_mcp_client_gets_the_same_question(sample: Sample) -> None:
         assert host.git("status", "--porcelain") == ""
         after = await host.next(user_response="approve")
         assert after["type"] == "spawn_agent"
+
+
+async def test_agents_are_told_that_no_command_runs_where_a_person_goes_on_without_setup(
+    sample: Sample,
+) -> None:
+    configured(sample, "commands:\n  setup: [[sh, -c, 'exit 9']]\n")
+    sample.git("add", ".forge")
+    sample.git("commit", "-m", "configure")
+    async with hosting(sample) as host:
+        await host.begin(TASK)
+        assert (await host.next())["name"] == "checkpoint-c"
+        after = await host.next(user_response="approve")
+        assert (
+            "No command runs: setup (`sh -c exit 9`) failed before the change; a person agreed to"
+            " go on without it." in json.dumps(after, ensure_ascii=False)
+        )
 
 
 def test_a_linter_that_refuses_our_option_is_called_without_it(sample: Sample) -> None:
