@@ -116,6 +116,14 @@ def test_a_lint_script_is_run_when_it_is_configured_and_only_looks(
     assert bool(profile.notes) is not used
 
 
+def test_a_lint_script_may_stand_beside_other_checks_in_its_name() -> None:
+    scripts = {"check:lint": "biome lint", "check:format": "prettier --check .", "test": "jest"}
+    profile = profile_of({"package.json": package(scripts=scripts)})
+    assert lines(profile.commands.lint) == ["npm run check:lint"]
+    profile = profile_of({"package.json": package(scripts={**scripts, "lint": "biome lint ."})})
+    assert lines(profile.commands.lint) == ["npm run lint"]
+
+
 @pytest.mark.parametrize(
     "text",
     [

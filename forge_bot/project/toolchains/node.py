@@ -28,6 +28,9 @@ _ESLINT_CONFIGS = tuple(
     f"eslint.config.{ending}" for ending in ("js", "mjs", "cjs", "ts", "mts", "cts")
 ) + tuple(f".eslintrc{ending}" for ending in ("", ".js", ".cjs", ".json", ".yml", ".yaml"))
 
+_LINT_SCRIPTS = ("lint", "lint:check", "check:lint")
+"""The usual names of the script that only lints; the first that is there counts."""
+
 
 class _Package(Frozen):
     """A folder with a package.json: its content, and the packages of its workspace."""
@@ -146,8 +149,9 @@ def _tests(listing: Listing, package: _Package) -> Iterator[Command]:
 
 def _lint(package: _Package, notes: list[str]) -> Iterator[Command]:
     """Yield the lint script, unless it would change files or lacks its linter's configuration."""
-    for each in _script(package, "lint"):
-        line = package.scripts.get("lint", "")
+    name = next((name for name in _LINT_SCRIPTS if name in package.scripts), _LINT_SCRIPTS[0])
+    for each in _script(package, name):
+        line = package.scripts.get(name, "")
         if _CHANGES_FILES.search(line):
             notes.append(
                 f"{package.manifest}: its lint script changes files, so it is not used to check."
