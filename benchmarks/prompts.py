@@ -8,7 +8,7 @@ from pathlib import Path
 from benchmarks.measuring import WALL, Figure, Row, measured, summed_up, timed
 from forge_bot.engine.pipeline import AnsweringPhase
 from forge_bot.git import Repository
-from forge_bot.knowledge import DocumentNames
+from forge_bot.knowledge.past_runs import DocumentNames
 from forge_bot.prompts.assemble import assemble
 from forge_bot.runs.past_run_index import history_at, memory, past_runs
 from forge_bot.values import PhaseId

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from benchmarks.measuring import Row, measured
-from forge_bot.knowledge import History
+from forge_bot.knowledge.history import History
 from tests.fakes.made_up import MadeUp
 
 SIZES = (0, 1_000, 10_000)

@@ -30,7 +30,7 @@ ROOT = Path(__file__).parents[1]
 Forms = list[str]
 _SHOWN = """
 import json
-from forge_bot.bot.comments import checkpoint
+from forge_bot.bot.comments.checkpoint_comment import checkpoint
 from forge_bot.cli.console import Console
 from forge_bot.cli.terminal_question import show
 from forge_bot.mcp_server.render_question import presented

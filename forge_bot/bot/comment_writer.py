@@ -6,17 +6,11 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from forge_bot.bot import approved_patches
-from forge_bot.bot.comments import (
-    CommandNames,
-    CommentReply,
-    Links,
-    RunView,
-    checkpoint,
-    command_replies,
-    failure_replies,
-    thread_change_replies,
-    tracking,
-)
+from forge_bot.bot.comments import command_replies, failure_replies, thread_change_replies
+from forge_bot.bot.comments.checkpoint_comment import checkpoint
+from forge_bot.bot.comments.reply import CommentReply
+from forge_bot.bot.comments.run_view import RunView
+from forge_bot.bot.comments.tracking_comment import tracking
 from forge_bot.bot.error_comments import reply_to_error
 from forge_bot.bot.thread import Thread, ThreadCommand
 from forge_bot.bot.worker_messages import WorkerStopped, as_error
@@ -24,7 +18,10 @@ from forge_bot.engine import Pipeline, State
 from forge_bot.engine.reports import GateShown
 from forge_bot.errors import ForgeError, NotOnGitHub
 from forge_bot.gate import messages
-from forge_bot.github_api import Comment, GitHub, Issue, Reaction
+from forge_bot.github_api.pygithub import GitHub
+from forge_bot.github_api.types import Comment, Issue, Reaction
+from forge_bot.interaction.command_names import CommandNames
+from forge_bot.interaction.commit_links import Links
 from forge_bot.prompts.untrusted import clean, sentence
 from forge_bot.runs.estimate import estimate, in_words, without_batches
 from forge_bot.runs.find_runs import RunInfo

@@ -3,14 +3,11 @@
 from math import ceil
 
 from forge_bot import errors
-from forge_bot.bot.comments import (
-    CommandNames,
-    CommentReply,
-    Links,
-    failure_replies,
-    thread_change_replies,
-)
+from forge_bot.bot.comments import failure_replies, thread_change_replies
+from forge_bot.bot.comments.reply import CommentReply
 from forge_bot.errors import ForgeError, PushRefusal
+from forge_bot.interaction.command_names import CommandNames
+from forge_bot.interaction.commit_links import Links
 from forge_bot.interaction.number_format import in_time
 from forge_bot.remedies import CheckKey, ModelTrouble, SetKey
 from forge_bot.sentences import say

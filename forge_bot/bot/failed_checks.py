@@ -7,11 +7,13 @@ from collections.abc import Sequence
 
 from forge_bot.agent.redaction import Redactor
 from forge_bot.bot.comment_writer import CommentWriter
-from forge_bot.bot.comments import CommentReply, command_replies, failure_replies
+from forge_bot.bot.comments import command_replies, failure_replies
+from forge_bot.bot.comments.reply import CommentReply
 from forge_bot.engine.external_events import CHECK_ROUNDS, CHECKS
 from forge_bot.engine.reports import ChecksFailed
 from forge_bot.git import blob_id
-from forge_bot.github_api import FailedCheck, GitHub
+from forge_bot.github_api.pygithub import GitHub
+from forge_bot.github_api.types import FailedCheck
 from forge_bot.prompts.untrusted import clean_plain
 from forge_bot.runs.run import Run
 from forge_bot.runs.wall_clock import now

@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from forge_bot.bot import request_snapshot
-from forge_bot.bot.comments import CommentReply, command_replies, thread_change_replies
+from forge_bot.bot.comments import command_replies, thread_change_replies
+from forge_bot.bot.comments.reply import CommentReply
 from forge_bot.bot.thread import ThreadCommand
 from forge_bot.engine.reports import RunFlags
 from forge_bot.gate import grammar as said

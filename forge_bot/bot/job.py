@@ -11,15 +11,9 @@ from pathlib import Path
 from threading import Thread
 from types import FrameType
 
-from forge_bot.bot.comments import (
-    CommandNames,
-    CommentReply,
-    Links,
-    exit_code,
-    failure_replies,
-    short_summary,
-    summary,
-)
+from forge_bot.bot.comments import failure_replies
+from forge_bot.bot.comments.job_summary import exit_code, short_summary, summary
+from forge_bot.bot.comments.reply import CommentReply
 from forge_bot.bot.error_comments import reply_to_error
 from forge_bot.bot.find_or_create_run import find_or_create_run
 from forge_bot.bot.job_context import read_job_context
@@ -33,8 +27,11 @@ from forge_bot.errors import ForgeError, GitFailed, NotOnGitHub
 from forge_bot.gate import outputs
 from forge_bot.gate.authorise import RequestedOperation
 from forge_bot.gate.messages import BEGUN
-from forge_bot.github_api import GitHub, load_library
+from forge_bot.github_api.pygithub import GitHub
+from forge_bot.github_api.request_runner import load_library
 from forge_bot.interaction import markers
+from forge_bot.interaction.command_names import CommandNames
+from forge_bot.interaction.commit_links import Links
 from forge_bot.runs.find_runs import RunInfo
 from forge_bot.runs.outcome import Outcome
 from forge_bot.runs.resolve_run import resolve_run

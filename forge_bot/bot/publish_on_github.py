@@ -3,7 +3,8 @@
 import re
 
 from forge_bot.bot.comment_writer import CommentWriter
-from forge_bot.bot.comments import RunView, command_replies, failure_replies
+from forge_bot.bot.comments import command_replies, failure_replies
+from forge_bot.bot.comments.run_view import RunView
 from forge_bot.bot.push_commits import push_offer
 from forge_bot.bot.thread import Thread
 from forge_bot.engine.gates import AUTO
@@ -13,7 +14,8 @@ from forge_bot.engine.state import Decision, Reason
 from forge_bot.engine.step_contracts import IssueToOpen
 from forge_bot.errors import GitHubRefused, PermissionMissing
 from forge_bot.gate.grammar import Approve
-from forge_bot.github_api import GitHub, Issue, NewPullRequest, PullState
+from forge_bot.github_api.pygithub import GitHub
+from forge_bot.github_api.types import Issue, NewPullRequest, PullState
 from forge_bot.interaction import markers
 from forge_bot.interaction.markers import Marker, read_marker
 from forge_bot.interaction.pull_request import PullRequestText, pull_request

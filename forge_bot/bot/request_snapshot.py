@@ -11,7 +11,7 @@ from pathlib import Path
 from forge_bot.bot.thread import Thread
 from forge_bot.gate.json_payload import read_json
 from forge_bot.gate.roles import KnownRole
-from forge_bot.github_api import Comment, Issue, IssueEvent
+from forge_bot.github_api.types import Comment, Issue, IssueEvent
 from forge_bot.runs.request_draft import RequestDraft, checked
 from forge_bot.settings.load_pipeline import RESERVED
 from forge_bot.values import Source

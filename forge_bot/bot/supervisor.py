@@ -11,13 +11,8 @@ from contextlib import AbstractContextManager
 from forge_bot.agent.redaction import redactor
 from forge_bot.bot import failed_checks, thread_commands
 from forge_bot.bot.comment_writer import CommentWriter, expected_cost, removed_text
-from forge_bot.bot.comments import (
-    CommandNames,
-    CommentReply,
-    command_replies,
-    failure_replies,
-    thread_change_replies,
-)
+from forge_bot.bot.comments import command_replies, failure_replies, thread_change_replies
+from forge_bot.bot.comments.reply import CommentReply
 from forge_bot.bot.inspect_commits import CommitInspector
 from forge_bot.bot.job_context import JobContext
 from forge_bot.bot.job_handoff import JobHandoff
@@ -43,7 +38,8 @@ from forge_bot.errors import BranchMoved, GitFailed
 from forge_bot.gate.environment_variables import Inputs
 from forge_bot.git import Repository
 from forge_bot.git.signed_commits import find_key, try_key
-from forge_bot.github_api import GitHub
+from forge_bot.github_api.pygithub import GitHub
+from forge_bot.interaction.command_names import CommandNames
 from forge_bot.runs.ended_records import is_kept
 from forge_bot.runs.find_runs import RunInfo
 from forge_bot.runs.open_run import open_run

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from forge_bot.bot.command_reports import Utterance, command_key
 from forge_bot.bot.comment_markdown import parse_comment
-from forge_bot.bot.comments import Marker, read_marker
 from forge_bot.errors import NotOnGitHub
 from forge_bot.gate.authorise import (
     ActorPart,
@@ -24,8 +23,9 @@ from forge_bot.gate.grammar import Command
 from forge_bot.gate.parse_comment import obeyed
 from forge_bot.gate.roles import KnownRole, Membership, Role, UnknownRole
 from forge_bot.gate.written_command import Mistyped
-from forge_bot.github_api import Comment, GitHub, IssueEvent, Reaction
-from forge_bot.github_api.types import RepositoryRole
+from forge_bot.github_api.pygithub import GitHub
+from forge_bot.github_api.types import Comment, IssueEvent, Reaction, RepositoryRole
+from forge_bot.interaction.markers import Marker, read_marker
 from forge_bot.sentences import say
 
 

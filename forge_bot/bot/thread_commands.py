@@ -8,13 +8,9 @@ from forge_bot.agent.redaction import Redactor
 from forge_bot.bot import command_reports, failed_checks, request_snapshot
 from forge_bot.bot.command_reports import Telling
 from forge_bot.bot.comment_writer import CommentWriter
-from forge_bot.bot.comments import (
-    CommandNames,
-    CommentReply,
-    RunView,
-    command_replies,
-    thread_change_replies,
-)
+from forge_bot.bot.comments import command_replies, thread_change_replies
+from forge_bot.bot.comments.reply import CommentReply
+from forge_bot.bot.comments.run_view import RunView
 from forge_bot.bot.job_context import JobContext
 from forge_bot.bot.thread import Thread, ThreadCommand
 from forge_bot.engine.reports import BaseConflicted, RequestRefreshed
@@ -32,7 +28,8 @@ from forge_bot.gate import grammar as said
 from forge_bot.gate import messages
 from forge_bot.gate.authorise import Denied
 from forge_bot.git import blob_id
-from forge_bot.github_api import PullState
+from forge_bot.github_api.types import PullState
+from forge_bot.interaction.command_names import CommandNames
 from forge_bot.runs.base_update import update
 from forge_bot.runs.request_draft import RequestDraft
 from forge_bot.runs.run import Run

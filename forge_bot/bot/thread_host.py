@@ -9,7 +9,7 @@ from forge_bot.engine import Checkpoint, Exec, PersonAction, State, WorkAction, 
 from forge_bot.engine.phases import PublishPhase
 from forge_bot.engine.reports import Answer, Answered, ApprovalDoubted, Published, Report
 from forge_bot.errors import StepFailed
-from forge_bot.github_api import GitHub
+from forge_bot.github_api.pygithub import GitHub
 from forge_bot.runs.run import Run
 from forge_bot.runs.wall_clock import now
 

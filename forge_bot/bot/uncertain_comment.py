@@ -8,7 +8,6 @@ Without a command nothing is written.
 from dataclasses import dataclass
 
 from forge_bot.bot.comment_writer import CommentWriter
-from forge_bot.bot.comments import CommandNames
 from forge_bot.bot.job_context import JobContext
 from forge_bot.bot.thread import Thread
 from forge_bot.gate import messages
@@ -19,7 +18,9 @@ from forge_bot.gate.grammar import Command, Help
 from forge_bot.gate.help import help_reply
 from forge_bot.gate.intents import deed_of
 from forge_bot.gate.written_command import Mistyped
-from forge_bot.github_api import Comment, GitHub
+from forge_bot.github_api.pygithub import GitHub
+from forge_bot.github_api.types import Comment
+from forge_bot.interaction.command_names import CommandNames
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,9 @@ from rich.markup import escape
 from forge_bot.cli.console import Console
 from forge_bot.errors import BadOption, ForgeError
 from forge_bot.git import Repository
-from forge_bot.github_api import GitHub, RepositoryAddress, parse_remote
-from forge_bot.knowledge import ProjectCommands
+from forge_bot.github_api.pygithub import GitHub
+from forge_bot.github_api.remote_address import RepositoryAddress, parse_remote
+from forge_bot.project.detected_commands import ProjectCommands
 from forge_bot.runs.ci_workflows import check_workflows
 from forge_bot.runs.kept_profiles import profile_at
 from forge_bot.runs.workflow_file import (

@@ -20,7 +20,7 @@ from forge_bot.runs.process_signals import stop_on_signals, until_stopped
 from forge_bot.runs.remembered_model import kept_model
 from forge_bot.runs.session import Session
 from forge_bot.runs.wall_clock import now
-from forge_bot.sandbox import choose
+from forge_bot.sandbox.backends import choose
 from forge_bot.sentences import hint_of, say
 from forge_bot.settings import load_config
 from forge_bot.temporal.run_place import (

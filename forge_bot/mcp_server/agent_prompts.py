@@ -3,7 +3,7 @@
 from typing import TypeVar
 
 from forge_bot.engine import SpawnAgent
-from forge_bot.knowledge import Profile
+from forge_bot.knowledge.profile import Profile
 from forge_bot.prompts.environment import Environment
 from forge_bot.runs.kept_profiles import profile_at
 from forge_bot.runs.notifications import Notify

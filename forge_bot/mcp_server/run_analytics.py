@@ -7,8 +7,8 @@ from pydantic import JsonValue
 
 from forge_bot.engine.state import State, TaskState
 from forge_bot.errors import BadArguments, BadPipeline
-from forge_bot.knowledge import DocumentNames, History
-from forge_bot.knowledge.past_runs import REPORTS, ReviewReports, read_reported
+from forge_bot.knowledge.history import History
+from forge_bot.knowledge.past_runs import REPORTS, DocumentNames, ReviewReports, read_reported
 from forge_bot.mcp_server.served_folders import ServedFolder
 from forge_bot.runs.ended_records import newest_records
 from forge_bot.runs.estimate import estimate

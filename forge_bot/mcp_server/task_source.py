@@ -10,7 +10,7 @@ import os
 import re
 from collections.abc import Mapping
 
-from forge_bot.github_api import parse_issue_url
+from forge_bot.github_api.issue import parse_issue_url
 from forge_bot.mcp_server.tool_schemas import FetchNeeded, SourceType
 from forge_bot.sentences import say
 from forge_bot.store import SPECS

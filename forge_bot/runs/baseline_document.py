@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 
-from forge_bot.knowledge import ENV, ProjectCommands
+from forge_bot.project.detected_commands import ENV, ProjectCommands
 from forge_bot.sandbox.setup_network import NOT_PUBLIC
 from forge_bot.settings.config import CONFIG
 from forge_bot.text_format import code_block

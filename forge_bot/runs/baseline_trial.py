@@ -6,7 +6,7 @@ import shutil
 from uuid import uuid4
 
 from forge_bot.git import Repository
-from forge_bot.knowledge import Profile
+from forge_bot.knowledge.profile import Profile
 from forge_bot.runs.installation import Foundation
 from forge_bot.runs.notifications import Notify
 from forge_bot.runs.project import Project

@@ -8,7 +8,7 @@ from forge_bot.agent.models.exchange_files import Exchanges
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.process_documents import written_by_models
 from forge_bot.git import Repository
-from forge_bot.knowledge import PastRun, read_past_run
+from forge_bot.knowledge.past_runs import PastRun, read_past_run
 from forge_bot.project.lenient_config import json_object, table
 from forge_bot.resources import templates
 from forge_bot.runs.past_run_index import past_folders

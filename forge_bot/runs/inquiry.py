@@ -22,7 +22,7 @@ from forge_bot.agent.providers.context import ProviderContext
 from forge_bot.engine.phases import LOOKING_AROUND
 from forge_bot.engine.reports import Asked
 from forge_bot.errors import BadOption, ModelUnavailable
-from forge_bot.knowledge import Profile
+from forge_bot.knowledge.profile import Profile
 from forge_bot.prompts.assemble import assemble
 from forge_bot.prompts.environment import Environment
 from forge_bot.prompts.material import InputFile, Material

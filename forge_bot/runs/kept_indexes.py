@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from forge_bot.errors import WriteFailed
-from forge_bot.knowledge import History
+from forge_bot.knowledge.history import History
 from forge_bot.store.atomic_files import half_written, put_in_place
 from forge_bot.store.kept_files import leave_newest, newest
 

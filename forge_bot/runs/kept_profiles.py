@@ -8,7 +8,7 @@ from pathlib import Path
 from pydantic import TypeAdapter
 
 from forge_bot.git import Repository
-from forge_bot.knowledge import Profile, read_profile
+from forge_bot.knowledge.profile import Profile, read_profile
 from forge_bot.settings import Config
 from forge_bot.store.kept_files import KeptFile
 

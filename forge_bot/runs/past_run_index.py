@@ -15,8 +15,8 @@ from pydantic import ValidationError
 from forge_bot import __version__
 from forge_bot.errors import GitFailed, WriteFailed
 from forge_bot.git import Repository
-from forge_bot.knowledge import DocumentNames, History, PastRun
-from forge_bot.knowledge.history import RunKey, newest_first
+from forge_bot.knowledge.history import History, RunKey, newest_first
+from forge_bot.knowledge.past_runs import DocumentNames, PastRun
 from forge_bot.runs.kept_indexes import keep_index, kept_index, nearest_index
 from forge_bot.runs.past_run_reader import MANY, Key, days_of, read_beside, read_runs
 from forge_bot.store import SPECS, write_whole

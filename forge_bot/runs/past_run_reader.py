@@ -15,8 +15,14 @@ from typing import Self
 from pydantic import ValidationError
 
 from forge_bot.git import GitObject, ObjectReader, tree_entries
-from forge_bot.knowledge import DocumentNames, PastRun, read_past_run
-from forge_bot.knowledge.past_runs import REQUEST, STATE, day_of
+from forge_bot.knowledge.past_runs import (
+    REQUEST,
+    STATE,
+    DocumentNames,
+    PastRun,
+    day_of,
+    read_past_run,
+)
 from forge_bot.knowledge.run_prints import NO_PRINTS, RunPrints, run_prints
 from forge_bot.values import Frozen
 

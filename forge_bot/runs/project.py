@@ -13,7 +13,8 @@ from pathlib import Path
 from forge_bot.agent.redaction import redactor_of
 from forge_bot.errors import CannotJudge, SetupNotWalled
 from forge_bot.git import Repository, Tree
-from forge_bot.knowledge import ENV, Command, Profile
+from forge_bot.knowledge.profile import Profile
+from forge_bot.project.detected_commands import ENV, Command
 from forge_bot.runs.ignored_leftovers import remove_bytecode, remove_leftovers
 from forge_bot.runs.installation import Foundation, Installation
 from forge_bot.runs.notifications import CommandBegan, CommandEnded, Message, Notify
@@ -28,7 +29,7 @@ from forge_bot.runs.registry_credentials import (
 from forge_bot.runs.run_needs import SETUP_NOT_WALLED, waits_for_consent
 from forge_bot.runs.run_paths import RunPaths
 from forge_bot.runs.setup_steps import divided, runs_nothing
-from forge_bot.sandbox import CommandOutcome
+from forge_bot.sandbox.box import CommandOutcome
 from forge_bot.sentences import say
 from forge_bot.settings import Config
 from forge_bot.store import full, without_room

@@ -8,18 +8,11 @@ from pathlib import Path
 
 from forge_bot.errors import Interrupted
 from forge_bot.git import Repository, Tree
-from forge_bot.knowledge import Profile
+from forge_bot.knowledge.profile import Profile
 from forge_bot.runs.notifications import Message, Notify
 from forge_bot.runs.run_paths import RunPaths
-from forge_bot.sandbox import (
-    BackendName,
-    Box,
-    CommandOutcome,
-    ResourceLimits,
-    cannot_judge,
-    choose,
-    run,
-)
+from forge_bot.sandbox.backends import cannot_judge, choose, run
+from forge_bot.sandbox.box import BackendName, Box, CommandOutcome, ResourceLimits
 from forge_bot.sentences import say
 from forge_bot.settings import Config
 

@@ -16,8 +16,10 @@ from forge_bot.engine.phases import (
 from forge_bot.engine.state import Note, TaskState
 from forge_bot.engine.transitions import PROCESS
 from forge_bot.git import Repository
-from forge_bot.knowledge import ENV, DocumentNames, Pattern, Profile
-from forge_bot.knowledge.history import History, Similar
+from forge_bot.knowledge.history import History, Pattern, Similar
+from forge_bot.knowledge.past_runs import DocumentNames
+from forge_bot.knowledge.profile import Profile
+from forge_bot.project.detected_commands import ENV
 from forge_bot.prompts.assemble import assemble
 from forge_bot.prompts.environment import Environment
 from forge_bot.prompts.material import (

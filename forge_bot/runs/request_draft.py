@@ -61,7 +61,7 @@ def draft_from(
 
 
 def _of_issue(url: str, token: str | None, api_url: str | None) -> RequestDraft | None:
-    from forge_bot.github_api import fetch_issue, parse_issue_url
+    from forge_bot.github_api.issue import fetch_issue, parse_issue_url
 
     ref = parse_issue_url(url, _hosts())
     if ref is None and not re.search(r"\s", url):
@@ -85,7 +85,7 @@ def post_to(url: str, text: str, token: str, api_url: str | None) -> str:
     """Post a comment to the issue at an address, once, and return the comment's address. Raises
     IssueUnavailable, GitHubError.
     """
-    from forge_bot.github_api import comment_once, parse_issue_url
+    from forge_bot.github_api.issue import comment_once, parse_issue_url
 
     ref = parse_issue_url(url, _hosts())
     if ref is None:

@@ -5,8 +5,8 @@ from collections.abc import Collection, Sequence
 
 from forge_bot.agent.tools.placeholders import variables_of
 from forge_bot.agent.tools.setup import CapabilitySetup
-from forge_bot.knowledge import Profile
-from forge_bot.sandbox import BackendName
+from forge_bot.knowledge.profile import Profile
+from forge_bot.sandbox.box import BackendName
 from forge_bot.sentences import say
 from forge_bot.settings.capability_file import MCPHttpServerConfig
 from forge_bot.settings.protected_paths import protected

@@ -3,8 +3,8 @@ is not held to the proxy.
 """
 
 from forge_bot.errors import NoTestCommand
-from forge_bot.knowledge import Profile
-from forge_bot.sandbox import BackendName
+from forge_bot.knowledge.profile import Profile
+from forge_bot.sandbox.box import BackendName
 from forge_bot.sentences import say
 from forge_bot.settings import Config
 

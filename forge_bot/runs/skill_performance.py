@@ -32,7 +32,7 @@ from forge_bot.prompts.material import InputFile, Material, Prompt
 from forge_bot.runs.capability_descriptions import describe_capability
 from forge_bot.runs.project import Project
 from forge_bot.runs.run_prompts import PERFORMER
-from forge_bot.sandbox import CommandOutcome
+from forge_bot.sandbox.box import CommandOutcome
 from forge_bot.sentences import say
 from forge_bot.settings import Config
 from forge_bot.values import PhaseId, TaskId, Tier

@@ -19,7 +19,7 @@ from forge_bot.agent.tools.tool_catalogue import ToolCatalogue
 from forge_bot.engine.budget import Budget
 from forge_bot.gate.arguments import Amount
 from forge_bot.git import Repository, Tree
-from forge_bot.knowledge import ProjectCommands
+from forge_bot.project.detected_commands import ProjectCommands
 from forge_bot.runs.installation import Foundation
 from forge_bot.runs.kept_profiles import profile_at
 from forge_bot.runs.process_signals import until_stopped

@@ -1,19 +1,15 @@
 """One example of every sentence in the catalogue."""
 
 from forge_bot.bot.comment_markdown import parse_comment
-from forge_bot.bot.comments import (
-    CommandNames,
-    CommentReply,
-    command_replies,
-    failure_replies,
-    thread_change_replies,
-)
+from forge_bot.bot.comments import command_replies, failure_replies, thread_change_replies
+from forge_bot.bot.comments.reply import CommentReply
 from forge_bot.engine.state import Decision, OpenGate
 from forge_bot.errors import NoTestCommand, PermissionMissing, ReportRejected
 from forge_bot.gate import messages
 from forge_bot.gate.authorise import Denied, DenyReason
 from forge_bot.gate.roles import Role
 from forge_bot.gate.written_command import Mistyped
+from forge_bot.interaction.command_names import CommandNames
 from forge_bot.runs.steps.finding_issues import IssueResult
 from tests.bot import scene
 

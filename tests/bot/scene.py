@@ -6,10 +6,13 @@ from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
 
-from forge_bot.bot.comments import CommandNames, CommentReply, Links, RunView
+from forge_bot.bot.comments.reply import CommentReply
+from forge_bot.bot.comments.run_view import RunView
 from forge_bot.engine import Checkpoint, HumanGate
 from forge_bot.engine.reports import Answer, FailureReason
 from forge_bot.engine.state import Reason, State
+from forge_bot.interaction.command_names import CommandNames
+from forge_bot.interaction.commit_links import Links
 from forge_bot.runs.estimate import Estimate, Spread
 from forge_bot.runs.question import Choice, Question, QuestionData, ShownDocument
 from forge_bot.runs.question_overview import Overview, overview_of

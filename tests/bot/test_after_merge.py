@@ -14,7 +14,7 @@ from forge_bot.engine.gates import digest
 from forge_bot.engine.phases import GatePhase
 from forge_bot.engine.state import ShownVersion
 from forge_bot.git import Repository, blob_id
-from forge_bot.knowledge import DocumentNames
+from forge_bot.knowledge.past_runs import DocumentNames
 from forge_bot.runs.ended_records import newest_records
 from forge_bot.runs.find_runs import runs
 from forge_bot.runs.past_run_index import history_at

@@ -5,15 +5,11 @@ import re
 
 import pytest
 
-from forge_bot.bot.comments import (
-    CommandNames,
-    CommentReply,
-    command_replies,
-    failure_replies,
-    thread_change_replies,
-)
+from forge_bot.bot.comments import command_replies, failure_replies, thread_change_replies
+from forge_bot.bot.comments.reply import CommentReply
 from forge_bot.errors import BadConfig, DiskFull
 from forge_bot.interaction import markers
+from forge_bot.interaction.command_names import CommandNames
 from forge_bot.runs.outcome import Outcome
 from tests.bot import scene
 from tests.bot.catalogue import COMMANDS, LINKS, every_reply, gate, said_at_the_gate

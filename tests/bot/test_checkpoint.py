@@ -8,9 +8,12 @@ from textwrap import wrap
 import pytest
 from hypothesis import given, settings
 
-from forge_bot.bot.comments import CommandNames, RunView, checkpoint, read_marker
+from forge_bot.bot.comments.checkpoint_comment import checkpoint
+from forge_bot.bot.comments.run_view import RunView
 from forge_bot.engine.reports import ArtifactChanged
+from forge_bot.interaction.command_names import CommandNames
 from forge_bot.interaction.fit_comment import LIMIT, size
+from forge_bot.interaction.markers import read_marker
 from forge_bot.runs.question import Question
 from forge_bot.values import Finding, Severity
 from tests.bot import scene

@@ -8,8 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.bot.comments import CommandNames, checkpoint, failure_replies, summary, tracking
+from forge_bot.bot.comments import failure_replies
+from forge_bot.bot.comments.checkpoint_comment import checkpoint
+from forge_bot.bot.comments.job_summary import summary
+from forge_bot.bot.comments.tracking_comment import tracking
 from forge_bot.gate.help import command_table, flag_table
+from forge_bot.interaction.command_names import CommandNames
 from forge_bot.interaction.pull_request import pull_request
 from tests.bot import scene
 from tests.bot.catalogue import every_reply, said_at_the_gate

@@ -5,9 +5,11 @@ closes one issue.
 import pytest
 from hypothesis import given, settings
 
-from forge_bot.bot.comments import Links, RunView, read_marker
+from forge_bot.bot.comments.run_view import RunView
 from forge_bot.engine.state import State
+from forge_bot.interaction.commit_links import Links
 from forge_bot.interaction.fit_comment import LIMIT, size
+from forge_bot.interaction.markers import read_marker
 from forge_bot.interaction.pull_request import PullRequestText, pull_request
 from forge_bot.interaction.run_facts import RunFacts
 from forge_bot.store import Request, render_request

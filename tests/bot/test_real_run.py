@@ -4,8 +4,11 @@ documents.
 
 import pytest
 
-from forge_bot.bot.comments import Links, RunView, checkpoint, tracking
+from forge_bot.bot.comments.checkpoint_comment import checkpoint
+from forge_bot.bot.comments.run_view import RunView
+from forge_bot.bot.comments.tracking_comment import tracking
 from forge_bot.git import Repository
+from forge_bot.interaction.commit_links import Links
 from forge_bot.interaction.pull_request import pull_request
 from forge_bot.runs.open_run import open_run
 from forge_bot.runs.question import open_question

@@ -6,19 +6,16 @@ from decimal import Decimal
 
 import pytest
 
-from forge_bot.bot.comments import (
-    CommandNames,
-    CommentReply,
-    RunView,
-    exit_code,
-    failure_replies,
-    next_move,
-    read_marker,
-    summary,
-    tracking,
-)
+from forge_bot.bot.comments import failure_replies
+from forge_bot.bot.comments.job_summary import exit_code, summary
+from forge_bot.bot.comments.next_step import next_move
+from forge_bot.bot.comments.reply import CommentReply
+from forge_bot.bot.comments.run_view import RunView
+from forge_bot.bot.comments.tracking_comment import tracking
 from forge_bot.engine.state import TaskState, TaskStatus
+from forge_bot.interaction.command_names import CommandNames
 from forge_bot.interaction.fit_comment import LIMIT, size
+from forge_bot.interaction.markers import read_marker
 from forge_bot.runs.outcome import Outcome
 from forge_bot.values import Effort, RunStatus, TaskId, TaskSpec
 from tests.bot import scene

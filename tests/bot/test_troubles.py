@@ -8,9 +8,10 @@ from collections.abc import Iterator
 import pytest
 
 from forge_bot import errors
-from forge_bot.bot.comments import CommandNames, Links
 from forge_bot.bot.error_comments import reply_to_error
 from forge_bot.bot.worker_messages import WorkerStopped, as_error
+from forge_bot.interaction.command_names import CommandNames
+from forge_bot.interaction.commit_links import Links
 from tests.bot.stage import Stage, heard
 from tests.bot.truth import agree, agree_without_comment
 

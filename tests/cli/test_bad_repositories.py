@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.sandbox import BackendName, failure_reason
+from forge_bot.sandbox.backends import failure_reason
+from forge_bot.sandbox.box import BackendName
 from forge_bot.sandbox.bubblewrap import binaries
 from tests.fakes import script
 from tests.fakes.agents import AgentServer

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.sandbox import BackendName, available
+from forge_bot.sandbox.backends import available
+from forge_bot.sandbox.box import BackendName
 from tests.fakes import clones
 from tests.fakes.agents import AgentServer
 from tests.fakes.sample import Said, Sample

@@ -7,7 +7,7 @@ import random
 from collections.abc import Iterator
 from itertools import accumulate
 
-from forge_bot.knowledge import PastRun
+from forge_bot.knowledge.past_runs import PastRun
 from forge_bot.store import Request, render_request
 from forge_bot.values import Effort, Finding, Severity, Usage
 

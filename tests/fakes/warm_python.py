@@ -205,7 +205,7 @@ def main() -> None:
     listener, users, folder = socket.socket(fileno=int(sys.argv[1])), int(sys.argv[2]), sys.argv[3]
     for name in _LOADED:
         importlib.import_module(name)
-    from forge_bot.github_api import load_library
+    from forge_bot.github_api.request_runner import load_library
 
     load_library()
     build_models()

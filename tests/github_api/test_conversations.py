@@ -8,7 +8,8 @@ import pytest
 
 from forge_bot.errors import ConversationLocked, MovedElsewhere, NotOnGitHub, TextTooLong
 from forge_bot.gate.people import AccountKind
-from forge_bot.github_api import GitHub, Permission, Reaction
+from forge_bot.github_api.pygithub import GitHub
+from forge_bot.github_api.types import Permission, Reaction
 from forge_bot.sentences import hint_of
 from tests.fakes.github import FakeGitHub, Issue, Repository, Role
 from tests.github_api.asking import Asking, never

@@ -4,7 +4,7 @@ else.
 
 import pytest
 
-from forge_bot.github_api import parse_remote
+from forge_bot.github_api.remote_address import parse_remote
 
 DOTCOM = ("acme/rota", "https://github.com/acme/rota", "https://api.github.com")
 

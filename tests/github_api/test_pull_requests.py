@@ -5,7 +5,8 @@ from collections.abc import Iterator
 import pytest
 
 from forge_bot.errors import GitHubRefused, NotOnGitHub, PermissionMissing, TextTooLong
-from forge_bot.github_api import GitHub, NewPullRequest, PullState
+from forge_bot.github_api.pygithub import GitHub
+from forge_bot.github_api.types import NewPullRequest, PullState
 from forge_bot.sentences import hint_of
 from tests.fakes.github import FakeGitHub, Repository
 from tests.github_api.asking import never

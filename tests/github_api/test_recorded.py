@@ -21,7 +21,8 @@ import pytest
 import yaml
 
 from forge_bot.errors import NotOnGitHub, PermissionMissing
-from forge_bot.github_api import GitHub, NewPullRequest, Permission, PullState, Reaction
+from forge_bot.github_api.pygithub import GitHub
+from forge_bot.github_api.types import NewPullRequest, Permission, PullState, Reaction
 from tests.fakes.github import Exchange, FakeGitHub, Role
 from tests.fakes.github.calls import matching
 from tests.fakes.github.description import description

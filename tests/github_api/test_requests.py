@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.github_api import GitHub, NewPullRequest, PullRequest, Reaction
+from forge_bot.github_api.pygithub import GitHub
+from forge_bot.github_api.types import NewPullRequest, PullRequest, Reaction
 from tests.fakes.github import FakeGitHub
 from tests.github_api.asking import never
 

@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 
 from forge_bot.errors import NotOnGitHub
-from forge_bot.github_api import GitHub, NewPullRequest, Permission, PullState
+from forge_bot.github_api.pygithub import GitHub
+from forge_bot.github_api.types import NewPullRequest, Permission, PullState
 from tests.bot.stage import BODY, TITLE, Job, Stage
 from tests.fakes.github import FakeGitHub
 from tests.github_api.asking import Asking, never

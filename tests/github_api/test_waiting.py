@@ -14,7 +14,7 @@ from forge_bot.errors import (
     StrangeAnswer,
     TokenRefused,
 )
-from forge_bot.github_api import GitHub
+from forge_bot.github_api.pygithub import GitHub
 from forge_bot.sentences import hint_of
 from tests.fakes.github import FakeGitHub, Issue
 from tests.github_api.asking import never

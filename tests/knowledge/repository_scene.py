@@ -8,7 +8,8 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from forge_bot.knowledge import ENV, Command, Profile, read_profile
+from forge_bot.knowledge.profile import Profile, read_profile
+from forge_bot.project.detected_commands import ENV, Command
 
 REPOSITORIES = Path(__file__).parents[1] / "fixtures" / "repositories"
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from forge_bot.knowledge import PastRun
+from forge_bot.knowledge.past_runs import PastRun
 from forge_bot.values import Finding, Severity, Usage
 
 CRITICAL, MAJOR, MINOR = Severity.CRITICAL, Severity.MAJOR, Severity.MINOR

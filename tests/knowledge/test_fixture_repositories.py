@@ -2,7 +2,7 @@
 
 import pytest
 
-from forge_bot.knowledge import ProjectCommands
+from forge_bot.project.detected_commands import ProjectCommands
 from tests.knowledge.repository_scene import REPOSITORIES, lines, profile_at
 
 VENV = "python3 -m venv {env}"

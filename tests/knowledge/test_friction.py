@@ -2,7 +2,7 @@
 
 import pytest
 
-from forge_bot.knowledge import History
+from forge_bot.knowledge.history import History
 from forge_bot.knowledge.past_runs import read_friction
 from tests.knowledge.run_scene import past_run
 

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forge_bot.knowledge import History, PastRun
 from forge_bot.knowledge.growing_history import GrowingHistory
-from forge_bot.knowledge.history import RunKey, newest_first
+from forge_bot.knowledge.history import History, RunKey, newest_first
 from forge_bot.knowledge.kept_history import KeptHistory, opened
+from forge_bot.knowledge.past_runs import PastRun
 from forge_bot.values import Finding, Severity
 from tests.fakes.examples import at_most
 from tests.fakes.made_up import MadeUp

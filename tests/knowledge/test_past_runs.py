@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forge_bot.knowledge import DocumentNames, PastRun, read_past_run
+from forge_bot.knowledge.past_runs import DocumentNames, PastRun, read_past_run
 from forge_bot.values import Finding
 from tests.fakes.bench import DEVELOP
 from tests.knowledge.run_scene import CRITICAL, MAJOR, MINOR

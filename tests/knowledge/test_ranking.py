@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forge_bot.knowledge import History
+from forge_bot.knowledge.history import History
 from forge_bot.knowledge.search_index import MOST_WORDS, Ranking
 from tests.fakes.made_up import MadeUp
 from tests.fakes.steps import calls_in

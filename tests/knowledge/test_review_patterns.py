@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from forge_bot.knowledge import History, Pattern
+from forge_bot.knowledge.history import History, Pattern
 from tests.knowledge.run_scene import CRITICAL, MAJOR, MINOR, past_run
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forge_bot.knowledge import History
+from forge_bot.knowledge.history import History
 from tests.knowledge.run_scene import past_run
 
 WORDS = "login token cache parser upload retry timeout index queue worker schema export".split()  # noqa: SIM905 - shorter to read
@@ -201,7 +201,7 @@ def test_among_ten_thousand_runs_the_right_ones_are_found() -> None:
 
 def test_the_library_that_ranks_is_not_loaded_before_the_first_search() -> None:
     program = (
-        "import sys; from forge_bot.knowledge import History; from tests.knowledge.run_scene import"
+        "import sys; from forge_bot.knowledge.history import History; from tests.knowledge.run_scene import"
         " past_run\nhistory = History([past_run('a', 'login', findings=['Password is"
         " logged'])])\nhistory.patterns('login', ()); history.friction('login')\nassert 'rank_bm25'"
         " not in sys.modules and 'numpy' not in sys.modules\nassert history.similar('login') and"

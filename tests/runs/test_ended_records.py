@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from forge_bot.git import Repository
-from forge_bot.knowledge import DocumentNames
+from forge_bot.knowledge.past_runs import DocumentNames
 from forge_bot.runs.ended_records import KeptRecord, keep_record, newest_records, recorded_on
 from forge_bot.runs.find_runs import runs
 from forge_bot.runs.past_run_index import history_at

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from forge_bot.git import Repository
-from forge_bot.knowledge import DocumentNames, History, PastRun, Recall
+from forge_bot.knowledge.history import History, Recall
+from forge_bot.knowledge.past_runs import DocumentNames, PastRun
 from forge_bot.runs.past_run_index import (
     INDEXED,
     RUNS_READ,

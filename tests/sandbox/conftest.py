@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.sandbox import BackendName, Box, CommandOutcome, failure_reason, run
+from forge_bot.sandbox.backends import failure_reason, run
+from forge_bot.sandbox.box import BackendName, Box, CommandOutcome
 from tests.sandbox.scene import Attempt, project
 
 TROUBLES = {name: failure_reason(name) for name in BackendName}

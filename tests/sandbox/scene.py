@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from forge_bot.sandbox import CommandOutcome
+from forge_bot.sandbox.box import CommandOutcome
 
 SECRET = "hunter2"
 

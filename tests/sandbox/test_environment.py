@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.sandbox import BackendName, Box, run
+from forge_bot.sandbox.backends import run
+from forge_bot.sandbox.box import BackendName, Box
 
 CLEAN = {
     *("PATH", "HOME", "TMPDIR", "LANG", "CI", "GIT_CONFIG_GLOBAL", "GIT_TERMINAL_PROMPT", "TERM"),

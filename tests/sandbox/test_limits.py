@@ -17,7 +17,8 @@ from time import monotonic
 import pytest
 
 from forge_bot.errors import SandboxFailed
-from forge_bot.sandbox import BackendName, Box, CommandOutcome, ResourceLimits, run
+from forge_bot.sandbox.backends import run
+from forge_bot.sandbox.box import BackendName, Box, CommandOutcome, ResourceLimits
 from tests.fakes.sampled import sampled
 from tests.recovery.boundaries import below
 from tests.sandbox.scene import Attempt
@@ -138,7 +139,8 @@ def test_a_signal_to_all_processes_of_a_box_is_told_of_and_leaves_none(
 
 
 RUN = (
-    "import sys; from pathlib import Path; from forge_bot.sandbox import BackendName, Box, run\n"
+    "import sys; from pathlib import Path; from forge_bot.sandbox.backends import run\n"
+    "from forge_bot.sandbox.box import BackendName, Box\n"
     "run(BackendName(sys.argv[1]), Box(worktree=Path(sys.argv[2])), ['sh', '-c', sys.argv[3]])"
 )
 

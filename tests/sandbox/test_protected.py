@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from forge_bot.sandbox import BackendName, Box, run
+from forge_bot.sandbox.backends import run
+from forge_bot.sandbox.box import BackendName, Box
 from tests.sandbox.scene import git
 
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.sandbox import BackendName, Box, CommandOutcome, run
+from forge_bot.sandbox.backends import run
+from forge_bot.sandbox.box import BackendName, Box, CommandOutcome
 from tests.fakes.sample import Sample
 
 HTTP = """

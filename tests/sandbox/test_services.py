@@ -4,7 +4,7 @@ import socket
 
 import pytest
 
-from forge_bot.sandbox import BackendName
+from forge_bot.sandbox.box import BackendName
 from tests.sandbox.scene import Attempt
 from tests.sandbox.test_setup_network import web
 

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.sandbox import BackendName, Box, ResourceLimits, run
+from forge_bot.sandbox.backends import run
+from forge_bot.sandbox.box import BackendName, Box, ResourceLimits
 from tests.sandbox.scene import World
 
 

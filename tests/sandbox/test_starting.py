@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from forge_bot.errors import NoSandbox, SandboxFailed
-from forge_bot.sandbox import BackendName, Box, available, choose, run
+from forge_bot.sandbox.backends import available, choose, run
+from forge_bot.sandbox.box import BackendName, Box
 from tests.sandbox.scene import Attempt
 
 
@@ -123,7 +124,7 @@ def test_a_backend_that_does_not_work_is_refused_with_its_reason(
     packages = [Path(entry) for entry in sys.path if entry.endswith("site-packages")]
     code = (
         f"import sys; sys.path[:0] = {[str(project), *map(str, packages)]!r}\n"
-        "from forge_bot.sandbox import choose\nfrom forge_bot.errors import NoSandbox\n"
+        "from forge_bot.sandbox.backends import choose\nfrom forge_bot.errors import NoSandbox\n"
         "try: choose('bubblewrap')\nexcept NoSandbox as error: print('REFUSED', error.details[0])\n"
     )
     box = Box(worktree=worktree, readable=(project, *packages, Path(sys.prefix)))

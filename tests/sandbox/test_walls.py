@@ -8,7 +8,8 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from forge_bot.sandbox import BackendName, Box, run
+from forge_bot.sandbox.backends import run
+from forge_bot.sandbox.box import BackendName, Box
 from tests.sandbox.scene import SECRET, Attempt, World, project
 
 # Prints DONE when it worked; what stops it is its own affair. The world is in the variables.

@@ -10,7 +10,7 @@ from forge_bot.bot.push_commits import push, refuse_unseen
 from forge_bot.bot.untrusted_records import state_at
 from forge_bot.engine.reports import Abandoned, Answer, Answered, GateShown, Published
 from forge_bot.errors import BranchMoved, CommitsRefused
-from forge_bot.knowledge import DocumentNames
+from forge_bot.knowledge.past_runs import DocumentNames
 from forge_bot.runs.create_run import NewRun, create_run, plan_for
 from forge_bot.runs.past_run_index import history_at
 from forge_bot.runs.request_draft import RequestDraft

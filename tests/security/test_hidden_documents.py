@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.bot.comments import checkpoint
+from forge_bot.bot.comments.checkpoint_comment import checkpoint
 from tests.bot import scene
 from tests.bot.reading import shown
 from tests.fakes import script

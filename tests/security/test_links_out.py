@@ -9,7 +9,8 @@ import pytest
 
 from forge_bot.runs.project import Project
 from forge_bot.runs.run_paths import run_paths
-from forge_bot.sandbox import BackendName, available
+from forge_bot.sandbox.backends import available
+from forge_bot.sandbox.box import BackendName
 from tests.security.project_scene import project_in
 from tests.security.scene import git
 

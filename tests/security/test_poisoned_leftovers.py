@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from forge_bot.runs.project import Project
-from forge_bot.sandbox import BackendName, available
+from forge_bot.sandbox.backends import available
+from forge_bot.sandbox.box import BackendName
 from forge_bot.values import CommandName
 from tests.security.project_scene import project_in
 from tests.security.scene import git

@@ -21,7 +21,8 @@ from forge_bot.runs.notifications import Message, Notice
 from forge_bot.runs.project import Project
 from forge_bot.runs.registry_credentials import only_fetches
 from forge_bot.runs.run_paths import run_paths
-from forge_bot.sandbox import BackendName, failure_reason
+from forge_bot.sandbox.backends import failure_reason
+from forge_bot.sandbox.box import BackendName
 from forge_bot.settings import load_config
 from tests.fakes.sample import Sample
 from tests.fakes.sampled import sampled

@@ -12,7 +12,8 @@ from forge_bot.agent.capabilities import CapabilityRequest, ResultStatus
 from forge_bot.agent.limits import WorkLimits
 from forge_bot.agent.providers.context import ProviderContext
 from forge_bot.runs.project import Project
-from forge_bot.sandbox import BackendName, available
+from forge_bot.sandbox.backends import available
+from forge_bot.sandbox.box import BackendName
 from tests.security.project_scene import project_in
 from tests.security.scene import git
 

@@ -20,7 +20,8 @@ from forge_bot.runs.question import Question
 from forge_bot.runs.resolve_run import resolve_run
 from forge_bot.runs.session import Session
 from forge_bot.runs.typed_answer import PersonAnswer
-from forge_bot.sandbox import BackendName, failure_reason
+from forge_bot.sandbox.backends import failure_reason
+from forge_bot.sandbox.box import BackendName
 from forge_bot.sentences import hint_of
 from forge_bot.settings import load_config
 from forge_bot.values import CommandResult, Tier

@@ -16,9 +16,10 @@ from pathlib import Path
 import pytest
 
 from forge_bot.errors import GitFailed
-from forge_bot.knowledge import ENV
+from forge_bot.project.detected_commands import ENV
 from forge_bot.runs.setup_steps import deciding_files, divided, not_divided
-from forge_bot.sandbox import BackendName, available
+from forge_bot.sandbox.backends import available
+from forge_bot.sandbox.box import BackendName
 from tests.security.project_scene import project_in
 from tests.security.scene import git
 

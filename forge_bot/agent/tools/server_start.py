@@ -22,7 +22,9 @@ from forge_bot.agent.tools.placeholders import TREE, resolved
 from forge_bot.agent.tools.server_process import ServerCommand, ServerConnection
 from forge_bot.agent.tools.setup import CapabilitySetup
 from forge_bot.errors import ForgeError, SandboxFailed
-from forge_bot.sandbox import BackendName, failure_reason, group_keeper
+from forge_bot.sandbox import group_keeper
+from forge_bot.sandbox.backends import failure_reason
+from forge_bot.sandbox.box import BackendName
 from forge_bot.sandbox.server_box import BoxedProgram, boxed_program
 from forge_bot.sandbox.toolchains import is_safe_to_show
 from forge_bot.settings.capability_file import MCPHttpServerConfig, MCPServerConfig

@@ -20,7 +20,7 @@ from forge_bot.agent.providers.provider_result import (
     result_of,
 )
 from forge_bot.agent.tools.skills import SkillDefinition, files_of
-from forge_bot.sandbox import CommandOutcome
+from forge_bot.sandbox.box import CommandOutcome
 from forge_bot.values import Frozen
 
 RunScript = Callable[[Sequence[str]], CommandOutcome]

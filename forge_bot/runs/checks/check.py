@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from forge_bot.errors import NotReady
 from forge_bot.git import Condition, Repository
-from forge_bot.knowledge import Profile
+from forge_bot.knowledge.profile import Profile
 from forge_bot.runs.checks.named_paths import named_paths
 from forge_bot.runs.find_runs import RunInfo
 from forge_bot.runs.kept_profiles import profile_at

@@ -9,7 +9,7 @@ from forge_bot.errors import BadCapabilities, BadConfig, BadSigningKey, ForgeErr
 from forge_bot.git import Repository
 from forge_bot.git.signed_commits import find_key, try_key
 from forge_bot.interaction.remedy_words import advice_at_terminal
-from forge_bot.knowledge import ENV
+from forge_bot.project.detected_commands import ENV
 from forge_bot.runs.checks.check import CheckResult, CheckSubject, note, refuse, warn
 from forge_bot.runs.registry_credentials import not_given
 from forge_bot.runs.run_needs import check_testable

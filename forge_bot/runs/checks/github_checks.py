@@ -16,7 +16,8 @@ from forge_bot.store import RECORD_BRANCHES
 from forge_bot.values import Tier
 
 if TYPE_CHECKING:
-    from forge_bot.github_api import RepositoryAddress, RepositoryFacts
+    from forge_bot.github_api.remote_address import RepositoryAddress
+    from forge_bot.github_api.types import RepositoryFacts
 
 _START = LABELS[0].name
 _OFFERED, _OWN = "fix/1-example", "feature/1-example"
@@ -30,7 +31,8 @@ def github(subject: CheckSubject) -> Iterator[CheckResult]:
     url = subject.repository.remote_url()
     if url is None:
         return
-    from forge_bot.github_api import GitHub, parse_remote
+    from forge_bot.github_api.pygithub import GitHub
+    from forge_bot.github_api.remote_address import parse_remote
 
     place = parse_remote(url, subject.environ)
     if place is None:

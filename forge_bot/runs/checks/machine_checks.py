@@ -17,7 +17,8 @@ from forge_bot.interaction.remedy_words import advice_at_terminal
 from forge_bot.runs.checks.check import CheckResult, CheckSubject, note, refuse, warn
 from forge_bot.runs.run_needs import SETUP_NOT_WALLED, waits_for_consent
 from forge_bot.runs.wall_clock import now
-from forge_bot.sandbox import BackendName, cannot_judge, choose, failure_reason
+from forge_bot.sandbox.backends import cannot_judge, choose, failure_reason
+from forge_bot.sandbox.box import BackendName
 from forge_bot.sentences import say
 from forge_bot.values import Frozen, Tier
 
