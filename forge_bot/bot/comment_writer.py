@@ -16,7 +16,7 @@ from forge_bot.bot.thread import Thread, ThreadCommand
 from forge_bot.bot.worker_messages import WorkerStopped, as_error
 from forge_bot.engine import Pipeline, State
 from forge_bot.engine.reports import GateShown
-from forge_bot.errors import ForgeError, NotOnGitHub
+from forge_bot.errors import ForgeError, GitFailed, NotOnGitHub
 from forge_bot.gate import messages
 from forge_bot.github_api.pygithub import GitHub
 from forge_bot.github_api.types import Comment, Issue, Reaction
@@ -69,8 +69,11 @@ class CommentWriter:
         """The comments that are answered in this job, and their lines that have an answer."""
 
     def view(self, run: Run, trouble: CommentReply | None = None) -> RunView:
-        """The run as comments show it."""
-        view = self.view_at(run.state, run.pipeline, run.tree.head().commit)
+        """The run as comments show it; in trouble, which may be that of a push, with links to what
+        is on GitHub.
+        """
+        commit = run.tree.head().commit if trouble is None else _pushed(run)
+        view = self.view_at(run.state, run.pipeline, commit)
         held = approved_patches.to_push_by_hand(run.state, run.workspace.read_bytes)
         return view.replace(question=open_question(run), trouble=trouble, patches=held)
 
@@ -262,6 +265,13 @@ class CommentWriter:
         """React to a comment, unless it was deleted since it was read: its command was obeyed."""
         with suppress(NotOnGitHub):
             self.github.react_to_comment(comment.id, Reaction(reaction))
+
+
+def _pushed(run: Run) -> str:
+    """Return the newest commit of a run that the remote has; empty if it has none."""
+    with suppress(GitFailed):
+        return run.repository.commit_id(f"refs/remotes/origin/{run.state.branch}")
+    return ""
 
 
 def expected_cost(run: Run) -> str:

@@ -38,11 +38,11 @@ class Links(Frozen):
 
     def named(self, name: str) -> str:
         """A document of the run as a link that shows its name, or the name where there is no
-        address: the text says once in which folder the documents are.
+        address or nothing of the run is on GitHub: the text says once in which folder it is.
         """
         return (
             f"[{name.removesuffix('.md')}]({self.artifact(name)})"
-            if self.repository
+            if self.repository and self.commit
             else escape.code(name)
         )
 

@@ -73,7 +73,7 @@ def footer(facts: RunFacts, *, with_time: bool = True) -> str:
     commit = escape.code(short(links.commit))
     parts = [
         *([say("words.as_of", time=state.updated_at)] if with_time else []),
-        say("words.documents_at", commit=commit, folder=links.folder),
+        *([say("words.documents_at", commit=commit, folder=links.folder)] if links.commit else []),
         *([f"[{say('words.log')}]({links.job})"] if links.job else []),
         say("words.run", run=escape.code(state.run)),
         say("words.help_says", help=escape.code(facts.commands.say("help"))),

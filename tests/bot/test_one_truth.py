@@ -2,6 +2,7 @@
 output and exit code, and a way on.
 """
 
+import re
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -168,6 +169,9 @@ def test_a_job_that_may_not_push_is_told_which_permission_it_lacks(stage: Stage)
     assert "Then say `/forge`:" in said
     assert "git -c" not in said
     assert stage.branches() == ["main"]
+    # Nothing leads to a commit that GitHub has not.
+    assert re.search(r"/(?:tree|blob)/", stage.said("tracking")[0]) is None
+    assert "](http" in stage.said("tracking")[0]
     stage.permissions = PERMISSIONS
     assert heard(stage.say("/forge")).code == 0
     assert stage.state["currentPhaseStatus"] == "awaiting_human"

@@ -75,8 +75,14 @@ def test_a_branch_that_may_not_be_pushed_to_is_named_and_nothing_counts_that_is_
     assert "GH006: Protected branch update failed" in said
     assert "git -c" not in said
     assert waiting.repo.bare.head(waiting.branch) == before
+    assert linked_commits(waiting) == {before}
     waiting.repo.protections.clear()
     finishes(waiting)
+
+
+def linked_commits(stage: Stage) -> set[str]:
+    """The commits that links of the tracking comment name."""
+    return set(re.findall(r"/(?:tree|blob)/([0-9a-f]{40})", stage.said("tracking")[0]))
 
 
 @pytest.mark.slow
