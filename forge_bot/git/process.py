@@ -143,21 +143,56 @@ def git(
     if not folder.is_dir():
         raise NotARepository(say("git.process.no_folder", folder=folder))
     fence = {} if upwards else {"GIT_CEILING_DIRECTORIES": str(folder.absolute().parent)}
-    process = _start(folder, args, {**_environment(), **fence, **(env or {})}, into)
+    environment = {**_environment(), **fence, **(env or {})}
+    try:
+        return _called(folder, args, environment, stdin, seconds, ok, into)
+    except subprocess.TimeoutExpired:
+        if not _unblocked(folder, into):
+            raise _overdue(args, seconds) from None
+    try:
+        return _called(folder, args, environment, stdin, seconds, ok, into)
+    except subprocess.TimeoutExpired:
+        raise _overdue(args, seconds) from None
+
+
+def _called(
+    folder: Path,
+    args: tuple[str, ...],
+    environment: dict[str, str],
+    stdin: bytes,
+    seconds: float,
+    ok: Collection[int],
+    into: IO[bytes] | None,
+) -> GitResult:
+    """Run git to its end. Raises TimeoutExpired after `seconds`."""
+    process = _start(folder, args, environment, into)
     try:
         out, words = process.communicate(stdin, timeout=seconds)
-    except subprocess.TimeoutExpired:
-        _end(process)
-        raise GitFailed(
-            say("git.process.did_not_end_in_time", shown=_shown(args), seconds=seconds),
-            hint=(say("git.process.run_it_by_hand")),
-        ) from None
     except BaseException:
         _end(process)
         raise
     if process.returncode not in ok:
         raise _failure(args, process.returncode, words)
     return GitResult(process.returncode, out or b"")
+
+
+def _unblocked(folder: Path, into: IO[bytes] | None) -> bool:
+    """Return whether pipes were removed at which a git waits for ever, so that it can be called
+    again; a command of the project may leave one.
+    """
+    # Nearly no call needs it.
+    from forge_bot.git.blocking_pipes import remove_pipes
+
+    if into is not None:
+        into.truncate(into.seek(0))
+    return remove_pipes(folder)
+
+
+def _overdue(args: tuple[str, ...], seconds: float) -> GitFailed:
+    return GitFailed(
+        say("git.process.did_not_end_in_time", shown=_shown(args), seconds=seconds),
+        hint=(say("git.process.run_it_by_hand")),
+    )
 
 
 def without_credentials(text: str) -> str:

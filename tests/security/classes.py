@@ -490,8 +490,9 @@ CLASSES: dict[str, Class] = {
         red_at="f19490ac",
     ),
     "S54": Class(
-        "Output of commands and files that keep their reader busy",
+        "Output, files and pipes that keep their reader busy",
         (
+            "tests/git/test_calls_of_git.py::test_pipes_that_a_command_left_where_git_reads_files_stop_no_git",
             "tests/project/test_reading.py::test_a_file_of_signs_that_fit_nothing_is_not_searched_for_definitions",
             "tests/security/test_floods_of_output.py::test_a_line_of_a_million_signs_is_read_in_a_moment",
             "tests/security/test_floods_of_output.py::test_of_a_long_line_both_ends_are_shown_and_what_is_around_it_counts",
