@@ -87,10 +87,10 @@ class Agents:
         self.ledger = Ledger(run.state.budget)
         self.applier = OutputApplier(run)
         self.tries = EditTries(run, project, tell)
-        self.worktrees = AgentWorktrees(run, project, self._past_runs)
+        self.prompts = PromptContext(run, project.profile, templates, tell=tell)
+        self.worktrees = AgentWorktrees(run, project, self.prompts.past_runs)
         self.outside = OutsideCapabilities(run, environ, tell)
         self.reports = AgentReports(run, self.journal, self.applier, self.tries, self.outside)
-        self.prompts = PromptContext(run, project.profile, templates, tell=tell)
         self.skills = SkillPerformer(
             run.config, project, self.outside, models, self.journal, self.ledger, templates
         )
@@ -373,9 +373,6 @@ class Agents:
             self._unpriced = True
             self.tell(warn_of_price(notice.model))
         self.tell(Thinking(notice=notice, task=task))
-
-    def _past_runs(self, query: str) -> str:
-        return self.prompts.past_runs(query)
 
 
 def _raise_why_stopped(

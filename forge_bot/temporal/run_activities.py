@@ -117,7 +117,7 @@ class RunActivities:
 
     def publishing(self) -> list[Callable[[StepOrder], StepDone]]:
         """Return the activities that need neither a model nor the sandbox, each under its name."""
-        plain = {"take_up": _taken_up, "news": _news, "record": _recorded, "finish": _finished}
+        plain = {"take_up": _taken_up, "news": _told, "record": _recorded, "finish": _finished}
         named = {name: partial(self._at_run, do) for name, do in plain.items()}
         return [_activity(name, do) for name, do in named.items()] + [self._step(PUBLISH)]
 
@@ -217,13 +217,8 @@ def _taken_up(order: StepOrder, session: Session, run: Run) -> StepDone:
     root, wanted = run.repository.root, session.config.sign
     if not run.state.ended and (key := find_key(root, session.environ, wanted=wanted)) is not None:
         try_key(root, key)
-    done = _told(order, run)
+    done = _told(order, session, run)
     return done.replace(pipeline=run.pipeline.model_dump_json())
-
-
-def _news(order: StepOrder, _session: Session, run: Run) -> StepDone:
-    """Return the reports on the branch that the workflow does not know."""
-    return _told(order, run)
 
 
 def _recorded(order: StepOrder, _session: Session, run: Run) -> StepDone:
@@ -247,7 +242,7 @@ def _performed(order: StepOrder, session: Session, run: Run) -> StepDone:
     that record.
     """
     if len(run.workspace.reports()) != order.known:
-        return _told(order, run)
+        return _told(order, session, run)
     action = run.action
     if action.action_id != order.action_id or not isinstance(action, SpawnAgent | WriteFile | Exec):
         raise RunMoved(
@@ -263,10 +258,10 @@ def _performed(order: StepOrder, session: Session, run: Run) -> StepDone:
         )
 
     taken = asyncio.run(_alive(step_taken(run, host_of, order.step, order.key)))
-    return _told(order, run).model_copy(update=taken._asdict())
+    return _told(order, session, run).model_copy(update=taken._asdict())
 
 
-def _told(order: StepOrder, run: Run) -> StepDone:
+def _told(order: StepOrder, _session: Session, run: Run) -> StepDone:
     """Return the reports that the workflow does not know, when they are delivered."""
     commit = _delivered(order, run)
     lines = [REPORT.dump_json(report).decode() for report in run.workspace.reports()]
