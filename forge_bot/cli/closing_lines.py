@@ -17,6 +17,7 @@ from forge_bot.runs.publish_result import (
     PULL_REQUEST,
     body_file,
     pull_request_text,
+    target_of,
     wanted_pull_request,
 )
 from forge_bot.runs.pull_request_branch import Offer, is_separate, offered
@@ -25,6 +26,7 @@ from forge_bot.sentences import say
 from forge_bot.text_format import money
 
 _MOST_FILES = 60
+_SHORT = 12
 
 
 def print_result(outcome: Outcome, run: Run, progress: Progress, ending: Ending) -> int:
@@ -63,7 +65,12 @@ def _done(run: Run, progress: Progress, ending: Ending) -> None:
     if code.branch:
         count = say("cli.closing.commits", count=code.commits) if separate else ""
         branch, base = escape(code.branch), escape(state.base_branch)
-        begins = say("cli.closing.code_branch", branch=branch, base=base, commits=count)
+        own = state.branch == state.base_branch
+        begins = (
+            f"[bold]{branch}[/]"
+            if own
+            else say("cli.closing.code_branch", branch=branch, base=base, commits=count)
+        )
         progress.line(_row("cli.closing.branch", begins))
     if separate:
         record = say("cli.closing.record_branch", branch=escape(kept or state.branch))
@@ -105,13 +112,17 @@ def _next_lines(run: Run, code: Offer, kept: str, ending: Ending) -> list[str]:
     """Return the lines that a person types now: to look, to merge, or to offer the change."""
     if not code.branch:
         return []
-    base, branch = shlex.quote(run.state.base_branch), shlex.quote(code.branch)
+    state, branch = run.state, shlex.quote(code.branch)
+    target = shlex.quote(target_of(run))
+    # In a person's own branch the change begins at a commit.
+    since = (
+        f"{state.base_commit[:_SHORT]}.." if state.branch == state.base_branch else f"{target}..."
+    )
     away = "" if Path.cwd().is_relative_to(run.repository.root) else _folder(run.repository.root)
     without = "" if is_separate(run.state) else " -- . ':!.specs'"
-    lines = [
-        f"\n  {away}git diff {base}...{branch}{without}",
-        f"  {away}git switch {base} && git merge {branch}",
-    ]
+    lines = [f"\n  {away}git diff {since}{branch}{without}"]
+    if target != branch:
+        lines.append(f"  {away}git switch {target} && git merge {branch}")
     if run.repository.remote_url() is None or run.state.pull_request:
         return lines
     lines.append(say("cli.closing.or"))

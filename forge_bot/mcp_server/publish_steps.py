@@ -13,6 +13,7 @@ from forge_bot.runs.publish_result import (
     comment_text,
     issues_by_hand,
     pull_request_text,
+    target_of,
 )
 from forge_bot.runs.pull_request_branch import Offer, is_separate, offer
 from forge_bot.runs.run import Run
@@ -53,7 +54,7 @@ def _pull_request(run: Run, action: Exec) -> PublishStep | Published:
     if not is_pushed(run):
         return _push(run)
     head, elsewhere = offered_head(run.repository, offered.branch)
-    where = ("--head", head, "--base", run.state.base_branch)
+    where = ("--head", head, "--base", target_of(run))
     where += ("--repo", elsewhere) if elsewhere else ()
     return PublishStep(
         ("gh", "pr", "create", *where, "--title", written.title, "--body", written.body)

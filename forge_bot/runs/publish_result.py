@@ -210,10 +210,20 @@ def customs_of(run: Run) -> Customs:
     return Customs(template=template, typed=states_types(repository, base))
 
 
+def target_of(run: Run) -> str:
+    """Return the branch that the change goes to: the base branch, or for a run in a person's own
+    branch (`--here`) the default branch, where one is known.
+    """
+    state = run.state
+    if state.base_branch != state.branch:
+        return state.base_branch
+    return run.repository.default_branch() or state.base_branch
+
+
 def wanted_pull_request(run: Run, branch: str, written: PullRequestText) -> WantedPullRequest:
     """Return the pull request of a branch as `gh` is asked for it."""
     head, repository = offered_head(run.repository, branch)
-    return WantedPullRequest(head, run.state.base_branch, written, body_file(run), repository)
+    return WantedPullRequest(head, target_of(run), written, body_file(run), repository)
 
 
 def body_file(run: Run) -> Path:

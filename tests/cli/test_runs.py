@@ -298,6 +298,10 @@ def test_here_works_in_the_users_own_folder_and_branch(sample: Sample) -> None:
     sample.git("switch", "-q", "-c", "mine")
     done = sample.forge("run", TASK, "--effort", "S", "--auto", "--here", "--model", sample.model())
     assert done.code == 0
+    diff = f"git diff {sample.git('rev-parse', '--short=12', 'main')}..mine -- . ':!.specs'"
+    assert diff in done.out
+    assert "git switch main && git merge mine" in done.out
+    assert "from mine" not in done.out
     assert "if day < self.start" in (sample.path / "rota" / "schedule.py").read_text()
     assert sample.git("rev-parse", "--abbrev-ref", "HEAD") == "mine"
 

@@ -318,3 +318,13 @@ async def test_with_nopr_nobody_is_asked_and_nothing_is_posted(
     async with over_stdio(sample) as host:
         assert (await to_the_question(host, shell, "--nopr"))["type"] == "done"
     assert not shell.log.exists()
+
+
+async def test_a_run_on_the_persons_own_branch_asks_for_a_pull_request_into_the_default_one(
+    sample: Sample, shell: Shell
+) -> None:
+    sample.git("switch", "-q", "-c", "mine")
+    async with over_stdio(sample) as host:
+        await host.begin("Nobody is on call before the start", use_current_branch=True)
+        await to_the_end(host, shell, await host.next())
+    assert shell.asked[0][:6] == ["pr", "create", "--head", "mine", "--base", "main"]
