@@ -25,6 +25,9 @@ file had the same one before.
 _AS_BEFORE, _SAME_COMPLAINT = 2, 3
 
 _MOST_NAMED = 10
+_OLD_NAMED = 3
+"""Failures that were there before: a few say which they are."""
+
 
 
 class Judgement(Frozen):
@@ -239,7 +242,7 @@ def _notes(before: CommandResult | None, now: CommandResult | None, rules: int) 
     if rules >= _AS_BEFORE and _as_before(before, now) and not _fails(now):
         yield f"{_called(now)} ran no test, as before the change."
     elif _fails(now) and not [*_reasons(before, now, rules)]:
-        yield f"{_called(now)} was red before the change and still is{_naming(now.failures)}."
+        yield f"{_called(now)} was red before the change and still is{_naming(now.failures, _OLD_NAMED)}."
     if now.exit_code == 0 and now.failures:
         yield (
             f"{_called(now)} ended well although its output names failures{_naming(now.failures)}."
@@ -268,8 +271,9 @@ def _called(result: CommandResult) -> str:
     return f"{result.name.value} (`{' '.join(result.argv)}`)"
 
 
-def _naming(items: Sequence[str]) -> str:
-    if not items:
-        return ""
-    more = f" and {len(items) - _MOST_NAMED} more" if len(items) > _MOST_NAMED else ""
-    return f": {', '.join(items[:_MOST_NAMED])}{more}"
+def _naming(items: Sequence[str], most: int = _MOST_NAMED) -> str:
+    """Return the first of some failures, each once, and how many more there are."""
+    named = [*dict.fromkeys(items)][:most]
+    left = len(items) - sum(item in named for item in items)
+    more = f" and {left} more" if left else ""
+    return f": {', '.join(named)}{more}" if items else ""

@@ -384,6 +384,12 @@ def test_what_was_red_before_in_the_same_way_is_a_note() -> None:
     )
 
 
+def test_of_many_old_failures_a_note_names_three_each_once() -> None:
+    many = result(exit_code=1, failures="a a a b c d e")
+    (note,) = notes(many, many)
+    assert note.endswith("was red before the change and still is: a, b, c and 2 more.")
+
+
 def test_what_was_red_before_is_red_if_something_new_fails() -> None:
     assert reason(RED, result(exit_code=1, failures="a b c d")).endswith("these are new: c, d.")
     assert reason(RED, result(exit_code=1, failures="c")).endswith("these are new: c.")
