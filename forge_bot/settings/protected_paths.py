@@ -164,9 +164,14 @@ RULES = (
             """),
     ),
     ProtectionRule("settings.protected_paths.option", names("-*")),
+    ProtectionRule("settings.protected_paths.short_name", names("*~[0-9] *~[0-9].*")),
 )
 """Every protected path, by the reason for which it is protected."""
 
+_SEPARATOR = re.compile(r"[/\\]")
+_LEFT_OUT = dict.fromkeys(
+    (*range(0x200C, 0x2010), *range(0x202A, 0x202F), *range(0x206A, 0x2070), 0xFEFF)
+)
 _OWN_REASON = "settings.protected_paths.own_pattern"
 
 
@@ -174,9 +179,10 @@ def reason_for(path: str, patterns: Sequence[str] = ()) -> str:
     """Return why a path is protected by the table or by a repository's own patterns; empty if it is
     not.
 
-    Case does not matter, since some file systems do not see it.
+    Case does not matter, since some file systems do not see it, nor does anything else in a name
+    that one of them leaves out.
     """
-    parts = tuple(_folded(part) for part in path.split("/") if part not in {"", "."})
+    parts = tuple(_folded(part) for part in _SEPARATOR.split(path) if part not in {"", "."})
     for rule in RULES:
         if covered(parts, rule.patterns):
             return say(rule.reason)
@@ -215,4 +221,8 @@ def _compiled(patterns: tuple[str, ...]) -> tuple[re.Pattern[str], tuple[tuple[s
 
 
 def _folded(part: str) -> str:
-    return unicodedata.normalize("NFC", part).casefold()
+    """Return a name as the most careless file system reads it: HFS+ leaves characters out (git's
+    utf8.c lists them), NTFS dots and spaces at the end and what follows a colon.
+    """
+    seen = part.translate(_LEFT_OUT).partition(":")[0].rstrip(". ")
+    return unicodedata.normalize("NFC", seen or part).casefold()

@@ -109,6 +109,15 @@ RUN_BY_THEMSELVES = (
     "-rf",
     "src/--checkpoint-action=exec=sh",
     "-x/a.py",
+    # names that another file system takes for a protected one
+    ".vs\u200ccode/tasks.json",
+    "\ufeffCLAUDE.md",
+    ".vscode./tasks.json",
+    ".idea /workspace.xml",
+    "CODEOWNERS.",
+    ".cursor::$INDEX_ALLOCATION/rules",
+    "GITHUB~1/ci.yml",
+    "src/CLAUDE~1.MD",
 )
 
 
