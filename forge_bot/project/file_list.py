@@ -3,7 +3,7 @@
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from forge_bot.text_format import names
 
@@ -82,13 +82,21 @@ class Listing:
             )
         return self._own[folder]
 
+    @cached_property
+    def _by_name(self) -> dict[str, list[str]]:
+        """The folders that have a file of a name, without third-party files and samples."""
+        found: dict[str, list[str]] = {}
+        for path in self.own():
+            folder, _, name = path.rpartition("/")
+            found.setdefault(name, []).append(folder)
+        return found
+
     def projects(self, names: Collection[str]) -> tuple[str, ...]:
         """Return the topmost folders below the root with a file of one of these names, sorted.
 
         The root itself is never included.
         """
-        places = (path.rpartition("/") for path in self.own())
-        holders = {folder for folder, _, name in places if name in names}
+        holders = {folder for name in names for folder in self._by_name.get(name, ())}
         near = {folder for folder in holders if folder and folder.count("/") < _DEEPEST_PROJECT}
         return tuple(sorted(folder for folder in near if not near.intersection(above(folder))))
 

@@ -69,7 +69,8 @@ def read_languages(files: Iterable[str]) -> tuple[Language, ...]:
 
     The shares of all add up to 100; those below one percent are left out.
     """
-    counts = Counter(name for path in files if (name := language_of(path)))
+    counts = Counter(map(language_of, files))
+    del counts[""]
     ranked = sorted(counts, key=lambda name: (-counts[name], name))
     shares = _shares([counts[name] for name in ranked])
     return tuple(

@@ -51,7 +51,7 @@ def read_tests(listing: Listing, folder: str, needs: DeclaredDependencies) -> Te
 
     Pytest runs unittest's classes too, so any sign of pytest decides.
     """
-    files = tuple(path for path in listing.own(folder) if _is_test(basename(path)))
+    files = tuple(path for path in listing.own(folder) if _is_test(path.rpartition("/")[2]))
     configured, quiet = _configured(listing, folder)
     declared = needs.named_in("pytest")
     if configured or declared:
