@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from forge_bot.git.own_files import INDEX
 from forge_bot.git.tree_entries import ListedEntry
 
-INDEX = "index"
 _HEADER = struct.Struct(">4sLL")
 _SIGNATURE, _PLAIN_VERSION = b"DIRC", 2
 """Version 3 is written only where an entry has flags that are not read here, version 4 shortens

@@ -16,6 +16,10 @@ from forge_bot.git.revisions import own_folders
 
 _PROC = Path("/proc")
 _LOOK_SECONDS = 0.02
+INDEX = "index"
+FILLING = "filling-index"
+"""The index of a work tree whose files are still checked out (`unfilled_trees`)."""
+
 INDEX_LOCK = "index.lock"
 """Git holds it while it writes the index of a work tree."""
 
@@ -23,6 +27,17 @@ INDEX_LOCK = "index.lock"
 def has_locks(folder: Path) -> bool:
     """Return whether a lock file of a commit is there, be its git at work or killed."""
     return any(lock.exists() for lock in _locks(folder))
+
+
+def is_unfilled(folder: Path) -> bool:
+    """Return whether the files of a work tree were to be checked out later, and nobody has seen all
+    of them there. It has no index yet where a process was killed that makes the tree.
+    """
+    try:
+        own = own_folders(folder)[0]
+        return (own / FILLING).exists() or not (own / INDEX).exists()
+    except OSError:
+        return False
 
 
 def unlock(folder: Path, *, seconds: float = 10.0) -> tuple[str, ...]:
@@ -94,8 +109,8 @@ def _places_of_git(folder: Path) -> set[Path | None]:
 
 
 def _locks(folder: Path) -> Iterator[Path]:
-    """The lock files that a commit takes (git-commit(1): index, HEAD, the branch), and its index
-    for named files.
+    """The lock files that a commit takes (git-commit(1): index, HEAD, the branch), its index for
+    named files, and the lock of a git that checks files out.
     """
     try:
         own, common = own_folders(folder)
@@ -105,6 +120,7 @@ def _locks(folder: Path) -> Iterator[Path]:
         return
     yield own / INDEX_LOCK
     yield own / "HEAD.lock"
+    yield own / f"{FILLING}.lock"
     yield from own.glob("next-index-*.lock")
     if ref.startswith("refs/") and ".." not in ref:
         yield common / f"{ref}.lock"

@@ -218,9 +218,10 @@ _TAKEN = ("a branch named", "cannot lock ref")
 """Git's words where it could not make a branch, before it makes the tree (builtin/worktree.c)."""
 
 
-def add(root: Path, path: Path, branch: str, base: str | None) -> Tree:
+def add(root: Path, path: Path, branch: str, base: str | None, *, filled: bool = True) -> Tree:
     """Make a work tree at `path` on a new branch at `base`, or on a branch that exists (here, or on
-    one remote) without a base.
+    one remote) without a base. If it is not `filled`, its files are checked out later
+    (`unfilled_trees`).
 
     Raises BranchExists, BadOption for a name that git does not take, and GitFailed when files stand
     in the way or git refuses; then neither folder nor branch is left behind.
@@ -234,10 +235,16 @@ def add(root: Path, path: Path, branch: str, base: str | None) -> Tree:
         return Tree(path.resolve())
     _require_room(path)
     new = () if start is None else ("-b", branch)
+    new += () if filled else ("--no-checkout",)
     try:
         git(
             root, "worktree", "add", "--quiet", *new, "--", str(path), start or branch, seconds=LONG
         )
+        if not filled:
+            # Who only looks makes no tree.
+            from forge_bot.git.unfilled_trees import begin
+
+            begin(path, "HEAD")
     except BaseException as error:
         if not (isinstance(error, GitFailed) and any(words in error.output for words in _TAKEN)):
             _undo(root, path, ref, start)
@@ -343,8 +350,11 @@ def _is_used(path: Path, branch: str, written: str) -> bool:
     try:
         # A git that outlived the process which had started it may still be writing.
         own_files.unlock(path, seconds=_PATIENCE)
+        missing = own_files.is_unfilled(path)
         return head(path).branch != branch or any(
-            not change.path.startswith(written) for change in changes.status(path)
+            not change.path.startswith(written)
+            for change in changes.status(path)
+            if not (missing and change.kind == "deleted")
         )
     except ForgeError:
         return True

@@ -15,11 +15,14 @@ from forge_bot.engine.reports import RunFlags, RunStarted
 from forge_bot.errors import BadOption, DirtyTree
 from forge_bot.gate.arguments import NO_LIMIT, Amount
 from forge_bot.git import Head, Repository, Tree, blob_id
+from forge_bot.git.files_at import read
+from forge_bot.git.own_files import is_unfilled
 from forge_bot.runs.commit_message import start_subject
 from forge_bot.runs.effort import EffortGuess, guess_effort
 from forge_bot.runs.ended_records import newest_records, record_tips
 from forge_bot.runs.failed_starts import FailedStart, noted, remove_failed_starts
 from forge_bot.runs.find_runs import RunInfo
+from forge_bot.runs.late_files import fill_later
 from forge_bot.runs.new_trees import note_new_tree
 from forge_bot.runs.process_signals import this_process
 from forge_bot.runs.request_draft import RequestDraft
@@ -168,7 +171,7 @@ def create_run(
     anything fails, nothing is left.
 
     `note` writes further files of the run before it exists. With `sets_up` the work tree for setup
-    is made beside the run's own.
+    is filled meanwhile, and the run's own when the run is opened.
     """
     draft, plan = beginning.draft, beginning.plan
     stamp = now()
@@ -192,7 +195,7 @@ def create_run(
             if note is not None:
                 note(places)
             tree = (
-                repository.add_worktree(where, plan.branch, head.commit)
+                repository.add_worktree(where, plan.branch, head.commit, filled=not sets_up)
                 if own_tree
                 else Tree(where)
             )
@@ -201,6 +204,8 @@ def create_run(
             )
     if own_tree:
         note_new_tree(tree.path)
+        if sets_up:
+            fill_later(tree, head.commit)
     return RunInfo(
         name=name,
         branch=plan.branch,
@@ -290,7 +295,8 @@ def _fold_records(tree: Tree) -> tuple[str, ...]:
     """
     path = f"{SPECS}/.gitattributes"
     place = tree.path / path
-    if place.exists():
+    # The file may be one of those that are checked out later.
+    if place.exists() or (is_unfilled(tree.path) and read(tree.path, "HEAD", path) is not None):
         return ()
     write_whole(place, _FOLDED)
     return (path,)

@@ -1,5 +1,5 @@
-"""The work tree in which the commands of a run judge, made while the run's own is: in a large
-repository each keeps one processor busy for a second.
+"""The work tree in which the commands of a run judge, filled while the run begins: in a large
+repository that keeps one processor busy for half a second.
 """
 
 from collections.abc import Generator
@@ -17,32 +17,39 @@ _made: dict[Path, tuple[Tree, str]] = {}
 Another process makes its tree again, since it does not know what happened to these.
 """
 
+_filling: dict[Path, Thread] = {}
+
 
 @contextmanager
 def made_beside(repository: Repository, places: RunPaths, commit: str) -> Generator[None]:
-    """Fill the tree in a thread of its own, which has ended when the block has. If the block fails
-    the tree is removed; if the tree cannot be made, setup tries once more and says why.
+    """Fill the tree in a thread of its own, which may go on after the block until `taken`. If the
+    block fails the tree is removed; if the tree cannot be made, setup tries once more and says why.
     """
-    filling: Thread | None = None
     with suppress(ForgeError):
         tree = repository.detached_tree(places.judged, commit, filled=False)
-        filling = Thread(target=_filled, args=(tree, places.judged, commit))
-        filling.start()
+        _filling[places.judged] = Thread(target=_filled, args=(tree, places.judged, commit))
+        _filling[places.judged].start()
     try:
         yield
     except BaseException:
-        _ended(filling)
+        wait_for(places)
         _made.pop(places.judged, None)
         with suppress(ForgeError):
             repository.remove_tree(places.judged)
         raise
-    _ended(filling)
+
+
+def wait_for(places: RunPaths) -> None:
+    """Return when the tree is filled, or could not be."""
+    if (filling := _filling.get(places.judged)) is not None:
+        filling.join()
 
 
 def taken(places: RunPaths, commit: str) -> Tree | None:
     """Return the tree if this process made it at the commit and no setup has begun there; it is
     given out once.
     """
+    wait_for(places)
     tree, made_at = _made.pop(places.judged, (None, ""))
     return tree if made_at == commit and not places.environment.exists() else None
 
@@ -51,8 +58,3 @@ def _filled(tree: Tree, path: Path, commit: str) -> None:
     with suppress(ForgeError):
         tree.fill()
         _made[path] = (tree, commit)
-
-
-def _ended(filling: Thread | None) -> None:
-    if filling is not None:
-        filling.join()

@@ -1,7 +1,7 @@
 """Open a run: lock it for this process, find its work tree, and settle what happened since."""
 
 from collections.abc import Generator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 
 from forge_bot.errors import BranchRenamed, ForgeError, NothingToRetry
@@ -14,6 +14,7 @@ from forge_bot.runs.find_runs import RunInfo
 from forge_bot.runs.foreign_commits import check_foreign_commits
 from forge_bot.runs.hand_edits import hand_edits
 from forge_bot.runs.last_known_head import KnownState, LastKnownHead, own_record
+from forge_bot.runs.late_files import files_of
 from forge_bot.runs.leftovers import remove_trees
 from forge_bot.runs.new_trees import is_new_tree
 from forge_bot.runs.process_signals import stop_on_signals, this_process
@@ -105,8 +106,19 @@ def held_tree(
     ):
         tree, notices = _tree(repository, info, places.tree)
         # A process that ends by itself leaves no git behind, at most the lock of one it has ended.
-        free = _free(tree, places.tree) if killed or tree.has_locks() else ()
-        yield places, tree, notices + free
+        ours = places.tree.exists() and tree.path.samefile(places.tree)
+        # Where the user works too, a lock may be held by an editor that waits for them.
+        free = _free(tree) if ours and (killed or tree.has_locks()) else ()
+        record = f"{SPECS}/{info.name}/"
+        with files_of(tree, record, lambda: _judged(places)) if ours else nullcontext():
+            yield places, tree, notices + free
+
+
+def _judged(places: RunPaths) -> None:
+    # Only what sets up needs it, and a supervisor reads few modules.
+    from forge_bot.runs.judged_tree import wait_for
+
+    wait_for(places)
 
 
 def refuse_renamed(info: RunInfo) -> None:
@@ -170,10 +182,9 @@ def _without_strangers_lines(
     return (say("runs.open_run.lines_taken_away", reports=REPORTS),)
 
 
-def _free(tree: Tree, ours: Path) -> tuple[str, ...]:
+def _free(tree: Tree) -> tuple[str, ...]:
     """Remove locks of dead git processes, in a tree where only the run works."""
-    # Where the user works too, a lock may be held by an editor that waits for them.
-    gone = tree.unlock() if ours.exists() and tree.path.samefile(ours) else ()
+    gone = tree.unlock()
     if INDEX_LOCK in gone:
         tree.restore_index()
     return (say("runs.open_run.locks_taken_away", locks=", ".join(gone)),) if gone else ()

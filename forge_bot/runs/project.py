@@ -17,6 +17,7 @@ from forge_bot.knowledge.profile import Profile
 from forge_bot.project.detected_commands import ENV, Command
 from forge_bot.runs.ignored_leftovers import remove_bytecode, remove_leftovers
 from forge_bot.runs.installation import Foundation, Installation
+from forge_bot.runs.late_files import finish_files
 from forge_bot.runs.notifications import CommandBegan, CommandEnded, Message, Notify
 from forge_bot.runs.project_sandbox import ProjectSandbox
 from forge_bot.runs.python_setup_steps import Step
@@ -186,6 +187,7 @@ class Project:
     def _place(self) -> Tree:
         """The tree in which commands judge the commit that `tree` shows."""
         if not self.profile.commands.setup:
+            finish_files(self.tree)
             return self.tree
         return self._judging_at(self.tree.commit_id())
 

@@ -24,12 +24,17 @@ _INSTALLED = "environment"
 
 class FileEvents:
     """Counts what happens to files below some folders (inotify), and calls `then` at event number
-    `at`, or at each event of a file of this name. What setup installs is not counted one by one.
+    `at`; with `name`, at event number `at` of a file of this name. What setup installs is not
+    counted one by one.
     """
 
-    def __init__(self, roots: tuple[Path, ...], at: int | str, then: Callable[[], None]) -> None:
+    def __init__(
+        self, roots: tuple[Path, ...], at: int, then: Callable[[], None], name: str = ""
+    ) -> None:
         self.count = 0
-        self._at = os.fsencode(at) if isinstance(at, str) else at
+        self._at = at
+        self._name = os.fsencode(name)
+        self._named = 0
         self._then = then
         self._roots = roots
         self._libc = ctypes.CDLL(None, use_errno=True)
@@ -82,7 +87,8 @@ class FileEvents:
             if mask & _FOLDER and mask & _CREATE and folder and folder.name != _INSTALLED:
                 self._add(folder / os.fsdecode(name))
             self.count += 1
-            if self._at in {self.count, name}:
+            self._named += name == self._name
+            if self._at == (self._named if self._name else self.count):
                 self._then()
 
 

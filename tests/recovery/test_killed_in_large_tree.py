@@ -4,6 +4,7 @@ at once, a run that is killed ends as if nothing had happened.
 
 import pytest
 
+from forge_bot.git.own_files import FILLING
 from tests.fakes.sampled import sampled_rows
 from tests.recovery.conftest import Told
 from tests.recovery.trials import KINDS, Boundary, Kind, spread, survives
@@ -14,17 +15,25 @@ pytestmark = pytest.mark.journey
 _INSTALLED = "ready"
 """The file that setup writes last: what commands said is not on record yet."""
 
+_NOTED, _FILLED, _KNOWN = 1, 2, 3
+"""Changes of the index of a tree that is being filled: its files are still to be checked out, all
+of them are there, and git knows their times."""
+
 
 @pytest.mark.first_line
 @pytest.mark.parametrize(
     ("part", "boundary"),
     sampled_rows(
         [
-            (0, Boundary("power", 0, _INSTALLED)),
+            (0, Boundary("power", _FILLED, FILLING)),
+            (0, Boundary("file", _NOTED, FILLING)),
+            (0, Boundary("power", _NOTED, FILLING)),
+            (0, Boundary("power", _KNOWN, FILLING)),
+            (0, Boundary("power", 1, _INSTALLED)),
             (0, Boundary("power", 20)),
             (1, Boundary("git before", 9)),
         ],
-        3,
+        7,
     ),
 )
 def test_a_run_in_a_large_tree_that_is_killed_ends_the_same(

@@ -24,7 +24,7 @@ REFUSED = 5
 @dataclass(frozen=True)
 class Boundary:
     """The `number`-th event of a kind in one process: a call of git, a change of a file, a question
-    to the model. Of a change of a file, the name of the file may be given instead.
+    to the model. With the name of a file, only its changes are counted.
 
     `power` is a change of a file too, and what the process had started dies with it.
     """
@@ -177,7 +177,7 @@ def killed_at(world: World, words: Sequence[str], at: Boundary | None) -> int:
                 world.root / "shim", at.kind.removeprefix("git "), at.number
             ).environment
         elif at is not None:
-            watched.enter_context(FileEvents(_folders(world), at.name or at.number, end))
+            watched.enter_context(FileEvents(_folders(world), at.number, end, at.name))
         process.append(world.start(words, more))
         started.set()
         return world.nursery.wait(process[0])
