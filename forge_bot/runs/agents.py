@@ -5,7 +5,7 @@ a wave are merged in order.
 import asyncio
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 
 from forge_bot.agent.agent_steps import AgentStep, OneStep, PausedBefore, StepChoice, next_of_all
 from forge_bot.agent.assignment import Assignment, StopReason, WorkResult, prefix_of
@@ -143,6 +143,11 @@ class Agents:
             if lane is not None:
                 await asyncio.to_thread(self._keep)
             _raise_why_stopped(failure, parked, paused)
+
+    def look_ahead(self) -> None:
+        """Look up what all prompts show, before the first one. An error is for that to raise."""
+        with suppress(ForgeError, OSError):
+            self.prompts.inputs.look_ahead()
 
     def acting(self, action: Exec) -> Act:
         """Return the performer of an action's calls that may change something.

@@ -122,6 +122,13 @@ class Installation:
             return None
         return ready.results if ready.mark == mark else None
 
+    @property
+    def is_ready(self) -> bool:
+        """Return whether setup has run, and no git of a killed process is in the work tree."""
+        tree = Tree(self.path)
+        ready = (self.environment / _READY).is_file() and (self.path / ".git").is_file()
+        return ready and not tree.has_locks()
+
     def begin(self) -> Tree:
         """Return a fresh work tree at the base commit with the approved dependency files, and empty
         the environment.

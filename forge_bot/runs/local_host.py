@@ -4,7 +4,7 @@ own commands.
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import aclosing
+from contextlib import aclosing, asynccontextmanager
 from functools import partial
 
 from forge_bot.engine import (
@@ -43,7 +43,9 @@ class LocalHost:
 
     Without a `publisher` nothing is published. `withheld` names, by git's wildcards, files that
     cannot be delivered from here: they stay in the approved patch. Errors of a publication that are
-    `passing` are raised and not reported, because whoever leads the run publishes again.
+    `passing` are raised and not reported, because whoever leads the run publishes again. With
+    `looks_ahead` what the first prompt shows is looked up while setup runs, and the first command
+    is prepared while the first agent works.
     """
 
     def __init__(
@@ -54,6 +56,7 @@ class LocalHost:
         withheld: tuple[str, ...] = (),
         recorded: Recorded | None = None,
         passing: tuple[type[ForgeError], ...] = (),
+        looks_ahead: bool = False,
     ) -> None:
         self.agents = agents
         self.run = agents.run
@@ -63,6 +66,8 @@ class LocalHost:
         self.withheld = withheld
         self.recorded = recorded
         self.passing = passing
+        self._looks_ahead = looks_ahead
+        self._ahead = self.project.begin_ahead
         self._paths: tuple[str, ...] = ()
 
     async def record(self, report: Report, state: State) -> None:
@@ -88,7 +93,11 @@ class LocalHost:
         try:
             match action:
                 case SpawnAgent():
-                    async with aclosing(self.agents.perform(action)) as landings:
+                    ahead, self._ahead = self._ahead, _nothing
+                    async with (
+                        self._beside(ahead),
+                        aclosing(self.agents.perform(action)) as landings,
+                    ):
                         async for report, paths in landings:
                             self._paths = paths
                             yield report
@@ -100,6 +109,9 @@ class LocalHost:
                     calls = next_call(action, state, self.run, catalogue, act)
                     while (made := await asyncio.to_thread(next, calls, None)) is not None:
                         yield made
+                case Exec(operation="prepare"):
+                    self._began(action)
+                    yield await self._prepared(state, action)
                 case Exec():
                     self._began(action, (action.task,) if action.task is not None else ())
                     yield await asyncio.to_thread(self._reported, self._execute, state, action)
@@ -133,6 +145,21 @@ class LocalHost:
             self._began(action)
             publish = partial(self._publish, self.publisher)
             yield await asyncio.to_thread(self._reported, publish, state, action, self.passing)
+
+    async def _prepared(self, state: State, action: Exec) -> Report:
+        """Run setup and the first checks, and meanwhile look up what the first prompt shows."""
+        async with self._beside(self.agents.look_ahead):
+            return await asyncio.to_thread(self._reported, self._execute, state, action)
+
+    @asynccontextmanager
+    async def _beside(self, work: Callable[[], None]) -> AsyncGenerator[None]:
+        """Do work in a thread while the block goes on, if this host looks ahead."""
+        doing = asyncio.create_task(asyncio.to_thread(work)) if self._looks_ahead else None
+        try:
+            yield
+        finally:
+            if doing is not None:
+                await doing
 
     def _began(self, action: Exec | WriteFile, tasks: tuple[TaskId, ...] = ()) -> None:
         self.tell(
@@ -192,6 +219,10 @@ class LocalHost:
                 )
             case "prepare" | "verify" | "apply-held" | "call-tools" | "step":
                 raise AssertionError(action.operation)
+
+
+def _nothing() -> None:
+    pass
 
 
 def project_of(run: Run, config: Config, tell: Notify) -> Project:

@@ -7,11 +7,11 @@ import re
 import tempfile
 import threading
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from forge_bot.agent.redaction import redactor_of
-from forge_bot.errors import CannotJudge, SetupNotWalled
+from forge_bot.errors import CannotJudge, ForgeError, SetupNotWalled
 from forge_bot.git import Repository, Tree
 from forge_bot.knowledge.profile import Profile
 from forge_bot.project.detected_commands import ENV, Command
@@ -396,6 +396,15 @@ class Project:
         for folder in (place.path, self.tree.path):
             output = output.replace(str(folder), ".")
         return output
+
+    def begin_ahead(self) -> None:
+        """Do what the first command of a process waits for, beside other work: try the sandbox, and
+        tidy the tree where commands judge. What fails here is for that command to tell.
+        """
+        with suppress(ForgeError, OSError), self._judging:
+            self.sandbox.try_out()
+            if self._installation.is_ready and not self._installation.is_tidy:
+                self.tidy(Tree(self._installation.path))
 
     def tidy(self, place: Tree) -> None:
         """Remove the leftovers of commands from the work tree, so that it holds committed files,

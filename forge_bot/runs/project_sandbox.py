@@ -55,6 +55,10 @@ class ProjectSandbox:
                 self.tell(Message(text=text, kind="warning"))
         return self._backend
 
+    def try_out(self) -> None:
+        """Try what the first command will run in. Raises NoSandbox."""
+        choose(self.config.sandbox)
+
     def box(
         self,
         place: Tree,

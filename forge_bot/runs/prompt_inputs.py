@@ -12,8 +12,10 @@ from forge_bot.knowledge.past_runs import REQUEST
 from forge_bot.prompts.material import Delivery, InputFile
 from forge_bot.runs.change_inputs import ChangeInputs
 from forge_bot.runs.prompt_files import PromptFiles
+from forge_bot.runs.request_lookup import looked_up
 from forge_bot.runs.run import Run
 from forge_bot.runs.tool_effects import CALLS
+from forge_bot.store import Request
 
 
 class PromptInputs:
@@ -43,7 +45,7 @@ class PromptInputs:
         now = self.run.repository.commit_id(at) if looks_at_code else at
         spoken = self.run.state.visits.get(phase.id, 0) > 0
         verifying = isinstance(phase, VerifyPhase) and self.run.state.verification is not None
-        request = f"{self.run.request.title}\n\n{self.run.request.text}"
+        request = text_of(self.run.request)
         files = PromptFiles(self.run.repository, self.run.state.base_commit, request)
         shown: list[InputFile] = []
         for name in names:
@@ -65,6 +67,12 @@ class PromptInputs:
                 )
             )
         return tuple(shown)
+
+    def look_ahead(self) -> None:
+        """Look up what every prompt of the run shows. The first one then finds it stored."""
+        if self._shows_files:
+            state = self.run.state
+            looked_up(self.run.repository, state.base_commit, text_of(self.run.request))
 
     def _telling(self, names: Sequence[str]) -> Sequence[str]:
         """Return documents without the list of a lone task that our own process made of the design:
@@ -182,3 +190,8 @@ class PromptInputs:
             if isinstance(phase, AgentPhase) and phase.names_files
         }
         return tuple(name for name in names if name in naming)
+
+
+def text_of(request: Request) -> str:
+    """Return a request as it is searched for what it speaks of."""
+    return f"{request.title}\n\n{request.text}"

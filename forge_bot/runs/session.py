@@ -241,7 +241,7 @@ class Session:
             hand_in=self.hand_in,
         )
         publisher = Publisher(run, push=self.push, post=self.post, open_pr=self.open_pr)
-        return LocalHost(agents, publisher, passing=passing)
+        return LocalHost(agents, publisher, passing=passing, looks_ahead=only is None)
 
     async def look_into(self, run: Run, text: str) -> tuple[Inquiry, Asked | None]:
         """Let a model answer a question in the middle of another one."""
