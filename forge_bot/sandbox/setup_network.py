@@ -27,6 +27,9 @@ _REQUEST = re.compile(rb"([A-Z]+) (\S+) HTTP/1\.[01]")
 _HOP_HEADERS = (b"proxy-", b"connection:", b"keep-alive:")
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
+# Python before 3.12.4 takes the first two for global ones, and every version the third. Metadata of
+# a cloud may answer at 192.0.0.192.
+_NEVER_PUBLIC = tuple(map(ipaddress.ip_network, ("192.0.0.0/24", "64:ff9b:1::/48", "fec0::/10")))
 _HEAD_BYTES = 65_536
 _CONNECT_SECONDS = 30.0
 
@@ -152,6 +155,8 @@ def is_public(address: str) -> bool:
         if inner is None and found in _NAT64:
             inner = ipaddress.IPv4Address(int(found) & 0xFFFFFFFF)
         found = inner or found
+    if any(found in network for network in _NEVER_PUBLIC):
+        return False
     return found.is_global and not (found.is_multicast or found.is_reserved or found.is_unspecified)
 
 

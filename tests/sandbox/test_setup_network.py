@@ -90,6 +90,8 @@ def test_a_configured_registry_is_reached_and_another_local_server_is_not(
         "[::1]:22",
         "[::ffff:10.0.0.1]:80",
         "localhost:80",
+        "192.0.0.192:80",
+        "[fec0::1]:80",
     ],
 )
 def test_a_tunnel_to_an_address_of_this_machine_or_its_network_is_refused(
