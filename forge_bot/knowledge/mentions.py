@@ -49,6 +49,9 @@ _OPTION = re.compile(r"^(--\w+|-{0,2}(?P<key>[A-Za-z]\w*(?:-\w+)+))(?:[ =:].*)?$
 """An option of a command, or a key with hyphens, such as `--id -5` and `short-option-groups`."""
 
 _QUOTE = re.compile(r"`([^`\n]+)`|\"([^\"\n]+)\"|[“„]([^“”„\n]+)[”“]")
+_TITLE = re.compile(r"[“„]((?:[^\s“”„]+ ){2,}[^\s“”„]+)[”“]")
+"""The title of a test, in a document: three words and more in typographic quotes."""
+
 _PIECE = re.compile(r"(?:[A-Za-z]+[ ])+[A-Za-z]+")
 _SHORTEST_PHRASE = 10
 _MOST_PIECES = 2
@@ -273,6 +276,7 @@ def _names(line: str) -> Iterator[str]:
     for _path, _number, function in _PYTHON_FRAME.findall(line):
         if function:
             yield function
+    yield from _TITLE.findall(line)
     for text in _TICKED.findall(line):
         path, _, inside = text.partition("::")
         if inside and _is_file(path):

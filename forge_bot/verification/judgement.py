@@ -29,7 +29,6 @@ _OLD_NAMED = 3
 """Failures that were there before: a few say which they are."""
 
 
-
 class Judgement(Frozen):
     """The judgement on the change.
 
@@ -242,7 +241,8 @@ def _notes(before: CommandResult | None, now: CommandResult | None, rules: int) 
     if rules >= _AS_BEFORE and _as_before(before, now) and not _fails(now):
         yield f"{_called(now)} ran no test, as before the change."
     elif _fails(now) and not [*_reasons(before, now, rules)]:
-        yield f"{_called(now)} was red before the change and still is{_naming(now.failures, _OLD_NAMED)}."
+        named = _naming(now.failures, _OLD_NAMED)
+        yield f"{_called(now)} was red before the change and still is{named}."
     if now.exit_code == 0 and now.failures:
         yield (
             f"{_called(now)} ended well although its output names failures{_naming(now.failures)}."

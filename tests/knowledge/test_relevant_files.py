@@ -153,6 +153,14 @@ def test_definitions_of_scripts_are_their_methods_and_tests_and_no_local_value()
     assert (first.name, first.first, first.last) == ("Parser", 1, 15)
 
 
+def test_a_test_that_a_document_names_by_its_title_is_shown() -> None:
+    others = "".join(f"  it('does {n}', () => {{\n    check({n});\n  }});\n" for n in range(300))
+    text = f"describe('all', () => {{\n{others}  it('adds one, and more', () => {{\n    add();\n  }});\n}});\n"
+    names = mentions("- `a.test.js`: after “adds one, and more”, one more").names
+    assert "adds one, and more" in names
+    assert "    add();" in excerpt(text, WantedPlaces(names=names), 2_000).text
+
+
 def test_of_a_long_named_function_the_part_with_most_words_of_the_task_is_shown() -> None:
     body = "\n".join(f"    value_{number} = {number}" for number in range(200))
     text = f"def sort_all(args):\n{body}\n    negative = number < 0\n    assert negative\n{body}\n"
