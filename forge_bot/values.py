@@ -213,6 +213,7 @@ class CommandName(StrEnum):
     BUILD = "build"
     TEST = "test"
     LINT = "lint"
+    FORMAT = "format"
 
 
 class CommandResult(Recorded):

@@ -1,14 +1,36 @@
 """The outcome of running the project's commands right after a task's edits."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from pydantic import Field
 
 from forge_bot.engine.verification_report import without_section
+from forge_bot.git import blob_id
 from forge_bot.values import Frozen, WithoutChange
 
 HEADING = "Tests After the Edits"
 _NAMED = 10
+
+
+class FormattedFile(Frozen):
+    """A file of edits as the project's own formatter leaves it."""
+
+    path: str
+    before: str = Field(description="git's id of the file before")
+    text: str
+
+
+def with_formatting(
+    files: Iterable[tuple[str, bytes | None]], formatted: Sequence[FormattedFile]
+) -> tuple[tuple[str, bytes | None], ...]:
+    """Return files of edits as they were formatted. A file with other bytes since stays as it
+    is.
+    """
+    known = {(each.path, each.before): each.text.encode() for each in formatted}
+    return tuple(
+        (path, known.get((path, blob_id(data)), data) if data is not None else None)
+        for path, data in files
+    )
 
 
 class TryOutcome(Frozen):
@@ -28,6 +50,12 @@ class TryOutcome(Frozen):
         description="commands with all of their tests, and how many ran, a sentence each",
     )
     untold: str = Field(default="", description="why some command tells nothing, a sentence")
+    formatted: tuple[FormattedFile, ...] = Field(
+        default=(), description="files that the project's own formatter changed"
+    )
+    formatting: tuple[str, ...] = Field(
+        default=(), description="what it formatted, or why nothing, as sentences"
+    )
     without: WithoutChange | None = Field(
         default=None, description="the tests of green edits, run without the rest of the edits"
     )
@@ -54,6 +82,7 @@ class TryOutcome(Frozen):
             words=strike(self.words),
             elsewhere=tuple(map(strike, self.elsewhere)),
             without=without and without.redacted(strike),
+            formatted=tuple(each for each in self.formatted if strike(each.text) == each.text),
         )
 
 
@@ -77,13 +106,14 @@ def _section(tries: Sequence[TryOutcome]) -> str:
     lines = [f"## {HEADING}", "", "Our own process ran the project's commands on the edits.", ""]
     if not any(each.red or each.elsewhere for each in tries):
         green = ["- Nothing is newly red, compared with the commit before them.", *_seen(last)]
-        return "" if last.untold or not last.seconds else "\n".join([*lines, *green]) + "\n"
+        told = [*_formatting(last), *(green if last.ran and not last.untold else ())]
+        return "\n".join([*lines, *told]) + "\n" if told else ""
     back = [each for each in tries[: -1 if last.red else None] if each.red]
     lines += [f"- Went back to the implementer: {each.summary}." for each in back]
     if last.red:
         lines += [f"- Still newly red: {named(last.red)}."]
     elif back:
-        lines += ["- Nothing is newly red after the last edits.", *_seen(last)]
+        lines += [*_formatting(last), "- Nothing is newly red after the last edits.", *_seen(last)]
     if last.elsewhere:
         lines += [
             f"- Newly red, in files of other tasks that are not done yet: {named(last.elsewhere)}."
@@ -91,6 +121,10 @@ def _section(tries: Sequence[TryOutcome]) -> str:
     if last.red:
         lines += ["", "What the commands say:", "", last.words]
     return "\n".join(lines) + "\n"
+
+
+def _formatting(outcome: TryOutcome) -> list[str]:
+    return [f"- {sentence}" for sentence in outcome.formatting]
 
 
 def _seen(outcome: TryOutcome) -> list[str]:

@@ -33,7 +33,7 @@ from forge_bot.settings.config import CONFIG, DEFAULT_MODEL
 from forge_bot.store import write_whole
 from forge_bot.values import Tier
 
-_KINDS = ("setup", "build", "test", "lint")
+_KINDS = ("setup", "build", "test", "lint", "format")
 _HEAD = """\
 # yaml-language-server: $schema={schema}
 # What forge-bot may and should do in this repository. Every key is optional: what is commented out

@@ -266,7 +266,9 @@ def _land(
     tries: Sequence[TryOutcome],
 ) -> ArtifactWritten:
     task, text = work
-    report, committed = OutputApplier(run).land_files(action, task, text, usage, paths)
+    formatted = tries[-1].formatted if tries else ()
+    applier = OutputApplier(run)
+    report, committed = applier.land_files(action, task, text, usage, paths, formatted)
     report = report.model_copy(update=proof_of(tries))
     run.tell(report, committed)
     return report

@@ -25,6 +25,8 @@ class Command(Frozen):
     reason: str
     ours: tuple[str, ...] = ()
     """Arguments that only we want. A program that refuses them is called without them."""
+    files: tuple[str, ...] = ()
+    """Of a formatter: patterns of the files it takes. Those are added to its words."""
 
     @property
     def plain(self) -> tuple[str, ...]:
@@ -39,6 +41,7 @@ class ProjectCommands(Frozen):
     build: tuple[Command, ...] = ()
     test: tuple[Command, ...] = ()
     lint: tuple[Command, ...] = ()
+    format: tuple[Command, ...] = ()
 
     def of(self, name: CommandName) -> tuple[Command, ...]:
         """Return the commands of one kind."""
@@ -51,6 +54,8 @@ class ProjectCommands(Frozen):
                 return self.test
             case CommandName.LINT:
                 return self.lint
+            case CommandName.FORMAT:
+                return self.format
 
 
 class DetectedCommands(Frozen):
@@ -92,9 +97,9 @@ def with_overrides(
 
 
 def _once(commands: Iterable[Command]) -> tuple[Command, ...]:
-    seen: dict[tuple[str, ...], Command] = {}
+    seen: dict[tuple[object, ...], Command] = {}
     for each in commands:
-        seen.setdefault(each.argv, each)
+        seen.setdefault((each.argv, each.files), each)
     return tuple(seen.values())
 
 

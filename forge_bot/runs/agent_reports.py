@@ -84,7 +84,10 @@ class AgentReports:
             )
             return _failed(action, task, finished, reason, _why_not(finished)), ()
         try:
-            report, paths = self.applier.land(action, task, answer, finished.usage, worktree.tree)
+            formatted = finished.tries[-1].formatted if finished.tries else ()
+            report, paths = self.applier.land(
+                action, task, answer, finished.usage, worktree.tree, formatted
+            )
             return report.model_copy(update=proof_of(finished.tries)), paths
         except MergeConflict as conflict:
             words = (
@@ -104,7 +107,7 @@ class AgentReports:
             return answer
         if tries[-1].elsewhere and isinstance(answer, Change) and task is not None:
             with suppress(MergeConflict):
-                files = self.applier.merged(answer, worktree.tree)
+                files = self.applier.merged(answer, worktree.tree, tries[-1].formatted)
                 tries = (*tries[:-1], self.tries.beside_others(task, worktree.commit, files, tries))
         text = with_tries(answer.artifact_markdown, tries)
         return answer.model_copy(update={"artifact_markdown": text})

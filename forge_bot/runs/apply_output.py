@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from forge_bot.agent.edits import EditPlan, Folder, plan_edits
 from forge_bot.agent.model_answers import Change, Document
 from forge_bot.agent.protected_changes import Versions, protected_changes
+from forge_bot.agent.tries import FormattedFile, with_formatting
 from forge_bot.artifacts.sections import split_documents
 from forge_bot.engine import SpawnAgent
 from forge_bot.engine.capability_uses import HEADING, uses_section
@@ -148,9 +149,10 @@ class OutputApplier:
         answer: Document | Change,
         usage: Usage,
         tree: Tree,
+        formatted: Sequence[FormattedFile] = (),
     ) -> tuple[ArtifactWritten, tuple[str, ...]]:
-        """Write an answer's document and edits. Return the report on it, and the paths outside the
-        workspace that belong to its commit.
+        """Write an answer's document and edits, with the files that were formatted. Return the
+        report on it, and the paths outside the workspace that belong to its commit.
 
         `tree` is where the agent worked. If that is a tree of its own, its changes are merged into
         the run's; raises MergeConflict, with nothing written, when they do not fit together with
@@ -162,7 +164,7 @@ class OutputApplier:
             planned = dict(self._plan(answer, tree).files)
             inspection = _with_left(inspection, self.left_in_conflict((task,), planned, tree))
         files = (
-            self.merged(answer, tree)
+            self.merged(answer, tree, formatted)
             if isinstance(answer, Change) and not inspection.problems
             else None
         )
@@ -177,12 +179,16 @@ class OutputApplier:
         text: str,
         usage: Usage,
         touched: tuple[str, ...],
+        formatted: Sequence[FormattedFile] = (),
     ) -> tuple[ArtifactWritten, tuple[str, ...]]:
         """The same for an agent that wrote into the run's tree itself: its artifact's text, and the
         paths it touched outside.
 
         What touches protected paths is taken out of the tree again and waits as a patch.
         """
+        plain = [each.path for each in formatted if each.path in touched]
+        there = [(path, self._bytes(path)) for path in plain if not self._is_link(path)]
+        self._write([each for each in with_formatting(there, formatted) if each not in there])
         inspection = artifact_contract(self.run, action).inspect(text)
         left = self.left_in_conflict((task,), {}, self.run.tree)
         inspection = _with_left(inspection, left)
@@ -232,9 +238,9 @@ class OutputApplier:
             risks=signs_of_risk(self.run, phase, text),
         )
 
-    def merged(self, answer: Change, tree: Tree) -> Files:
-        """Return the files for the run's tree. Raises MergeConflict."""
-        files = self._plan(answer, tree).files
+    def merged(self, answer: Change, tree: Tree, formatted: Sequence[FormattedFile] = ()) -> Files:
+        """Return the files for the run's tree, as they were formatted. Raises MergeConflict."""
+        files = with_formatting(self._plan(answer, tree).files, formatted)
         if tree.path == self.run.tree.path:
             return files
         theirs, ours = Folder(tree.path), Folder(self.run.tree.path)
@@ -285,7 +291,10 @@ class OutputApplier:
             return os.fsencode(file.readlink())
         return file.read_bytes() if file.is_file() else None
 
-    def _write(self, files: Files) -> None:
+    def _is_link(self, path: str) -> bool:
+        return (self.run.tree.path / path).is_symlink()
+
+    def _write(self, files: Sequence[tuple[str, bytes | None]]) -> None:
         for path, data in files:
             file = inside(self.run.tree.path, path)
             if data is None:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import cached_property
 from pathlib import PurePosixPath
 
-from forge_bot.agent.tries import TryOutcome, named
+from forge_bot.agent.tries import TryOutcome, named, with_formatting
 from forge_bot.artifacts.waves import shared_file
 from forge_bot.engine.next_action import held_patch_name
 from forge_bot.engine.state import State, TaskStatus
@@ -21,6 +21,7 @@ from forge_bot.git.commit_objects import commit_of_patch, commit_on
 from forge_bot.knowledge.affected_tests import is_code, is_test, reaches
 from forge_bot.knowledge.likely_files import file_links
 from forge_bot.runs.base_graph import broken_rules, has_rules
+from forge_bot.runs.formatted_edits import FormattedEdits
 from forge_bot.runs.newly_red import NOT_RUN, JudgedEdits, NewlyRed, limit_of, outcome_of
 from forge_bot.runs.notifications import Message, Notify
 from forge_bot.runs.project import Project
@@ -110,11 +111,13 @@ class EditTries:
     @property
     def possible(self) -> bool:
         """Return whether some test command gave a usable result before the change, or there are
-        rules.
+        rules or a formatter.
         """
         run = self.run
         return run.config.tries.most > 0 and (
-            self._tested or has_rules(run.repository, run.state.base_commit)
+            self._tested
+            or bool(self.project.profile.commands.format)
+            or has_rules(run.repository, run.state.base_commit)
         )
 
     @property
@@ -145,7 +148,18 @@ class EditTries:
         repository = self.run.repository
         base = repository.commit_id(base)
         made = commit_on(repository.root, base, files, modes)
-        return self._with_proof(tasks, made, self.outcome(tasks, base, made, seconds), seconds)
+        own = FormattedEdits(self.run, self.project, base, files, seconds)
+        own.run_in(made)
+        own.say()
+        if own.files:
+            made = commit_on(repository.root, base, with_formatting(files, own.files), modes)
+        outcome = self.outcome(tasks, base, made, seconds - own.spent)
+        outcome = self._with_proof(tasks, made, outcome, seconds - own.spent)
+        return outcome.replace(
+            formatted=tuple(own.files),
+            formatting=tuple(own.facts),
+            seconds=round(outcome.seconds + own.spent, 3),
+        )
 
     def patch(self, task: TaskId, without: Sequence[str] = ()) -> TryOutcome:
         """Run the commands on the patch of a task that a person approved. Raises GitFailed where it

@@ -70,10 +70,19 @@ class CommandSettings(Frozen):
     build: CommandList | None = None
     test: CommandList | None = None
     lint: CommandList | None = None
+    format: CommandList | None = Field(
+        default=None, description="change files; run on those that edits change"
+    )
 
     def overrides(self) -> dict[str, tuple[Argv, ...]]:
         """The kinds that are set, for the detection to respect."""
-        given = {"setup": self.setup, "build": self.build, "test": self.test, "lint": self.lint}
+        given = {
+            "setup": self.setup,
+            "build": self.build,
+            "test": self.test,
+            "lint": self.lint,
+            "format": self.format,
+        }
         return {name: commands for name, commands in given.items() if commands is not None}
 
 

@@ -9,6 +9,7 @@ from tests.fakes import script
 from tests.fakes.sample import Sample
 from tests.mcp_server.host import Host, Json, hosting, two_tasks
 from tests.mcp_server.test_tree import at, files
+from tests.runs.test_formatted_edits import FORMATTER
 
 
 def says(*edits: Mapping[str, str]) -> script.Answer:
@@ -99,6 +100,34 @@ async def test_the_tests_of_a_clients_edits_run_without_the_rest_of_them_once(
         assert fact == "Without the change, the 1 test in `tests/test_before.py` fails."
         assert reports.count('"without_change"') == 1
         assert host.git("worktree", "list").count("\n") == 0
+
+
+async def test_what_a_clients_agent_wrote_is_formatted_before_it_is_committed(
+    sample: Sample,
+) -> None:
+    for name, text in {
+        ".forge/config.yml": "commands: {format: python3 tools/black}\n",
+        "tools/black": FORMATTER,
+    }.items():
+        (sample.path / name).parent.mkdir(exist_ok=True)
+        (sample.path / name).write_text(text)
+    sample.git("add", "-A")
+    sample.git("-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qm", "format")
+    ugly = {**script.GUARD, "new": script.GUARD["new"].replace("None\n", "None   \n")}
+    async with hosting(sample) as host:
+        host.answers = {
+            **script.usual(),
+            ("implementer", "*", "*"): says(ugly, script.TEST),
+        }
+        host.perform(action := await at(host, "implementer"))
+        after = await reported(host, action)
+        assert after["phase"] != "phase-5"
+        assert files(host) == {"rota/schedule.py", "tests/test_before.py"}
+        assert "return None\n" in host.git("show", "HEAD:rota/schedule.py")
+        assert "return None\n" in (sample.path / "rota/schedule.py").read_text("utf-8")
+        assert host.git("status", "--porcelain") == ""
+        document = (sample.path / host.workspace / "impl-1.md").read_text("utf-8")
+        assert "- `python3 tools/black` formatted `rota/schedule.py`." in document.splitlines()
 
 
 async def test_tasks_that_are_reported_together_are_tried_together(sample: Sample) -> None:

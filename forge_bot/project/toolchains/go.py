@@ -4,6 +4,7 @@ import re
 
 from forge_bot.project.detected_commands import DetectedCommands, ProjectCommands, command, find_in
 from forge_bot.project.file_list import Listing, join
+from forge_bot.project.formatters import gofmt
 
 _REQUIRES = re.compile(r"^\s*require\b", re.MULTILINE)
 _USES = re.compile(r"^\s*use\s*(?:\((?P<many>[^)]*)\)|(?P<one>\S+))", re.MULTILINE)
@@ -37,6 +38,7 @@ def _read(listing: Listing, folder: str) -> DetectedCommands:
             build=(command(manifest, "go", *place, "build", *packages),),
             test=(command(manifest, "go", *place, "test", *packages),),
             lint=(lint,) if config and not folder else (),
+            format=(gofmt(manifest, folder),),
         )
     )
 

@@ -14,6 +14,7 @@ from forge_bot.project.detected_commands import (
     find_in,
 )
 from forge_bot.project.file_list import Listing, join
+from forge_bot.project.formatters import prettier
 from forge_bot.project.lenient_config import json_object, string, strings, table
 from forge_bot.project.toolchains.node_install import MANAGERS, Manager, read_manager
 from forge_bot.values import Frozen
@@ -42,6 +43,7 @@ class _Package(Frozen):
     eslint: bool
     members: tuple[dict[str, str], ...]
     manager: Manager
+    formatters: tuple[Command, ...]
 
 
 def find(listing: Listing) -> DetectedCommands:
@@ -74,7 +76,14 @@ def _read(listing: Listing, folder: str) -> DetectedCommands:
     if package.needs and (build or test or lint):
         setup = (command(package.manager.reason, *package.manager.install()),)
     return DetectedCommands(
-        commands=ProjectCommands(setup=setup, build=build, test=test, lint=lint), notes=tuple(notes)
+        commands=ProjectCommands(
+            setup=setup,
+            build=build,
+            test=test,
+            lint=lint,
+            format=package.formatters,
+        ),
+        notes=tuple(notes),
     )
 
 
@@ -95,6 +104,7 @@ def _package(listing: Listing, folder: str) -> _Package:
         eslint=bool(eslint),
         members=tuple(_scripts(member) for member in members),
         manager=read_manager(listing, folder, content),
+        formatters=tuple(prettier(listing, folder, content, _NEEDS)),
     )
 
 

@@ -6,6 +6,7 @@ from posixpath import basename
 
 from forge_bot.project.detected_commands import Command, DetectedCommands, ProjectCommands, command
 from forge_bot.project.file_list import Listing, join
+from forge_bot.project.formatters import python_formatters
 from forge_bot.project.lenient_config import ini, table, toml
 from forge_bot.project.toolchains.python_install import (
     PYTHON,
@@ -32,6 +33,7 @@ class _Project(Frozen):
     needs: DeclaredDependencies
     tests: Tests
     linters: tuple[Command, ...]
+    formatters: tuple[Command, ...]
 
     @property
     def declares(self) -> bool:
@@ -64,6 +66,7 @@ def find(listing: Listing) -> DetectedCommands:
             setup=_setup(listing, projects),
             test=tuple(each for project in projects for each in _tests(listing, project)),
             lint=tuple(each for project in projects for each in project.linters),
+            format=tuple(each for project in projects for each in project.formatters),
         ),
         notes=notes,
     )
@@ -73,7 +76,11 @@ def _read(listing: Listing, folder: str) -> _Project:
     needs = read_needs(listing, folder)
     tests = read_tests(listing, folder, needs)
     return _Project(
-        folder=folder, needs=needs, tests=tests, linters=tuple(_linters(listing, folder, needs))
+        folder=folder,
+        needs=needs,
+        tests=tests,
+        linters=tuple(_linters(listing, folder, needs)),
+        formatters=tuple(python_formatters(listing, folder, PYTHON)),
     )
 
 

@@ -10,6 +10,7 @@ from forge_bot.project.detected_commands import (
     find_in,
 )
 from forge_bot.project.file_list import Listing, join
+from forge_bot.project.formatters import rustfmt
 from forge_bot.project.lenient_config import table, toml
 
 _NEEDS = ("dependencies", "dev-dependencies", "build-dependencies")
@@ -34,6 +35,7 @@ def _read(listing: Listing, folder: str) -> DetectedCommands:
             build=(command(manifest, "cargo", "build", *place, *scope, *locked),),
             test=(command(manifest, "cargo", "test", *place, *scope, *locked, "--no-fail-fast"),),
             lint=_lint(listing, folder, crate, (*place, *scope, *locked)),
+            format=(rustfmt(listing, folder),),
         )
     )
 
@@ -51,9 +53,9 @@ def _lint(
     if clippy or levels:
         reason = f"{clippy or join(folder, 'Cargo.toml')} configures clippy"
         found.append(command(reason, "cargo", "clippy", *options, "--all-targets"))
-    if rustfmt := listing.first(folder, ("rustfmt.toml", ".rustfmt.toml")):
+    if config := listing.first(folder, ("rustfmt.toml", ".rustfmt.toml")):
         place = options[:2] if folder else ()
         found.append(
-            command(f"{rustfmt} configures rustfmt", "cargo", "fmt", *place, "--all", "--check")
+            command(f"{config} configures rustfmt", "cargo", "fmt", *place, "--all", "--check")
         )
     return tuple(found)

@@ -1,0 +1,92 @@
+"""A formatter is used only where a repository surely uses it, and for its kinds of files only."""
+
+import pytest
+
+from forge_bot.project.formatters import takes
+from tests.knowledge.repository_scene import lines, profile_of
+
+RUFF = "{env}/bin/python -m ruff format --force-exclude --no-cache"
+BLACK = "{env}/bin/python -m black --quiet"
+PRETTIER = "node_modules/.bin/prettier --write --ignore-unknown"
+HOOKS = "repos:\n- repo: https://github.com/astral-sh/ruff-pre-commit\n  rev: v0.5\n  hooks:\n"
+WEB = '{"scripts": {"test": "vitest run"}, "devDependencies": {"vitest": "1"%s}}'
+
+
+@pytest.mark.parametrize(
+    ("files", "found", "reason"),
+    [
+        (
+            {"pyproject.toml": "[tool.ruff.format]\nquote-style = 'single'\n"},
+            RUFF,
+            "pyproject.toml configures ruff's formatter",
+        ),
+        ({"ruff.toml": "[format]\n"}, RUFF, "ruff.toml configures ruff's formatter"),
+        (
+            {".pre-commit-config.yaml": HOOKS + "  - id: ruff-format\n"},
+            RUFF,
+            ".pre-commit-config.yaml runs ruff",
+        ),
+        (
+            {"pyproject.toml": "[tool.poe.tasks]\nformat-check = 'ruff format --check .'\n"},
+            RUFF,
+            "pyproject.toml calls ruff",
+        ),
+        (
+            {"noxfile.py": 'session.run("ruff", "format", "--check")\n'},
+            RUFF,
+            "noxfile.py calls ruff",
+        ),
+        (
+            {".github/workflows/ci.yml": "- run: uv run ruff format --check\n"},
+            RUFF,
+            ".github/workflows/ci.yml calls ruff",
+        ),
+        ({"pyproject.toml": "[tool.black]\n"}, BLACK, "pyproject.toml configures black"),
+        (
+            {".pre-commit-config.yaml": "- repo: psf/black\n  hooks:\n  - id: black\n"},
+            BLACK,
+            ".pre-commit-config.yaml runs black",
+        ),
+        ({"tox.ini": "[testenv]\ncommands = black src --check\n"}, BLACK, "tox.ini calls black"),
+        ({"pyproject.toml": "[tool.ruff]\nline-length = 99\n"}, "", ""),
+        ({".pre-commit-config.yaml": HOOKS + "  - id: ruff\n"}, "", ""),
+        ({"README.md": "ruff format\n"}, "", ""),
+    ],
+)
+def test_pythons_formatter_is_the_one_that_is_configured_or_called(
+    files: dict[str, str], found: str, reason: str
+) -> None:
+    commands = profile_of({"a.py": "", **files}).commands.format
+    assert [" ".join(each.argv) for each in commands] == [found][: bool(found)]
+    assert [each.reason for each in commands] == [reason][: bool(found)]
+
+
+@pytest.mark.parametrize(
+    ("files", "found"),
+    [
+        ({"package.json": WEB % "", ".prettierrc": ""}, [PRETTIER]),
+        ({"package.json": WEB % ', "prettier": "3"'}, [PRETTIER]),
+        ({"package.json": WEB % ""}, []),
+        ({"web/package.json": WEB % "", "web/.prettierrc": ""}, [f"web/{PRETTIER}"]),
+    ],
+)
+def test_prettier_is_used_where_a_package_has_it(files: dict[str, str], found: list[str]) -> None:
+    assert lines(profile_of(files).commands.format) == found
+
+
+def test_a_crate_is_formatted_for_its_edition_and_a_module_of_go_in_its_folder() -> None:
+    crate = profile_of({"Cargo.toml": '[package]\nedition = "2018"\n'}).commands.format
+    assert lines(crate) == ["rustfmt --edition 2018"]
+    (found,) = profile_of({"go.mod": "module x\n"}).commands.format
+    assert [takes(found, path) for path in ("a/b.go", "a.py")] == [True, False]
+    (found,) = profile_of({"api/go.mod": "module x\n", "api/a_test.go": ""}).commands.format
+    assert [takes(found, path) for path in ("api/c/b.go", "b.go")] == [True, False]
+
+
+def test_a_configured_formatter_takes_its_kinds_of_files_and_an_unknown_one_all() -> None:
+    files = {"go.mod": "module x\n"}
+    (found,) = profile_of(files, {"format": [["npx", "prettier", "--write"]]}).commands.format
+    assert [takes(found, path) for path in ("a.ts", "a.go")] == [True, False]
+    (found,) = profile_of(files, {"format": [["./fmt.sh"]]}).commands.format
+    assert takes(found, "a.go")
+    assert profile_of(files, {"format": []}).commands.format == ()

@@ -1,0 +1,164 @@
+"""The project's own formatter runs on the files of edits that were formatted before them."""
+
+import shutil
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from forge_bot.runs.outcome import Outcome
+from forge_bot.settings.config import CommandSettings, Config
+from tests.runs.test_tries import FILES, commands, document, said, stage, talker
+from tests.runs.wave_scene import Planned, Stage, done, replaced, wrote
+
+pytestmark = pytest.mark.journey
+
+FORMATTER = """\
+import pathlib
+import sys
+
+for name in sys.argv[1:]:
+    path = pathlib.Path(name)
+    path.write_text("".join(f"{line.rstrip()}\\n" for line in path.read_text().splitlines()))
+"""
+BLACK = ("python3", "tools/black")
+TESTS = ("python3", "-m", "unittest", "discover", "-v", "-s", "tests", "-t", ".")
+UGLY = replaced(
+    "lib/double.py", "def double(x):\n    return 2 * x", "def double(x):   \n    return x + x"
+)
+LEFT = "def double(x):   |    return x + x"
+NEW = wrote("lib/half.py", "def half(x):  \n    return x // 2  \n")
+
+
+@pytest.fixture(autouse=True)
+def state_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+
+
+def settings(*formatters: tuple[str, ...]) -> Config:
+    return Config(commands=CommandSettings(test=(TESTS,), format=formatters))
+
+
+def edited(
+    tmp_path: Path,
+    *edits: Mapping[str, str],
+    more: Mapping[str, str] | None = None,
+    config: Config | None = None,
+) -> Stage:
+    """A run whose only task makes these edits, at its end."""
+    here = stage(tmp_path, {"tools/black": FORMATTER, **(more or {})})
+    tasks = (Planned("1", tuple(each["path"] for each in edits)),)
+    model = talker(done(*edits), tasks=tasks)
+    assert here.go_on(model, config=config or settings(BLACK))[0] is Outcome.DONE
+    return here
+
+
+def as_committed(here: Stage, path: str) -> str:
+    return here.git("cat-file", "-p", f"{here.branch}:{path}").replace("\n", "|")
+
+
+@pytest.mark.first_line
+def test_a_file_that_was_formatted_lands_formatted_and_the_reviewer_is_told(
+    tmp_path: Path,
+) -> None:
+    here = edited(tmp_path, UGLY)
+    assert as_committed(here, "lib/double.py") == "def double(x):|    return x + x"
+    told = "`python3 tools/black` formatted `lib/double.py`."
+    assert f"- {told}" in document(here).splitlines()
+    assert f"after the edits: {told}" in said(here)
+    words = "python3 tools/black lib/double.py"
+    # The edits, then the file as it was before; the tests judge what was formatted.
+    assert commands(here)[1:3] == [words, words]
+    assert here.git("worktree", "list", "--porcelain").count("worktree ") == 2
+
+
+def test_edits_that_are_formatted_cost_one_process_and_no_word(tmp_path: Path) -> None:
+    here = edited(tmp_path, replaced("lib/double.py", "return 2 * x", "return x + x"))
+    assert commands(here).count("python3 tools/black lib/double.py") == 1
+    assert "tools/black" not in document(here)
+
+
+def test_a_file_that_was_not_formatted_before_stays_as_it_was_edited(tmp_path: Path) -> None:
+    here = edited(tmp_path, UGLY, more={"lib/double.py": "# double  \n" + FILES["lib/double.py"]})
+    assert as_committed(here, "lib/double.py") == f"# double  |{LEFT}"
+    assert "formatted" not in document(here)
+
+
+@pytest.mark.parametrize("beside", ["formatted", "one is not"])
+def test_a_new_file_is_formatted_where_those_beside_it_are(tmp_path: Path, beside: str) -> None:
+    more = (
+        {} if beside == "formatted" else {"lib/triple.py": "def triple(x):  \n    return 3 * x\n"}
+    )
+    here = edited(tmp_path, NEW, more=more)
+    ugly = "def half(x):  |    return x // 2  "
+    plain = ugly.replace("  |", "|").rstrip()
+    found = here.git("show", f"{here.branch}:lib/half.py").replace("\n", "|")
+    assert found == (plain if beside == "formatted" else ugly.rstrip())
+    triple = here.git("show", f"{here.branch}:lib/triple.py").splitlines()[0]
+    assert triple.endswith("  ") is (beside != "formatted"), "other files stay"
+
+
+def test_a_formatter_that_is_not_installed_formats_nothing_and_is_told(tmp_path: Path) -> None:
+    words = ("python3", "-m", "black_is_not_here")
+    here = edited(tmp_path, UGLY, config=settings(words))
+    assert as_committed(here, "lib/double.py") == LEFT
+    told = (
+        "`python3 -m black_is_not_here` formatted nothing: it is not installed in the project's"
+        " environment."
+    )
+    assert f"- {told}" in document(here).splitlines()
+
+
+def test_what_a_manifest_configures_can_be_switched_off(tmp_path: Path) -> None:
+    manifest = {"pyproject.toml": "[tool.black]\nline-length = 100\n"}
+    found = Config(commands=CommandSettings(test=(TESTS,), setup=()))
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    here = edited(tmp_path / "a", UGLY, more=manifest, config=found)
+    assert "formatted nothing: it is not installed" in document(here)
+    here = edited(tmp_path / "b", UGLY, more=manifest, config=settings())
+    assert "formatted" not in document(here)
+
+
+@pytest.mark.parametrize("does", ["link", "other file", "grows", "fails"])
+def test_a_formatter_changes_nothing_but_the_files_of_the_edits(tmp_path: Path, does: str) -> None:
+    outside = tmp_path / "outside.py"
+    outside.write_text("untouched = 1   \n")
+    trick = {
+        "link": f"path.unlink(); path.symlink_to({str(outside)!r})",
+        "other file": "path.with_name('triple.py').write_text('TRIPLE = 3\\n'); path.write_text('')",
+        "grows": "path.write_text('#' * 100_000)",
+        "fails": "path.write_text(''); sys.exit(3)",
+    }[does]
+    evil = f"import pathlib, sys\npath = pathlib.Path(sys.argv[1])\n{trick}\n"
+    here = edited(tmp_path, UGLY, more={"tools/black": evil})
+    assert as_committed(here, "lib/double.py") == LEFT
+    assert as_committed(here, "lib/triple.py") == "def triple(x):|    return 3 * x"
+    assert outside.read_text() == "untouched = 1   \n"
+    assert ("ended with exit code 3" in document(here)) is (does == "fails")
+
+
+def test_ruff_formats_as_it_does_for_a_person(tmp_path: Path) -> None:
+    program = Path(sys.executable).with_name("ruff")
+    here = edited(
+        tmp_path,
+        replaced("lib/double.py", "2 * x", "x+x"),
+        wrote("lib/half.py", "def half( x ):\n  return x//2\n"),
+        more={"lib/triple.py": "def triple(x):\n    return 3 * x\n"},
+        config=settings((str(program), "format", "--no-cache")),
+    )
+    assert as_committed(here, "lib/double.py") == "def double(x):|    return x + x"
+    assert as_committed(here, "lib/half.py") == "def half(x):|    return x // 2"
+
+
+@pytest.mark.skipif(shutil.which("rustfmt") is None, reason="rustfmt is not installed")
+def test_rust_is_formatted_without_configuration(tmp_path: Path) -> None:
+    more = {
+        "Cargo.toml": '[package]\nname = "two"\nversion = "0.1.0"\nedition = "2021"\n',
+        "src/lib.rs": "pub fn two() -> u32 {\n    2\n}\n",
+    }
+    config = Config(commands=CommandSettings(test=(TESTS,), build=(), setup=(), lint=()))
+    here = edited(tmp_path, replaced("src/lib.rs", "    2", "1+1"), more=more, config=config)
+    assert as_committed(here, "src/lib.rs") == "pub fn two() -> u32 {|    1 + 1|}"
+    assert "- `rustfmt --edition 2021` formatted `src/lib.rs`." in document(here).splitlines()
