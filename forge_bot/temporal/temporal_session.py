@@ -15,23 +15,18 @@ from temporalio.client import (
     Client,
     WorkflowExecutionStatus,
     WorkflowFailureError,
-    WorkflowHandle,
     WorkflowQueryFailedError,
     WorkflowUpdateFailedError,
-    WorkflowUpdateRPCTimeoutOrCancelledError,
-    WorkflowUpdateStage,
 )
 from temporalio.common import WorkflowIDConflictPolicy
 from temporalio.service import RPCError, RPCStatusCode
 
 from forge_bot.bot.worker_messages import as_error
-from forge_bot.engine import REPORT, Checkpoint, HumanGate, Report, advance
-from forge_bot.engine.reports import GateShown
+from forge_bot.engine import Checkpoint, HumanGate, Report, advance
 from forge_bot.errors import (
     NoTemporalWorker,
     RunBusy,
     StaleApproval,
-    TemporalUnavailable,
     TemporalWorkerDiffers,
 )
 from forge_bot.interaction.number_format import in_time
@@ -46,6 +41,7 @@ from forge_bot.runs.run import Run
 from forge_bot.runs.session import VIA, Session, TerminalHost, outcome_of
 from forge_bot.runs.wall_clock import now
 from forge_bot.sentences import say
+from forge_bot.temporal.deliver_report import RunHandle, deliver
 from forge_bot.temporal.payloads import RunBegin, RunStanding, publishing_queue, stop_in
 from forge_bot.temporal.recorded_answers import recorded
 from forge_bot.temporal.run_activities import open_when_free
@@ -65,8 +61,6 @@ from forge_bot.temporal.temporal_worker import working
 from forge_bot.temporal.thread_address import ORCHESTRATION
 from forge_bot.values import PhaseId
 
-RunHandle = WorkflowHandle[ForgeRunWorkflow, str]
-
 _SHORTEST, _LONGEST = 0.05, 1.0
 """Seconds between two queries of a run that works."""
 
@@ -80,17 +74,6 @@ _PATIENCE = 10.0
 """Seconds that a command waits for a run that a worker holds."""
 
 _GRACE_OF_COMMAND = timedelta(seconds=1)
-
-_LOST = frozenset(
-    {
-        RPCStatusCode.UNAVAILABLE,
-        RPCStatusCode.CANCELLED,
-        RPCStatusCode.DEADLINE_EXCEEDED,
-        RPCStatusCode.UNKNOWN,
-        RPCStatusCode.INTERNAL,
-    }
-)
-"""The client's errors for a server that is lost in the middle of a call."""
 
 
 class TemporalSession:
@@ -249,57 +232,13 @@ class TemporalSession:
     async def _tell(self, handle: RunHandle, run: Run, report: Report) -> None:
         """Deliver a person's report. A refusal is raised with the engine's words."""
         try:
-            await self._taken(handle, report)
+            await deliver(handle, report, self.place)
         except WorkflowUpdateFailedError as failed:
             error = as_error(stop_in(failed.cause)[0])
             if isinstance(error, StaleApproval):
                 await self._show_again(handle, run)
             raise error from None
         run.state = advance(run.pipeline, run.state, report)
-
-    async def _taken(self, handle: RunHandle, report: Report) -> None:
-        """Wait until a report is recorded.
-
-        If the server is lost meanwhile, the same report is sent again, and counts once. Raises
-        TemporalUnavailable if the server does not come back.
-        """
-        line, accepted = REPORT.dump_json(report).decode(), False
-        ends = asyncio.get_running_loop().time() + _PATIENCE
-        while True:
-            try:
-                # One of its overloads takes arguments that have no types.
-                update = await handle.start_update(  # pyright: ignore[reportUnknownMemberType]
-                    ForgeRunWorkflow.tell,
-                    line,
-                    id=report.key,
-                    wait_for_stage=WorkflowUpdateStage.ACCEPTED,
-                )
-                accepted = True
-                await update.result()
-            except (RPCError, WorkflowUpdateRPCTimeoutOrCancelledError) as lost:
-                if isinstance(lost.__cause__, asyncio.CancelledError):
-                    raise lost.__cause__ from None
-                if isinstance(lost, RPCError) and lost.status not in _LOST:
-                    raise
-                if asyncio.get_running_loop().time() > ends:
-                    raise self._lost(report, accepted=accepted) from None
-                await asyncio.sleep(_LONGEST)
-            else:
-                return
-
-    def _lost(self, report: Report, *, accepted: bool) -> TemporalUnavailable:
-        place = self.place.address or say("temporal.temporal_session.of_this_command")
-        if isinstance(report, GateShown):
-            return TemporalUnavailable(say("temporal.temporal_session.no_answer", place=place))
-        if accepted:
-            return TemporalUnavailable(
-                say("temporal.temporal_session.lost_after_an_answer", place=place),
-                hint=(say("temporal.temporal_session.counts_once")),
-            )
-        return TemporalUnavailable(
-            say("temporal.temporal_session.lost_with_an_answer", place=place),
-            hint=(say("temporal.temporal_session.counts_at_most_once")),
-        )
 
     async def _show_again(self, handle: RunHandle, run: Run) -> None:
         """Show the version of the open question; a bare approval then means it."""

@@ -1,0 +1,81 @@
+"""Deliver a report to the workflow of a run, again if the server is lost meanwhile."""
+
+import asyncio
+
+from temporalio.client import (
+    WorkflowHandle,
+    WorkflowUpdateRPCTimeoutOrCancelledError,
+    WorkflowUpdateStage,
+)
+from temporalio.service import RPCError, RPCStatusCode
+
+from forge_bot.engine import REPORT, Report
+from forge_bot.engine.reports import GateShown
+from forge_bot.errors import TemporalUnavailable
+from forge_bot.sentences import say
+from forge_bot.temporal.run_place import TemporalPlace
+from forge_bot.temporal.run_workflow import ForgeRunWorkflow
+
+RunHandle = WorkflowHandle[ForgeRunWorkflow, str]
+
+_PATIENCE = 10.0
+"""Seconds that a server may be lost."""
+
+_PAUSE = 1.0
+
+_LOST = frozenset(
+    {
+        RPCStatusCode.UNAVAILABLE,
+        RPCStatusCode.CANCELLED,
+        RPCStatusCode.DEADLINE_EXCEEDED,
+        RPCStatusCode.UNKNOWN,
+        RPCStatusCode.INTERNAL,
+    }
+)
+"""The client's errors for a server that is lost in the middle of a call."""
+
+
+async def deliver(handle: RunHandle, report: Report, place: TemporalPlace) -> None:
+    """Wait until a report is recorded.
+
+    If the server is lost meanwhile, the same report is sent again, and counts once. Raises
+    TemporalUnavailable if the server does not come back.
+    """
+    line, accepted = REPORT.dump_json(report).decode(), False
+    ends = asyncio.get_running_loop().time() + _PATIENCE
+    while True:
+        try:
+            # One of its overloads takes arguments that have no types.
+            update = await handle.start_update(  # pyright: ignore[reportUnknownMemberType]
+                ForgeRunWorkflow.tell,
+                line,
+                id=report.key,
+                wait_for_stage=WorkflowUpdateStage.ACCEPTED,
+            )
+            accepted = True
+            await update.result()
+        except (RPCError, WorkflowUpdateRPCTimeoutOrCancelledError) as lost:
+            if isinstance(lost.__cause__, asyncio.CancelledError):
+                raise lost.__cause__ from None
+            if isinstance(lost, RPCError) and lost.status not in _LOST:
+                raise
+            if asyncio.get_running_loop().time() > ends:
+                raise _lost(report, place, accepted=accepted) from None
+            await asyncio.sleep(_PAUSE)
+        else:
+            return
+
+
+def _lost(report: Report, place: TemporalPlace, *, accepted: bool) -> TemporalUnavailable:
+    address = place.address or say("temporal.deliver_report.of_this_command")
+    if isinstance(report, GateShown):
+        return TemporalUnavailable(say("temporal.deliver_report.no_answer", place=address))
+    if accepted:
+        return TemporalUnavailable(
+            say("temporal.deliver_report.lost_after_an_answer", place=address),
+            hint=say("temporal.deliver_report.counts_once"),
+        )
+    return TemporalUnavailable(
+        say("temporal.deliver_report.lost_with_an_answer", place=address),
+        hint=say("temporal.deliver_report.counts_at_most_once"),
+    )
