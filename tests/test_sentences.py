@@ -109,6 +109,7 @@ files = ["{count} scroll", "{count} scrolls", "{count} scrolls, a chest of them"
 no_such_phase = "Arr, {wanted} be no phase o' this ship."
 """,
     "words.toml": 'and = "{before} & {last}"\n',
+    "commands.md": "| command | what it be |\n| --- | --- |\n| `/status` | Where the ship be. |\n",
     "help.toml": '[list]\nwhat = "Muster the voyages."\n',
     "cli.toml": '[show_runs]\nwaits_for_you = "awaits thee, cap\'n, at {phase}"\n',
 }
@@ -478,6 +479,13 @@ def test_help_and_lists_are_said_in_the_language_that_is_set(
     repo = ("--repo", str(asked_sample.path))
     said = in_copy(second_language, "pirate", "-m", "forge_bot", "list", *repo).stdout
     assert "awaits thee, cap'n, at checkpoint-a" in said
+
+
+def test_the_list_of_commands_is_said_in_the_language_that_is_set(second_language: Path) -> None:
+    shown = "from forge_bot.gate.help import command_table\nprint(command_table())"
+    said = in_copy(second_language, "pirate", "-c", shown).stdout
+    assert "| `/status` | Where the ship be. |" in said
+    assert "| `/help` | Show this list. |" in said
 
 
 def test_a_changed_sentence_is_said_at_once_and_a_broken_compiled_one_never(

@@ -103,7 +103,7 @@ _COMPILE = """
 from forge_bot.resources import templates
 from forge_bot.sentences import read_topic
 
-for file in (templates() / "sentences" / "en").glob("*.toml"):
+for file in (templates() / "sentences" / "en").glob("*.*"):
     read_topic("en", file.stem)
 """
 
