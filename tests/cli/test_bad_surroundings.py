@@ -363,12 +363,13 @@ def test_bytes_that_are_no_text_become_signs_and_the_run_goes_on(sample: Sample)
     assert again.code == 3, again
 
 
-def test_an_answer_that_cannot_be_taken_changes_nothing(sample: Sample) -> None:
-    model = sample.model()
-    sample.forge("run", TASK, "--effort", "S", "--model", model)
-    before = (sample.workspace / "reports.jsonl").read_bytes()
+def test_an_answer_that_cannot_be_taken_changes_nothing(asked_sample: Sample) -> None:
+    model = asked_sample.model()
+    before = (asked_sample.workspace / "reports.jsonl").read_bytes()
     digest = next(
-        line for line in sample.forge("status", "--json").out.splitlines() if '"digest"' in line
+        line
+        for line in asked_sample.forge("status", "--json").out.splitlines()
+        if '"digest"' in line
     ).split('"')[3]
     wrong = "0" * 12 if not digest.startswith("0") else "1" * 12
     cases = (
@@ -389,9 +390,9 @@ def test_an_answer_that_cannot_be_taken_changes_nothing(sample: Sample) -> None:
         (["continue", "+$"], "REQUEST-007", 2),
     )
     for words, code, exit_code in cases:
-        told(sample.forge(*words, "--model", model), code, exit_code)
-        assert (sample.workspace / "reports.jsonl").read_bytes() == before, words
-    assert sample.forge("approve", digest[:7].upper(), "--model", model).code == 0
+        told(asked_sample.forge(*words, "--model", model), code, exit_code)
+        assert (asked_sample.workspace / "reports.jsonl").read_bytes() == before, words
+    assert asked_sample.forge("approve", digest[:7].upper(), "--model", model).code == 0
 
 
 def test_an_answer_to_no_question_is_refused(sample: Sample, tmp_path: Path) -> None:

@@ -58,19 +58,19 @@ def offered(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str])
 
 
 @pytest.fixture
-def two_runs(sample: Sample) -> list[str]:
+def two_runs(asked_sample: Sample) -> list[str]:
     """A run at its checkpoint and a newer one that is over."""
-    model = sample.model()
-    sample.forge("run", TASK, "--effort", "S", "--model", model)
-    first = sample.workspace.name
-    sample.forge("run", "Another thing", "--effort", "S", "--until", "setup", "--model", model)
-    sample.forge("abandon", "--run", first.replace(first[9:], "another-thing"))
+    model = asked_sample.model()
+    first = asked_sample.workspace.name
+    another = ("run", "Another thing", "--effort", "S", "--until", "setup", "--model", model)
+    asked_sample.forge(*another)
+    asked_sample.forge("abandon", "--run", first.replace(first[9:], "another-thing"))
     return [first.replace(first[9:], "another-thing"), first]
 
 
 @pytest.mark.promise("cli-completion")
 def test_runs_are_offered_by_name_wherever_a_run_is_named(
-    sample: Sample, two_runs: list[str], offered: Shell
+    asked_sample: Sample, two_runs: list[str], offered: Shell
 ) -> None:
     for command in (
         "resume",
@@ -89,7 +89,7 @@ def test_runs_are_offered_by_name_wherever_a_run_is_named(
 
 
 def test_runs_are_found_from_elsewhere_and_without_their_work_tree(
-    sample: Sample,
+    asked_sample: Sample,
     two_runs: list[str],
     offered: Shell,
     tmp_path: Path,
@@ -98,9 +98,9 @@ def test_runs_are_found_from_elsewhere_and_without_their_work_tree(
     with monkeypatch.context() as moved:
         moved.chdir(tmp_path)
         assert offered("forge-bot resume --run ") == []
-        assert offered(f"forge-bot resume --repo {sample.path} --run ") == two_runs
-    for line in sample.git("worktree", "list").splitlines()[1:]:
-        sample.git("worktree", "remove", "--force", line.split()[0])
+        assert offered(f"forge-bot resume --repo {asked_sample.path} --run ") == two_runs
+    for line in asked_sample.git("worktree", "list").splitlines()[1:]:
+        asked_sample.git("worktree", "remove", "--force", line.split()[0])
     assert offered("forge-bot resume --run ") == two_runs
 
 
@@ -134,7 +134,7 @@ def test_phases_are_those_of_the_repositorys_own_pipeline(sample: Sample, offere
 
 @pytest.mark.promise("cli-completion")
 def test_documents_are_those_of_the_run_that_is_meant(
-    sample: Sample, two_runs: list[str], offered: Shell
+    asked_sample: Sample, two_runs: list[str], offered: Shell
 ) -> None:
     assert {"request.md", "analysis.md", "design.md"} <= set(offered("forge-bot show "))
     assert offered("forge-bot show des") == ["design.md"]

@@ -87,13 +87,14 @@ def test_of_runs_that_begin_at_once_on_one_branch_one_has_it_and_the_others_are_
     assert sample.forge("list").out.count("feature/mine") == 1
 
 
-def test_a_document_is_shown_where_the_reports_of_its_run_cannot_be_read(sample: Sample) -> None:
-    sample.forge("run", TASK, "--effort", "S", "--model", sample.model())
-    reports = sample.workspace / "reports.jsonl"
+def test_a_document_is_shown_where_the_reports_of_its_run_cannot_be_read(
+    asked_sample: Sample,
+) -> None:
+    reports = asked_sample.workspace / "reports.jsonl"
     first = reports.read_text(encoding="utf-8").partition("\n")[0]
     reports.write_text(f"{first}\nno report\n", encoding="utf-8")
-    assert "line 2 cannot be read" in sample.forge("status").err
-    shown = sample.forge("show", "request")
+    assert "line 2 cannot be read" in asked_sample.forge("status").err
+    shown = asked_sample.forge("show", "request")
     assert (shown.code, "before the rota starts" in shown.out) == (0, True)
 
 
@@ -293,6 +294,8 @@ def test_debug_adds_its_report_to_the_summary(
     assert "## Debug Report" in (sample.workspace / "summary.md").read_text()
 
 
+@pytest.mark.journey
+@pytest.mark.first_line
 @pytest.mark.promise("cli-option-here")
 def test_here_works_in_the_users_own_folder_and_branch(sample: Sample) -> None:
     sample.git("switch", "-q", "-c", "mine")
