@@ -651,7 +651,7 @@ SAID: dict[str, dict[str, tuple[str, ...]]] = {
         "The worker** runs the model and holds no token.": ("bot-worker-without-token",),
         "its commits are looked at, one by one, before they are pushed": ("bot-inspected",),
         "a report that only a person or the supervisor can give": ("bot-people-only",),
-        "One that has no comment of somebody with the role is asked about again before a pull request": ("bot-doubted",),
+        "An approval that has no comment of somebody with the role is asked about again before a pull request": ("bot-doubted",),
         "where they are different jobs": ("bot-wall",),
     },
     "docs/mcp.md": {
