@@ -62,6 +62,9 @@ def test_a_part_that_nobody_takes_is_named(server: Server, tmp_path: Path) -> No
         said = place.begin(TASK)
         assert (said.code, "TEMPORAL-005" in said.err) == (5, True), said.out + said.err
         assert re.search(r"No worker takes work from the queue forge-bot-[0-9a-f]{12}\.", said.err)
+        assert "forge-bot resume --on local" in said.err
+        assert place.forge("resume", "--on", "local").code == 3
+        assert place.forge("abandon").code == 6
 
 
 class Crowd(AgentServer):
