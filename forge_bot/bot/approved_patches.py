@@ -1,5 +1,5 @@
-"""Patches that were held back and that a person approved: which paths they touch, and which of them
-only a person can push.
+"""Patches that were held back, approved by a person or waiting for one: which paths they touch, and
+which of them only a person can push.
 """
 
 import re
@@ -32,10 +32,18 @@ def to_push_by_hand(
     """The approved patches that have workflow files in them, with those files; `read` gives a
     document of the run.
     """
-    found = {
-        name: sorted(
-            path for path in paths_in(read(name) or b"") if path.startswith(f"{WORKFLOWS}/")
-        )
-        for name in approved(state)
-    }
-    return {name: tuple(paths) for name, paths in found.items() if paths}
+    found = {name: _workflows(read(name)) for name in approved(state)}
+    return {name: paths for name, paths in found.items() if paths}
+
+
+def workflows_that_wait(state: State, read: Callable[[str], bytes | None]) -> tuple[str, ...]:
+    """The workflow files of the patch that a person is asked about now."""
+    gate = state.gate
+    if gate is None or gate.reason is not Reason.PROTECTED_PATHS:
+        return ()
+    return _workflows(read(held_patch_name(gate.task or TaskId(""))))
+
+
+def _workflows(patch: bytes | None) -> tuple[str, ...]:
+    paths = paths_in(patch or b"")
+    return tuple(sorted(path for path in paths if path.startswith(f"{WORKFLOWS}/")))

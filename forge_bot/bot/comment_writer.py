@@ -59,6 +59,8 @@ class CommentWriter:
         self.tip = tip
         self.estimate = ""
         self.removed = ""
+        self.pushes_workflows = False
+        """Whether the token may push workflow files, so that none is left to a person."""
         self.tracked: int | None = None
         self._last: str = ""
         self.pause = pause
@@ -74,8 +76,14 @@ class CommentWriter:
         """
         commit = run.tree.head().commit if trouble is None else _pushed(run)
         view = self.view_at(run.state, run.pipeline, commit)
-        held = approved_patches.to_push_by_hand(run.state, run.workspace.read_bytes)
-        return view.replace(question=open_question(run), trouble=trouble, patches=held)
+        view = view.replace(question=open_question(run), trouble=trouble)
+        if self.pushes_workflows:
+            return view
+        read = run.workspace.read_bytes
+        return view.replace(
+            patches=approved_patches.to_push_by_hand(run.state, read),
+            by_hand=approved_patches.workflows_that_wait(run.state, read),
+        )
 
     def view_at(self, state: State, pipeline: Pipeline, commit: str) -> RunView:
         """The same, of a state that a commit holds."""

@@ -104,6 +104,7 @@ class Supervisor:
             tip=lambda branch: known_tip(repository, branch),
         )
         self.writer.tracked = around.wake.tracking_comment
+        self.writer.pushes_workflows = around.push_workflows
         self.gate = StepGate(environ)
         self.shift = SupervisedWorker(repository, around, environ, self._pushed, self.gate)
         # Read first of all: an issue that is gone or went elsewhere is left alone.

@@ -9,7 +9,7 @@ import pytest
 
 from tests.bot.kept import Kept
 from tests.bot.reading import elements, everything
-from tests.bot.stage import Stage, heard
+from tests.bot.stage import PERMISSIONS, Stage, heard
 from tests.fakes import script
 
 pytestmark = pytest.mark.journey
@@ -236,6 +236,7 @@ def test_files_that_the_token_cannot_push_come_as_a_patch(waiting: Stage, tmp_pa
     )
     waiting.say("/approve")
     assert waiting.state["gate"]["reason"] == "protected_paths"
+    assert "`.github/workflows/ci.yml` comes as a patch" in waiting.said("checkpoint")[-1]
     done = heard(waiting.say("/approve"))
     assert done.code == 0, done.log
     assert waiting.state["currentPhaseStatus"] == "completed"
@@ -260,6 +261,20 @@ def test_files_that_the_token_cannot_push_come_as_a_patch(waiting: Stage, tmp_pa
     pushed = waiting.repo.bare.texts(waiting.offered)
     assert pushed[".github/workflows/ci.yml"] == script.WORKFLOW["new"]
     assert not any(name.startswith(".specs/") for name in pushed)
+
+
+def test_workflow_files_that_the_token_can_push_are_left_to_nobody(waiting: Stage) -> None:
+    waiting.environ["FORGE_BOT_PUSH_WORKFLOWS"] = "true"
+    waiting.permissions = {**PERMISSIONS, "workflows": "write"}
+    waiting.model(
+        {("implementer", "*", "*"): script.change(script.GUARD, script.TEST, script.WORKFLOW)}
+    )
+    waiting.say("/approve")
+    assert "comes as a patch" not in waiting.said("checkpoint")[-1]
+    assert heard(waiting.say("/approve")).code == 0
+    assert ".github/workflows/ci.yml" in waiting.repo.bare.texts(waiting.offered)
+    assert waiting.said("reply occasion=workflow-files") == []
+    assert "Yours to push" not in (waiting.pull.body or "")
 
 
 def test_a_task_that_asks_for_workflow_files_alone_is_told_so_before_anything_is_spent(

@@ -40,6 +40,7 @@ def checkpoint(view: RunView, limit: int = LIMIT) -> str:
             _decision(view, question, gate),
             plan(question.data.overview),
             *(_in_short(view, question, found) if short_plan else _in_full(question, found)),
+            _pushed_by_hand(view),
             "" if short_plan else _cost(view, question),
             _answer(view, question, gate),
             _bound(view, question, gate),
@@ -53,6 +54,12 @@ def checkpoint(view: RunView, limit: int = LIMIT) -> str:
         ],
         limit,
     )
+
+
+def _pushed_by_hand(view: RunView) -> str:
+    """What a yes to workflow files leads to, where the token cannot push them."""
+    files = listed([escape.code(path) for path in view.by_hand[:5]])
+    return say("checkpoint.pushed_by_hand", files=files) if files else ""
 
 
 def _heading(view: RunView, gate: OpenGate) -> str:

@@ -20,6 +20,9 @@ class RunView(RunFacts):
     trouble: CommentReply | None = Field(
         default=None, description="what stands in the way of going on"
     )
+    by_hand: tuple[str, ...] = Field(
+        default=(), description="workflow files of the patch that waits, which only people can push"
+    )
     removed: str = Field(
         default="", description="the sentence on hidden text that was taken out of the request"
     )
