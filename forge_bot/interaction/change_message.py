@@ -20,6 +20,8 @@ _MOST_CRITERIA = 20
 _NUMBER = r"(?:R|AC)-\d+"
 _REFERENCES = re.compile(rf"\s*\({_NUMBER}(?:(?:, | and | to |–){_NUMBER})*\)|^{_NUMBER}:\s*")
 """Numbers of requirements and criteria. They mean something in the run's documents only."""
+_OF_A_REVIEW = re.compile(r"^Work off the .*review$")
+"""The title of a task that mends what a review of the whole change found. Records have it."""
 
 
 def change_of(pipeline: Pipeline, state: State, documents: Mapping[str, str]) -> ChangeName:
@@ -44,7 +46,8 @@ def task_message(
     """
     whole = change_of(pipeline, state, documents)
     planned = [each for each in state.tasks if not each.origin]
-    part = change_name("", title=task.spec.title, branch=f"{whole.type}/")
+    title = _OF_A_REVIEW.sub("Mend what the review found", task.spec.title)
+    part = change_name("", title=title if task.origin else task.spec.title, branch=f"{whole.type}/")
     name = whole if planned == [task] else part
     said = [escape.heading(name.subject if typed else name.sentence, LONGEST_TITLE)]
     if planned[:1] == [task] and (reason := _reason(pipeline, documents)):

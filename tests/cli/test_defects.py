@@ -144,6 +144,8 @@ def test_a_task_that_works_off_a_review_is_looked_at_without_the_whole_change(
     assert ended.err.count(RAN) + ended.out.count(RAN) == 1
     tasks = json.loads(sample.forge("status", "--json").out)["tasks"]
     assert [each["spec"]["id"] for each in tasks] == ["1", "fix-1"]
+    subjects = sample.git("log", "--format=%s", f"main..{sample.offered}").splitlines()
+    assert subjects == ["fix: mend what the review found", "fix: name nobody before the start"]
     assert "withoutChange" not in tasks[0]
     assert tasks[1]["withoutChange"]["facts"] == [
         "Without the change, the 1 test in `tests/test_before.py` fails."
