@@ -4,7 +4,7 @@ It knows no grammar, so it works for the usual languages, and errs by lines and 
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 _MODIFIERS = (
@@ -32,6 +32,7 @@ _WORD_START = re.compile(r"(?<![A-Za-z])[A-Za-z]|(?<=[a-z])[A-Z]|[A-Z](?=[a-z])"
 SHORTEST_PART = 5
 """Letters of a name that are looked for within other names."""
 
+_SHORT_BLOCK = 40
 _CLOSERS = (")", "]", "}", "end")
 _OPENERS = ("(", "[", "{")
 """What ends a line that another line closes: text between them ends nothing, however it stands."""
@@ -110,6 +111,19 @@ def letters(name: str) -> str:
 def is_inside(block: CodeBlock, owner: CodeBlock) -> bool:
     """Return whether a definition is a part of another."""
     return owner.first <= block.first and block.last <= owner.last and block != owner
+
+
+def is_long(block: CodeBlock) -> bool:
+    """Return whether a definition is too long to be shown for a mere use."""
+    return block.last - block.first >= _SHORT_BLOCK
+
+
+def short_around(blocks: Sequence[CodeBlock], line: int) -> Iterator[tuple[int, int]]:
+    """Yield the longest definition around a line that is still short, if there is one."""
+    spans = [(block.first, block.last) for block in blocks if block.first <= line <= block.last]
+    short = [(first, last) for first, last in spans if last - first < _SHORT_BLOCK]
+    if short:
+        yield max(short, key=lambda span: span[1] - span[0])
 
 
 def _width(indent: str) -> int:

@@ -1,17 +1,19 @@
 """The parts of a file that a text speaks of, those that matter most first."""
 
-import builtins
 import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from forge_bot.knowledge.calls_in_file import COMMON_METHODS, called, callers
 from forge_bot.knowledge.code_blocks import (
     CodeBlock,
     holds_as_word,
     is_inside,
+    is_long,
     letters,
     named,
     named_alike,
+    short_around,
 )
 from forge_bot.knowledge.line_spans import LONGEST_LINE, Span, clipped, merged, not_in
 from forge_bot.knowledge.mentions import as_searched, last_part
@@ -21,12 +23,8 @@ from forge_bot.project.search_words import words
 
 _AROUND = 12
 _AROUND_USE = 3
-_SHORT_BLOCK = 40
 _LICENCE = 5
-_CALL = re.compile(r"(?<!def )(?<!class )(?<!\w)((?:[\w\])]+\.)*)([A-Za-z_]\w*)\(")
 _BASES = re.compile(r"^\s*(?:export )?class \w+(?:\(| extends )([\w., ]+)")
-_COMMON_METHODS = frozenset({*dir(str), *dir(list), *dir(dict), *dir(set), *dir(object)})
-_OWN = ("self.", "cls.", "this.")
 _TEST_AFFIX = re.compile(r"^tests?_?|_?tests?$", re.IGNORECASE)
 _COMMENT = re.compile(r"\s*(?:#|//|/?\*|--|;|$)")
 _HEAD = 30
@@ -37,7 +35,6 @@ _MOST_ALIKE = 2
 _MOST_SIBLINGS = 4
 """The most classes of a file whose special method is compared with that of the meant class."""
 _MOST_USES_SEARCHED = 3
-_MOST_CALLED = 12
 _MOST_TOLD_BY_NAME = 1
 _MOST_RANKED = 2
 _MOST_RANKED_INSIDE = 2
@@ -87,7 +84,7 @@ def places_by_worth(
         return
     found = [*_meant(blocks, wanted.names)]
     for block in found:
-        yield from _short_around(blocks, block.first)
+        yield from short_around(blocks, block.first)
         yield from _pieces(block, first_only=True)
     if wanted.search:
         yield from _searched(lines, blocks, found, wanted)
@@ -136,7 +133,7 @@ def _meant(blocks: Sequence[CodeBlock], names: Sequence[str]) -> Iterator[CodeBl
     for name in names:
         hits, last = named(blocks, name), last_part(name)
         inside = [hit for hit in hits if any(is_inside(hit, owner) for owner in owners)]
-        if last in _COMMON_METHODS or (classes and last.startswith("test")):
+        if last in COMMON_METHODS or (classes and last.startswith("test")):
             top = (hit for hit in hits if not any(is_inside(hit, block) for block in blocks))
             yield from inside or top
         elif len(hits) > 1:
@@ -178,26 +175,26 @@ def _searched(
     ]
     yield from _told_by_name(blocks, wanted)
     for block in alike:
-        yield from _short_around(blocks, block.first)
+        yield from short_around(blocks, block.first)
         yield from _pieces(block, first_only=True)
     inside = [
         span
         for owner in (*found, *alike, *_bases(lines, blocks, found))
-        if _is_long(owner)
+        if is_long(owner)
         for span in _ranked(lines, (owner, *_parts_of(blocks, owner)), wanted.about)
     ]
     yield from inside
     special = [*_special(blocks, (*found, *alike, *_bases(lines, blocks, found)), wanted)]
     yield from special
-    near = [(block.first, block.last) for block in found if not _is_long(block)]
-    yield from _called(lines, blocks, (*special, *near))
+    near = [(block.first, block.last) for block in found if not is_long(block)]
+    yield from called(lines, blocks, (*special, *near))
     used = [*_uses(lines, blocks, wanted.names, _MOST_USES_SEARCHED)]
     yield from used
     for owner in _long_around(blocks, used):
         yield from _ranked(lines, _parts_of(blocks, owner), wanted.about, _MOST_RANKED_BESIDE)
-    yield from _called(lines, blocks, (*inside, *used))
+    yield from called(lines, blocks, (*inside, *used))
     if wanted.first:
-        yield from _callers(lines, blocks, (*near, *used))
+        yield from callers(lines, blocks, (*near, *used))
     if wanted.first or not (found or alike or used):
         for block in (*found, *alike):
             yield from _pieces(block, first_only=False)
@@ -226,7 +223,7 @@ def _special(
     where few classes have them.
     """
     for name in wanted.special:
-        hits = [block for block in blocks if block.name == name and not _is_long(block)]
+        hits = [block for block in blocks if block.name == name and not is_long(block)]
         own = [hit for hit in hits if any(is_inside(hit, owner) for owner in owners)]
         few = hits if wanted.first and len(hits) <= _MOST_SIBLINGS else ()
         yield from ((block.first, block.last) for block in dict.fromkeys((*own, *few)))
@@ -243,7 +240,7 @@ def _told_by_name(blocks: Sequence[CodeBlock], wanted: WantedPlaces) -> Iterator
         said = {*words(block.name)}
         about = said - {"test"}
         shared = len(about & told)
-        if about != said and shared and not _is_long(block) and 2 * shared >= len(about):
+        if about != said and shared and not is_long(block) and 2 * shared >= len(about):
             found.append((-shared / len(about), -shared, block))
     for *_, block in sorted(found)[:_MOST_TOLD_BY_NAME]:
         yield block.first, block.last
@@ -262,60 +259,13 @@ def _parts_of(blocks: Sequence[CodeBlock], owner: CodeBlock) -> list[CodeBlock]:
     return [block for block in blocks if is_inside(block, owner)]
 
 
-def _called(
-    lines: Sequence[str], blocks: Sequence[CodeBlock], spans: Sequence[Span]
-) -> Iterator[Span]:
-    """Yield the short definitions of the same file that some lines call."""
-    text = "\n".join(line[:LONGEST_LINE] for a, b in spans for line in lines[a - 1 : b])
-    calls = dict.fromkeys(
-        (name, bool(owner))
-        for owner, name in _CALL.findall(text)
-        if owner in _OWN or name not in (_COMMON_METHODS if owner else dir(builtins))
-    )
-    meant = [
-        block
-        for name, by_owner in calls
-        for block in _callable([each for each in blocks if each.name == name])
-        if by_owner or not _is_method(lines, block)
-    ]
-    for block in [each for each in meant if not _is_long(each)][:_MOST_CALLED]:
-        yield block.first, block.last
-
-
-def _callable(hits: Sequence[CodeBlock]) -> Sequence[CodeBlock]:
-    """Return the definitions that a call may mean: none where many have its name."""
-    return hits if len(hits) <= _MOST_ALIKE else ()
-
-
-def _is_method(lines: Sequence[str], block: CodeBlock) -> bool:
-    """Return whether a definition is called by an object only, as Python writes it."""
-    head = re.compile(rf"\bdef {re.escape(block.name)}\((?:self|cls)\b")
-    return any(head.search(line) for line in lines[block.first - 1 : block.last])
-
-
-def _callers(
-    lines: Sequence[str], blocks: Sequence[CodeBlock], spans: Sequence[Span]
-) -> Iterator[Span]:
-    """Yield the short definitions of the same file that call a definition shown whole."""
-    called = [block for block in blocks if (block.first, block.last) in spans]
-    names = dict.fromkeys(block.name for block in called)
-    for name in [*names][:_MOST_CALLED]:
-        call = re.compile(rf"(?<!def )(?<!class )\b{re.escape(name)}\(")
-        for number in (at for at, line in enumerate(lines, 1) if call.search(line)):
-            yield from _short_around(blocks, number)
-
-
 def _long_around(blocks: Sequence[CodeBlock], spans: Sequence[Span]) -> list[CodeBlock]:
     """Return the long definitions that hold parts and some of the spans, the innermost of each."""
     found: dict[CodeBlock, None] = {}
     for first, last in spans:
         around = [each for each in blocks if each.first < first and last <= each.last]
-        found.update(dict.fromkeys(filter(_is_long, around[-1:])))
+        found.update(dict.fromkeys(filter(is_long, around[-1:])))
     return [owner for owner in found if _parts_of(blocks, owner)][:_MOST_ALIKE]
-
-
-def _is_long(block: CodeBlock) -> bool:
-    return block.last - block.first >= _SHORT_BLOCK
 
 
 def beginning_of(lines: Sequence[str]) -> Span:
@@ -362,18 +312,10 @@ def _uses(
         seen: dict[Span, None] = {}
         for number in telling_uses(lines, blocks, as_searched(name)):
             here = clipped(number - around, number + around, len(lines))
-            seen.update(dict.fromkeys([*_short_around(blocks, number)] or [here]))
+            seen.update(dict.fromkeys([*short_around(blocks, number)] or [here]))
             if len(seen) == most:
                 break
         yield from seen
-
-
-def _short_around(blocks: Sequence[CodeBlock], line: int) -> Iterator[Span]:
-    """Yield the longest definition around a line that is still short, if there is one."""
-    spans = [(block.first, block.last) for block in blocks if block.first <= line <= block.last]
-    short = [(first, last) for first, last in spans if last - first < _SHORT_BLOCK]
-    if short:
-        yield max(short, key=lambda span: span[1] - span[0])
 
 
 def _ranked(
@@ -402,5 +344,5 @@ def _ranked(
         for first, last in spans
     ]
     for place, _score in Ranking(texts).best(about, most):
-        yield from _short_around(blocks, spans[place][0])
+        yield from short_around(blocks, spans[place][0])
         yield spans[place]
