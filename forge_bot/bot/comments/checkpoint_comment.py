@@ -57,7 +57,7 @@ def checkpoint(view: RunView, limit: int = LIMIT) -> str:
 
 
 def _pushed_by_hand(view: RunView) -> str:
-    """What a yes to workflow files leads to, where the token cannot push them."""
+    """Say what a yes to workflow files leads to, where the token cannot push them."""
     files = listed([escape.code(path) for path in view.by_hand[:5]])
     return say("checkpoint.pushed_by_hand", files=files) if files else ""
 
