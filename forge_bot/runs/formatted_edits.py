@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from posixpath import commonpath, splitext
 
 from forge_bot.agent.tries import FormattedFile, named
-from forge_bot.errors import CannotJudge, PathEscapes
+from forge_bot.errors import CannotJudge, PathEscapes, WriteFailed
 from forge_bot.git import Tree, blob_id
 from forge_bot.project.detected_commands import Command
 from forge_bot.project.formatters import takes
@@ -165,5 +165,6 @@ def _read(place: Tree, path: str) -> bytes | None:
 
 
 def _write(place: Tree, path: str, data: bytes) -> None:
-    with suppress(PathEscapes):
+    """Write a file of the tree, unless a command left something else in its place."""
+    with suppress(PathEscapes, WriteFailed):
         write_whole(inside(place.path, path), data)

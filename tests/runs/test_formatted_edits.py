@@ -121,12 +121,13 @@ def test_what_a_manifest_configures_can_be_switched_off(tmp_path: Path) -> None:
     assert "formatted" not in document(here)
 
 
-@pytest.mark.parametrize("does", ["link", "other file", "grows", "fails"])
+@pytest.mark.parametrize("does", ["link", "folder", "other file", "grows", "fails"])
 def test_a_formatter_changes_nothing_but_the_files_of_the_edits(tmp_path: Path, does: str) -> None:
     outside = tmp_path / "outside.py"
     outside.write_text("untouched = 1   \n")
     trick = {
         "link": f"path.unlink(); path.symlink_to({str(outside)!r})",
+        "folder": "path.unlink(); path.mkdir(); (path / 'inside').touch()",
         "other file": "path.with_name('triple.py').write_text('TRIPLE = 3\\n'); path.write_text('')",
         "grows": "path.write_text('#' * 100_000)",
         "fails": "path.write_text(''); sys.exit(3)",
