@@ -13,7 +13,7 @@ from forge_bot.bot.comments.reply import CommentReply
 from forge_bot.bot.comments.run_view import RunView
 from forge_bot.bot.job_context import JobContext
 from forge_bot.bot.thread import Thread, ThreadCommand
-from forge_bot.engine.reports import BaseConflicted, RequestRefreshed
+from forge_bot.engine.reports import BaseConflicted, BudgetRaised, RequestRefreshed
 from forge_bot.errors import (
     AnswerNotOffered,
     CannotUpdate,
@@ -152,7 +152,7 @@ def _told(
         writer.say(_refusal(error, command, writer.view(run), writer.commands), spoken)
         return
     budget = run.state.budget
-    if isinstance(command, said.Continue) and budget.cap is None and budget.token_cap is None:
+    if isinstance(report, BudgetRaised) and budget.cap is None and budget.token_cap is None:
         writer.say(command_replies.no_budget(writer.view(run)), spoken)
         return
     writer.react(spoken.comment, "rocket")
