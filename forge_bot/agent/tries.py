@@ -128,9 +128,12 @@ def _formatting(outcome: TryOutcome) -> list[str]:
 
 
 def _seen(outcome: TryOutcome) -> list[str]:
-    """Return the commands that ran, and the tests that turned green."""
+    """Return the commands that ran, the tests that turned green, and what the tests of the edits
+    do without the rest of them.
+    """
     green = [f"- Red before the edits, green now: {named(outcome.green)}."] if outcome.green else []
-    return [*(f"- {sentence}" for sentence in outcome.ran), *green]
+    without = outcome.without.facts if outcome.without is not None else ()
+    return [*(f"- {sentence}" for sentence in (*outcome.ran, *without)), *green]
 
 
 def named(items: Sequence[str], most: int = _NAMED) -> str:

@@ -17,6 +17,7 @@ from tests.runs.test_tries import (
     RIGHT,
     TEST,
     commands,
+    document,
     said,
     stage,
     talker,
@@ -58,6 +59,7 @@ def test_of_several_tests_those_that_fail_without_the_change_are_named(tmp_path:
     assert fact == (
         "Without the change, 1 of 2 tests in `tests/test_double.py` fails: `test_double`."
     )
+    assert f"- {fact}" in document(here).splitlines()
 
 
 def test_tests_that_all_fail_without_the_change_are_counted(tmp_path: Path) -> None:
@@ -79,7 +81,9 @@ def test_a_test_that_passes_without_the_change_too_is_told_as_such(tmp_path: Pat
     guard = TEST.format(module="double", name="double", value=2).replace("(2)", "(1)")
     guard = guard.replace("(0), 0", "(1), 2")
     here.go_on(talker(done(MENDED, wrote("tests/test_double.py", guard))))
-    assert facts(here) == ["Without the change, the 2 tests in `tests/test_double.py` pass too."]
+    (fact,) = facts(here)
+    assert fact == "Without the change, the 2 tests in `tests/test_double.py` pass too."
+    assert f"- {fact}" in document(here).splitlines()
 
 
 def test_tests_of_what_is_not_there_without_the_change_cannot_be_loaded(tmp_path: Path) -> None:
