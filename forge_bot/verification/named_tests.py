@@ -6,7 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from posixpath import basename, dirname
 
 from forge_bot.values import Frozen
-from forge_bot.verification.selected_tests import Words, literal, runner_of, select_tests
+from forge_bot.verification.selected_tests import (
+    Words,
+    literal,
+    runner_of,
+    runner_words,
+    select_tests,
+)
 
 _LINE = re.compile(r":\d+(?:-\d+)?$")
 _CALL = re.compile(r"\([^()]*\)$")
@@ -17,6 +23,9 @@ _SKIPPED = re.compile(
 )
 _ESCAPED_QUOTE = re.compile(r"\\([\"'`])")
 _WORD = re.compile(r"\w+")
+_OPEN = re.compile(r"…|%[sdifjopc#$]|\$\{[^}]*\}|\$[\w.#]+")
+"""A place of a title for a value, as `each` of Jest and Vitest has them, or where it is cut."""
+
 _CUT = "…"
 _LEAST_OF_CUT = 8
 """Letters of a title that is cut short: fewer fit by chance."""
@@ -40,8 +49,9 @@ def plain_name(name: str) -> str:
 
 def title_of(name: str) -> str:
     """Return the part of a name that its definition has: `test_a` of `tests/a.py::A::test_a[1]`."""
-    last = _STEPS.split(_CALL.sub("", plain_name(name)))[-1]
-    last = _LABEL.sub("", last).strip()
+    last = _STEPS.split(plain_name(name))[-1].strip()
+    if " " not in last:
+        last = _LABEL.sub("", _CALL.sub("", last))
     if re.fullmatch(r"Test\w*/.+", last):
         return last.split("/")[0]
     return last.rpartition(".")[2] if re.fullmatch(r"\w+(?:\.\w+)+", last) else last
@@ -124,11 +134,42 @@ def select_place(argv: Sequence[str], place: TestPlace, script: str = "") -> Wor
         case "cargo" if place.path.endswith(".rs") and place.name:
             return (*words, *(() if "--" in words else ("--",)), place.name)
         case "jest" | "vitest":
-            handed = ("--",) if words[0] == "npm" and "--" not in words else ()
-            title = ("-t", literal(place.name)) if place.name else ()
-            return (*words, *handed, place.path, *title)
+            return _of_scripts(words, [place], script)
         case _:
             return None
+
+
+def select_places(
+    argv: Sequence[str], wanted: Sequence[TestPlace], script: str = ""
+) -> Words | None:
+    """Return the words that run some tests at once; None if the runner cannot select them so."""
+    words = tuple(argv)
+    match runner_of(words, script):
+        case "pytest":
+            selection = select_tests(words, [node_of(place) for place in wanted])
+            return selection.argv if selection is not None else None
+        case "unittest":
+            chosen = [select_place(words, place) or () for place in wanted]
+            return (*words, *(word for each in chosen for word in each[len(words) :]))
+        case "jest" | "vitest" if all(place.name for place in wanted):
+            return _of_scripts(words, wanted, script)
+        case _:
+            return None
+
+
+def _of_scripts(words: Words, wanted: Sequence[TestPlace], script: str) -> Words | None:
+    """Name the files, and the tests by one pattern, for Jest and Vitest."""
+    handed = runner_words(words, script)
+    if handed is None:
+        return None
+    titles = dict.fromkeys(_pattern(place.name) for place in wanted if place.name)
+    paths = dict.fromkeys(place.path for place in wanted)
+    return (*handed, *paths, *(("-t", "|".join(titles)) if titles else ()))
+
+
+def _pattern(title: str) -> str:
+    """Return a pattern of JavaScript for a title of the source, in which values are left open."""
+    return ".*".join(map(literal, _OPEN.split(title)))
 
 
 def is_listed(title: str, output: str) -> bool:

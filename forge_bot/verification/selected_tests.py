@@ -15,6 +15,7 @@ _GO = re.compile(r"(?P<package>\S+) (?P<test>Test\w*|Example\w*|Fuzz\w*)(?:/.*)?
 _RUST = re.compile(r"\w+(?:::\w+)*")
 _SCRIPT = re.compile(r"(?P<path>[^|›>]+\.[cm]?[jt]sx?) (?P<sign>[›>]) (?P<title>.+)")
 _SUITE_FAILED = "Test suite failed to run"
+_JAVASCRIPT = ("jest", "vitest")
 _MANAGERS = frozenset({"npm", "pnpm", "yarn", "bun"})
 _BROKEN = " (error)"
 
@@ -59,7 +60,25 @@ def runner_of(words: Words, script: str = "") -> str:
     if "unittest" in words or ("manage.py" in programs and "test" in words):
         return "unittest"
     handed = {*re.findall(r"[\w-]+", script)} if words[:1] and words[0] in _MANAGERS else set[str]()
-    return next((name for name in ("jest", "vitest") if name in programs | handed), "")
+    return next((name for name in _JAVASCRIPT if name in programs | handed), "")
+
+
+def runner_words(words: Words, script: str = "") -> Words | None:
+    """Return the words of a command up to the place where its runner of JavaScript takes files and
+    titles; None if it cannot be handed any.
+
+    A package manager hands them to the last command of its script. An earlier one is called itself,
+    as the script calls it.
+    """
+    if not words or words[0] not in _MANAGERS or not script:
+        return words
+    calls = re.split(r"&&|\|\||[;|&]", script)
+    if runner_of(words, calls[-1]):
+        return (*words, "--") if words[0] == "npm" and "--" not in words else words
+    for call in map(str.split, calls):
+        if call and call[0] in _JAVASCRIPT:
+            return (f"node_modules/.bin/{call[0]}", *call[1:])
+    return None
 
 
 def _runner(words: Words) -> _Runner | None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from forge_bot.verification.named_tests import is_listed, places, select_place
+from forge_bot.verification.named_tests import is_listed, places, select_place, select_places
 
 TEXTS = {
     "tests/test_cli.py": (
@@ -53,6 +53,40 @@ def test_a_title_is_found_by_its_words_as_a_reader_sees_them() -> None:
         assert [place.path for place in places(title, TEXTS)] == ["web/sum.test.ts"], title
     for title in ("adds …", "adds three …", "…"):
         assert places(title, TEXTS) == (), title
+
+
+@pytest.mark.parametrize(
+    ("script", "before"),
+    [
+        ("tsc && jest", "npm test --"),
+        ("NODE_ENV=test jest --ci", "npm test --"),
+        ("jest --ci && npm run check:types", "node_modules/.bin/jest --ci"),
+        ("vitest run; echo done", "node_modules/.bin/vitest run"),
+        ("cross-env A=1 jest && tsc", ""),
+    ],
+)
+def test_a_title_is_handed_to_the_runner_and_not_to_what_a_script_runs_after_it(
+    script: str, before: str
+) -> None:
+    (place,) = places("adds two numbers", TEXTS)
+    words = select_place(["npm", "test"], place, script)
+    wanted = [*f"{before} web/sum.test.ts -t".split(), "adds two numbers"]
+    assert words == (tuple(wanted) if before else None)
+
+
+def test_titles_are_selected_at_once_and_their_values_are_left_open() -> None:
+    texts = {
+        "a.test.js": "it('%s is $kind', f); it('says `${word}` twice over', f); it(\"adds (a)\", f)"
+    }
+    wanted = [*places("%s is $kind", texts), *places("adds (a)", texts)]
+    assert select_places(["npx", "jest"], wanted) == (
+        "npx", "jest", "a.test.js", "-t", r".* is .*|adds \(a\)"
+    )  # fmt: skip
+    (cut,) = places("says …` twice over", texts)
+    words = select_places(["npx", "jest"], [cut])
+    assert words is not None
+    assert words[-1] == "says .*` twice over"
+    assert select_places(["npx", "mocha"], [cut]) is None
 
 
 def test_one_name_in_two_files_is_found_twice_and_a_commented_one_never() -> None:
