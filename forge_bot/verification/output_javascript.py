@@ -26,7 +26,8 @@ _JEST_LOW = re.compile(r"Jest: .*coverage threshold .*not met.*")
 
 _VITEST_TESTS = re.compile(r" +Tests  (?P<counts>.*\(\d+\))")
 _VITEST_FILES = re.compile(r" +Test Files  (?P<counts>.*\(\d+\))")
-_VITEST_FAILED = re.compile(r" FAIL  (?P<name>.+?)(?: \[ [^\[\]]* \])?")
+_VITEST_FAILED = re.compile(r" FAIL  (?:\|[^|]+\| | [^\s|]+  )?(?P<name>\S.*?)(?: \[ [^\[\]]* \])?")
+"""A failed test; the name of its project stands before the path, which begins in the project."""
 _VITEST_LOW = re.compile(r"ERROR: Coverage for .* does not meet .*threshold.*")
 
 _MOCHA_COUNT = re.compile(r"  (?P<number>\d+) (?P<what>passing|failing)(?: \(.*\))?")

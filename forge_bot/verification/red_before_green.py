@@ -11,6 +11,7 @@ from forge_bot.verification.selected_tests import select_tests
 _NAMES_FILES = re.compile(r"::|\.[cm]?[jt]sx? [›>] |^\w+ \([\w.]+\)")
 """Names of tests that tell their file: of pytest, of Jest and Vitest, of unittest."""
 _FILE_BEFORE = re.compile(r"^.+?(?:::| [›>] )")
+_PATH_END = re.compile(r"(?:::| [›>] )$")
 _UNITTEST = re.compile(r"^(\w+) \([\w.]+\)")
 _NO_TEST = re.compile(
     r"\[(?:build|setup) failed\]|_FailedTest|^setUp|^tearDown| panicked$|\(error\)$"
@@ -41,6 +42,10 @@ def of_files(names: Sequence[str], files: Collection[str]) -> tuple[str, ...]:
 
 def _in(name: str, file: str) -> bool:
     stem = basename(file).split(".")[0]
+    told = _FILE_BEFORE.match(name)
+    if told is not None and f"/{file}".endswith(f"/{_PATH_END.sub('', told[0])}"):
+        # Vitest names a file as its project sees it.
+        return True
     return name.startswith((f"{file}:", f"{file} ")) or stem in re.split(r"[.()\s]+", name)
 
 
@@ -51,7 +56,9 @@ def short_names(names: Sequence[str], files: Collection[str]) -> tuple[str, ...]
 
 
 def _starts(name: str, files: Collection[str]) -> bool:
-    return any(name.startswith(file) for file in files)
+    return any(name.startswith(file) for file in files) or bool(
+        _FILE_BEFORE.match(name) and any(_in(name, file) for file in files)
+    )
 
 
 def not_loaded(result: CommandResult) -> bool:

@@ -13,6 +13,7 @@ import pytest
 from forge_bot.values import CommandName, CommandResult
 from forge_bot.verification.command_outcome import read_outcome
 from forge_bot.verification.judgement import UNNAMED, Judgement, judge, newly_failing
+from forge_bot.verification.red_before_green import of_files, short_names
 from forge_bot.verification.shown_output import TAIL_CHARACTERS, TAIL_LINES
 
 OUTPUTS = Path(__file__).parent.parent / "fixtures" / "outputs"
@@ -530,3 +531,14 @@ def test_a_hostile_output_is_read_in_a_moment(text: str) -> None:
     read_outcome(LINT, ["x"], 1, text, 1)
     read_outcome(TEST, ["x"], 1, f"{text}\n Test Files  1 failed (1)\n", 1)
     assert process_time() - start < 5
+
+
+def test_vitest_names_a_test_below_its_project_by_the_file_as_the_project_sees_it() -> None:
+    said = "src/tests/range.test.ts > draft 4"
+    output = f" FAIL   zod  {said}\n FAIL  |core| {said} x\n Test Files  1 failed (1)\n Tests  2 failed (2)\n"
+    failures = read_outcome(TEST, ["pnpm", "test"], 1, output, 1).failures
+    assert failures == (said, f"{said} x")
+    inside = ["packages/zod/src/tests/range.test.ts"]
+    assert of_files(failures, inside) == failures
+    assert of_files(failures, ["packages/zod/src/tests/ange.test.ts"]) == ()
+    assert short_names(failures, inside) == ("draft 4", "draft 4 x")

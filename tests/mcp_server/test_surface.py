@@ -309,7 +309,8 @@ async def test_a_long_call_tells_what_it_does(sample: Sample, mode: str) -> None
         )
     assert heard[0] == "Setup"
     assert any(words.startswith("test: python3 -m unittest") for words in heard)
-    assert heard[-1].startswith("test ended with ")
+    assert heard[-2].startswith("test ended with ")
+    assert heard[-1] == "3 failures were there before the change; only new ones count"
 
 
 async def test_preferences_are_kept_for_the_next_run(sample: Sample) -> None:
