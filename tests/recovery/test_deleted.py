@@ -122,4 +122,5 @@ def test_a_folder_that_was_deleted_while_its_state_stayed_is_no_obstacle(
         assert world.git("rev-parse", f"refs/heads/{branch}", folder=remote) == world.git(
             "rev-parse", branch
         )
-        assert play.total == asked + 5
+        assert play.total > asked
+        assert {*play.asked.values()} == {1}, "no model is asked the same twice"
