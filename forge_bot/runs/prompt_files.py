@@ -189,11 +189,8 @@ class PromptFiles:
         left = [f"`{path}`: {sizes[path]:,} bytes" for path in paths if path not in raw]
         waiting = [path for path in dict.fromkeys(paths) if path in raw]
         for place, path in enumerate(waiting):
-            if b"\0" in raw[path][:8_000]:
-                left.append(f"`{path}`: not a text file")
-                continue
-            if not raw[path].strip():
-                left.append(f"`{path}`: empty")
+            if why := _unreadable(raw[path]):
+                left.append(f"`{path}`: {why}")
                 continue
             if path in changed:
                 self._shown.pop(path, None)
@@ -201,11 +198,9 @@ class PromptFiles:
             later = [sizes[each] for each in waiting[place:]]
             share = _share(room, later) if search else max(_LEAST, room // len(later))
             most = limits.again if path in self._shown else limits.each
-            share = _FOR_FIRST if first else min(share, most)
-            if is_prose(path):
-                share = min(share, _PROSE_FOR_REQUEST if search else _PROSE)
-            elif search and not first and belongs_to_tests(path):
-                share = min(share, _TESTS_FOR_REQUEST)
+            share = _most_of_kind(
+                path, _FOR_FIRST if first else min(share, most), search=search, first=first
+            )
             text = raw[path].decode("utf-8", "replace")
             made = self._shown_part(
                 path, text, found, min(share, room), now=path in changed, search=search, first=first
@@ -274,6 +269,22 @@ class PromptFiles:
         before = self.repository.objects(self.base, paths)
         after = self.repository.objects(commit, paths)
         return {path for path in paths if before.get(path) and before[path] != after.get(path)}
+
+
+def _unreadable(raw: bytes) -> str:
+    """Return why a file is not shown; empty if it is a text."""
+    if b"\0" in raw[:8_000]:
+        return "not a text file"
+    return "" if raw.strip() else "empty"
+
+
+def _most_of_kind(path: str, share: int, *, search: bool, first: bool) -> int:
+    """Return the characters for a file: pages, and tests behind a request, get less."""
+    if is_prose(path):
+        return min(share, _PROSE_FOR_REQUEST if search else _PROSE)
+    if search and not first and belongs_to_tests(path):
+        return min(share, _TESTS_FOR_REQUEST)
+    return share
 
 
 def _share(room: int, sizes: Sequence[int]) -> int:
