@@ -13,7 +13,7 @@ from forge_bot.agent.model_answers import Edit
 from forge_bot.agent.model_feedback import fenced, printable
 from forge_bot.agent.paths import inside, normalise
 from forge_bot.agent.providers.git_read_only import git
-from forge_bot.agent.text_files import NotText, TextFile, flat
+from forge_bot.agent.text_files import NotText, TextFile, first_line_end, flat
 from forge_bot.errors import PathEscapes
 from forge_bot.sentences import say
 from forge_bot.values import Frozen
@@ -24,6 +24,8 @@ _MOST_BYTES = 2_500_000
 _MOST_LINES_NAMED = 8
 _PATH_SHOWN = 200
 _SUBMODULE = "160000"
+_FILES_BESIDE = 10
+"""Files of a kind that tell the line end of a new one."""
 
 _LONGEST_PART = 255
 """The maximum bytes of one name: the limit of ext4, APFS and NTFS, and of most others."""
@@ -78,6 +80,19 @@ class Folder:
         self._refuse_double(normalise(path))
         return None
 
+    def line_end_beside(self, path: str) -> str:
+        """Return the line end of a new file: CRLF if all files of its kind have it in the nearest
+        folder that holds any.
+        """
+        new = PurePosixPath(path)
+        for parent in new.parents:
+            folder = self._root / parent
+            files = sorted(folder.iterdir()) if folder.is_dir() else []
+            same = [each for each in files if each.suffix == new.suffix and not each.is_symlink()]
+            if ends := {first_line_end(each) for each in same[:_FILES_BESIDE]} - {""}:
+                return "\r\n" if ends == {"\r\n"} else "\n"
+        return "\n"
+
     def _refuse_foreign(self, path: str) -> None:
         """Refuse files in a submodule or a nested repository:
 
@@ -124,13 +139,16 @@ class Folder:
             here /= part
 
 
-def plan_edits(read: Read, edits: Sequence[Edit]) -> EditPlan:
+def plan_edits(
+    read: Read, edits: Sequence[Edit], line_end: Callable[[str], str] = lambda _: "\n"
+) -> EditPlan:
     """Apply the edits in order, each to the result of the previous ones.
 
-    `read` returns the bytes of a file now, None if there is none, and may raise PathEscapes. An
-    edit that is already applied changes nothing. Files without a change are not in the plan.
+    `read` returns the bytes of a file now, None if there is none, and may raise PathEscapes.
+    `line_end` returns the line end of a new file. An edit that is already applied changes nothing.
+    Files without a change are not in the plan.
     """
-    tree = _Tree(read)
+    tree = _Tree(read, line_end)
     problems: list[str] = []
     for number, edit in enumerate(edits, 1):
         try:
@@ -150,8 +168,9 @@ class _Problem(Exception):
 class _Tree:
     """The files an edit list touches: before the edits, and now."""
 
-    def __init__(self, read: Read) -> None:
+    def __init__(self, read: Read, line_end: Callable[[str], str]) -> None:
         self._read = read
+        self._line_end = line_end
         self._before: dict[str, bytes | None] = {}
         self._now: dict[str, bytes | None] = {}
 
@@ -165,7 +184,11 @@ class _Tree:
             case "write":
                 if there is None and (fault := _name_problem(path)):
                     raise _Problem(fault)
-                self._now[path] = _written(there, edit.new)
+                self._now[path] = (
+                    self._made(path, edit.new)
+                    if there is None
+                    else _text(there).rewritten(edit.new).data
+                )
             case "delete":
                 if there is None:
                     raise _Problem("there is no such file, so it cannot be deleted.")
@@ -177,6 +200,11 @@ class _Tree:
                 self._now[path] = change(_text(there), edit).data
         if len(self._now[path] or b"") > _MOST_BYTES:
             raise _Problem(f"the file would be larger than {_MOST_BYTES:,} bytes.")
+
+    def _made(self, path: str, new: str) -> bytes:
+        """Return a new file; its own CRLF are kept."""
+        text = new if "\r\n" in new else new.replace("\n", self._line_end(path))
+        return text.encode("utf-8")
 
     def changed(self) -> tuple[tuple[str, bytes | None], ...]:
         return tuple(
@@ -241,10 +269,6 @@ def _text(data: bytes) -> TextFile:
         return TextFile.read(data)
     except NotText as error:
         raise _Problem(f"{error}, which cannot be edited.") from None
-
-
-def _written(there: bytes | None, new: str) -> bytes:
-    return new.encode("utf-8") if there is None else _text(there).rewritten(new).data
 
 
 def _replaced(file: TextFile, edit: Edit) -> TextFile:

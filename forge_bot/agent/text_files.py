@@ -3,11 +3,14 @@
 import re
 from bisect import bisect_left
 from functools import cached_property
+from pathlib import Path
 
 from forge_bot.values import Frozen
 
 _BOM = b"\xef\xbb\xbf"
 _LINE_END = re.compile(r"\r?\n")
+_LONGEST_LINE = 10_000
+"""The bytes within which a file's first line has to end."""
 
 
 class NotText(Exception):
@@ -81,3 +84,15 @@ class TextFile(Frozen):
 def flat(text: str) -> str:
     """Return the text with every CRLF as LF."""
     return text.replace("\r\n", "\n")
+
+
+def first_line_end(place: Path) -> str:
+    """Return the end of the first line of an ordinary file; empty if it has none."""
+    try:
+        if not place.is_file():
+            return ""
+        with place.open("rb") as file:
+            first = file.readline(_LONGEST_LINE)
+    except OSError:
+        return ""
+    return "\r\n" if first.endswith(b"\r\n") else "\n" if first.endswith(b"\n") else ""

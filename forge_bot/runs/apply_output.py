@@ -140,7 +140,8 @@ class OutputApplier:
         return bool(self._risky(tuple(after), lambda path: (before.read(path), after[path])))
 
     def _plan(self, answer: Change, tree: Tree) -> EditPlan:
-        return plan_edits(Folder(tree.path).read, answer.edits)
+        folder = Folder(tree.path)
+        return plan_edits(folder.read, answer.edits, folder.line_end_beside)
 
     def land(
         self,

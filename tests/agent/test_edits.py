@@ -412,6 +412,38 @@ def test_a_folder_refuses_links_folders_and_doubles(tmp_path: Path, path: str, s
     assert said in planned.problems[0]
 
 
+# -- line ends of new files
+
+
+@pytest.mark.parametrize(
+    ("path", "new", "written"),
+    [
+        ("src/new.cs", "a\nb\n", b"a\r\nb\r\n"),
+        ("src/deep/er/new.cs", "a\n", b"a\r\n"),
+        ("mixed/new.cs", "a\n", b"a\n"),
+        ("src/new.sh", "a\n", b"a\n"),
+        ("src/new.md", "a\n", b"a\n"),
+        ("mixed/new.bat", "a\r\nb\n", b"a\r\nb\n"),
+    ],
+)
+def test_a_new_file_has_the_line_ends_of_the_files_of_its_kind_that_are_nearest(
+    tmp_path: Path, path: str, new: str, written: bytes
+) -> None:
+    for name, data in {
+        "src/one.cs": b"1\r\n2\r\n",
+        "src/empty.cs": b"",
+        "src/run.sh": b"1\n",
+        "mixed/one.cs": b"1\r\n",
+        "mixed/two.cs": b"1\n",
+        "three.md": b"one line",
+    }.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(data)
+    tree = Folder(tmp_path)
+    planned = plan_edits(tree.read, [edit(path, "write", new=new)], tree.line_end_beside)
+    assert planned == EditPlan(files=((path, written),))
+
+
 # -- large files
 
 

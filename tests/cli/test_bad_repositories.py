@@ -116,7 +116,7 @@ def test_no_setting_about_files_changes_what_is_committed(sample: Sample) -> Non
     ):
         sample.git("config", *setting.split("="))
     two = {"path": "windows.txt", "operation": "replace", "old": "two", "new": "2\nthree"}
-    done = whole(sample, two, write("marked.txt", "uno\n"))
+    done = whole(sample, two, write("marked.txt", "uno\n"), write("fresh.txt", "a\nb\n"))
     assert done.code == 0, done
     assert not sample.git("diff", "--name-only", f"main...{sample.branch}", "--", "README.md")
 
@@ -125,6 +125,7 @@ def test_no_setting_about_files_changes_what_is_committed(sample: Sample) -> Non
 
     assert bytes_of("windows.txt") == b"one\r\n2\r\nthree\r\n"
     assert bytes_of("marked.txt") == b"\xef\xbb\xbfuno\r\n"
+    assert bytes_of("fresh.txt") == b"a\r\nb\r\n"
 
 
 def test_variables_of_another_git_call_mislead_nobody(
