@@ -16,6 +16,25 @@ class ForgeError(Exception):
     """The way out that each face words in its own commands (`interaction/remedy_words.py`)."""
     exit_code: ClassVar[int] = 1
 
+    def __init_subclass__(
+        cls,
+        *,
+        code: str = "",
+        hint: str | None = None,
+        remedy: Remedy | None = None,
+        exit_code: int | None = None,
+    ) -> None:
+        """Take the facts of a class. A class with a code has the hint of its own name, in
+        `hints.toml` under the name of its file, unless it names another one or "" for none.
+        """
+        if code:
+            cls.code = code
+            cls.hint = _own_hint(cls.__module__, cls.__name__) if hint is None else hint
+        if remedy is not None:
+            cls.usual_remedy = remedy
+        if exit_code is not None:
+            cls.exit_code = exit_code
+
     def __init__(
         self,
         message: str,
@@ -39,6 +58,12 @@ class ForgeError(Exception):
         return self.code.partition("-")[0]
 
 
+def _own_hint(module: str, name: str) -> str:
+    words = "".join(f"_{each.lower()}" if each.isupper() else each for each in name).lstrip("_")
+    file = module.rpartition("errors_of_")[2]
+    return f"hints.{file}.{words.replace('git_hub', 'github')}"
+
+
 def registry() -> dict[str, type[ForgeError]]:
     """All error classes that can be raised, by code."""
 
@@ -50,29 +75,20 @@ def registry() -> dict[str, type[ForgeError]]:
     return {cls.code: cls for cls in below(ForgeError) if "code" in cls.__dict__}
 
 
-class RequestError(ForgeError):
+class RequestError(ForgeError, exit_code=2):
     """An error for a request that cannot be carried out as asked."""
 
-    exit_code = 2
 
-
-class SetupError(ForgeError):
+class SetupError(ForgeError, exit_code=5):
     """The repository or the machine is not ready for a run."""
 
-    exit_code = 5
 
-
-class RunError(ForgeError):
+class RunError(ForgeError, exit_code=5):
     """This run cannot do that now."""
 
-    exit_code = 5
 
-
-class ReportRejected(RunError):
+class ReportRejected(RunError, code="REPORT-001", hint="hints.run.report_rejected"):
     """A report that does not fit the state of its run; the state is unchanged."""
-
-    code = "REPORT-001"
-    hint = "hints.run.report_rejected"
 
 
 class StateError(ForgeError):

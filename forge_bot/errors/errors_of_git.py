@@ -6,46 +6,28 @@ from forge_bot.errors.error_base import SetupError
 from forge_bot.remedies import Remedy
 
 
-class NotARepository(SetupError):
+class NotARepository(SetupError, code="GIT-001"):
     """The folder is not inside a git work tree."""
 
-    code = "GIT-001"
-    hint = "hints.git.not_a_repository"
 
-
-class DetachedHead(SetupError):
+class DetachedHead(SetupError, code="GIT-002"):
     """HEAD names no branch, so there is no base to start from or return to."""
 
-    code = "GIT-002"
-    hint = "hints.git.detached_head"
 
-
-class NoCommits(SetupError):
+class NoCommits(SetupError, code="GIT-003"):
     """The repository has no commit yet."""
 
-    code = "GIT-003"
-    hint = "hints.git.no_commits"
 
-
-class DirtyTree(SetupError):
+class DirtyTree(SetupError, code="GIT-004"):
     """Uncommitted work stands where the run would have to write."""
 
-    code = "GIT-004"
-    hint = "hints.git.dirty_tree"
 
-
-class BranchExists(SetupError):
+class BranchExists(SetupError, code="GIT-005"):
     """The branch that was asked for exists already."""
 
-    code = "GIT-005"
-    hint = "hints.git.branch_exists"
 
-
-class GitFailed(SetupError):
+class GitFailed(SetupError, code="GIT-006"):
     """A git command failed; its own words are in the message."""
-
-    code = "GIT-006"
-    hint = "hints.git.git_failed"
 
     def __init__(
         self,
@@ -92,8 +74,5 @@ class PushRefused(GitFailed):
         self.branch = branch
 
 
-class GitMissing(SetupError):
+class GitMissing(SetupError, code="GIT-007"):
     """git is not installed, or too old."""
-
-    code = "GIT-007"
-    hint = "hints.git.git_missing"

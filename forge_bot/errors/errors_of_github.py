@@ -3,39 +3,24 @@
 from forge_bot.errors.error_base import GitHubError
 
 
-class TokenRefused(GitHubError):
+class TokenRefused(GitHubError, code="GITHUB-001"):
     """GitHub does not accept the token."""
 
-    code = "GITHUB-001"
-    hint = "hints.github.token_refused"
 
-
-class PermissionMissing(GitHubError):
+class PermissionMissing(GitHubError, code="GITHUB-002"):
     """The token may not do that; the message names the permission where GitHub tells it."""
 
-    code = "GITHUB-002"
-    hint = "hints.github.permission_missing"
 
-
-class NotOnGitHub(GitHubError):
+class NotOnGitHub(GitHubError, code="GITHUB-003"):
     """It is not there, was deleted, or the token may not know of it."""
 
-    code = "GITHUB-003"
-    hint = "hints.github.not_on_github"
 
-
-class GhFailed(GitHubError):
+class GhFailed(GitHubError, code="GITHUB-012"):
     """The command gh is missing, or could not do what it was asked; its own words are shown."""
 
-    code = "GITHUB-012"
-    hint = "hints.github.gh_failed"
 
-
-class GitHubRefused(GitHubError):
+class GitHubRefused(GitHubError, code="GITHUB-004"):
     """GitHub does not take what was sent; details name the fields."""
-
-    code = "GITHUB-004"
-    hint = "hints.github.github_refused"
 
     def __init__(
         self,
@@ -50,20 +35,14 @@ class GitHubRefused(GitHubError):
         self.exists_already = exists_already
 
 
-class ConversationLocked(GitHubError):
+class ConversationLocked(GitHubError, code="GITHUB-005"):
     """The issue or pull request is locked, and the token belongs to nobody who may talk there."""
 
-    code = "GITHUB-005"
-    hint = "hints.github.conversation_locked"
 
-
-class RateLimited(GitHubError):
+class RateLimited(GitHubError, code="GITHUB-006"):
     """A limit of GitHub is used up for longer than may be waited here; `seconds` says for how long,
     where GitHub tells it.
     """
-
-    code = "GITHUB-006"
-    hint = "hints.github.rate_limited"
 
     def __init__(
         self,
@@ -77,32 +56,20 @@ class RateLimited(GitHubError):
         self.seconds = seconds
 
 
-class GitHubUnavailable(GitHubError):
+class GitHubUnavailable(GitHubError, code="GITHUB-007"):
     """GitHub failed, or did not answer in time."""
 
-    code = "GITHUB-007"
-    hint = "hints.github.github_unavailable"
 
-
-class StrangeAnswer(GitHubError):
+class StrangeAnswer(GitHubError, code="GITHUB-008"):
     """An error for an answer that is not GitHub's."""
 
-    code = "GITHUB-008"
-    hint = "hints.github.strange_answer"
 
-
-class TextTooLong(GitHubError):
+class TextTooLong(GitHubError, code="GITHUB-009"):
     """A text is longer than GitHub takes; it was not sent."""
 
-    code = "GITHUB-009"
-    hint = "hints.github.text_too_long"
 
-
-class MovedElsewhere(GitHubError):
+class MovedElsewhere(GitHubError, code="GITHUB-010"):
     """It went to another repository or host, where this token does not follow."""
-
-    code = "GITHUB-010"
-    hint = "hints.github.moved_elsewhere"
 
     def __init__(
         self, message: str, *, to: str = "", hint: str | None = None, details: tuple[str, ...] = ()
@@ -112,8 +79,5 @@ class MovedElsewhere(GitHubError):
         self.to = to
 
 
-class BadAddress(GitHubError):
+class BadAddress(GitHubError, code="GITHUB-011"):
     """An address that no token is sent to."""
-
-    code = "GITHUB-011"
-    hint = "hints.github.bad_address"

@@ -3,178 +3,103 @@
 from forge_bot.errors.error_base import SetupError
 
 
-class BadConfig(SetupError):
+class BadConfig(SetupError, code="CONFIG-001"):
     """A file under .forge/ does not say what it should; every problem is listed with its place."""
 
-    code = "CONFIG-001"
-    hint = "hints.setup.bad_config"
 
-
-class BadManifest(SetupError):
+class BadManifest(SetupError, code="CONFIG-008"):
     """.forge/manifest.yaml does not say what it should; every problem is listed with its place."""
 
-    code = "CONFIG-008"
-    hint = "hints.setup.bad_manifest"
 
-
-class BadStack(SetupError):
+class BadStack(SetupError, code="CONFIG-009"):
     """A declared stack does not say what it should; every problem is listed with its place."""
 
-    code = "CONFIG-009"
-    hint = "hints.setup.bad_stack"
 
-
-class BadPipeline(SetupError):
+class BadPipeline(SetupError, code="CONFIG-002"):
     """A pipeline descriptor contradicts itself or its schema."""
 
-    code = "CONFIG-002"
-    hint = "hints.setup.bad_pipeline"
 
-
-class BadTemplate(SetupError):
+class BadTemplate(SetupError, code="CONFIG-004"):
     """A prompt template cannot be rendered."""
 
-    code = "CONFIG-004"
-    hint = "hints.setup.bad_template"
 
-
-class NoStateHome(SetupError):
+class NoStateHome(SetupError, code="CONFIG-005"):
     """There is no folder to keep work trees and journals in."""
 
-    code = "CONFIG-005"
-    hint = "hints.setup.no_state_home"
 
-
-class BadCapabilities(SetupError):
+class BadCapabilities(SetupError, code="CONFIG-006"):
     """forge-mcp.json does not say what it should; every problem is listed with its place."""
 
-    code = "CONFIG-006"
-    hint = "hints.setup.bad_capabilities"
 
-
-class CapabilityMissing(SetupError):
+class CapabilityMissing(SetupError, code="CONFIG-007"):
     """A server or skill that the configuration calls required cannot be used."""
 
-    code = "CONFIG-007"
-    hint = "hints.setup.capability_missing"
 
-
-class BadSigningKey(SetupError):
+class BadSigningKey(SetupError, code="CONFIG-010"):
     """The key that commits for merge are to be signed with is missing, or cannot sign."""
 
-    code = "CONFIG-010"
-    hint = "hints.setup.bad_signing_key"
 
-
-class UnknownLanguage(SetupError):
+class UnknownLanguage(SetupError, code="CONFIG-011"):
     """FORGE_BOT_LANGUAGE names a language that has no sentences."""
 
-    code = "CONFIG-011"
-    hint = "hints.setup.unknown_language"
 
-
-class NoTestCommand(SetupError):
+class NoTestCommand(SetupError, code="CHECK-001"):
     """No way to test the repository was found, so nothing could be verified."""
 
-    code = "CHECK-001"
-    hint = "hints.setup.no_test_command"
 
-
-class NotReady(SetupError):
+class NotReady(SetupError, code="PREFLIGHT-001"):
     """Something stands in the way of a run; found before a model is asked, so nothing was spent."""
 
-    code = "PREFLIGHT-001"
-    hint = "hints.setup.not_ready"
 
-
-class NoSandbox(SetupError):
+class NoSandbox(SetupError, code="SANDBOX-001"):
     """Project commands cannot be locked in on this machine."""
 
-    code = "SANDBOX-001"
-    hint = "hints.setup.no_sandbox"
 
-
-class SandboxFailed(SetupError):
+class SandboxFailed(SetupError, code="SANDBOX-002"):
     """The sandbox was there but a command could not be started in it."""
 
-    code = "SANDBOX-002"
-    hint = "hints.setup.sandbox_failed"
 
-
-class CannotJudge(SetupError):
+class CannotJudge(SetupError, code="SANDBOX-003"):
     """A command failed because the sandbox lacks something that bubblewrap has: the result says
     nothing about the project.
     """
 
-    code = "SANDBOX-003"
-    hint = "hints.setup.cannot_judge"
 
-
-class CredentialKept(SetupError):
+class CredentialKept(SetupError, code="SANDBOX-005"):
     """Setup left a registry's credential where later commands could read it."""
 
-    code = "SANDBOX-005"
-    hint = "hints.setup.credential_kept"
 
-
-class SetupNotWalled(SetupError):
+class SetupNotWalled(SetupError, code="SANDBOX-004"):
     """Setup would run where no network namespace holds it to our proxy, and nobody allowed that."""
 
-    code = "SANDBOX-004"
-    hint = "hints.setup.setup_not_walled"
 
-
-class NotInAction(SetupError):
+class NotInAction(SetupError, code="ACTION-001"):
     """A program that GitHub Actions starts was started by something else."""
 
-    code = "ACTION-001"
-    hint = "hints.setup.not_in_action"
 
-
-class BadInput(SetupError):
+class BadInput(SetupError, code="ACTION-002"):
     """An input of the action has a value that it cannot have."""
 
-    code = "ACTION-002"
-    hint = "hints.setup.bad_input"
 
-
-class TemporalMissing(SetupError):
+class TemporalMissing(SetupError, code="TEMPORAL-001"):
     """The client of Temporal is not installed."""
 
-    code = "TEMPORAL-001"
-    hint = "hints.setup.temporal_missing"
 
-
-class TemporalServerMissing(SetupError):
+class TemporalServerMissing(SetupError, code="TEMPORAL-002"):
     """The program of Temporal's development server is not installed."""
 
-    code = "TEMPORAL-002"
-    hint = "hints.setup.temporal_server_missing"
 
-
-class TemporalUnavailable(SetupError):
+class TemporalUnavailable(SetupError, code="TEMPORAL-003"):
     """The Temporal server does not answer."""
 
-    code = "TEMPORAL-003"
-    hint = "hints.setup.temporal_unavailable"
 
-
-class TemporalRefused(SetupError):
+class TemporalRefused(SetupError, code="TEMPORAL-004"):
     """The Temporal server answers, but not for this namespace or with this access."""
 
-    code = "TEMPORAL-004"
-    hint = "hints.setup.temporal_refused"
 
-
-class NoTemporalWorker(SetupError):
+class NoTemporalWorker(SetupError, code="TEMPORAL-005"):
     """No worker takes the work of this repository from the server."""
 
-    code = "TEMPORAL-005"
-    hint = "hints.setup.no_temporal_worker"
 
-
-class TemporalWorkerDiffers(SetupError):
+class TemporalWorkerDiffers(SetupError, code="TEMPORAL-007"):
     """A worker of another version of forge-bot has the run, and cannot go on with it."""
-
-    code = "TEMPORAL-007"
-    hint = "hints.setup.temporal_worker_differs"
