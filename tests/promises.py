@@ -252,6 +252,7 @@ BOT = {
         " read it again."
     ),
     "bot-label-off": "A label that is taken off stops the run after its step.",
+    "bot-closed-stops": "A closed issue stops its run until somebody reopens it or gives a command.",
     # Walls.
     "bot-worker-without-token": (
         "What runs a model has nothing in it that holds the token, whatever it is called."

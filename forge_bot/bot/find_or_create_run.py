@@ -41,6 +41,9 @@ def find_or_create_run(supervisor: "Supervisor") -> RunInfo | CommentReply | Non
     asked = _asked(supervisor, known)
     if alive is not None or (known and asked is None and not _by_label(supervisor)):
         return alive or known[0]
+    if asked is None and around.wake.way == "state":
+        # Whoever closes or reopens an issue asks for no run.
+        return None
     if asked is None and not _by_label(supervisor):
         comment = next((each for each in thread.comments() if each.id == around.wake.comment), None)
         spoken = [

@@ -7,9 +7,11 @@ import os
 import time
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
+from datetime import datetime
 
 from forge_bot.agent.redaction import redactor
 from forge_bot.bot import failed_checks, thread_commands
+from forge_bot.bot.closed_issue import asked_since, stopped_by_closing
 from forge_bot.bot.comment_writer import CommentWriter, expected_cost, removed_text
 from forge_bot.bot.comments import command_replies, failure_replies, thread_change_replies
 from forge_bot.bot.comments.reply import CommentReply
@@ -39,6 +41,7 @@ from forge_bot.gate.environment_variables import Inputs
 from forge_bot.git import Repository
 from forge_bot.git.signed_commits import find_key, try_key
 from forge_bot.github_api.pygithub import GitHub
+from forge_bot.github_api.types import Issue
 from forge_bot.interaction.command_names import CommandNames
 from forge_bot.runs.ended_records import is_kept
 from forge_bot.runs.find_runs import RunInfo
@@ -161,9 +164,15 @@ class Supervisor:
             questions = thread_commands.carry_out(
                 run, self.thread, self.writer, self.strike, self.around
             )
-            self._look_at_checks(run)
+            closed = stopped_by_closing(run, self.issue, self.thread, self.commands)
+            if closed is None:
+                self._look_at_checks(run)
             self._kept(run, before)
             if not questions:
+                if not run.state.ended and self.issue.closed_at is not None:
+                    self._tell_of_closing(run, self.issue.closed_at, closed)
+                    if closed is not None:
+                        return ended_by(closed)
                 _, action = drive_blocking(run.pipeline, run.state, self._host(run))
                 if not isinstance(action, SpawnAgent | WriteFile | Exec):
                     if self.wall is not None or not leaves_batches(run):
@@ -189,6 +198,12 @@ class Supervisor:
         if not self.writer.estimate:
             self.writer.estimate = expected_cost(run)
         self.writer.removed = removed_text(run)
+
+    def _tell_of_closing(self, run: Run, at: datetime, closed: CommentReply | None) -> None:
+        """Say once that the run stands because the issue was closed, or goes on nevertheless."""
+        by = asked_since(run, at, self.thread)
+        goes_on = thread_change_replies.closed_and_asked(self.commands, by=by)
+        self.writer.say_once(closed or goes_on, run.name)
 
     def _look_at_checks(self, run: Run) -> None:
         """Handle failed checks of the pull request. Checks that no change can fix are not
@@ -274,6 +289,8 @@ class Supervisor:
         stopped = self.shift.work(info)
         if time.monotonic() - begun > LONG_SHIFT_SECONDS:
             self.thread.look_again()
+        # Nothing is published for an issue that was closed meanwhile.
+        self.issue = self.issue if self._unlabelled else self.github.issue(self.thread.number)
         return ended_by(self.writer.trouble(info, stopped)) if stopped.code else None
 
     def answered(
@@ -289,8 +306,8 @@ class Supervisor:
         self.writer.say(trouble, spoken)
         return ended_by(trouble)
 
-    def _labelled(self) -> bool:
-        return self.inputs.label.casefold() in {label.casefold() for label in self.issue.labels}
+    def _labelled(self, issue: Issue) -> bool:
+        return self.inputs.label.casefold() in {label.casefold() for label in issue.labels}
 
     # -- keeping
     # ----------------------------------------------------------------------------------------------
@@ -309,12 +326,9 @@ class Supervisor:
         push(inspector.tree, after)
         self._changed = True
         state = inspector.state_at(after)
-        if (
-            self.writer.track(self.writer.view_at(state, inspector.pipeline, after), at_once=False)
-            and self._labelled()
-        ):
+        if self.writer.track(self.writer.view_at(state, inspector.pipeline, after), at_once=False):
+            before, self.issue = self.issue, self.github.issue(self.thread.number)
             # Only a label that was on when the job began can be taken off to stop it.
-            self.issue = self.github.issue(self.thread.number)
-            if not self._labelled():
-                self._unlabelled = True
+            self._unlabelled = self._labelled(before) and not self._labelled(self.issue)
+            if self._unlabelled or self.issue.closed_at not in {None, before.closed_at}:
                 self.shift.stop_after_this()

@@ -64,12 +64,15 @@ class Admission:
         if self._wish.only_help:
             self._help()
             return GateOutcome(Result.HELPED, say("gate.admission.helped"), issue, verdict.by)
+        tracking = self._tracking(issue)
+        if tracking is None and self._wish.way is Trigger.STATE:
+            return GateOutcome(Result.NOTHING, say("gate.admission.no_run_under_way"))
         return GateOutcome(
             Result.PROCEED,
             say("gate.admission.allowed", login=verdict.by.login),
             issue,
             verdict.by,
-            self._tracking(issue),
+            tracking,
         )
 
     def _standing(self, login: str) -> Membership:

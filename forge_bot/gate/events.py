@@ -29,6 +29,14 @@ class LabelAdded:
 
 
 @dataclass(frozen=True, slots=True)
+class IssueStateChanged:
+    """Somebody closed an issue, or opened it again."""
+
+    issue: int
+    sender: Account | None
+
+
+@dataclass(frozen=True, slots=True)
 class CommentCreated:
     """Somebody wrote a comment. On a pull request, `thread` is its number, not an issue's."""
 
@@ -70,7 +78,9 @@ class Nothing:
     reason: str
 
 
-Event = LabelAdded | CommentCreated | Dispatched | CheckFailed | Nothing
+Event = LabelAdded | IssueStateChanged | CommentCreated | Dispatched | CheckFailed | Nothing
+
+_NEW_STATE = frozenset({"closed", "reopened"})
 
 
 def read_event(name: str, payload: Node) -> Event:
@@ -90,12 +100,14 @@ def read_event(name: str, payload: Node) -> Event:
 def _issue(payload: Node) -> Event:
     action = payload.text("action")
     issue = payload.number("issue", "number")
-    if action not in {"labeled", "opened"}:
+    if action not in {"labeled", "opened"} | _NEW_STATE:
         return Nothing(say("gate.events.other_issue_event"))
     if issue is None:
         return Nothing(say("gate.events.no_issue"))
     if payload.at("issue", "pull_request").exists:
         return Nothing(say("gate.events.on_a_pull_request"))
+    if action in _NEW_STATE:
+        return IssueStateChanged(issue, read_account(payload["sender"]))
     labels = [payload["label"]] if action == "labeled" else payload.items("issue", "labels")
     added = tuple(name for label in labels if (name := label.text("name")))
     if not added:

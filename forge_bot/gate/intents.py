@@ -13,6 +13,7 @@ from forge_bot.gate.events import (
     CommentCreated,
     Dispatched,
     Event,
+    IssueStateChanged,
     LabelAdded,
     Nothing,
 )
@@ -30,6 +31,8 @@ class Trigger(StrEnum):
     COMMENT = "comment"
     DISPATCH = "dispatch"
     CHECKS = "checks"
+    STATE = "state"
+    """The issue was closed or opened again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +91,9 @@ def intent_of(event: Event, inputs: Inputs, around: StepContext) -> Intent | NoI
                 issue,
                 Attempt(RequestedOperation.START, {ActorPart.SENDER: sender, **others}),
             )
+        case IssueStateChanged(issue, sender):
+            attempt = Attempt(RequestedOperation.RESUME, {ActorPart.SENDER: sender, **others})
+            return Intent(Trigger.STATE, issue, attempt)
         case CommentCreated():
             return _of_comment(event, inputs, others)
         case Dispatched(issue, command, sender):

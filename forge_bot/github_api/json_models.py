@@ -71,6 +71,8 @@ class IssueWire(JsonModel):
     html_url: str
     repository_url: str = ""
     state: str
+    closed_at: datetime | None = Field(default=None, strict=False)
+    state_reason: str | None = None
     locked: bool = False
     pull_request: dict[str, object] | None = None
     type: IssueTypeWire | str | None = None
@@ -87,6 +89,8 @@ class IssueWire(JsonModel):
             author_association=self.author_association,
             url=self.html_url,
             state=self.state,
+            closed_at=self.closed_at if self.state == "closed" else None,
+            state_reason=self.state_reason or "",
             locked=self.locked,
             is_pull_request=self.pull_request is not None,
             type=(self.type if isinstance(self.type, str) else self.type and self.type.name) or "",

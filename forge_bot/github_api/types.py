@@ -47,6 +47,10 @@ class Issue(Frozen):
     )
     url: str
     state: str
+    closed_at: datetime | None = Field(default=None, description="None while it is open")
+    state_reason: str = Field(
+        default="", description="completed, not_planned, duplicate, reopened, or empty"
+    )
     locked: bool = False
     is_pull_request: bool = False
     type: str = Field(default="", description="the issue's type, as `Bug`; empty if it has none")

@@ -196,7 +196,7 @@ def test_no_job_has_secrets_that_were_not_named_or_a_cache_that_strangers_words_
 def test_only_these_events_are_listened_to(name: str) -> None:
     events = read(LISTENING[name])["on"]
     assert {event: about.get("types", []) for event, about in events.items()} == {
-        "issues": ["opened", "labeled"],
+        "issues": ["opened", "labeled", "closed", "reopened"],
         "issue_comment": ["created"],
         "check_suite": ["completed"],
         "workflow_dispatch": [],

@@ -158,6 +158,8 @@ def every_reply() -> list[CommentReply]:
         ),
         thread_change_replies.issue_gone(LINKS),
         thread_change_replies.label_removed(COMMANDS, label="forge"),
+        thread_change_replies.issue_closed(COMMANDS, why="not_planned", answer="/approve"),
+        thread_change_replies.closed_and_asked(COMMANDS, by="ann"),
         thread_change_replies.repository_renamed(
             COMMANDS, old="lighthouse/rota", new="lighthouse/duty"
         ),

@@ -95,6 +95,18 @@ class Stage:
         then()
         return self.job("issues", payload, by)
 
+    def close(self, by: str = "maint", reason: str = "completed") -> Job:
+        """Somebody closes the issue."""
+        self.hub.close_issue(self.issue, by=by, reason=reason)
+        payload = self.hub.payload("issues.closed", self.repo, by, issue=self.issue)
+        return self.job("issues", payload, by)
+
+    def reopen(self, by: str = "maint") -> Job:
+        """Somebody opens the issue again."""
+        self.hub.reopen_issue(self.issue, by=by)
+        payload = self.hub.payload("issues.reopened", self.repo, by, issue=self.issue)
+        return self.job("issues", payload, by)
+
     def check(self, name: str, conclusion: str, log: str | None) -> None:
         """A check of the newest commit of the branch for merge has ended."""
         self.repo.checks.clear()

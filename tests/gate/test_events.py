@@ -13,6 +13,7 @@ from forge_bot.gate.events import (
     CommentCreated,
     Dispatched,
     Event,
+    IssueStateChanged,
     LabelAdded,
     Nothing,
     issue_of_branch,
@@ -49,6 +50,9 @@ def test_of_all_example_payloads_only_those_that_concern_forge_bot_are_more_than
     assert {(name, action) for name, action, kind in read if kind is LabelAdded} == {
         ("issues", "labeled"),
         ("issues", "opened"),
+    }
+    assert {(name, action) for name, action, kind in read if kind is IssueStateChanged} == {
+        ("issues", "reopened")
     }
     assert {(name, action) for name, action, kind in read if kind is CommentCreated} == {
         ("issue_comment", "created")
@@ -110,13 +114,21 @@ def test_any_value_in_any_place_is_read_without_an_error_and_never_as_more(
             assert not isinstance(found, Nothing) or found.reason
 
 
+@pytest.mark.parametrize("action", ["closed", "reopened"])
+def test_an_issue_that_is_closed_or_reopened_is_read_with_who_did_it(action: str) -> None:
+    payload = {**labelled(), "action": action}
+    assert event("issues", payload) == IssueStateChanged(42, ANN)
+    pull = {**payload, "issue": {"number": 57, "pull_request": {"url": "https://x.example/57"}}}
+    assert isinstance(event("issues", pull), Nothing)
+
+
 def test_accounts_are_lost_where_payloads_of_the_examples_are_torn() -> None:
     for name, payload in examples():
         if name in {"issues", "issue_comment"} and not isinstance(event(name, payload), Nothing):
             torn_senders: list[Any] = [None, ..., [], "ann", {"login": ""}, {"id": 3}]
             for wrong in torn_senders:
                 torn = event(name, changed(payload, ("sender",), wrong))
-                assert isinstance(torn, LabelAdded | CommentCreated)
+                assert isinstance(torn, LabelAdded | CommentCreated | IssueStateChanged)
                 assert torn.sender is None
 
 

@@ -471,9 +471,26 @@ def test_every_example_payload_passes_by_the_gate_without_an_error(
     results = {
         gate(name, payload, GITHUB_ACTOR="codertocat").outputs["result"]
         for name, payload in examples()
+        if (name, payload.get("action")) != ("issues", "reopened")
     }
     assert results == {"nothing"}
     assert api.asked == []
+
+
+@pytest.mark.parametrize("action", ["closed", "reopened"])
+def test_an_issue_that_is_closed_or_reopened_is_let_in_where_a_run_is_under_way(
+    gate: Gate, api: SmallApi, action: str
+) -> None:
+    payload = {**labelled(), "action": action}
+    assert gate("issues", payload).outputs["result"] == "nothing"
+    assert api.said() == []
+    gate("issues", labelled())
+    step = gate("issues", payload)
+    assert (step.outputs["proceed"], step.wake["way"]) == ("true", "state")
+    assert (len(api.said()), len(api.reactions)) == (1, 1)
+    by_a_reader = gate("issues", {**payload, "sender": user("bob")}, GITHUB_ACTOR="bob")
+    assert by_a_reader.outputs["result"] == "refused"
+    assert len(api.said()) == 1
 
 
 def test_example_comments_with_a_command_in_them_are_let_in_or_refused_by_role(

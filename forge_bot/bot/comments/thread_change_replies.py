@@ -64,6 +64,36 @@ def label_removed(commands: CommandNames, *, label: str) -> CommentReply:
     )
 
 
+_CLOSED_FOR = {
+    "not_planned": "thread.issue_closed.headline_of_not_planned",
+    "duplicate": "thread.issue_closed.headline_of_duplicate",
+}
+"""The name of the sentence for a reason that GitHub gives; any other is not told."""
+
+
+def issue_closed(commands: CommandNames, *, why: str, answer: str) -> CommentReply:
+    """The issue was closed while its run was not over. `answer` is the command that answers the
+    open question; empty without one.
+    """
+    detail = say(
+        "thread.issue_closed.detail",
+        work_is_safe=say("words.work_is_safe"),
+        command=answer or commands.say("retry"),
+        abandon=commands.say("abandon"),
+    )
+    headline = say(_CLOSED_FOR.get(why, "thread.issue_closed.headline"))
+    return reply("issue-closed", headline, detail, outcome=Outcome.WAITING)
+
+
+def closed_and_asked(commands: CommandNames, *, by: str) -> CommentReply:
+    """Somebody gave a command on a closed issue, and the run goes on."""
+    return reply(
+        "closed-and-asked",
+        say("thread.closed_and_asked.headline", by=escape.code(by)),
+        say("thread.closed_and_asked.detail", abandon=commands.say("abandon")),
+    )
+
+
 def repository_renamed(commands: CommandNames, *, old: str, new: str) -> CommentReply:
     """The repository has another name now."""
     detail = say("thread.repository_renamed.detail", again=commands.again)

@@ -206,6 +206,16 @@ class FakeGitHub(World):
                 issue, "labeled", self.user(by) if by else None, label=label
             ).via_app = via_app
 
+    def close_issue(self, issue: Issue, *, by: str, reason: str = "completed") -> None:
+        """Somebody closes an issue, for one of GitHub's reasons."""
+        event = self.happened(issue, "closed", self.user(by))
+        issue.state, issue.state_reason, issue.closed = "closed", reason, event.at
+
+    def reopen_issue(self, issue: Issue, *, by: str) -> None:
+        """Somebody opens a closed issue again."""
+        self.happened(issue, "reopened", self.user(by))
+        issue.state, issue.state_reason, issue.closed = "open", "reopened", None
+
     def edit_issue(
         self, issue: Issue, *, by: str, title: str | None = None, body: str | None = None
     ) -> None:

@@ -91,6 +91,8 @@ def event(url: str, repo: Repository, found: IssueEvent) -> Thing:
     }
     if found.label is not None:
         return {**about, "label": {"name": found.label.name, "color": found.label.color}}
+    if found.kind in {"closed", "reopened"}:
+        return about
     return {**about, "rename": {"from": found.titles[0], "to": found.titles[1]}}
 
 

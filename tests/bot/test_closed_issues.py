@@ -1,0 +1,129 @@
+"""A closed issue stops its run, and says so once; reopening it or a command goes on, and nothing is
+lost.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from tests.bot.kept import Kept
+from tests.bot.stage import Job, Stage, heard
+from tests.bot.truth import agree_without_comment
+
+STOPPED = "The issue was closed, so I have stopped here."
+
+
+def status(stage: Stage) -> str:
+    return stage.state["currentPhaseStatus"]
+
+
+def stopped(stage: Stage, job: Job, headline: str = STOPPED) -> str:
+    """The one comment on the closing, after the job said the same everywhere."""
+    agree_without_comment(stage, job, f"**{headline}**", 0)
+    (said,) = stage.said("reply occasion=issue-closed")
+    assert said.startswith(f"**{headline}**")
+    return said
+
+
+@pytest.mark.promise("bot-closed-stops")
+def test_a_closed_issue_stops_its_run_with_one_comment_and_an_answer_goes_on(
+    waiting: Stage,
+) -> None:
+    said = stopped(waiting, waiting.close())
+    assert "Nothing is lost" in said
+    assert "a command here, such as `/approve`" in said
+    assert "Your turn" in waiting.said("tracking")[0]
+    assert heard(waiting.say("/forge status")).code == 0
+    assert len(waiting.said("reply occasion=issue-closed")) == 1
+    assert status(waiting) == "awaiting_human"
+    assert heard(waiting.say("/approve")).code == 0
+    (told,) = waiting.said("reply occasion=closed-and-asked")
+    assert "since `maint` asked me to" in told
+    assert status(waiting) == "completed"
+
+
+def test_an_approval_within_the_second_of_the_closing_counts_and_nothing_is_done_for_it(
+    waiting: Stage,
+) -> None:
+    comment = waiting.comment("/approve")
+    waiting.hub.close_issue(waiting.issue, by="maint")
+    waiting.issue.closed = comment.created
+    stopped(waiting, waiting.delivered(comment))
+    assert [each["answer"] for each in waiting.state["decisions"]] == ["approve"]
+    assert status(waiting) == "in_progress"
+    assert waiting.branches() == [waiting.branch, "main"]
+    assert waiting.reopen().code == 0
+    assert status(waiting) == "completed"
+    assert len(waiting.said("checkpoint")) == 1
+
+
+def test_an_issue_closed_in_mid_phase_stops_after_that_phase_and_the_label_goes_on(
+    waiting: Stage,
+) -> None:
+    waiting.environ["FORGE_BOT_EDIT_SECONDS"] = "0"
+    waiting.hub.faults.meanwhile(
+        r"PATCH .*/comments/",
+        lambda: waiting.hub.close_issue(waiting.issue, by="stranger", reason="not_planned"),
+        skip=1,
+    )
+    job = heard(waiting.say("/approve"))
+    stopped(waiting, job, "The issue was closed as not planned, so I have stopped here.")
+    assert status(waiting) == "in_progress"
+    assert [issue for issue in waiting.repo.issues.values() if issue.pull] == []
+    waiting.issue.labels.clear()
+    assert waiting.label().code == 0
+    assert status(waiting) == "completed"
+
+
+def test_closing_reopening_and_closing_again_by_somebody_who_may_not_costs_no_installation(
+    waiting: Stage,
+) -> None:
+    before = len(waiting.issue.comments)
+    for change in (waiting.close, waiting.reopen, waiting.close):
+        assert change(by="stranger").result == "refused"
+    assert len(waiting.issue.comments) == before
+    assert heard(waiting.say("/forge status")).code == 0
+    assert len(waiting.said("reply occasion=issue-closed")) == 1
+
+
+def test_closing_an_issue_without_a_run_under_way_or_after_its_end_says_nothing(
+    stage: Stage,
+) -> None:
+    assert stage.close().result == "nothing"
+    assert stage.reopen().result == "nothing"
+    assert stage.said() == []
+
+
+@pytest.mark.xdist_group("over")
+def test_an_issue_that_is_closed_when_its_pull_request_is_merged_wakes_nobody(
+    over: Kept, tmp_path: Path
+) -> None:
+    stage = over.again(tmp_path)
+    before = len(stage.issue.comments)
+    assert stage.close(by="boss").result == "nothing"
+    assert len(stage.issue.comments) == before
+
+
+@pytest.mark.xdist_group("over")
+@pytest.mark.journey
+def test_checks_that_fail_after_the_issue_was_closed_are_mended_on_demand_only(
+    over: Kept, tmp_path: Path
+) -> None:
+    stage = over.again(tmp_path)
+    stage.close()
+    stage.check("test", "failure", "FAILED tests/test_who.py")
+    assert stage.checks_failed().code == 0
+    assert stage.said("reply occasion=fixing") == []
+    assert status(stage) == "completed"
+    assert heard(stage.say("/forge retry", issue=stage.pull)).code == 0
+    assert len(stage.said("reply occasion=fixing", on=stage.pull)) == 1
+
+
+def test_a_question_on_a_closed_issue_is_answered_and_does_not_go_on(waiting: Stage) -> None:
+    waiting.model({("inquiry", "*", "*"): {"artifact_markdown": "From the first shift of all.\n"}})
+    waiting.close()
+    digest = waiting.state["gate"]["digest"]
+    assert heard(waiting.say("/ask Why are days counted?")).code == 0
+    assert len(waiting.said("reply occasion=answer")) == 1
+    assert waiting.state["gate"]["digest"] == digest
+    assert waiting.said("reply occasion=closed-and-asked") == []
