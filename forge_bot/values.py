@@ -38,6 +38,11 @@ def is_empty(value: object) -> bool:
     return not value
 
 
+def unless_empty(default: Any, description: str) -> Any:
+    """Return a field that a record names only where it says something."""
+    return Field(default=default, exclude_if=is_empty, description=description)
+
+
 class Source(Frozen):
     """The origin of the request."""
 
@@ -144,10 +149,8 @@ class TaskSpec(Recorded):
     files: tuple[str, ...] = ()
     depends_on: tuple[TaskId, ...] = ()
     acceptance: tuple[str, ...] = ()
-    apart_from: tuple[TaskId, ...] = Field(
-        default=(),
-        exclude_if=is_empty,
-        description="tasks that do not run beside it: files of one import files of the other",
+    apart_from: tuple[TaskId, ...] = unless_empty(
+        (), "tasks that do not run beside it: files of one import files of the other"
     )
 
 
@@ -228,15 +231,11 @@ class CommandResult(Recorded):
     failures: tuple[str, ...] = Field(
         default=(), description="failing tests or lint complaints, by stable names, sorted"
     )
-    flaky: tuple[str, ...] = Field(
-        default=(),
-        exclude_if=is_empty,
-        description="failing tests that passed when the same code was tested again",
+    flaky: tuple[str, ...] = unless_empty(
+        (), "failing tests that passed when the same code was tested again"
     )
-    together: tuple[str, ...] = Field(
-        default=(),
-        exclude_if=is_empty,
-        description="failing tests that pass alone and fail with the others",
+    together: tuple[str, ...] = unless_empty(
+        (), "failing tests that pass alone and fail with the others"
     )
     tail: str = Field(
         default="", description="the output, or the failing tests' words and the end of a long one"
@@ -345,34 +344,20 @@ class Inspection(Frozen):
     verdict: Verdict | None = None
     findings: tuple[Finding, ...] = ()
     tasks: tuple[TaskSpec, ...] = ()
-    title: str = Field(
-        default="",
-        exclude_if=is_empty,
-        description="the title of the change, where the document says it",
-    )
-    one_task: bool = Field(
-        default=False, exclude_if=is_empty, description="the document plans a single task"
-    )
-    planned: tuple[TaskSpec, ...] = Field(
-        default=(), exclude_if=is_empty, description="the tasks that it plans, where it lists them"
-    )
-    reach: str = Field(
-        default="",
-        exclude_if=is_empty,
-        description="what the change that it plans reaches, as sentences",
-    )
+    title: str = unless_empty("", "the title of the change, where the document says it")
+    one_task: bool = unless_empty(False, "the document plans a single task")
+    planned: tuple[TaskSpec, ...] = unless_empty((), "the tasks that it plans, where it lists them")
+    reach: str = unless_empty("", "what the change that it plans reaches, as sentences")
     sections: dict[str, str] = Field(
         default_factory=dict[str, str],
         exclude_if=is_empty,
         description="texts that documents of our own process repeat, by heading",
     )
-    nothing_to_do: NothingToDo | None = Field(
-        default=None, exclude_if=is_empty, description="the document says that no change is needed"
+    nothing_to_do: NothingToDo | None = unless_empty(
+        None, "the document says that no change is needed"
     )
-    next_document: str = Field(
-        default="",
-        exclude_if=is_empty,
-        description="the document of a later phase, if the same answer holds it",
+    next_document: str = unless_empty(
+        "", "the document of a later phase, if the same answer holds it"
     )
 
     @property

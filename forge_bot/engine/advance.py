@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import assert_never
 
 from forge_bot.engine import external_events, gate_answers, handle_report
+from forge_bot.engine.artifact_records import facts_of
 from forge_bot.engine.budget import Budget
 from forge_bot.engine.capability_uses import summed
 from forge_bot.engine.gates import refresh
@@ -134,7 +135,8 @@ def _after(pipeline: Pipeline, state: State, report: Report) -> State:
             said = f"retry asked by {report.by} via {report.via}"
             return after.logged(report.at, report.phase, said)
         case BudgetRaised():
-            said = f"budget raised by {report.by}: {_more(report)}"
+            more = f"${report.amount}" if report.tokens is None else f"{report.tokens:,} tokens"
+            said = f"budget raised by {report.by}: +{more}"
             raised = _raised(pipeline, state, report)
             after = raised.logged(report.at, state.current_phase, said)
             asked = state.gate is not None and state.gate.reason is Reason.BUDGET
@@ -206,8 +208,7 @@ def _still_out(before: State, after: State) -> bool:
 
 
 def _paid(state: State, report: Asked | CostCounted, phase: PhaseId, event: str) -> State:
-    spent = _spent(state, report.usage)
-    return spent.logged(report.at, phase, event, usage=report.usage)
+    return _spent(state, report.usage).logged(report.at, phase, event, usage=report.usage)
 
 
 def _spent(state: State, usage: Usage) -> State:
@@ -242,29 +243,14 @@ def _changed(pipeline: Pipeline, state: State, report: ArtifactChanged) -> State
             f"{report.artifact} was changed by hand and cannot be used:"
             f" {report.inspection.problems[0]}"
         )
-    state = state.replace(
-        artifacts={
-            **state.artifacts,
-            report.artifact: record.replace(
-                blob=report.blob,
-                title=report.inspection.title,
-                one_task=report.inspection.one_task,
-                planned=report.inspection.planned,
-                reach=report.inspection.reach,
-                sections=report.inspection.sections,
-            ),
-        }
-    )
+    changed = record.replace(blob=report.blob, **facts_of(report.inspection))
+    state = state.with_document(report.artifact, changed)
     untouched = all(task.status is TaskStatus.PENDING and not task.origin for task in state.tasks)
     if writer is not None and writer.tasks and untouched and state.wave is None:
         state = state.replace(tasks=tuple(TaskState(spec=spec) for spec in report.inspection.tasks))
     who = report.by or "somebody"
     said = f"{report.artifact} was changed by {who}"
     return refresh(state.logged(report.at, record.phase, said))
-
-
-def _more(report: BudgetRaised) -> str:
-    return f"+${report.amount}" if report.tokens is None else f"+{report.tokens:,} tokens"
 
 
 def _raised(pipeline: Pipeline, state: State, report: BudgetRaised) -> State:

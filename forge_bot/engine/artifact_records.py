@@ -1,9 +1,13 @@
 """The artifacts of a run as its state records them, and what an inspection says of them."""
 
+from typing import Any
+
 from forge_bot.engine.phases import ReviewPhase, TaskReviewPhase
 from forge_bot.engine.reports import ArtifactWritten
 from forge_bot.engine.state import ArtifactRecord, State
-from forge_bot.values import Finding, PhaseId, Verdict
+from forge_bot.values import Finding, Inspection, PhaseId, Verdict
+
+_FACTS = ("title", "one_task", "planned", "reach", "sections")
 
 
 def join_findings(findings: tuple[Finding, ...]) -> str:
@@ -26,9 +30,15 @@ def complaint_about(report: ArtifactWritten, *, unreadable: bool) -> str:
     return f"{report.artifact} cannot be used: " + "; ".join(problems)
 
 
+def facts_of(inspection: Inspection) -> dict[str, Any]:
+    """Return what the record of a document says of its text, whoever wrote or changed it."""
+    return {name: getattr(inspection, name) for name in _FACTS}
+
+
 def with_artifact(state: State, report: ArtifactWritten, phase: PhaseId) -> State:
     place = phase if report.task is None else PhaseId(f"{phase}/{report.task}")
-    visits = state.visits.get(place, 0) + 1
+    state = state.with_visit(place)
+    visits = state.visits[place]
     record = ArtifactRecord(
         blob=report.blob,
         phase=phase,
@@ -36,18 +46,14 @@ def with_artifact(state: State, report: ArtifactWritten, phase: PhaseId) -> Stat
         verdict=report.inspection.verdict,
         findings=report.inspection.findings,
         risks=report.risks,
-        title=report.inspection.title,
-        one_task=report.inspection.one_task,
-        planned=report.inspection.planned,
-        reach=report.inspection.reach,
-        sections=report.inspection.sections,
+        **facts_of(report.inspection),
         next_document=report.inspection.next_document,
     )
-    risks = _risks(state, report)
-    artifacts = {**state.artifacts, report.artifact: record}
-    if report.held is not None:
-        artifacts[report.held] = ArtifactRecord(blob=report.held_blob, phase=phase, round=visits)
-    return state.replace(artifacts=artifacts, visits={**state.visits, place: visits}, risks=risks)
+    state = state.replace(risks=_risks(state, report)).with_document(report.artifact, record)
+    if report.held is None:
+        return state
+    held = ArtifactRecord(blob=report.held_blob, phase=phase, round=visits)
+    return state.with_document(report.held, held)
 
 
 def _risks(state: State, report: ArtifactWritten) -> tuple[str, ...]:

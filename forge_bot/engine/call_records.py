@@ -12,11 +12,10 @@ from collections.abc import Sequence
 from forge_bot.engine.reports import (
     CallBegun,
     CallEnded,
-    CallOutcome,
     CallsRequested,
     RequestedCall,
 )
-from forge_bot.engine.state import ArtifactRecord, CallRecord, CallStatus, Note, OpenGate, State
+from forge_bot.engine.state import ArtifactRecord, CallRecord, CallStatus, OpenGate, State
 from forge_bot.errors import WrongReport
 from forge_bot.values import PhaseId, TaskId
 
@@ -38,7 +37,7 @@ def subject(calls: Sequence[RequestedCall]) -> str:
 def requested(state: State, report: CallsRequested) -> State:
     """Return the state with new calls; the agent's turn counts as a round of its own."""
     place = report.phase if report.task is None else f"{report.phase}/{report.task}"
-    visits = state.visits.get(place, 0) + 1
+    state = state.with_visit(place)
     status = CallStatus.WAITING if report.asks else CallStatus.CLEARED
     calls = tuple(
         CallRecord(
@@ -51,12 +50,9 @@ def requested(state: State, report: CallsRequested) -> State:
         )
         for index, call in enumerate(report.calls)
     )
-    shown = ArtifactRecord(blob=report.blob, phase=report.phase, round=visits)
-    return state.replace(
-        calls=(*state.calls, *calls),
-        visits={**state.visits, place: visits},
-        artifacts={**state.artifacts, report.artifact: shown},
-    )
+    shown = ArtifactRecord(blob=report.blob, phase=report.phase, round=state.visits[place])
+    state = state.replace(calls=(*state.calls, *calls))
+    return state.with_document(report.artifact, shown)
 
 
 def call_turns(state: State) -> Counter[str]:
@@ -77,16 +73,10 @@ def ended(state: State, report: CallEnded) -> State:
     call = of(state, report)
     if call.status is not CallStatus.BEGUN:
         raise WrongReport(f"Call {report.index + 1} of {report.artifact} is not under way.")
-    status = {
-        CallOutcome.DONE: CallStatus.DONE,
-        CallOutcome.FAILED: CallStatus.FAILED,
-        CallOutcome.UNKNOWN: CallStatus.UNKNOWN,
-    }[report.outcome]
     record = ArtifactRecord(blob=report.blob, phase=call.phase, round=1)
-    after = _changed(
-        state, report.artifact, report.index, {"status": status, "result": report.result}
-    )
-    return after.replace(artifacts={**after.artifacts, report.result: record})
+    done: dict[str, object] = {"status": CallStatus(report.outcome), "result": report.result}
+    after = _changed(state, report.artifact, report.index, done)
+    return after.with_document(report.result, record)
 
 
 def of(state: State, report: CallBegun | CallEnded) -> CallRecord:
@@ -124,12 +114,6 @@ def place(state: State, gate: OpenGate) -> tuple[PhaseId, TaskId | None]:
     """Return the phase, and the task, whose agent asked for the calls of a question."""
     call = next(call for call in state.calls if call.artifact == gate.files[0].name)
     return call.phase, call.task
-
-
-def noted(state: State, gate: OpenGate, by: str, text: str) -> State:
-    """Return the state with a note for the agent that asked for the calls of a question."""
-    phase, task = place(state, gate)
-    return state.replace(notes=(*state.notes, Note(phase=phase, task=task, by=by, text=text)))
 
 
 def _changed(state: State, artifact: str, index: int, update: dict[str, object]) -> State:

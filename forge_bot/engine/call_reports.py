@@ -7,7 +7,7 @@ from forge_bot.engine.gates import open_decision
 from forge_bot.engine.phases import TaskReviewPhase, TasksPhase
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.reports import CallEnded, CallOutcome, CallsRequested
-from forge_bot.engine.state import Reason, ShownVersion, State, Stuck
+from forge_bot.engine.state import Reason, State, Stuck
 from forge_bot.engine.task_reports import remove_from_wave
 from forge_bot.engine.transitions import hand_out
 from forge_bot.errors import WrongReport
@@ -18,9 +18,9 @@ def handle_calls_requested(pipeline: Pipeline, state: State, report: CallsReques
 
     The agent is asked anew when they are made, or declined.
     """
-    task = state.task(report.task) if report.task is not None else None
+    task = state.task(report.task)
     state = call_records.requested(state, report)
-    shown = (ShownVersion(name=report.artifact, blob=report.blob),)
+    shown = state.versions((report.artifact,))
     subject = call_records.subject(report.calls)
     if task is None:
         if not report.asks:
@@ -41,16 +41,12 @@ def handle_call_ended(pipeline: Pipeline, state: State, report: CallEnded) -> St
     state = call_records.ended(state, report)
     if report.outcome is CallOutcome.UNKNOWN:
         call = call_records.of(state, report)
-        shown = tuple(
-            ShownVersion(name=name, blob=state.artifacts[name].blob)
-            for name in (report.artifact, report.result)
-        )
         return open_decision(
             pipeline,
             state,
             Reason.OUTCOME_UNKNOWN,
             f"{call.capability} was begun, and no answer came back.",
-            files=shown,
+            files=state.versions((report.artifact, report.result)),
             task=call.task,
         )
     return after_calls(pipeline, state, report.at)

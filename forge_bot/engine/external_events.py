@@ -5,7 +5,7 @@ They are a changed request, another effort, an approval in doubt and failed chec
 
 from forge_bot.engine.gates import open_decision
 from forge_bot.engine.handle_report import reenter_phase
-from forge_bot.engine.phases import AgentPhase, AnyPhase, DecisionPhase, GatePhase, SetupPhase
+from forge_bot.engine.phases import AnyPhase, DecisionPhase, GatePhase, SetupPhase
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.reports import (
     ApprovalDoubted,
@@ -14,8 +14,8 @@ from forge_bot.engine.reports import (
     EffortChanged,
     RequestRefreshed,
 )
-from forge_bot.engine.state import ArtifactRecord, Reason, ShownVersion, State
-from forge_bot.engine.transitions import add_fix, go_back, is_left_out
+from forge_bot.engine.state import ArtifactRecord, Reason, State
+from forge_bot.engine.transitions import add_fix, go_back, is_passed_over
 from forge_bot.errors import ReportRejected
 from forge_bot.values import Finding, Severity
 
@@ -44,11 +44,8 @@ def apply_refresh(pipeline: Pipeline, state: State, report: RequestRefreshed) ->
             hint="Edit the issue first.",
         )
     record = ArtifactRecord(blob=report.request_blob, phase=pipeline.phases[0].id, round=1)
-    fresh = state.replace(
-        title=report.title,
-        request_hash=report.request_hash,
-        artifacts={**state.artifacts, "request.md": record},
-    )
+    state = state.replace(title=report.title, request_hash=report.request_hash)
+    fresh = state.with_document("request.md", record)
     return reenter_phase(pipeline, go_back(pipeline, fresh, _first(pipeline, fresh).id), report.at)
 
 
@@ -86,14 +83,8 @@ def apply_doubt(pipeline: Pipeline, state: State, report: ApprovalDoubted) -> St
     phase = pipeline.phase(report.gate)
     if not isinstance(phase, GatePhase) or state.gate is not None:
         raise ReportRejected(f"{report.gate} cannot be asked again now.")
-    files = tuple(
-        ShownVersion(name=name, blob=state.artifacts[name].blob)
-        for name in phase.shows
-        if name in state.artifacts
-    )
-    return open_decision(
-        pipeline, state, Reason.UNVERIFIED_APPROVAL, f"{phase.label}: {report.why}", files=files
-    )
+    files, said = state.versions(phase.shows), f"{phase.label}: {report.why}"
+    return open_decision(pipeline, state, Reason.UNVERIFIED_APPROVAL, said, files=files)
 
 
 def apply_failed_checks(pipeline: Pipeline, state: State, report: ChecksFailed) -> State:
@@ -107,19 +98,11 @@ def apply_failed_checks(pipeline: Pipeline, state: State, report: ChecksFailed) 
         )
     count = state.rounds.get(CHECKS, 0) + 1
     record = ArtifactRecord(blob=report.blob, phase=state.current_phase, round=count)
-    state = state.replace(
-        artifacts={**state.artifacts, report.artifact: record},
-        rounds={**state.rounds, CHECKS: count},
-    )
+    state = state.with_document(report.artifact, record).with_round(CHECKS, count)
     if count > CHECK_ROUNDS:
         said = f"still red after {CHECK_ROUNDS} rounds: {', '.join(report.checks)}"
-        return open_decision(
-            pipeline,
-            state,
-            Reason.CHECKS_RED,
-            said,
-            files=(ShownVersion(name=report.artifact, blob=report.blob),),
-        )
+        shown = state.versions((report.artifact,))
+        return open_decision(pipeline, state, Reason.CHECKS_RED, said, files=shown)
     findings = tuple(
         Finding(severity=Severity.CRITICAL, description=f"The check {name} is green.")
         for name in report.checks
@@ -149,10 +132,7 @@ def apply_conflicts(pipeline: Pipeline, state: State, report: BaseConflicted) ->
     )
     return add_fix(
         pipeline,
-        state.replace(
-            artifacts={**state.artifacts, report.artifact: record},
-            rounds={**state.rounds, CONFLICTS: count},
-        ),
+        state.with_document(report.artifact, record).with_round(CONFLICTS, count),
         report.artifact,
         f"Bring the changes of {report.base} and of this run together",
         findings,
@@ -171,8 +151,5 @@ def _first(pipeline: Pipeline, state: State, *, undone: bool = False) -> AnyPhas
         for phase in pipeline.phases
         if not isinstance(phase, SetupPhase | DecisionPhase)
         and not (undone and phase.id in state.completed_phases)
-        and (
-            not is_left_out(pipeline, state, phase)
-            or (isinstance(phase, AgentPhase) and bool(phase.stand_in))
-        )
+        and not is_passed_over(pipeline, state, phase)
     )

@@ -17,7 +17,6 @@ from forge_bot.engine.task_reports import task_after_work
 from forge_bot.engine.transitions import (
     PROCESS,
     add_fix,
-    add_note,
     complete,
     end_unchanged,
     go_back,
@@ -69,7 +68,7 @@ def continue_with_budget(pipeline: Pipeline, state: State, at: datetime) -> Stat
 
 
 def _done_outside(pipeline: Pipeline, state: State, gate: OpenGate, answer: Answered) -> State:
-    task = state.task(gate.task) if gate.task is not None else None
+    task = state.task(gate.task)
     if task is not None:
         status = TaskStatus.PASSED if answer.answer is Answer.DONE else TaskStatus.SKIPPED
         state = state.with_task(task.replace(status=status))
@@ -83,7 +82,7 @@ def _done_outside(pipeline: Pipeline, state: State, gate: OpenGate, answer: Answ
 def _approved(pipeline: Pipeline, state: State, gate: OpenGate, answer: Answered) -> State:
     if gate.reason is None:
         return complete(pipeline, state, answer.at)
-    task = state.task(gate.task) if gate.task is not None else None
+    task = state.task(gate.task)
     match gate.reason:
         case Reason.BUDGET:
             budget = state.budget.with_higher_cap(
@@ -112,7 +111,8 @@ def _approved(pipeline: Pipeline, state: State, gate: OpenGate, answer: Answered
             cleared = call_records.settled(state, name, CallStatus.CLEARED, answer.by)
             return cleared if task is None else cleared.with_task(_freed(task))
         case Reason.OUTCOME_UNKNOWN:
-            noted = call_records.noted(state, gate, PROCESS, _TAKEN_AS_MADE)
+            phase, task_id = call_records.place(state, gate)
+            noted = state.with_note(phase, PROCESS, _TAKEN_AS_MADE, task_id)
             return after_calls(pipeline, noted, answer.at)
         case Reason.CHECKS_RED:
             return state.replace(current_phase_status=RunStatus.COMPLETED)
@@ -149,15 +149,15 @@ def _rejected(pipeline: Pipeline, state: State, gate: OpenGate, answer: Answered
     phase = pipeline.phase(gate.name)
     if isinstance(phase, GatePhase):
         state = go_back(pipeline, state, phase.sends_back_to)
-        return add_note(state, phase.sends_back_to, answer.by, answer.notes)
+        return state.with_note(phase.sends_back_to, answer.by, answer.notes)
     if gate.reason in {Reason.TOOL_APPROVAL, Reason.OUTCOME_UNKNOWN}:
         return _call_declined(pipeline, state, gate, answer)
-    task = state.task(gate.task) if gate.task is not None else None
+    task = state.task(gate.task)
     if task is not None:
         return _task_again(pipeline, state, task, answer)
     if gate.reason is Reason.UNVERIFIED_APPROVAL:
         target = state.artifacts[gate.files[0].name].phase
-        return add_note(go_back(pipeline, state, target), target, answer.by, answer.notes)
+        return go_back(pipeline, state, target).with_note(target, answer.by, answer.notes)
     if gate.reason in {Reason.ROUNDS_EXHAUSTED, Reason.VERIFICATION_RED, Reason.CHECKS_RED}:
         rounds = {
             name: count
@@ -176,7 +176,7 @@ def _rejected(pipeline: Pipeline, state: State, gate: OpenGate, answer: Answered
             answer.at,
         )
     # The phase runs once more, with the notes and with its counters at zero.
-    return add_note(state, state.current_phase, answer.by, answer.notes).replace(attempts=0)
+    return state.with_note(state.current_phase, answer.by, answer.notes).replace(attempts=0)
 
 
 def _call_declined(pipeline: Pipeline, state: State, gate: OpenGate, answer: Answered) -> State:
@@ -191,10 +191,10 @@ def _call_declined(pipeline: Pipeline, state: State, gate: OpenGate, answer: Ans
         if unknown
         else call_records.settled(state, gate.files[0].name, CallStatus.DECLINED, answer.by)
     )
-    task = state.task(task_id) if task_id is not None else None
+    task = state.task(task_id)
     if task is not None:
         state = state.with_task(_freed(task))
-    state = add_note(state, phase, answer.by, answer.notes, task_id).replace(attempts=0)
+    state = state.with_note(phase, answer.by, answer.notes, task_id).replace(attempts=0)
     return after_calls(pipeline, state, answer.at)
 
 
@@ -211,5 +211,5 @@ def _task_again(pipeline: Pipeline, state: State, task: TaskState, answer: Answe
     )
     status = TaskStatus.IMPLEMENTED if in_review else TaskStatus.PENDING
     again = task.replace(status=status, stuck=None, attempts=0, rounds=0)
-    state = add_note(state.with_task(again), phase, answer.by, answer.notes, task.spec.id)
+    state = state.with_task(again).with_note(phase, answer.by, answer.notes, task.spec.id)
     return hand_out(pipeline, state, answer.at)

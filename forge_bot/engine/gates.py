@@ -50,6 +50,13 @@ def digest(
     ).hexdigest()
 
 
+def digest_in(
+    state: State, name: PhaseId, round_: int, files: Iterable[ShownVersion], subject: str = ""
+) -> str:
+    """Return the digest of a question of a run."""
+    return digest(name, round_, state.request_hash, state.base_commit, files, subject)
+
+
 def open_gate(
     state: State,
     name: PhaseId,
@@ -68,7 +75,7 @@ def open_gate(
     gate = OpenGate(
         name=name,
         round=round_,
-        digest=digest(name, round_, state.request_hash, state.base_commit, files, subject),
+        digest=digest_in(state, name, round_, files, subject),
         files=files,
         options=options,
         subject=subject,
@@ -78,11 +85,8 @@ def open_gate(
         findings=findings,
         report=report,
     )
-    return state.replace(
-        gate=gate,
-        rounds={**state.rounds, name: round_},
-        current_phase_status=RunStatus.AWAITING_HUMAN,
-    )
+    asking = state.replace(gate=gate, current_phase_status=RunStatus.AWAITING_HUMAN)
+    return asking.with_round(name, round_)
 
 
 def open_decision(
@@ -128,17 +132,8 @@ def refresh(state: State) -> State:
     gate = state.gate
     if gate is None:
         return state
-    files = tuple(
-        (
-            ShownVersion(name=file.name, blob=state.artifacts[file.name].blob)
-            if file.name in state.artifacts
-            else file
-        )
-        for file in gate.files
-    )
-    fresh = digest(
-        gate.name, gate.round, state.request_hash, state.base_commit, files, gate.subject
-    )
+    files = tuple(next(iter(state.versions((file.name,))), file) for file in gate.files)
+    fresh = digest_in(state, gate.name, gate.round, files, gate.subject)
     return state.replace(gate=gate.replace(files=files, digest=fresh))
 
 
@@ -166,22 +161,16 @@ def is_approved_by_auto(state: State, gate: GatePhase) -> bool:
 
 def is_approved(state: State, gate: GatePhase) -> bool:
     """Return whether a person approved the current version that the gate shows."""
-    shown = shown_versions(state, gate)
-    round_ = state.rounds.get(gate.id, 0)
-    bound = digest(gate.id, round_, state.request_hash, state.base_commit, shown, "")
-    return any(
-        (each.gate, each.answer, each.digest) == (gate.id, Answer.APPROVE, bound)
-        for each in state.decisions
-    )
+    return is_agreed(state, gate.id, Answer.APPROVE, state.versions(gate.shows))
 
 
-def shown_versions(state: State, gate: GatePhase) -> tuple[ShownVersion, ...]:
-    """Return the current version of what the gate shows."""
-    return tuple(
-        ShownVersion(name=name, blob=state.artifacts[name].blob)
-        for name in gate.shows
-        if name in state.artifacts
-    )
+def is_agreed(
+    state: State, name: PhaseId, answer: Answer, files: Iterable[ShownVersion], subject: str = ""
+) -> bool:
+    """Return whether a person answered so to the last question about this version."""
+    bound = digest_in(state, name, state.rounds.get(name, 0), files, subject)
+    agreed = (name, answer, bound)
+    return any((each.gate, each.answer, each.digest) == agreed for each in state.decisions)
 
 
 def check_answer(state: State, answered: Answered, action_id: str) -> OpenGate:
@@ -260,10 +249,7 @@ def record_decision(state: State, gate: OpenGate, answered: Answered) -> State:
 
 def record_auto_approval(state: State, gate: GatePhase, at: datetime) -> State:
     """Return the state after a gate was approved automatically."""
-    files = shown_versions(state, gate)
     round_ = state.rounds.get(gate.id, 0) + 1
-    bound = digest(gate.id, round_, state.request_hash, state.base_commit, files, "")
+    bound = digest_in(state, gate.id, round_, state.versions(gate.shows))
     decision = Decision(at=at, gate=gate.id, answer="approve", digest=bound, by=AUTO, via=AUTO)
-    return state.replace(
-        decisions=(*state.decisions, decision), rounds={**state.rounds, gate.id: round_}
-    )
+    return state.replace(decisions=(*state.decisions, decision)).with_round(gate.id, round_)

@@ -40,7 +40,6 @@ from forge_bot.engine.reports import (
 from forge_bot.engine.state import (
     ArtifactRecord,
     Reason,
-    ShownVersion,
     State,
     TaskState,
     TaskStatus,
@@ -50,7 +49,6 @@ from forge_bot.engine.task_reports import handle_task_artifact, handle_task_fail
 from forge_bot.engine.transitions import (
     PROCESS,
     add_fix,
-    add_note,
     complete,
     enter,
     hand_out,
@@ -177,11 +175,11 @@ def _ask_about_baseline(pipeline: Pipeline, state: State, report: Prepared) -> S
         phase=state.current_phase,
         round=state.rounds.get(pipeline.decision.id, 0) + 1,
     )
-    state = state.replace(artifacts={**state.artifacts, report.artifact: record})
+    state = state.with_document(report.artifact, record)
     from forge_bot.verification.judgement import said_before
 
     subject = "; ".join(said_before(each) for each in report.unusable) + "."
-    shown = (ShownVersion(name=report.artifact, blob=report.blob),)
+    shown = state.versions((report.artifact,))
     return open_decision(pipeline, state, Reason.BASELINE, subject, files=shown)
 
 
@@ -205,8 +203,8 @@ def _artifact(pipeline: Pipeline, state: State, report: ArtifactWritten) -> Stat
     if not report.inspection.problems and not unreadable:
         return accept(pipeline, state, report)
     if state.attempts + 1 < pipeline.limits.artifact_attempts:
-        return add_note(
-            state, phase.id, PROCESS, complaint_about(report, unreadable=unreadable)
+        return state.with_note(
+            phase.id, PROCESS, complaint_about(report, unreadable=unreadable)
         ).replace(attempts=state.attempts + 1)
     reason = Reason.INVALID_ARTIFACT if report.inspection.problems else Reason.UNREADABLE_VERDICT
     return open_decision(
@@ -239,7 +237,7 @@ def _refused(
     pipeline: Pipeline, state: State, phase: ReviewPhase, report: ArtifactWritten
 ) -> State:
     count = state.rounds.get(phase.id, 0) + 1
-    state = state.replace(rounds={**state.rounds, phase.id: count})
+    state = state.with_round(phase.id, count)
     findings = report.inspection.findings
     text = (
         f"{report.artifact} says {verdict_of(phase, report).value}. Work off:"
@@ -272,11 +270,11 @@ def _failed(pipeline: Pipeline, state: State, report: AgentFailed) -> State:
     phase = pipeline.phase(state.current_phase)
     if not isinstance(phase, AgentPhase | ReviewPhase | VerifyPhase):
         raise WrongReport(f"{state.current_phase} has no agent that could fail.")
-    state = state.replace(visits={**state.visits, phase.id: state.visits.get(phase.id, 0) + 1})
+    state = state.with_visit(phase.id)
     if report.reason is FailureReason.BUDGET:
         return open_decision(pipeline, state, Reason.BUDGET, report.message)
     if state.attempts + 1 < pipeline.limits.failure_attempts:
-        return add_note(state, phase.id, PROCESS, report.message).replace(
+        return state.with_note(phase.id, PROCESS, report.message).replace(
             attempts=state.attempts + 1
         )
     return open_decision(pipeline, state, Reason.AGENT_FAILED, report.message)
@@ -307,18 +305,14 @@ def _verified(pipeline: Pipeline, state: State, report: CommandsRan) -> State:
         red_before_green=report.red_before_green,
         requirements=report.requirements,
     )
-    state = state.replace(
-        artifacts={**state.artifacts, report.artifact: record}, verification=verification
-    )
+    state = state.with_document(report.artifact, record).replace(verification=verification)
     if not judgement.red:
         return state
     count = state.rounds.get(phase.id, 0) + 1
-    state = state.replace(rounds={**state.rounds, phase.id: count})
+    state = state.with_round(phase.id, count)
     if count > phase.rounds:
-        shown = (ShownVersion(name=report.artifact, blob=report.blob),)
-        return open_decision(
-            pipeline, state, Reason.VERIFICATION_RED, "; ".join(judgement.reasons), files=shown
-        )
+        said, shown = "; ".join(judgement.reasons), state.versions((report.artifact,))
+        return open_decision(pipeline, state, Reason.VERIFICATION_RED, said, files=shown)
     findings = tuple(
         Finding(severity=Severity.CRITICAL, description=reason) for reason in judgement.reasons
     )
@@ -343,8 +337,8 @@ def _action_failed(pipeline: Pipeline, state: State, report: ActionFailed) -> St
     if cleared is not None:
         tried = cleared.replace(status=TaskStatus.PENDING, attempts=cleared.attempts + 1)
         text = f"The approved change could not be applied: {report.message}"
-        state = add_note(
-            state.with_task(tried), pipeline.implementation.id, PROCESS, text, cleared.spec.id
+        state = state.with_task(tried).with_note(
+            pipeline.implementation.id, PROCESS, text, cleared.spec.id
         )
         return hand_out(pipeline, state, report.at)
     return open_decision(pipeline, state, Reason.ACTION_FAILED, report.message)

@@ -1,10 +1,10 @@
 """Post the result to the tracker. A person first approves exactly the summary that is posted."""
 
-from forge_bot.engine.gates import digest, open_gate
+from forge_bot.engine.gates import is_agreed, open_gate
 from forge_bot.engine.phases import PublishPhase
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.reports import Answer
-from forge_bot.engine.state import ShownVersion, State
+from forge_bot.engine.state import State
 from forge_bot.errors import WrongReport
 
 
@@ -34,7 +34,7 @@ def ask_to_post(pipeline: Pipeline, state: State) -> State:
         state,
         phase.id,
         resume_at=phase.id,
-        files=_shown(pipeline, state),
+        files=state.versions((pipeline.summary,)),
         options=options,
         subject=state.source.url,
     )
@@ -44,21 +44,5 @@ def may_post(pipeline: Pipeline, state: State) -> bool:
     """Return whether a person agreed to post the summary as it is, in answer to the last question
     about it.
     """
-    name = state.current_phase
-    asked = digest(
-        name,
-        state.rounds.get(name, 0),
-        state.request_hash,
-        state.base_commit,
-        _shown(pipeline, state),
-        state.source.url,
-    )
-    return any(
-        (each.gate, each.answer, each.digest) == (name, Answer.POST, asked)
-        for each in state.decisions
-    )
-
-
-def _shown(pipeline: Pipeline, state: State) -> tuple[ShownVersion, ...]:
-    record = state.artifacts.get(pipeline.summary)
-    return (ShownVersion(name=pipeline.summary, blob=record.blob),) if record is not None else ()
+    shown = state.versions((pipeline.summary,))
+    return is_agreed(state, state.current_phase, Answer.POST, shown, state.source.url)

@@ -24,7 +24,7 @@ from forge_bot.values import (
     TaskId,
     Usage,
     WithoutChange,
-    is_empty,
+    unless_empty,
 )
 from forge_bot.verification.unusable_commands import UnusableCommand
 
@@ -48,12 +48,8 @@ class RunFlags(Frozen):
     skip_pr: bool = False
     debug: bool = False
     discuss: bool = False
-    batch: bool = Field(
-        default=False, exclude_if=is_empty, description="models are asked in providers' batches"
-    )
-    scope: str = Field(
-        default="", exclude_if=is_empty, description="the folder that the change stays in"
-    )
+    batch: bool = unless_empty(False, "models are asked in providers' batches")
+    scope: str = unless_empty("", "the folder that the change stays in")
 
 
 class RunStarted(_Report):
@@ -111,19 +107,15 @@ class ArtifactWritten(_OnAction):
     blob: str = Field(description="git's id of its bytes")
     inspection: Inspection = Inspection()
     usage: Usage = Usage()
-    uses: tuple[CapabilityUse, ...] = Field(
-        default=(), exclude_if=is_empty, description="of tools and skills from outside"
-    )
+    uses: tuple[CapabilityUse, ...] = unless_empty((), "of tools and skills from outside")
     risks: tuple[str, ...] = ()
     held: str | None = Field(
         default=None, description="patch that touches protected paths and is not applied yet"
     )
     held_blob: str = ""
     held_paths: tuple[str, ...] = ()
-    without_change: WithoutChange | None = Field(
-        default=None,
-        exclude_if=is_empty,
-        description="of edits: their tests, run without the rest of them",
+    without_change: WithoutChange | None = unless_empty(
+        None, "of edits: their tests, run without the rest of them"
     )
 
 
@@ -148,9 +140,7 @@ class AgentFailed(_OnAction):
     reason: FailureReason
     message: str
     usage: Usage = Usage()
-    uses: tuple[CapabilityUse, ...] = Field(
-        default=(), exclude_if=is_empty, description="of tools and skills from outside"
-    )
+    uses: tuple[CapabilityUse, ...] = unless_empty((), "of tools and skills from outside")
 
 
 class RequestedCall(Recorded):
@@ -174,9 +164,7 @@ class CallsRequested(_OnAction):
     artifact: str = Field(description="the document with exactly these calls")
     blob: str
     usage: Usage = Usage()
-    uses: tuple[CapabilityUse, ...] = Field(
-        default=(), exclude_if=is_empty, description="of tools and skills from outside"
-    )
+    uses: tuple[CapabilityUse, ...] = unless_empty((), "of tools and skills from outside")
 
 
 class CallBegun(_OnAction):
@@ -205,9 +193,7 @@ class CallEnded(_OnAction):
     result: str
     blob: str
     usage: Usage = Usage()
-    uses: tuple[CapabilityUse, ...] = Field(
-        default=(), exclude_if=is_empty, description="of tools and skills from outside"
-    )
+    uses: tuple[CapabilityUse, ...] = unless_empty((), "of tools and skills from outside")
 
 
 class CommandsRan(_OnAction):
@@ -218,20 +204,14 @@ class CommandsRan(_OnAction):
     artifact: str
     blob: str
     rules: int = Field(default=1, description="version of the rules the results are judged by")
-    red_before_green: RedBeforeGreen | None = Field(
-        default=None,
-        exclude_if=is_empty,
-        description="of a defect: the tests that failed before the change and pass now",
+    red_before_green: RedBeforeGreen | None = unless_empty(
+        None, "of a defect: the tests that failed before the change and pass now"
     )
-    requirements: RequirementCheck | None = Field(
-        default=None,
-        exclude_if=is_empty,
-        description="what the table of requirements names, looked for and run",
+    requirements: RequirementCheck | None = unless_empty(
+        None, "what the table of requirements names, looked for and run"
     )
-    broken_rules: tuple[str, ...] = Field(
-        default=(),
-        exclude_if=is_empty,
-        description="rules of the project's manifest that hold at the base and not any more",
+    broken_rules: tuple[str, ...] = unless_empty(
+        (), "rules of the project's manifest that hold at the base and not any more"
     )
 
 

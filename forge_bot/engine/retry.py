@@ -18,7 +18,7 @@ from forge_bot.engine.phases import (
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.reports import RetryAsked
 from forge_bot.engine.state import State, TaskState, TaskStatus
-from forge_bot.engine.transitions import add_note, go_back, is_left_out, reviewed
+from forge_bot.engine.transitions import go_back, is_left_out, is_passed_over, reviewed
 from forge_bot.errors import NothingToRetry
 from forge_bot.remedies import ShowStatus
 from forge_bot.values import PhaseId, TaskMode
@@ -36,25 +36,18 @@ def handle_retry(pipeline: Pipeline, state: State, report: RetryAsked) -> State:
     phase = pipeline.phase(report.phase)
     match phase:
         case TasksPhase():
-            state = _with_tasks(
-                go_back(pipeline, state, phase.id), tuple(_as_planned(task) for task in state.tasks)
-            )
+            tasks = tuple(map(_as_planned, state.tasks))
+            state = go_back(pipeline, state, phase.id).replace(tasks=tasks)
         case TaskReviewPhase():
             # Both task phases run together: the run returns to the tasks, and only their reviews
             # are open again.
-            state = _with_tasks(
-                go_back(pipeline, state, pipeline.implementation.id),
-                tuple(_unreviewed(task) for task in state.tasks),
-            )
+            tasks = tuple(map(_unreviewed, state.tasks))
+            state = go_back(pipeline, state, pipeline.implementation.id).replace(tasks=tasks)
         case _:
             state = go_back(pipeline, state, phase.id)
     if report.notes:
-        state = add_note(state, phase.id, report.by, report.notes)
+        state = state.with_note(phase.id, report.by, report.notes)
     return reenter_phase(pipeline, state, report.at)
-
-
-def _with_tasks(state: State, tasks: tuple[TaskState, ...]) -> State:
-    return state.replace(tasks=tasks)
 
 
 def _as_planned(task: TaskState) -> TaskState:
@@ -99,9 +92,7 @@ def _check(pipeline: Pipeline, state: State, target: PhaseId) -> None:
             hint="Name a phase between setup and end.",
             remedy=ShowStatus(),
         )
-    if is_left_out(pipeline, state, phase) and not (
-        isinstance(phase, AgentPhase) and phase.stand_in
-    ):
+    if is_passed_over(pipeline, state, phase):
         raise NothingToRetry(f"{name} is left out of this run, which has effort {state.effort}.")
     if not _reached(pipeline, state, phase):
         raise NothingToRetry(
@@ -135,12 +126,8 @@ def _missing(pipeline: Pipeline, state: State, target: AnyPhase) -> tuple[str, .
 
 
 def _lacks(phase: AnyPhase) -> str:
-    match phase:
-        case StepPhase():
-            return f"{_named(phase)} is not done: {phase.writes} is missing"
-        case GatePhase():
-            return f"{_named(phase)} is not approved"
-        case AnsweringPhase() if "{task}" not in phase.writes:
-            return f"{_named(phase)} is not done: {phase.writes} is missing"
-        case _:
-            return f"{_named(phase)} is not done"
+    if isinstance(phase, GatePhase):
+        return f"{_named(phase)} is not approved"
+    writes = phase.writes if isinstance(phase, StepPhase | AnsweringPhase) else "{task}"
+    missing = f": {writes} is missing" if "{task}" not in writes else ""
+    return f"{_named(phase)} is not done{missing}"

@@ -1,5 +1,6 @@
 """The state of one run: the fold of its reports, and the content of state.json."""
 
+from collections.abc import Iterable
 from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
@@ -28,6 +29,7 @@ from forge_bot.values import (
     Verdict,
     WithoutChange,
     is_empty,
+    unless_empty,
 )
 from forge_bot.verification.unusable_commands import UnusableCommand
 
@@ -80,25 +82,17 @@ class ArtifactRecord(Recorded):
     verdict: Verdict | None = None
     findings: tuple[Finding, ...] = ()
     risks: tuple[str, ...] = ()
-    title: str = Field(
-        default="", exclude_if=is_empty, description="the title of the change, where it says it"
-    )
-    one_task: bool = Field(default=False, exclude_if=is_empty, description="it plans a single task")
-    planned: tuple[TaskSpec, ...] = Field(
-        default=(), exclude_if=is_empty, description="the tasks that it plans, where it lists them"
-    )
-    reach: str = Field(
-        default="", exclude_if=is_empty, description="what the change that it plans reaches"
-    )
+    title: str = unless_empty("", "the title of the change, where it says it")
+    one_task: bool = unless_empty(False, "it plans a single task")
+    planned: tuple[TaskSpec, ...] = unless_empty((), "the tasks that it plans, where it lists them")
+    reach: str = unless_empty("", "what the change that it plans reaches")
     sections: dict[str, str] = Field(
         default_factory=dict[str, str],
         exclude_if=is_empty,
         description="texts that documents of our own process repeat, by heading",
     )
-    next_document: str = Field(
-        default="",
-        exclude_if=is_empty,
-        description="the document of a later phase that its author wrote with it",
+    next_document: str = unless_empty(
+        "", "the document of a later phase that its author wrote with it"
     )
 
 
@@ -126,10 +120,8 @@ class TaskState(Recorded):
     rounds: int = 0
     verdict: Verdict | None = None
     stuck: Stuck | None = None
-    without_change: WithoutChange | None = Field(
-        default=None,
-        exclude_if=is_empty,
-        description="its tests, run without the rest of its edits",
+    without_change: WithoutChange | None = unless_empty(
+        None, "its tests, run without the rest of its edits"
     )
 
     @property
@@ -235,15 +227,11 @@ class Verification(Recorded):
     reasons: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     accepted: bool = Field(default=False, description="a person accepted a red result")
-    red_before_green: RedBeforeGreen | None = Field(
-        default=None,
-        exclude_if=is_empty,
-        description="of a defect: the tests that failed before the change and pass now",
+    red_before_green: RedBeforeGreen | None = unless_empty(
+        None, "of a defect: the tests that failed before the change and pass now"
     )
-    requirements: RequirementCheck | None = Field(
-        default=None,
-        exclude_if=is_empty,
-        description="what the table of requirements names, looked for and run",
+    requirements: RequirementCheck | None = unless_empty(
+        None, "what the table of requirements names, looked for and run"
     )
 
 
@@ -318,7 +306,7 @@ class State(Recorded):
     def _sorted(self, seen: frozenset[str]) -> list[str]:
         return sorted(seen)
 
-    def task(self, task_id: TaskId) -> TaskState | None:
+    def task(self, task_id: TaskId | None) -> TaskState | None:
         """Return the task with that id, if there is one."""
         return next((task for task in self.tasks if task.spec.id == task_id), None)
 
@@ -326,6 +314,27 @@ class State(Recorded):
         """Return this state with one task replaced."""
         tasks = (changed if task.spec.id == changed.spec.id else task for task in self.tasks)
         return self.replace(tasks=tuple(tasks))
+
+    def versions(self, names: Iterable[str]) -> tuple[ShownVersion, ...]:
+        """Return the present versions of these documents, as far as there are any."""
+        known = ((name, self.artifacts[name]) for name in names if name in self.artifacts)
+        return tuple(ShownVersion(name=name, blob=record.blob) for name, record in known)
+
+    def with_document(self, name: str, record: ArtifactRecord) -> Self:
+        """Return this state with a new version of a document."""
+        return self.replace(artifacts={**self.artifacts, name: record})
+
+    def with_round(self, name: str, count: int) -> Self:
+        """Return this state with the rounds of a phase, gate or kind of event counted."""
+        return self.replace(rounds={**self.rounds, name: count})
+
+    def with_visit(self, place: str) -> Self:
+        """Return this state with one more answer at a phase, or phase/task."""
+        return self.replace(visits={**self.visits, place: self.visits.get(place, 0) + 1})
+
+    def with_note(self, phase: PhaseId, by: str, text: str, task: TaskId | None = None) -> Self:
+        """Return this state with a note for the next round of a phase or task."""
+        return self.replace(notes=(*self.notes, Note(phase=phase, task=task, by=by, text=text)))
 
     def logged(
         self,

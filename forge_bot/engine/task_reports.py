@@ -18,7 +18,7 @@ from forge_bot.engine.state import (
     TaskStatus,
     Wave,
 )
-from forge_bot.engine.transitions import PROCESS, add_note, hand_out
+from forge_bot.engine.transitions import PROCESS, hand_out
 from forge_bot.errors import WrongReport
 from forge_bot.values import PhaseId, TaskId, Verdict
 
@@ -45,7 +45,7 @@ def handle_task_artifact(pipeline: Pipeline, state: State, report: ArtifactWritt
 
 
 def _task(state: State, task_id: TaskId | None) -> TaskState:
-    task = state.task(task_id) if task_id is not None else None
+    task = state.task(task_id)
     if task is None:
         raise WrongReport(f"The run has no task {task_id}.")
     return task
@@ -113,7 +113,7 @@ def _task_reviewed(
     )
     failed = task.replace(verdict=verdict, rounds=rounds, attempts=0)
     if rounds <= phase.rounds:
-        state = add_note(state, implementation, phase.agent, text, task.spec.id)
+        state = state.with_note(implementation, phase.agent, text, task.spec.id)
         return state.with_task(failed.replace(status=TaskStatus.PENDING))
     stuck = Stuck(reason=Reason.ROUNDS_EXHAUSTED, subject=text, review=True, report=report)
     return state.with_task(failed.replace(stuck=stuck))
@@ -131,7 +131,7 @@ def _task_invalid(
     complaint = complaint_about(report, unreadable=unreadable)
     tried = task.replace(attempts=task.attempts + 1)
     if tried.attempts < pipeline.limits.artifact_attempts:
-        return add_note(state.with_task(tried), phase.id, PROCESS, complaint, task.spec.id)
+        return state.with_task(tried).with_note(phase.id, PROCESS, complaint, task.spec.id)
     reason = Reason.INVALID_ARTIFACT if report.inspection.problems else Reason.UNREADABLE_VERDICT
     stuck = Stuck(
         reason=reason, subject=complaint, review=isinstance(phase, TaskReviewPhase), report=report
@@ -142,10 +142,7 @@ def _task_invalid(
 def handle_task_failure(pipeline: Pipeline, state: State, report: AgentFailed) -> State:
     task = _task(state, report.task)
     wave, phase = _worked_on(pipeline, state, task)
-    place = f"{phase.id}/{task.spec.id}"
-    state = remove_from_wave(
-        state.replace(visits={**state.visits, place: state.visits.get(place, 0) + 1}), task.spec.id
-    )
+    state = remove_from_wave(state.with_visit(f"{phase.id}/{task.spec.id}"), task.spec.id)
     tried = task.replace(attempts=task.attempts + 1)
     if report.reason is FailureReason.BUDGET:
         stuck = Stuck(reason=Reason.BUDGET, subject=report.message, review=wave.review)
@@ -153,9 +150,9 @@ def handle_task_failure(pipeline: Pipeline, state: State, report: AgentFailed) -
     elif report.reason is FailureReason.CONFLICT:
         # The agent is not at fault, so the attempt does not count. This cannot repeat forever: the
         # conflicting task has been merged.
-        state = add_note(state, phase.id, PROCESS, report.message, task.spec.id)
+        state = state.with_note(phase.id, PROCESS, report.message, task.spec.id)
     elif tried.attempts < pipeline.limits.failure_attempts:
-        state = add_note(state.with_task(tried), phase.id, PROCESS, report.message, task.spec.id)
+        state = state.with_task(tried).with_note(phase.id, PROCESS, report.message, task.spec.id)
     else:
         stuck = Stuck(reason=Reason.AGENT_FAILED, subject=report.message, review=wave.review)
         state = state.with_task(tried.replace(stuck=stuck))

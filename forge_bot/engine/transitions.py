@@ -10,7 +10,6 @@ from forge_bot.engine.gates import (
     open_decision,
     open_gate,
     record_auto_approval,
-    shown_versions,
 )
 from forge_bot.engine.phases import (
     AgentPhase,
@@ -23,7 +22,7 @@ from forge_bot.engine.phases import (
     TasksPhase,
 )
 from forge_bot.engine.pipeline import Pipeline
-from forge_bot.engine.state import CallStatus, Note, State, TaskState, TaskStatus, Wave
+from forge_bot.engine.state import CallStatus, State, TaskState, TaskStatus, Wave
 from forge_bot.values import Finding, PhaseId, RunStatus, Severity, TaskId, TaskMode, TaskSpec
 
 PROCESS = "forge-bot"
@@ -42,6 +41,12 @@ def is_left_out(pipeline: Pipeline, state: State, phase: AnyPhase) -> bool:
             phase.skip_when == "no-source" and not state.source.url
         )
     return phase.id in pipeline.skipped(state.effort, auto=state.flags.auto)
+
+
+def is_passed_over(pipeline: Pipeline, state: State, phase: AnyPhase) -> bool:
+    """Return whether the run skips the phase, and no document of our own process stands in."""
+    stands_in = isinstance(phase, AgentPhase) and phase.stand_in is not None
+    return is_left_out(pipeline, state, phase) and not stands_in
 
 
 def complete(pipeline: Pipeline, state: State, at: datetime) -> State:
@@ -78,9 +83,7 @@ def end_unchanged(pipeline: Pipeline, state: State, at: datetime) -> State:
 def enter(pipeline: Pipeline, state: State, position: int, at: datetime) -> State:
     """Return the run at the first phase from `position` on that needs an action."""
     for phase in pipeline.phases[position:]:
-        if is_left_out(pipeline, state, phase) and not (
-            isinstance(phase, AgentPhase) and phase.stand_in
-        ):
+        if is_passed_over(pipeline, state, phase):
             state = _skipped(state, phase)
             continue
         here = state.replace(current_phase=phase.id, current_phase_status=RunStatus.IN_PROGRESS)
@@ -119,7 +122,7 @@ def _open(state: State, phase: GatePhase) -> State:
         for finding in state.artifacts[name].findings
     )
     return open_gate(
-        state, phase.id, resume_at=phase.id, files=shown_versions(state, phase), findings=findings
+        state, phase.id, resume_at=phase.id, files=state.versions(phase.shows), findings=findings
     )
 
 
@@ -197,11 +200,6 @@ def _without_task_work(pipeline: Pipeline, state: State) -> State:
             if place.partition("/")[0] not in phases
         },
     )
-
-
-def add_note(state: State, phase: PhaseId, by: str, text: str, task: TaskId | None = None) -> State:
-    """Return the state with a note for the next round of a phase or task."""
-    return state.replace(notes=(*state.notes, Note(phase=phase, task=task, by=by, text=text)))
 
 
 # -- tasks
@@ -349,4 +347,4 @@ def send_back(
 ) -> State:
     """Return the run at the phase whose artifact its reviewer refused."""
     state = go_back(pipeline, state, target, keep_rounds=True)
-    return add_note(state, target, review.agent, text)
+    return state.with_note(target, review.agent, text)

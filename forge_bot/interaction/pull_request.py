@@ -323,7 +323,7 @@ def _where_said(view: RunFacts, decision: Decision) -> str:
 
 
 def _asked(view: RunFacts, decision: Decision) -> str:
-    task = view.state.task(decision.task) if decision.task is not None else None
+    task = view.state.task(decision.task)
     if task is None:
         return view.label(decision.gate)
     of_task = say("words.of_task", task=escape.plain(task.spec.id, 20))

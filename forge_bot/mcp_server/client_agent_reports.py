@@ -251,7 +251,7 @@ def _shared_out(
 
 def _owner(run: Run, path: str, tasks: Sequence[TaskId | None]) -> TaskId | None:
     for task in tasks:
-        state = run.state.task(task) if task is not None else None
+        state = run.state.task(task)
         if state is not None and shared_file((normal_path(path),), state.spec.files) is not None:
             return task
     return None

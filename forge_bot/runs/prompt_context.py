@@ -96,7 +96,7 @@ class PromptContext:
         phase = self.run.pipeline.phase(action.phase)
         if not isinstance(phase, AnsweringPhase):
             raise TypeError(f"{action.phase} has no agent")
-        task = state.task(task_id) if task_id is not None else None
+        task = state.task(task_id)
         said = self._said(phase, task_id)
         past = self._recalled(phase, task)
         wanted = phase.providers

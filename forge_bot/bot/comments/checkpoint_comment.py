@@ -321,7 +321,7 @@ def _money(view: RunView) -> str:
 
 
 def _criteria(view: RunView, gate: OpenGate) -> LinesPart:
-    task = view.state.task(gate.task) if gate.task is not None else None
+    task = view.state.task(gate.task)
     criteria = task.spec.acceptance if task is not None else ()
     return LinesPart(
         [f"- [ ] {escape.line(each)}" for each in criteria],
