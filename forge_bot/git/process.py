@@ -208,13 +208,16 @@ def _environment() -> dict[str, str]:
         and k != SIGNING_KEY
     }
     # Literal pathspecs: a file may be called `*` or `:(top)`. No optional locks: looking at a tree
-    # must not disturb its user.
+    # must not disturb its user. No replaced objects and no grafts: a push sends the objects
+    # themselves, so nothing else may be looked at.
     return {
         **kept,
         "LC_ALL": "C",
         "GIT_TERMINAL_PROMPT": "0",
         "GIT_LITERAL_PATHSPECS": "1",
         "GIT_OPTIONAL_LOCKS": "0",
+        "GIT_NO_REPLACE_OBJECTS": "1",
+        "GIT_GRAFT_FILE": os.devnull,
     }
 
 

@@ -312,15 +312,17 @@ def _plainly(folder: Path, revision: str) -> str:
 
 def _tree_in_files(folder: Path, revision: str) -> str:
     """Return the tree of a commit from the file of a loose object. Return an empty text if the
-    object is stored otherwise, or if commits are replaced (git-replace(1)).
+    object is stored otherwise, or if the history is cut.
     """
     found = _commit_in_files(folder, revision)
     return found["tree"].decode() if found is not None else ""
 
 
 def is_rewritten(common: Path) -> bool:
-    """Return whether git may read other parents or another tree than a commit itself names."""
-    return any((common / name).exists() for name in ("refs/replace", "shallow", "info/grafts"))
+    """Return whether git may read other parents than a commit itself names: where the history is
+    cut. Replaced commits and grafts count for no git that we call.
+    """
+    return (common / "shallow").exists()
 
 
 def _commit_in_files(folder: Path, revision: str) -> re.Match[bytes] | None:

@@ -33,10 +33,6 @@ def mounts(seen: VisibleFiles, holes: Protected, shared_memory_bytes: int) -> li
             words += ["--symlink", str(root.readlink()), str(root)]
         elif root.exists():
             words += _bound("--ro-bind", root)
-    for private in seen.hidden:
-        words += (
-            _nothing_at(private) if private.is_dir() else ["--ro-bind", os.devnull, str(private)]
-        )
     words += ["--proc", "/proc", *_kernel(), "--dev", "/dev"]
     words += [
         "--size",
@@ -51,8 +47,11 @@ def mounts(seen: VisibleFiles, holes: Protected, shared_memory_bytes: int) -> li
     for place in (TEMPORARY, _TEMPORARY_TOO):
         words += ["--bind", str(seen.temporary), place]
     words += _named(seen, holes)
-    for place, copy in seen.replaced.items():
-        words += ["--ro-bind", str(copy), str(place)]
+    for private in seen.hidden:
+        place = _inside(private, seen)
+        words += _nothing_at(place) if private.is_dir() else ["--ro-bind", os.devnull, str(place)]
+    for private, copy in seen.replaced.items():
+        words += ["--ro-bind", str(copy), str(_inside(private, seen))]
     return [*words, "--remount-ro", "/"]
 
 

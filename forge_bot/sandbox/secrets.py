@@ -8,7 +8,9 @@ _NAME = re.compile(
     re.IGNORECASE,
 )
 _ADDRESS_WITH_SECRET = re.compile(
-    r"[a-z][a-z0-9+.-]*://([^/\s@]*@|\S*[?&](token|key|auth|sig|password)=)", re.IGNORECASE
+    r"(?<![a-z0-9+.-])[a-z][a-z0-9+.-]*://"
+    r"([^/\s@]*@|\S*[?&][\w-]*(token|key|auth|sig|password|secret)=)",
+    re.IGNORECASE,
 )
 _REPLACED_SECTION = "[hidden]\n"
 

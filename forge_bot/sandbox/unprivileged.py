@@ -159,8 +159,15 @@ def _walls(box: Box, seen: VisibleFiles, there: tuple[str, ...], port: int) -> d
         for root in (*ROOTS, *seen.readable, seen.worktree)
         for part in split_around(root, private)
     ]
+    parted = [
+        folder
+        for folder in (seen.worktree, *seen.readable)
+        if any(folder in place.parents for place in private)
+    ]
     rules = [
         *_rules([*readable, *map(Path, (*_READABLE_SYSTEM, *_READABLE_DEVICES))], _READ),
+        # What has a private part can be listed, that part too, whose files cannot be read.
+        *_rules(parted, _READ_FOLDER),
         *_rules([*split_around(seen.worktree, protected), *seen.writable, seen.temporary], _WRITE),
         *_rules(map(Path, _WRITABLE_DEVICES), _DEVICE),
         *_rules([Path(SHARED_MEMORY)], _SHARED_MEMORY_RIGHTS),

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from forge_bot.errors import SandboxFailed
 from forge_bot.sandbox.box import Box
+from forge_bot.sandbox.git_folders import private_parts
 from forge_bot.sandbox.registries import Registries, registries
 from forge_bot.sandbox.secrets import without_secrets
 from forge_bot.sandbox.setup_network import NetworkPolicy, machine_policy, registry_places
@@ -23,7 +24,6 @@ _USUAL_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _ETC = Path("/etc")
 _ALWAYS_PRIVATE = ("environment", "netrc")
 _OFTEN_WITH_PASSWORDS = ("pip.conf", "npmrc", "gitconfig", "uv/uv.toml", "apt/auth.conf")
-_GITS_CONFIGURATIONS = ("config", "config.worktree")
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def _view(box: Box, worktree: Path, temporary: Path, copies: Path, seen: str) ->
         **box.secret_env,
         "PATH": tools.path,
     }
-    git_folders = tuple(
+    git = private_parts(
         folder for folder in (worktree / ".git", *readable) if (folder / "HEAD").is_file()
     )
     return VisibleFiles(
@@ -107,8 +107,8 @@ def _view(box: Box, worktree: Path, temporary: Path, copies: Path, seen: str) ->
         appears_at=box.appears_at or worktree,
         readable=tuple(dict.fromkeys((*tools.readable, *fetching.readable, *readable))),
         writable=writable,
-        hidden=_private_in_etc(),
-        replaced=_copies(_with_passwords(git_folders), copies),
+        hidden=(*_private_in_etc(), *git.hidden),
+        replaced=_copies(_with_passwords() | git.cleaned, copies),
         temporary=temporary,
         home=home,
         env=env,
@@ -201,37 +201,10 @@ def _not_for_everyone(folder: Path) -> Iterator[Path]:
             yield from _not_for_everyone(Path(entry.path))
 
 
-def _with_passwords(folders: tuple[Path, ...]) -> dict[Path, str]:
-    """Return the visible configuration files with secrets, each with its text without them.
-
-    `folders` are git folders, whose configuration can hold a token or an address with a password.
-    """
+def _with_passwords() -> dict[Path, str]:
+    """Return the visible settings of this machine with secrets, each with its text without them."""
     candidates = [_ETC / name for name in _OFTEN_WITH_PASSWORDS]
-    candidates += [file for folder in folders for file in _configurations(folder)]
     return {file: clean for file in candidates if (clean := _cleaned(file)) is not None}
-
-
-def _configurations(folder: Path) -> Iterator[Path]:
-    """Yield the configuration files of a repository, its work trees and its submodules, which have
-    tokens and addresses of their own (gitrepository-layout(5), modules).
-
-    A submodule's name may have slashes. Links are not followed.
-    """
-    if (folder / "HEAD").is_file():
-        yield from (folder / name for name in _GITS_CONFIGURATIONS)
-        inner = [folder / "modules", *_folders_in(folder / "worktrees")]
-    else:
-        inner = _folders_in(folder)
-    for each in inner:
-        yield from _configurations(each)
-
-
-def _folders_in(folder: Path) -> list[Path]:
-    try:
-        with os.scandir(folder) as found:
-            return sorted(Path(each) for each in found if each.is_dir(follow_symlinks=False))
-    except OSError:
-        return []
 
 
 def _cleaned(file: Path) -> str | None:

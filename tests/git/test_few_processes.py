@@ -96,11 +96,15 @@ def test_a_new_commit_is_looked_into_without_asking_what_it_names(scene: Scene) 
     assert repository.tree_id(commit) == tree
 
 
-def test_a_replaced_commit_is_what_git_says_it_is(scene: Scene) -> None:
+@pytest.mark.parametrize("stored", ["loose", "packed"])
+def test_a_replaced_commit_is_the_one_that_a_push_sends(scene: Scene, stored: str) -> None:
     first = scene.tree.head().commit
     second = scene.commit({"more.txt": "more"})
+    tree = scene.git("rev-parse", f"{second}^{{tree}}")
     scene.git("replace", second, first)
-    assert scene.repository.tree_id(second) == scene.git("rev-parse", f"{first}^{{tree}}")
+    if stored == "packed":
+        scene.git("repack", "-adq")
+    assert scene.repository.tree_id(second) == tree
 
 
 def test_a_name_that_only_looks_like_a_branch_is_refused(scene: Scene) -> None:

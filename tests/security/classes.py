@@ -500,4 +500,24 @@ CLASSES: dict[str, Class] = {
         "files of half a million characters that a parser itself takes minutes for",
         red_at="f19490ac",
     ),
+    "S55": Class(
+        "Credentials in git's own folder, read by the project's code",
+        (
+            "tests/security/test_credentials_in_gits_folder.py::test_a_file_that_is_not_gits_is_not_read",
+            "tests/security/test_credentials_in_gits_folder.py::test_a_setting_with_a_secret_is_not_read",
+            "tests/security/test_credentials_in_gits_folder.py::test_an_address_that_a_pull_left_in_a_reflog_is_not_read",
+            "tests/security/test_credentials_in_gits_folder.py::test_the_run_of_a_work_tree_reads_what_git_reads_there",
+        ),
+        "in your own checkout (`--here`), files of the work tree, such as `.env`, and of other repositories in it",
+        red_at="715feaa8",
+    ),
+    "S56": Class(
+        "Objects that git shows in the place of those that are pushed",
+        (
+            "tests/security/test_objects_in_place_of_others.py::test_a_commit_that_git_shows_in_the_place_of_another_is_not_the_one_that_is_looked_at",
+            "tests/security/test_objects_in_place_of_others.py::test_a_file_that_git_shows_in_the_place_of_another_is_not_the_one_that_is_looked_at",
+            "tests/security/test_objects_in_place_of_others.py::test_parents_that_a_graft_leaves_out_are_looked_at",
+        ),
+        red_at="715feaa8",
+    ),
 }

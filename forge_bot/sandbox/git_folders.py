@@ -1,0 +1,168 @@
+"""The parts of git's own folders that a command sees: those that git itself reads there, and
+configuration without secrets.
+
+Source: gitrepository-layout(5). Anything else in such a folder was put there by a person or a tool,
+often because it is private: a store of `credential.helper`, cookies, an included configuration.
+"""
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import NamedTuple
+
+from forge_bot.sandbox.secrets import secret_name, secret_value
+
+_CONFIGURATIONS = ("config", "config.worktree")
+_SHOWN = frozenset(
+    {
+        *("HEAD", "objects", "refs", "packed-refs", "reftable", "index", "info", "hooks"),
+        *("worktrees", "modules", "shallow", "commondir", "gitdir", "locked", "description"),
+        *("lfs", "annex", "rebase-merge", "rebase-apply", "sequencer", *_CONFIGURATIONS),
+    }
+)
+# Git makes and removes these at any moment, and nothing can be mounted where nothing is any more.
+_PASSING = (
+    *("*.lock", "*.pid", "*.new", "tmp_*", "sharedindex.*", "filling-index", "AUTO_MERGE"),
+    *("*_HEAD", "*_MSG", "*_EDITMSG", "MERGE_*", "BISECT_*"),
+)
+_REFLOGS = "logs"
+"""`git pull` writes its address there, with the password in it."""
+_CREDENTIALS = ("annex", "creds")
+"""Where git-annex keeps the keys of its remotes."""
+
+_HEADER = re.compile(r'\s*\[\s*(?P<section>[^\s"\]]*)\s*(?:"(?:[^"\\]|\\.)*")?\s*\]')
+_HIDDEN_HEADER = "[hidden]"
+_PROGRAMS = frozenset(
+    {
+        *("sshcommand", "askpass", "gitproxy", "editor", "pager", "textconv", "driver"),
+        *("clean", "smudge", "process", "cmd", "command", "program"),
+    }
+)
+"""Settings whose value is the line of a program, which may have a password in it."""
+
+
+class GitFolders(NamedTuple):
+    """The private parts of git folders."""
+
+    hidden: tuple[Path, ...]
+    """Files and folders that git does not need."""
+    cleaned: dict[Path, str]
+    """Configuration files with secrets, each with its text without them."""
+
+
+def private_parts(folders: Iterable[Path]) -> GitFolders:
+    """Return what is private in some repositories, their work trees and their submodules, which
+    have configuration of their own.
+    """
+    hidden: list[Path] = []
+    cleaned: dict[Path, str] = {}
+    for folder in [each for top in folders for each in _git_folders(top)]:
+        hidden += _unknown(folder)
+        cleaned |= {
+            file: clean
+            for file in (folder / name for name in _CONFIGURATIONS)
+            if (clean := _cleaned(file)) is not None
+        }
+    return GitFolders(tuple(hidden), cleaned)
+
+
+def _git_folders(folder: Path) -> Iterator[Path]:
+    """Yield a git folder and those in it. A submodule's name may have slashes. Links are not
+    followed.
+    """
+    if (folder / "HEAD").is_file():
+        yield folder
+        inner = [folder / "modules", *_folders_in(folder / "worktrees")]
+    else:
+        inner = _folders_in(folder)
+    for each in inner:
+        yield from _git_folders(each)
+
+
+def _folders_in(folder: Path) -> list[Path]:
+    try:
+        with os.scandir(folder) as found:
+            return sorted(Path(each) for each in found if each.is_dir(follow_symlinks=False))
+    except OSError:
+        return []
+
+
+def _unknown(folder: Path) -> Iterator[Path]:
+    """Yield what is in a git folder and not of git, reflogs, and the keys of git-annex."""
+    is_work_tree = (folder / "commondir").is_file()
+    with os.scandir(folder) as found:
+        entries = sorted(found, key=lambda entry: entry.name)
+    for entry in entries:
+        name = entry.name
+        if name in _SHOWN or entry.is_symlink():
+            continue
+        if name == _REFLOGS and is_work_tree and not _holds_address(folder / name / "HEAD"):
+            # There may be a thousand work trees.
+            continue
+        if any(fnmatch(name, pattern) for pattern in _PASSING):
+            continue
+        yield Path(entry)
+    if (keys := folder.joinpath(*_CREDENTIALS)).is_dir():
+        yield keys
+
+
+def _holds_address(file: Path) -> bool:
+    try:
+        return secret_value(file.read_text(encoding="utf-8", errors="replace"))
+    except OSError:
+        return False
+
+
+def _cleaned(file: Path) -> str | None:
+    """Return the text without its secrets; None if there is no file, or nothing to remove."""
+    if not file.is_file():
+        return None
+    try:
+        text = file.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+    clean = "".join(_without_secrets(text))
+    return None if clean == text else clean
+
+
+def _without_secrets(text: str) -> Iterator[str]:
+    """Yield the lines of a configuration without its secrets. A value may go on in the next line,
+    and a setting may stand beside the header of its section (git-config(1), Syntax).
+    """
+    section = ""
+    for line in _whole_lines(text):
+        rest = line
+        while header := _HEADER.match(rest):
+            section = header["section"].partition(".")[0].lower()
+            yield _HIDDEN_HEADER if secret_value(header[0]) else header[0]
+            rest = rest[header.end() :]
+        yield rest if not rest.strip() or not _is_secret(section, rest) else "\n"
+
+
+def _whole_lines(text: str) -> Iterator[str]:
+    """Yield the lines with their ends, each with those in which its value goes on."""
+    whole = ""
+    for line in (f"{each}\n" for each in text.removesuffix("\n").split("\n")):
+        whole += line
+        told = line.rstrip("\r\n")
+        goes_on = (len(told) - len(told.rstrip("\\"))) % 2 == 1
+        if not goes_on or whole.lstrip().startswith(("#", ";")):
+            yield whole
+            whole = ""
+    if whole:
+        yield whole
+
+
+def _is_secret(section: str, setting: str) -> bool:
+    """Return whether a setting or a comment may hold a secret."""
+    name, _, value = (part.strip() for part in setting.partition("="))
+    name = name.lower()
+    if secret_value(setting) or secret_name(name) or name.endswith("pass"):
+        return True
+    if name.endswith("proxy") and "@" in value:
+        return True
+    runs = value.lstrip('"').startswith("!") or section == "alias" or name in _PROGRAMS
+    # Which part of several lines is a comment, is not looked at.
+    return secret_name(setting) if runs or "\n" in setting.strip() else False

@@ -1,0 +1,165 @@
+"""The code of a project reads no credential that a person or a tool keeps in git's own folder."""
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from forge_bot.git import Repository, Tree
+from forge_bot.runs.installation import Foundation
+from forge_bot.runs.kept_profiles import profile_at
+from forge_bot.runs.project import Project
+from forge_bot.runs.run_paths import run_paths
+from forge_bot.sandbox.backends import available
+from forge_bot.sandbox.box import BackendName
+from forge_bot.settings import load_config
+from tests.security.scene import git
+
+SECRET = "hunter2"
+CONFIG = """sandbox: %s
+commands:
+  setup: []
+  test: [[python3, look.py]]
+"""
+LOOK = """import os, subprocess
+common = subprocess.run(
+    ["git", "rev-parse", "--git-common-dir"], capture_output=True, text=True
+)
+print("GIT", common.returncode, common.stderr)
+for folder, _, files in os.walk(os.environ["LOOK_IN"]):
+    for name in files:
+        try:
+            text = open(os.path.join(folder, name), errors="replace").read()
+        except OSError:
+            continue
+        if "hunter2" in text:
+            print("FOUND", os.path.join(folder, name), text)
+print("FILES", sorted(os.listdir(".")))
+print("ORIGIN", subprocess.run(["git", "status", "--short"], capture_output=True, text=True))
+"""
+STORES = {
+    "a store of a credential helper": "credentials",
+    "an included configuration": "tokens.inc",
+    "cookies": "cookies",
+    "the folder of a tool": "some-tool/state/session.json",
+    "an old file about a remote": "remotes/origin",
+    "a key of git-annex": "annex/creds/1234",
+    "the store of a submodule": "modules/vendor/credentials",
+}
+SETTINGS = {
+    "beside the header of a section": '[http "https://x.example/"] extraheader = Basic hunter2\n',
+    "in a second line": "[http]\n\textraheader = \\\nBasic hunter2\n",
+    "of imap-send": "[imap]\n\tpass = hunter2\n",
+    "of send-email": "[sendemail]\n\tsmtpPass = hunter2\n",
+    "of a helper": '[credential]\n\thelper = "!f() { echo password=hunter2; }; f"\n',
+    "of a helper, in two lines": '[credential]\n\thelper = "!f() { \\\necho password=hunter2; }; f"\n',
+    "of an alias": "[alias]\n\tup = !curl -H 'Private-Token: hunter2' x.example\n",
+    "of a proxy without a scheme": "[http]\n\tproxy = me:hunter2@proxy.example:3128\n",
+    "in the query of an address": (
+        '[remote "x"]\n\turl = https://x.example/r?private_token=hunter2\n'
+    ),
+    "after another header": "[core] [imap] pass = hunter2\n",
+    "in a comment": "# token: hunter2\n",
+    "after a form feed": "[http]\n\textraheader = Basic\fx hunter2\n",
+}
+
+Look = Callable[[], str]
+
+
+@pytest.fixture(params=["bubblewrap", "landlock"])
+def backend(request: pytest.FixtureRequest) -> BackendName:
+    if trouble := dict(available())[BackendName(request.param)]:
+        pytest.skip(trouble)
+    return BackendName(request.param)
+
+
+@pytest.fixture
+def project(tmp_path: Path, backend: BackendName, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    folder = tmp_path / "demo"
+    files = {".forge/config.yml": CONFIG % backend.value, "look.py": LOOK}
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+    (folder / ".forge/config.yml").write_text(
+        files[".forge/config.yml"] + f"environment: {{LOOK_IN: {folder}/.git}}\n", encoding="utf-8"
+    )
+    git(folder, "init", "-q", "-b", "main")
+    git(folder, "add", "-A")
+    git(folder, "commit", "-qm", "start")
+    return folder
+
+
+def printed(folder: Path, tree: Path | None = None) -> str:
+    """Run the project's tests, and return what they printed."""
+    repository = Repository.find(folder)
+    config, commit = load_config(repository.root), repository.commit_id("HEAD")
+    project = Project(
+        repository,
+        Tree(tree or folder),
+        run_paths(repository, "demo"),
+        config,
+        profile_at(repository, commit, config),
+        lambda _notice: None,
+        Foundation(commit, tuple),
+    )
+    (result,) = project.check()
+    assert result.exit_code == 0, result.tail
+    return project.printed(("python3", "look.py"))
+
+
+@pytest.mark.parametrize("place", STORES.values(), ids=STORES.keys())
+def test_a_file_that_is_not_gits_is_not_read(project: Path, place: str) -> None:
+    file = project / ".git" / place
+    file.parent.mkdir(parents=True, exist_ok=True)
+    if "modules" in place:
+        (file.parent / "HEAD").write_text("ref: refs/heads/main\n", encoding="utf-8")
+    file.write_text(SECRET, encoding="utf-8")
+    said = printed(project)
+    assert "GIT 0" in said
+    assert "look.py" in said
+    assert SECRET not in said
+    assert file.read_text("utf-8") == SECRET
+
+
+@pytest.mark.parametrize("text", SETTINGS.values(), ids=SETTINGS.keys())
+def test_a_setting_with_a_secret_is_not_read(
+    project: Path, text: str, backend: BackendName
+) -> None:
+    config = project / ".git" / "config"
+    config.write_text(f"{config.read_text('utf-8')}{text}", encoding="utf-8")
+    whole = config.read_text("utf-8")
+    said = printed(project)
+    assert SECRET not in said
+    # Landlock cannot show a cleaned copy.
+    assert ("GIT 0" in said) == (backend is BackendName.BUBBLEWRAP)
+    assert "'look.py'" in said
+    assert config.read_text("utf-8") == whole
+
+
+def test_an_address_that_a_pull_left_in_a_reflog_is_not_read(project: Path) -> None:
+    other = project.parent / "other"
+    subprocess.run(["git", "clone", "-q", str(project), str(other)], check=True)
+    for tree in (project, project.parent / "beside"):
+        if tree != project:
+            git(project, "worktree", "add", "-q", str(tree), "-b", "beside")
+        log = Path(git(tree, "rev-parse", "--path-format=absolute", "--git-path", "logs/HEAD"))
+        words = f"pull -q https://me:{SECRET}@example.org/x main: Fast-forward"
+        log.write_text(log.read_text("utf-8") + f"{'0' * 40} {'1' * 40} a <a@b> 1 +0000\t{words}\n")
+    said = printed(project)
+    assert "GIT 0" in said
+    assert SECRET not in said
+
+
+def test_the_run_of_a_work_tree_reads_what_git_reads_there(project: Path) -> None:
+    tree = project.parent / "beside"
+    git(project, "worktree", "add", "-q", str(tree), "-b", "beside")
+    (project / ".git" / "credentials").write_text(SECRET, encoding="utf-8")
+    (project / ".git" / "worktrees" / "beside" / "token").write_text(SECRET, encoding="utf-8")
+    said = printed(project, tree)
+    assert "GIT 0" in said
+    assert (
+        "ORIGIN CompletedProcess(args=['git', 'status', '--short'], returncode=0, stdout=''" in said
+    )
+    assert SECRET not in said
