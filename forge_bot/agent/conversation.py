@@ -19,9 +19,8 @@ from pydantic import Field
 from forge_bot.agent import model_feedback
 from forge_bot.agent.assignment import Assignment, StopReason
 from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult, ResultStatus, place
-from forge_bot.agent.capability_requests import sort_requests
+from forge_bot.agent.capability_requests import sort_requests, without_lines_above
 from forge_bot.agent.limits import WorkLimits
-from forge_bot.agent.lines_already_shown import without_lines_above
 from forge_bot.agent.model_answers import AnswerKind, Change, Explore, Malformed, Work, parse_answer
 from forge_bot.agent.models.base import (
     ChatMessage,

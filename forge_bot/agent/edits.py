@@ -8,12 +8,21 @@ import unicodedata
 from collections.abc import Callable, Sequence
 from pathlib import Path, PurePosixPath
 
-from forge_bot.agent import find_passage
 from forge_bot.agent.model_answers import Edit
 from forge_bot.agent.model_feedback import fenced, printable
 from forge_bot.agent.paths import inside, normalise
 from forge_bot.agent.providers.git_read_only import git
-from forge_bot.agent.text_files import NotText, TextFile, first_line_end, flat
+from forge_bot.agent.text_files import (
+    NotText,
+    TextFile,
+    closest,
+    first_line_end,
+    flat,
+    line_of,
+    occurrences,
+    shown_lines,
+    similarity,
+)
 from forge_bot.errors import PathEscapes
 from forge_bot.sentences import say
 from forge_bot.values import Frozen
@@ -277,7 +286,7 @@ def _replaced(file: TextFile, edit: Edit) -> TextFile:
         raise _Problem("`old` is empty; `write` makes whole files.")
     if old == new:
         raise _Problem("`old` and `new` are the same.")
-    found = find_passage.occurrences(file.flat, old)
+    found = occurrences(file.flat, old)
     if _applied(file.flat, old, new, found):
         return file
     if len(found) == 1:
@@ -295,13 +304,13 @@ def _inserted(file: TextFile, edit: Edit) -> TextFile:
     text, before = file.flat, edit.operation == "insert_before"
     if _repeats(old, new, before=before):
         raise _Problem("`new` repeats `old`, which stays; give the new lines alone.")
-    found = find_passage.occurrences(text, old)
+    found = occurrences(text, old)
     ended = text + "\n"  # so that a last line without an end is one like all others
     places = [_whole_lines(ended, at, old) for at in found]
     for start, end in places:
         lines = ended[start:end]
         both = _beside(lines, new, before=before)
-        if _applied(ended, lines, both, find_passage.occurrences(ended, lines)):
+        if _applied(ended, lines, both, occurrences(ended, lines)):
             return file
         if len(places) == 1:
             within = min(end, len(text))
@@ -334,7 +343,7 @@ def _applied(text: str, old: str, new: str, found: tuple[int, ...]) -> bool:
     `old` more than `new` does. The last part tells a repeated edit from one that misquotes the
     file.
     """
-    places = find_passage.occurrences(text, new)
+    places = occurrences(text, new)
     if len(places) != 1:
         return False
     start, end = places[0], places[0] + len(new)
@@ -342,13 +351,13 @@ def _applied(text: str, old: str, new: str, found: tuple[int, ...]) -> bool:
         return False
     if found:
         return True
-    nearest = find_passage.closest(text, old)
+    nearest = closest(text, old)
     there = nearest is None or (nearest.start < end and nearest.start + len(nearest.text) > start)
-    return there or (nearest is not None and nearest.alike <= find_passage.similarity(old, new))
+    return there or (nearest is not None and nearest.alike <= similarity(old, new))
 
 
 def _ambiguous(text: str, found: tuple[int, ...]) -> str:
-    lines = [str(find_passage.line_of(text, at)) for at in found[:_MOST_LINES_NAMED]]
+    lines = [str(line_of(text, at)) for at in found[:_MOST_LINES_NAMED]]
     more = " and more" if len(found) > _MOST_LINES_NAMED else ""
     return (
         f"`old` occurs {len(found)} times, at lines {', '.join(lines)}{more}. Quote more of the"
@@ -357,7 +366,7 @@ def _ambiguous(text: str, found: tuple[int, ...]) -> str:
 
 
 def _not_found(text: str, old: str) -> str:
-    nearest = find_passage.closest(text, old)
+    nearest = closest(text, old)
     if nearest is None:
         return (
             "`old` does not occur in the file, and nothing in it resembles it. Read the file again."
@@ -365,7 +374,7 @@ def _not_found(text: str, old: str) -> str:
     place = f"Lines {nearest.first}-{nearest.last} come nearest ({nearest.alike:.0%} alike)"
     return (
         f"`old` does not occur in the file. {place}; quote them exactly as they"
-        f" stand:\n{fenced(find_passage.shown_lines(nearest))}"
+        f" stand:\n{fenced(shown_lines(nearest))}"
     )
 
 

@@ -28,10 +28,9 @@ from forge_bot.runs.create_run import NewRun, create_run, plan_for
 from forge_bot.runs.local_user import local_user
 from forge_bot.runs.outcome import Outcome
 from forge_bot.runs.question import Question
-from forge_bot.runs.remembered_model import keep_model
 from forge_bot.runs.request_draft import draft_from_words
 from forge_bot.runs.session import Asker, Session
-from forge_bot.runs.tier_models import models_for
+from forge_bot.runs.tier_models import keep_model, models_for
 from forge_bot.runs.typed_answer import PersonAnswer, PersonEdit, PersonQuestion
 from forge_bot.sentences import say
 from forge_bot.settings import Config

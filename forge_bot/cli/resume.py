@@ -20,13 +20,12 @@ from forge_bot.runs.base_update import fetch_for_update, update
 from forge_bot.runs.checks import CheckSubject, Occasion, run_checks
 from forge_bot.runs.local_user import local_user
 from forge_bot.runs.phase_names import check_documents, phase_named
-from forge_bot.runs.remembered_model import keep_model, kept_model
 from forge_bot.runs.repair import repair as restored
 from forge_bot.runs.request_draft import LONGEST_TASK
 from forge_bot.runs.resolve_run import resolve_run
 from forge_bot.runs.run import Run
 from forge_bot.runs.session import answer as given
-from forge_bot.runs.tier_models import models_for
+from forge_bot.runs.tier_models import keep_model, kept_model, models_for
 from forge_bot.runs.typed_answer import PersonAnswer
 from forge_bot.runs.wall_clock import now
 from forge_bot.sentences import say

@@ -36,13 +36,12 @@ from forge_bot.runs.notifications import Message
 from forge_bot.runs.open_pull_request import opener
 from forge_bot.runs.outcome import Outcome
 from forge_bot.runs.phase_names import phase_named
-from forge_bot.runs.remembered_model import keep_model
 from forge_bot.runs.request_draft import RequestDraft, draft_from_words
 from forge_bot.runs.run_needs import check_testable
 from forge_bot.runs.run_prompts import prompts_for
 from forge_bot.runs.session import Session
 from forge_bot.runs.steps.step_values import inputs_of
-from forge_bot.runs.tier_models import models_for
+from forge_bot.runs.tier_models import keep_model, models_for
 from forge_bot.sentences import say
 from forge_bot.settings import Config
 from forge_bot.settings.load_pipeline import load_pipeline

@@ -17,8 +17,8 @@ from forge_bot.errors import BadOption, NoSandbox, TemporalUnavailable, TokenRef
 from forge_bot.git import Repository
 from forge_bot.runs.notifications import Message, Notice, Notify, log_line
 from forge_bot.runs.process_signals import stop_on_signals, until_stopped
-from forge_bot.runs.remembered_model import kept_model
 from forge_bot.runs.session import Session
+from forge_bot.runs.tier_models import kept_model
 from forge_bot.runs.wall_clock import now
 from forge_bot.sandbox.backends import choose
 from forge_bot.sentences import hint_of, say

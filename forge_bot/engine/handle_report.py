@@ -11,7 +11,7 @@ from forge_bot.engine.artifact_records import (
     with_artifact,
 )
 from forge_bot.engine.call_reports import handle_call_ended, handle_calls_requested
-from forge_bot.engine.gates import open_decision
+from forge_bot.engine.gates import ask_to_post, open_decision
 from forge_bot.engine.next_action import action_id
 from forge_bot.engine.phases import (
     AgentPhase,
@@ -22,7 +22,6 @@ from forge_bot.engine.phases import (
     VerifyPhase,
 )
 from forge_bot.engine.pipeline import Pipeline
-from forge_bot.engine.post_to_source import ask_to_post
 from forge_bot.engine.reports import (
     ActionFailed,
     AgentFailed,

@@ -5,7 +5,7 @@ nothing to do about.
 from typing import NamedTuple
 
 from forge_bot.engine import Exec
-from forge_bot.engine.post_to_source import can_be_posted, may_post
+from forge_bot.engine.gates import can_be_posted, may_post
 from forge_bot.engine.reports import PublicationAsked, Published
 from forge_bot.runs.open_pull_request import offered_head
 from forge_bot.runs.publish_result import (

@@ -17,13 +17,13 @@ from forge_bot.runs.artifact_contract import contract_of
 from forge_bot.runs.base_graph import broken_rules
 from forge_bot.runs.baseline_document import BASELINE, baseline_document
 from forge_bot.runs.capability_setup import setup_of
-from forge_bot.runs.defect_proof import red_before_green
 from forge_bot.runs.notifications import Message
 from forge_bot.runs.project import Project
 from forge_bot.runs.requirement_check import requirement_check
 from forge_bot.runs.reruns import with_flaky_tests
 from forge_bot.runs.risk_signs import capability_risks, setup_risks
 from forge_bot.runs.run import Run
+from forge_bot.runs.without_change import red_before_green
 from forge_bot.sentences import hint_of, say
 from forge_bot.values import CommandName, CommandResult, TaskId
 from forge_bot.verification.judgement import RULES, judge, newly_failing

@@ -22,8 +22,7 @@ from forge_bot.runs.effort import EffortGuess, guess_effort
 from forge_bot.runs.ended_records import newest_records, record_tips
 from forge_bot.runs.failed_starts import FailedStart, noted, remove_failed_starts
 from forge_bot.runs.find_runs import RunInfo
-from forge_bot.runs.late_files import fill_later
-from forge_bot.runs.new_trees import note_new_tree
+from forge_bot.runs.late_files import fill_later, note_new_tree
 from forge_bot.runs.process_signals import this_process
 from forge_bot.runs.request_draft import RequestDraft
 from forge_bot.runs.run_paths import RunPaths, run_paths

@@ -79,8 +79,7 @@ def estimate(
     """
     # Reads runs and prices, which who looks at an estimate needs not.
     from forge_bot.agent.prices import offers_batches
-    from forge_bot.runs.estimate_evidence import earlier_runs, shipped_run
-    from forge_bot.runs.estimate_prices import cost_of, unpriced
+    from forge_bot.runs.estimate_evidence import cost_of, earlier_runs, shipped_run, unpriced
 
     at_once = without_batches(models) if batch else ""
     batch = batch and any(map(offers_batches, models.values()))

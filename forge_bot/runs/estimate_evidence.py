@@ -1,10 +1,14 @@
 """The evidence for an estimate: the use of finished runs by phase, from here and from the record
-that ships.
+that ships, and what their tokens cost with the current models.
 """
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
 
 from forge_bot.agent.models.exchange_files import Exchanges
+from forge_bot.agent.prices import BATCH_PRICE, offers_batches, usual_price
+from forge_bot.engine.phases import AnsweringPhase
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.process_documents import written_by_models
 from forge_bot.git import Repository
@@ -13,7 +17,7 @@ from forge_bot.project.lenient_config import json_object, table
 from forge_bot.resources import templates
 from forge_bot.runs.past_run_index import past_folders
 from forge_bot.store.run_folder import STATE
-from forge_bot.values import Effort, Usage
+from forge_bot.values import Effort, PhaseId, Tier, Usage
 
 Sample = tuple[tuple[str, Usage], ...]
 """One run: its usage by phase. A phase may occur several times; an empty name means the whole run.
@@ -108,3 +112,47 @@ def _mean(usages: list[Usage]) -> Usage:
 def total(usages: Iterable[Usage]) -> Usage:
     """Return the sum over all phases."""
     return sum(usages, Usage())
+
+
+# Providers answer with the name they were asked for, or with a dated version of it.
+_DATED = re.compile(r"[-@]\d{4}-?\d{2}-?\d{2}")
+
+
+def cost_of(
+    sample: Sample, pipeline: Pipeline, models: Mapping[Tier, str], *, batch: bool = False
+) -> Decimal | None:
+    """US dollars, or None if a price is unknown. What was paid to the model of a phase's tier
+    counts; other tokens get its price, and those of a batch half of it.
+    """
+    asked = {phase.id: phase for phase in pipeline.phases if isinstance(phase, AnsweringPhase)}
+    costs = list[Decimal | None]()
+    for name, used in sample:
+        phase = asked.get(PhaseId(name))
+        # What belongs to no phase is priced as the work of the strong model, which does most of it.
+        model = models[phase.tier if phase is not None else Tier.STRONG]
+        alone = phase is not None and phase.batch
+        # What an earlier run paid for a phase that is asked in batches by itself is half already.
+        cost = usual_price(model, used) if alone else _cost(used, model)
+        batched = (batch or alone) and offers_batches(model)
+        costs.append(cost * BATCH_PRICE if batched and cost is not None else cost)
+    known = [cost for cost in costs if cost is not None]
+    return sum(known, Decimal(0)) if len(known) == len(costs) else None
+
+
+def unpriced(models: Mapping[Tier, str]) -> tuple[str, ...]:
+    """Those of the models whose price is unknown."""
+    one = Usage(input_tokens=1)
+    return tuple(name for name in dict.fromkeys(models.values()) if usual_price(name, one) is None)
+
+
+def _cost(used: Usage, model: str) -> Decimal | None:
+    if used.cost is not None and _same(used.model, model):
+        return used.cost
+    return usual_price(model, used)
+
+
+def _same(answered: str, asked: str) -> bool:
+    name = asked.removeprefix("gateway/").partition(":")[2]
+    return answered.startswith(name) and (
+        answered == name or _DATED.fullmatch(answered, len(name)) is not None
+    )

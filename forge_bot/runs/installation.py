@@ -28,6 +28,39 @@ from forge_bot.store import write_whole
 from forge_bot.text_format import names
 from forge_bot.values import CommandResult, Frozen
 
+_BYTECODE = "__pycache__"
+
+
+def remove_leftovers(tree: Tree, kept: Sequence[str]) -> None:
+    """Remove all that git does not track from a tree where nobody works, except some paths and
+    everything below them.
+    """
+    for name in tree.untracked():
+        for path in _outside(tree.path, Path(name), frozenset(map(Path, kept))):
+            _remove(tree.path / path)
+
+
+def remove_bytecode(tree: Tree) -> None:
+    """Remove the bytecode beside tracked files, which Python runs in the place of a source. A
+    person may work in the tree, and loses nothing by that.
+    """
+    for folder in ("", *tree.tracked_folders()):
+        place = tree.path / folder / _BYTECODE
+        if place.is_dir() and place.parent.resolve() == tree.path.resolve() / folder:
+            _remove(place)
+
+
+def _outside(root: Path, path: Path, kept: frozenset[Path]) -> Iterator[Path]:
+    """Yield a path, or what is in it where a part of it is kept."""
+    if not kept.isdisjoint((path, *path.parents)):
+        return
+    if not any(path in each.parents for each in kept):
+        yield path
+        return
+    for each in sorted((root / path).iterdir()):
+        yield from _outside(root, path / each.name, kept)
+
+
 _READY, _LEFT, _NAMES = "ready", "left-in-tree", "left-in-tree.json"
 DEPENDENCY_FILES = (
     *names("""

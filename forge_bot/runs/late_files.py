@@ -1,5 +1,5 @@
-"""The files of a run's own work tree, checked out while setup and the first checks go on in another
-tree. Whatever needs the files waits for them; so does the end of the process.
+"""Work trees of runs that this process has made. Their files may be checked out while setup and the
+first checks go on in another tree: whatever needs them waits, and so does the end of the process.
 """
 
 from collections.abc import Callable, Generator
@@ -10,6 +10,21 @@ from threading import Lock, Thread
 from forge_bot.errors import ForgeError
 from forge_bot.git import Tree, unfilled_trees
 from forge_bot.git.own_files import is_unfilled
+
+_made: set[Path] = set()
+
+
+def note_new_tree(path: Path) -> None:
+    """Note a tree that was made, with all that was written there committed."""
+    _made.add(path)
+
+
+def is_new_tree(path: Path) -> bool:
+    """Return whether this process has made the tree and not asked so before."""
+    known = path in _made
+    _made.discard(path)
+    return known
+
 
 _wanted: dict[Path, str] = {}
 """Trees that this process has made without files, by folder, with the commits of the files."""

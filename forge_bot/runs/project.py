@@ -15,8 +15,7 @@ from forge_bot.errors import CannotJudge, ForgeError, SetupNotWalled
 from forge_bot.git import Repository, Tree
 from forge_bot.knowledge.profile import Profile
 from forge_bot.project.detected_commands import ENV, Command
-from forge_bot.runs.ignored_leftovers import remove_bytecode, remove_leftovers
-from forge_bot.runs.installation import Foundation, Installation
+from forge_bot.runs.installation import Foundation, Installation, remove_bytecode, remove_leftovers
 from forge_bot.runs.late_files import finish_files
 from forge_bot.runs.notifications import CommandBegan, CommandEnded, Message, Notify
 from forge_bot.runs.project_sandbox import ProjectSandbox

@@ -31,10 +31,9 @@ from forge_bot.prompts.material import (
     Prompt,
 )
 from forge_bot.prompts.untrusted import clean
-from forge_bot.runs.change_inputs import ChangeInputs
 from forge_bot.runs.notifications import Notify, PastRunsRead
 from forge_bot.runs.past_run_index import NOBODY, Listener, history_at
-from forge_bot.runs.prompt_inputs import PromptInputs
+from forge_bot.runs.prompt_inputs import ChangeInputs, PromptInputs
 from forge_bot.runs.run import Run
 from forge_bot.store import SPECS
 from forge_bot.values import TaskId, TaskSpec

@@ -1,21 +1,139 @@
 """The inputs of a prompt: documents of the run, and the files and changes that an agent needs."""
 
-from collections.abc import Sequence
+import shlex
+from collections.abc import Collection, Sequence
+from typing import assert_never
 
 from forge_bot.engine import SpawnAgent
 from forge_bot.engine.external_events import CHECKS, CONFLICTS
+from forge_bot.engine.phase_rows import in_task_order
 from forge_bot.engine.phases import AgentPhase, AnsweringPhase, VerifyPhase
 from forge_bot.engine.process_documents import process_document
 from forge_bot.engine.state import TaskState
 from forge_bot.engine.verification_report import commands_section
 from forge_bot.knowledge.past_runs import REQUEST
 from forge_bot.prompts.material import Delivery, InputFile
-from forge_bot.runs.change_inputs import ChangeInputs
+from forge_bot.runs.merge_into_run import newest_base
 from forge_bot.runs.prompt_files import PromptFiles
 from forge_bot.runs.request_lookup import looked_up
 from forge_bot.runs.run import Run
 from forge_bot.runs.tool_effects import CALLS
-from forge_bot.store import Request
+from forge_bot.store import SPECS, Request
+
+_DIFF_SHOWN = 120_000
+
+_SHORT_ID = 12
+
+
+class ChangeInputs:
+    """The changes of one run."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+
+    def inputs(self, now: str, phase: AnsweringPhase, task: TaskState | None) -> list[InputFile]:
+        """Return the inputs on the changes up to the commit `now`."""
+        match phase.changes:
+            case "task":
+                return [self._task_diff(task, now)]
+            case "run":
+                return [self.whole(now)]
+            case "names":
+                files = self._diff("files the run changed", self.base, now, stat=True)
+                return [files, InputFile(name="log of the run", text=self.log(), kind="output")]
+            case "none":
+                return []
+            case _:
+                assert_never(phase.changes)
+
+    @property
+    def base(self) -> str:
+        """The newest commit of the base branch that the run has."""
+        return newest_base(self.run)
+
+    def whole(self, now: str) -> InputFile:
+        """Return all changes of the run up to the commit `now`."""
+        return self._diff("all changes of the run", self.base, now)
+
+    def paths(self, now: str) -> tuple[str, ...]:
+        """Return the files that the run changed, without its own record."""
+        changed = self.run.tree.changed(self.base, now)
+        return tuple(path for path in changed if not path.startswith(f"{SPECS}/"))
+
+    def log(self) -> str:
+        """Return the events so far, one line for each report."""
+        lines: list[str] = []
+        state = self.run.state
+        for entry in in_task_order(state.log, [task.spec.id for task in state.tasks]):
+            task = f" task {entry.task}" if entry.task is not None else ""
+            calls = (
+                f" ({entry.usage.calls} model calls)"
+                if entry.usage is not None and entry.usage.calls
+                else ""
+            )
+            lines.append(f"{entry.phase}{task}: {entry.event}{calls}")
+        return "\n".join(lines)
+
+    def _diff(
+        self,
+        name: str,
+        base: str,
+        now: str,
+        *,
+        of: Collection[str] | None = None,
+        stat: bool = False,
+    ) -> InputFile:
+        tree = self.run.tree
+        changed = [
+            path
+            for path in tree.changed(base, now)
+            if not path.startswith(f"{SPECS}/") and (of is None or path in of)
+        ]
+        text = (
+            tree.diff(base, now, changed, stat=stat, max_bytes=_DIFF_SHOWN)
+            if changed
+            else "Nothing was changed outside the run's own record."
+        )
+        return InputFile(name=name, text=text, kind="diff")
+
+    def _task_diff(self, task: TaskState | None, now: str) -> InputFile:
+        """Return the change of one task: the files of its commits, from before the first of them.
+        Other tasks' files stay out.
+        """
+        if task is None:
+            return self._diff("changes of the run", self.base, now)
+        before, paths = self._task_changes(task)
+        return self._diff(f"changes of task {task.spec.id}", before, now, of=paths)
+
+    def _task_changes(self, task: TaskState) -> tuple[str, set[str] | None]:
+        """Return the commit before a task's first one, and the files its commits changed.
+
+        They are None, for all files, if it made no commit.
+        """
+        base, tree = self.run.state.base_commit, self.run.tree
+        mine = [
+            commit
+            for commit in tree.commits(base)
+            if ("Forge-Task", task.spec.id) in commit.trailers
+        ]
+        paths = {path for commit in mine for path in tree.changed(f"{commit.id}^", commit.id)}
+        return (self.run.repository.commit_id(f"{mine[-1].id}^"), paths) if mine else (base, None)
+
+    def command(self, task: TaskState | None, phase: AnsweringPhase) -> str:
+        """Return the command by which an agent can show the changes for a phase itself; empty if
+        the phase does not need changes.
+        """
+        if phase.changes == "none":
+            return ""
+        before, paths = (
+            self._task_changes(task)
+            if phase.changes == "task" and task is not None
+            else (self.base, None)
+        )
+        named = sorted(path for path in paths or () if not path.startswith(f"{SPECS}/"))
+        return shlex.join(
+            ["git", "diff", before[:_SHORT_ID], "HEAD", "--", *(named or (".", f":!{SPECS}"))]
+        )
 
 
 class PromptInputs:

@@ -5,7 +5,7 @@ from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Literal
 
-from forge_bot.engine.post_to_source import can_be_posted, may_post
+from forge_bot.engine.gates import can_be_posted, may_post
 from forge_bot.errors import PushRefusal, PushRefused
 from forge_bot.git.remotes import fetch_branch
 from forge_bot.interaction.commit_links import Links

@@ -1,15 +1,40 @@
 """The models of a run, opened when the first of them is asked."""
 
+import os
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from forge_bot.agent.models.provider_keys import missing_key
+from forge_bot.errors import WriteFailed
+from forge_bot.git import Repository
+from forge_bot.runs.run_paths import run_paths
 from forge_bot.settings import Config
+from forge_bot.store import write_whole
 from forge_bot.values import Tier
 
 if TYPE_CHECKING:
     from forge_bot.agent.models.base import Model
+
+
+_FILE = "model"
+
+
+def keep_model(repository: Repository, run: str, model: str | None) -> None:
+    """Remember the model of a run beside its journal."""
+    if model:
+        with suppress(WriteFailed):
+            write_whole(run_paths(repository, run).home / _FILE, f"{model}\n")
+
+
+def kept_model(repository: Repository, run: str) -> str | None:
+    """Return the model that was named for a run here; None where $FORGE_BOT_MODEL names one."""
+    if os.environ.get("FORGE_BOT_MODEL", "").strip():
+        return None
+    with suppress(OSError, UnicodeDecodeError):
+        return (run_paths(repository, run).home / _FILE).read_text(encoding="utf-8").strip() or None
+    return None
 
 
 def models_for(

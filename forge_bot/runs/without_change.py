@@ -1,13 +1,18 @@
-"""Run the test files of a change without the rest of the change."""
+"""Run the test files of a change without the rest of it: after edits, and to prove that a defect
+was there.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from forge_bot.agent.tries import named
+from forge_bot.artifacts.change_name import ChangeType
 from forge_bot.artifacts.test_paths import belongs_to_tests
+from forge_bot.engine import State
 from forge_bot.errors import CannotJudge
 from forge_bot.git.commit_history import CommitInfo, FileVersion, first_parents
 from forge_bot.git.commit_objects import GONE, make_commit, tree_with, tree_without
+from forge_bot.interaction.title_of_change import name_of_change
 from forge_bot.knowledge.affected_tests import is_test, selected
 from forge_bot.runs.notifications import Message
 from forge_bot.runs.project import Project
@@ -15,9 +20,16 @@ from forge_bot.runs.run import Run
 from forge_bot.sentences import say
 from forge_bot.store import SPECS
 from forge_bot.text_format import several
-from forge_bot.values import CommandName, CommandResult, TaskId, WithoutChange
-from forge_bot.verification.red_before_green import not_loaded, of_files, red_at_base, short_names
-from forge_bot.verification.selected_tests import uncached
+from forge_bot.values import CommandName, CommandResult, RedBeforeGreen, TaskId, WithoutChange
+from forge_bot.verification.red_before_green import (
+    not_loaded,
+    of_files,
+    ran_green,
+    red_at_base,
+    short_names,
+    why_not_red,
+)
+from forge_bot.verification.selected_tests import select_tests, uncached
 
 _TASK = "Forge-Task"
 _PACKAGE = "package.json"
@@ -184,3 +196,56 @@ def _which(red: Sequence[str], ran: int, only: OnlyTests) -> str:
 
 def _words(argv: Sequence[str]) -> str:
     return f"`{' '.join(argv)}`"
+
+
+def red_before_green(
+    results: Sequence[CommandResult], state: State, run: Run, project: Project
+) -> RedBeforeGreen | None:
+    """Return the proof for a change that mends a defect; None for any other change."""
+    if not _is_defect(state, run):
+        return None
+    head = project.tree.commit_id()
+    only = only_tests(run, head)
+    commands = [
+        result
+        for result in results
+        if result.name is CommandName.TEST
+        and not any(each.covers(result) for each in state.unusable)
+    ]
+    if only is None:
+        return RedBeforeGreen(missing="No test was added or changed.")
+    if not commands:
+        return RedBeforeGreen(missing="No test command counts for this run.")
+    found, at_base = _found(commands, state, project, RunsWithoutChange(run, project, only))
+    if not found:
+        return RedBeforeGreen(missing=next(why_not_red(at_base)))
+    return RedBeforeGreen(tests=found, files=only.changed, base=state.base_commit, head=head)
+
+
+def _is_defect(state: State, run: Run) -> bool:
+    """Return whether the request or the design calls the change a fix."""
+    plan = run.pipeline.approved_first
+    named = ["request.md", *([plan.writes] if plan is not None else [])]
+    texts = {name: run.workspace.read(name) for name in named if run.workspace.read_bytes(name)}
+    request = {name: text for name, text in texts.items() if name == "request.md"}
+    kinds = {name_of_change(run.pipeline, state, each).type for each in (texts, request)}
+    return ChangeType.FIX in kinds
+
+
+def _found(
+    commands: Sequence[CommandResult], state: State, project: Project, runs: RunsWithoutChange
+) -> tuple[tuple[str, ...], list[CommandResult]]:
+    """Return the tests that are red there and green now, and the results there."""
+    baseline = {(each.name, each.argv): each.failures for each in state.baseline}
+    found: list[str] = []
+    at_base: list[CommandResult] = []
+    for now in commands:
+        argv = runs.narrowed(now.argv) or now.argv
+        result = runs.result(argv, project.config.command_seconds)
+        at_base.append(result)
+        known = {*baseline.get((now.name, now.argv), ()), *now.failures, *now.flaky}
+        red = of_files(red_at_base(result, known), runs.only.changed)
+        selection = select_tests(now.argv, red)
+        if selection is None or ran_green(now.argv, red, project.run_again(selection.argv)):
+            found += red
+    return tuple(found), at_base

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from forge_bot.engine import Checkpoint, Done, Exec, HumanGate, SpawnAgent, WriteFile, fold
-from forge_bot.engine.post_to_source import may_post
+from forge_bot.engine.gates import may_post
 from forge_bot.engine.reports import (
     Answer,
     Answered,

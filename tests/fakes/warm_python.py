@@ -45,7 +45,7 @@ _LOADED = (
     # What some commands read only when they need it.
     "forge_bot.project.graph.stacks.declared_stacks",
     "forge_bot.runs.estimate_evidence",
-    "forge_bot.runs.estimate_prices",
+    "forge_bot.runs.estimate_evidence",
     "filelock",
     "rank_bm25",
     "rich.console",

@@ -8,7 +8,7 @@ import pytest
 
 from forge_bot.git import Repository
 from forge_bot.runs.checks import CheckResult, CheckSubject, Occasion, RunIntent, run_checks
-from forge_bot.runs.checks.named_paths import named_paths
+from forge_bot.runs.checks.check import named_paths
 from forge_bot.settings import load_config
 from tests.fakes import clones
 from tests.fakes.sample import Sample

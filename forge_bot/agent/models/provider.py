@@ -26,11 +26,11 @@ from forge_bot.agent.models.batch_api import BatchQuestion
 from forge_bot.agent.models.provider_errors import (
     error_details,
     of_credentials,
+    retry_delay,
     suggest_models,
     to_forge_error,
 )
 from forge_bot.agent.models.provider_keys import EXTRAS, missing_key, needs_key
-from forge_bot.agent.models.retry_delay import retry_delay
 from forge_bot.agent.models.usage import counted
 from forge_bot.errors import ForgeError, UnknownModel
 from forge_bot.sentences import say

@@ -12,8 +12,7 @@ from pydantic import ValidationError
 from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult, Effect, ResultStatus
 from forge_bot.agent.limits import WorkLimits
 from forge_bot.agent.providers.code_graph import CodeGraph, ReadGraph, code_graph
-from forge_bot.agent.providers.git_diff import GitDiff, git_diff
-from forge_bot.agent.providers.git_log import GitLog, git_log
+from forge_bot.agent.providers.git_read_only import GitDiff, GitLog, git_diff, git_log
 from forge_bot.agent.providers.list_files import ListFiles, list_files
 from forge_bot.agent.providers.project_commands import (
     LintCheck,

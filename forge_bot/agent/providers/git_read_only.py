@@ -1,4 +1,6 @@
-"""Run git read-only: it runs no configured program, fetches nothing, and has a timeout."""
+"""Show the log and differences of git. It is run read-only: it runs no configured program, fetches
+nothing, and has a timeout.
+"""
 
 import os
 import signal
@@ -9,8 +11,11 @@ from tempfile import TemporaryFile
 from threading import Timer
 from typing import IO
 
+from pydantic import Field
+
 from forge_bot.agent.capabilities import ResultStatus
-from forge_bot.agent.providers.provider_result import Declined
+from forge_bot.agent.paths import normalise
+from forge_bot.agent.providers.provider_result import Declined, ProviderResult, head
 from forge_bot.values import Frozen
 
 SECONDS = 10.0
@@ -116,3 +121,72 @@ def _end(process: subprocess.Popen[bytes]) -> None:
             os.killpg(process.pid, signal.SIGKILL)
         else:
             process.kill()
+
+
+_COMMITS = 20
+
+
+class GitLog(Frozen):
+    """Show the latest commits, newest first: hash, date, author, subject."""
+
+    path: str | None = Field(
+        default=None, description="only commits that touch this file or folder"
+    )
+    count: int | None = Field(
+        default=None, ge=1, le=200, description=f"how many commits, {_COMMITS} if left out"
+    )
+
+
+def git_log(root: Path, wanted: GitLog, limit: int) -> ProviderResult:
+    """Return one line for each commit."""
+    scope = [f":(literal){path}"] if (path := normalise(wanted.path or "")) else []
+    shown = "--format=%h %ad %an: %s"
+    said = git(
+        root, "log", f"--max-count={wanted.count or _COMMITS}", "--date=short", shown, "--", *scope
+    )
+    if said.code:
+        raise Declined(ResultStatus.TOOL_ERROR, f"git has no log to show: {said.complaint[:300]}")
+    return head(said.text, limit) if said.text else ProviderResult(content="No commits.")
+
+
+# Inside a submodule git obeys the settings of that repository, which a command may have made there.
+# The option wins over `ignore` in .gitmodules, which wins over settings.
+_FORM = ("--no-ext-diff", "--no-textconv", "--ignore-submodules=all", "--stat", "--patch")
+
+
+class GitDiff(Frozen):
+    """Show the difference between a commit and the files as they are now, without .specs."""
+
+    base: str | None = Field(
+        default=None, description="commit, branch or tag; where this work began if left out"
+    )
+    path: str | None = Field(default=None, description="only this file or folder")
+
+
+def git_diff(root: Path, wanted: GitDiff, limit: int, start: str) -> ProviderResult:
+    """Return a unified diff. `start` is the base when none is named."""
+    path = normalise(wanted.path or "")
+    scope = [f":(literal){path}"] if path else [":(top)", f":(top,exclude){RECORDS}"]
+    commit = _commit(root, wanted.base or start)
+    said = git(root, "diff", *_FORM, commit, "--", *scope)
+    if said.code and not said.cut:
+        raise Declined(ResultStatus.TOOL_ERROR, f"git cannot compare: {said.complaint[:300]}")
+    new = git(root, "ls-files", "-z", "--others", "--exclude-standard", "--", *scope).text.rstrip(
+        "\0"
+    )
+    named = "".join(f"Not tracked yet: {name}\n" for name in new.split("\0") if name)
+    return (
+        head(named + said.text, limit, f"since {commit[:12]}")
+        if named or said.text
+        else ProviderResult(content="No difference.")
+    )
+
+
+def _commit(root: Path, base: str) -> str:
+    """Return the full id of a commit, so that no text of the model is in the command line."""
+    if any(not char.isprintable() for char in base):
+        raise Declined(ResultStatus.INVALID_PARAMS, "A commit's name has no control characters.")
+    said = git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{base}^{{commit}}")
+    if said.code or not said.text.strip():
+        raise Declined(ResultStatus.INVALID_PARAMS, f"There is no commit {base}.")
+    return said.text.strip()

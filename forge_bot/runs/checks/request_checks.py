@@ -7,8 +7,15 @@ from functools import partial
 
 from forge_bot.git import Lfs
 from forge_bot.project.languages import language_of
-from forge_bot.runs.checks.check import CheckResult, CheckSubject, note, refuse, warn
-from forge_bot.runs.checks.named_paths import below, named_files
+from forge_bot.runs.checks.check import (
+    CheckResult,
+    CheckSubject,
+    below,
+    named_files,
+    note,
+    refuse,
+    warn,
+)
 from forge_bot.runs.resolve_run import named_in
 from forge_bot.sentences import listed, say
 from forge_bot.store import SPECS

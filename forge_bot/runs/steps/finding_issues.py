@@ -1,4 +1,6 @@
-"""Issues for findings in the project's graph: written by a step, opened at the end of the run."""
+"""Issues for findings in the project's graph: written by a step, approved by their
+digest in a question, opened at the end of the run.
+"""
 
 import hashlib
 import json
@@ -7,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from forge_bot.engine.gates import is_approved
 from forge_bot.engine.phases import GatePhase, PublishPhase
-from forge_bot.engine.step_contracts import IssuesOutput, IssueToOpen
+from forge_bot.engine.step_contracts import FileToWrite, IssuesOutput, IssueToOpen
+from forge_bot.engine.steps import Step
 from forge_bot.errors import StepFailed
 from forge_bot.git import blob_id
 from forge_bot.prompts import escape
 from forge_bot.runs.run import Run
-from forge_bot.runs.steps.step_digest import approves
 from forge_bot.sentences import say
 from forge_bot.text_format import several
 from forge_bot.values import Frozen, PhaseId
@@ -20,6 +22,25 @@ from forge_bot.values import Frozen, PhaseId
 if TYPE_CHECKING:
     from forge_bot.project.graph.project_graph import ProjectGraph
     from forge_bot.project.graph.scan_graph import GraphFinding
+
+
+_APPROVED = "- `{step}` {acts} exactly this: sha256 {digest}"
+
+
+def approval_line(step: Step, what: Sequence[FileToWrite] | Sequence[IssueToOpen]) -> str:
+    """Return the line of a question by which an acting step finds its approval."""
+    named = [list(each.model_dump(mode="json").values()) for each in what]
+    digest = hashlib.sha256(json.dumps(named, ensure_ascii=False).encode()).hexdigest()
+    acts = "writes" if step.kind == "fs_write" else "opens"
+    return _APPROVED.format(step=step.step, acts=acts, digest=digest)
+
+
+def approves(
+    question: str, step: Step, what: Sequence[FileToWrite] | Sequence[IssueToOpen]
+) -> bool:
+    """Return whether a question has that line."""
+    return approval_line(step, what) in question.splitlines()
+
 
 _SEVERAL = 5
 """More findings of one code than this share an issue."""
