@@ -12,6 +12,7 @@ from forge_bot.git import files_at
 from forge_bot.git.own_files import FILLING, INDEX, unlock
 from forge_bot.git.process import LONG, git
 from forge_bot.git.revisions import own_folders
+from forge_bot.git.unread_files import without_reading
 
 
 def begin(folder: Path, commit: str) -> None:
@@ -38,7 +39,8 @@ def finish(folder: Path) -> None:
     like any other. Until then git would compare the content of each file.
     """
     filling = _filling(folder)
-    git(folder, "read-tree", "-m", "HEAD", env=_apart(filling), seconds=LONG)
+    with without_reading(folder, FILLING):
+        git(folder, "read-tree", "-m", "HEAD", env=_apart(filling), seconds=LONG)
     filling.replace(filling.with_name(INDEX))
 
 

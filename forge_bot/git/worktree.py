@@ -16,6 +16,7 @@ from forge_bot.git import diff as differences
 from forge_bot.git.own_files import content, entries
 from forge_bot.git.process import LONG, OfFolder, git
 from forge_bot.git.revisions import HEADS, branch_ref, commit_id, head, ref_target
+from forge_bot.git.unread_files import without_reading
 from forge_bot.sentences import say
 
 
@@ -301,7 +302,9 @@ def show(root: Path, path: Path, commit: str) -> Tree:
     if not known:
         return detached(root, path, commit)
     _let_finish(path)
-    git(path, "checkout", "--quiet", "--force", "--detach", commit_id(root, commit), seconds=LONG)
+    words = ("checkout", "--quiet", "--force", "--detach", commit_id(root, commit))
+    with without_reading(path):
+        git(path, *words, seconds=LONG)
     return Tree(path.resolve())
 
 

@@ -9,6 +9,7 @@ from forge_bot.errors import BranchRenamed, ForeignCommits, ForgeError, NothingT
 from forge_bot.git import Repository, Tree
 from forge_bot.git.commit_objects import advance_branch
 from forge_bot.git.own_files import INDEX_LOCK
+from forge_bot.git.unread_files import know_unchanged
 from forge_bot.remedies import GiveBranchBack
 from forge_bot.runs.ended_records import head_of_record
 from forge_bot.runs.find_runs import RunInfo
@@ -108,12 +109,19 @@ def settle(run: Run, committed: bytes, *, external_worktree: bool = False) -> No
         remove_trees(run.repository, run.places.tasks)
     for report in hand_edits(run):
         run.tell(report)
-    if not external_worktree and not is_new_tree(run.tree.path) and run.outside():
+    if not external_worktree and not is_new_tree(run.tree.path) and _outside(run):
         run.keep()
         # A command that was killed may have left repositories, in which git would hide files.
         run.tree.remove_nested(untracked=True)
         saved = run.tree.rescue(f"{run.name}-{run.state.step}")
         run.notices.append(say("runs.open_run.unfinished_put_aside", place=saved))
+
+
+def _outside(run: Run) -> tuple[str, ...]:
+    """Return the uncommitted changes outside of the record, at the first look of a process."""
+    if run.tree.path == run.places.tree.resolve():
+        know_unchanged(run.tree.path)
+    return run.outside()
 
 
 @contextmanager

@@ -7,12 +7,13 @@ import re
 import tempfile
 import threading
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 
 from forge_bot.agent.redaction import redactor_of
 from forge_bot.errors import CannotJudge, ForgeError, SetupNotWalled
 from forge_bot.git import Repository, Tree
+from forge_bot.git.unread_files import without_reading
 from forge_bot.knowledge.profile import Profile
 from forge_bot.project.detected_commands import ENV, Command
 from forge_bot.runs.installation import Foundation, Installation, remove_bytecode, remove_leftovers
@@ -411,11 +412,14 @@ class Project:
         """
         by_hand = self._nested if place.path == self.tree.path else frozenset[str]()
         place.remove_nested(keep=by_hand)
-        paths = [change.path for change in place.status() if not change.path.startswith(".specs/")]
+        alone = place.path == self._installation.path
+        with without_reading(place.path) if alone else nullcontext():
+            changes = place.status()
+        paths = [change.path for change in changes if not change.path.startswith(".specs/")]
         place.discard(
             [path for path in paths if path not in by_hand and not self._installation.left(path)]
         )
-        if place.path == self._installation.path:
+        if alone:
             self._installation.is_tidy = True
 
 
