@@ -25,6 +25,7 @@ from forge_bot.interaction.commit_links import Links
 from forge_bot.prompts.untrusted import clean, sentence
 from forge_bot.runs.estimate import estimate, in_words, without_batches
 from forge_bot.runs.find_runs import RunInfo
+from forge_bot.runs.publish_result import target_of
 from forge_bot.runs.question import open_question
 from forge_bot.runs.run import Run
 from forge_bot.store import SPECS
@@ -76,7 +77,7 @@ class CommentWriter:
         """
         commit = run.tree.head().commit if trouble is None else _pushed(run)
         view = self.view_at(run.state, run.pipeline, commit)
-        view = view.replace(question=open_question(run), trouble=trouble)
+        view = view.replace(question=open_question(run), trouble=trouble, target=target_of(run))
         if self.pushes_workflows:
             return view
         read = run.workspace.read_bytes

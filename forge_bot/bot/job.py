@@ -32,6 +32,7 @@ from forge_bot.github_api.request_runner import load_library
 from forge_bot.interaction import markers
 from forge_bot.interaction.command_names import CommandNames
 from forge_bot.interaction.commit_links import Links
+from forge_bot.prompts.escape import BLANK
 from forge_bot.runs.find_runs import RunInfo
 from forge_bot.runs.outcome import Outcome
 from forge_bot.runs.resolve_run import resolve_run
@@ -211,7 +212,7 @@ class _Visit:
         if self.around.outputs is not None:
             outputs.write_outputs(str(self.around.outputs), self._told(outcome))
         if reply is not None and failed:
-            outputs.error(reply.headline)
+            outputs.error(reply.headline.replace(BLANK, ""))
         return exit_code(outcome)
 
     def _complained(self, reply: CommentReply) -> bool:

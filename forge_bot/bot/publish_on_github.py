@@ -3,7 +3,7 @@
 import re
 
 from forge_bot.bot.comment_writer import CommentWriter
-from forge_bot.bot.comments import command_replies, failure_replies
+from forge_bot.bot.comments import command_replies, failure_replies, thread_change_replies
 from forge_bot.bot.comments.run_view import RunView
 from forge_bot.bot.push_commits import push_offer
 from forge_bot.bot.thread import Thread
@@ -26,6 +26,7 @@ from forge_bot.runs.publish_result import (
     documents_of,
     issues_by_hand,
     publish_result,
+    target_of,
 )
 from forge_bot.runs.pull_request_branch import Offer, is_separate, offer, push_aside
 from forge_bot.runs.run import Run
@@ -158,12 +159,16 @@ class Publication:
         if is_separate(state):
             state = state.replace(pull_request_branch=offered.branch)
             view = view.replace(state=state)
-        text = self._text(run, view)
+        text, base = self._text(run, view), target_of(run)
+        if base != state.base_branch:
+            self.writer.say_once(
+                thread_change_replies.base_is_gone(old=state.base_branch, new=base), run.name
+            )
         new = NewPullRequest(
             title=text.title,
             body=text.body,
             head=offered.branch,
-            base=state.base_branch,
+            base=base,
             draft=text.draft,
         )
         try:
@@ -173,7 +178,7 @@ class Publication:
                 pull = self.github.open_pull_request(new)
         except (PermissionMissing, GitHubRefused) as error:
             # The work is done and on the branch; a person can open the pull request with one click.
-            url = view.links.compare(state.base_branch, offered.branch)
+            url = view.compare(offered.branch)
             self.writer.say(command_replies.pull_request_by_hand(view, error, url=url))
             detail = f"the pull request has to be opened by hand: {error.message}"
             return publish_result(run, offered, detail)

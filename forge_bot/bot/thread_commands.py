@@ -31,6 +31,7 @@ from forge_bot.git import blob_id
 from forge_bot.github_api.types import PullState
 from forge_bot.interaction.command_names import CommandNames
 from forge_bot.runs.base_update import update
+from forge_bot.runs.publish_result import target_of
 from forge_bot.runs.request_draft import RequestDraft
 from forge_bot.runs.run import Run
 from forge_bot.runs.typed_answer import ANSWER_OF
@@ -168,7 +169,7 @@ def _updated(run: Run, spoken: ThreadCommand, thread: Thread, writer: CommentWri
                 say("bot.thread_commands.pull_request_is_over", state=pull.state.value)
             )
         at, via = spoken.comment.created_at, spoken.comment.url
-        base = pull.base if pull is not None else run.state.base_branch
+        base = pull.base if pull is not None else target_of(run)
         report = update(run, key=spoken.key, at=at, by=spoken.by, via=via, base=base)
         if report is not None:
             run.tell(report)

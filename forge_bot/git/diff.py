@@ -6,7 +6,7 @@ from pathlib import Path
 
 from forge_bot.errors import GitFailed
 from forge_bot.git.process import GitResult, git
-from forge_bot.git.revisions import commit_id, tree_id
+from forge_bot.git.revisions import commit_id, is_shallow, tree_id
 from forge_bot.git.tree_entries import differences
 from forge_bot.sentences import say
 
@@ -103,7 +103,9 @@ def merge_base(folder: Path, a: str, b: str) -> str:
     if answer.code != 0:
         raise GitFailed(
             say("git.diff.no_common_ancestor", a=a, b=b),
-            hint=say("git.diff.fetch_old_commits"),
+            hint=say(
+                "git.diff.fetch_old_commits" if is_shallow(folder) else "git.diff.another_history"
+            ),
         )
     return answer.line
 

@@ -17,6 +17,7 @@ from forge_bot.git.revisions import HEADS, is_ancestor, ref_target
 from forge_bot.prompts import escape
 from forge_bot.runs.code_commits import CONFLICT
 from forge_bot.runs.merge_into_run import merge_base_into_run
+from forge_bot.runs.publish_result import target_of
 from forge_bot.runs.pull_request_branch import take_peoples_commits
 from forge_bot.runs.run import Run
 from forge_bot.sentences import say
@@ -61,7 +62,7 @@ def update(
             hint=say("runs.base_update.answer_first"),
         )
     take_peoples_commits(run)
-    root, base = run.repository.root, base or state.base_branch
+    root, base = run.repository.root, base or target_of(run)
     newest, head = _newest(root, base), run.tree.commit_id()
     if not is_ancestor(root, newest, head):
         found = merge_base_into_run(run, base, newest, mark=_may_solve(run))

@@ -7,7 +7,8 @@ from typing import Literal
 
 from forge_bot.engine.gates import can_be_posted, may_post
 from forge_bot.errors import PushRefusal, PushRefused
-from forge_bot.git.remotes import fetch_branch
+from forge_bot.git.remotes import REMOTES, fetch_branch
+from forge_bot.git.revisions import HEADS, ref_target
 from forge_bot.interaction.commit_links import Links
 from forge_bot.interaction.pull_request import PullRequestText, pull_request
 from forge_bot.interaction.pull_request_template import Customs, find_template
@@ -211,11 +212,13 @@ def customs_of(run: Run) -> Customs:
 
 
 def target_of(run: Run) -> str:
-    """Return the branch that the change goes to: the base branch, or for a run in a person's own
-    branch (`--here`) the default branch, where one is known.
+    """Return the branch that the change goes to: the base branch, or the default branch, where one
+    is known, for a run in a person's own branch (`--here`) and where the base branch was deleted or
+    renamed.
     """
-    state = run.state
-    if state.base_branch != state.branch:
+    state, root = run.state, run.repository.root
+    places = (f"{REMOTES}origin/{state.base_branch}", f"{HEADS}{state.base_branch}")
+    if state.base_branch != state.branch and any(ref_target(root, ref) for ref in places):
         return state.base_branch
     return run.repository.default_branch() or state.base_branch
 

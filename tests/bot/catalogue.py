@@ -160,6 +160,7 @@ def every_reply() -> list[CommentReply]:
         thread_change_replies.label_removed(COMMANDS, label="forge"),
         thread_change_replies.issue_closed(COMMANDS, why="not_planned", answer="/approve"),
         thread_change_replies.closed_and_asked(COMMANDS, by="ann"),
+        thread_change_replies.base_is_gone(old="main", new="trunk"),
         thread_change_replies.repository_renamed(
             COMMANDS, old="lighthouse/rota", new="lighthouse/duty"
         ),

@@ -337,7 +337,7 @@ def issues_by_hand(view: RunView, *, said: str) -> CommentReply:
 
 def pull_request_over(view: RunView, *, merged: bool) -> CommentReply:
     """The pull request was merged or closed, and there are commits that it does not have."""
-    compare = view.links.compare(view.state.base_branch, view.state.branch)
+    compare = view.compare(view.state.branch)
     detail = say(
         "replies.pull_request_over.merged" if merged else "replies.pull_request_over.closed",
         pull_request=pull_request_link(view),

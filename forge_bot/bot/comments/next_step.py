@@ -63,7 +63,7 @@ def _completed(view: RunView) -> CommentReply:
             "progress.completed.pull_request", pull_request=pull_request_link(view), caution=caution
         )
     else:
-        compare = view.links.compare(state.base_branch, view.offered)
+        compare = view.compare(view.offered)
         detail = say(
             "progress.completed.branch",
             branch=escape.code(view.offered),

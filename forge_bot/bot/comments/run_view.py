@@ -27,6 +27,15 @@ class RunView(RunFacts):
         default="", description="the sentence on hidden text that was taken out of the request"
     )
 
+    target: str = Field(
+        default="",
+        description="the branch that the change goes to, where it is not the base branch",
+    )
+
+    def compare(self, branch: str) -> str:
+        """The page with the change of a branch."""
+        return self.links.compare(self.target or self.state.base_branch, branch)
+
     @property
     def branch(self) -> str:
         """The run's branch, as a link to its newest commit."""

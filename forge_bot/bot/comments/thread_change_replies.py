@@ -104,6 +104,16 @@ def repository_renamed(commands: CommandNames, *, old: str, new: str) -> Comment
     )
 
 
+def base_is_gone(*, old: str, new: str) -> CommentReply:
+    """The branch that the run began from was renamed or deleted; the change goes to another."""
+    name = escape.code(new)
+    return reply(
+        "base-is-gone",
+        say("thread.base_is_gone.headline", old=escape.code(old), new=name),
+        say("thread.base_is_gone.detail", new=name),
+    )
+
+
 def request_edited(
     links: Links, commands: CommandNames, *, issue: bool = True, comments: Sequence[str] = ()
 ) -> CommentReply:

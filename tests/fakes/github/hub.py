@@ -162,6 +162,17 @@ class FakeGitHub(World):
             branch, files, message, self.signature(repo.owner), self.clock.tick(), start=start
         )
 
+    def rename_default_branch(self, repo: Repository, name: str) -> None:
+        """Another name for the default branch; open pull requests that go there go along."""
+        bare, old = repo.bare, repo.bare.default_branch
+        bare.set_ref(f"refs/heads/{name}", bare.head(old))
+        bare.git("symbolic-ref", "HEAD", f"refs/heads/{name}")
+        bare.default_branch = name
+        bare.set_ref(f"refs/heads/{old}", "")
+        for issue in repo.issues.values():
+            if issue.pull and issue.state == "open" and issue.pull.base == old:
+                issue.pull.base = name
+
     def member(self, repo: Repository, login: str, role: Role, custom: str | None = None) -> User:
         """Give somebody a role; `custom` names an organisation's own role on that base."""
         user = self.user(login)

@@ -1,0 +1,49 @@
+"""The base branch of a run that waits is renamed, or gets another history."""
+
+from tests.bot.stage import Stage, heard
+
+
+def test_after_the_default_branch_got_another_name_the_pull_request_goes_there_and_the_thread_says_so(
+    waiting: Stage,
+) -> None:
+    waiting.hub.rename_default_branch(waiting.repo, "trunk")
+    waiting.hub.commit(waiting.repo, "trunk", {"NEWS.md": "# News\n"})
+    assert heard(waiting.say("/forge update")).code == 0
+    assert "`trunk`" in waiting.said("reply occasion=updated")[0]
+    job = heard(waiting.say("/approve"))
+    assert (job.code, job.outcome) == (0, "done"), job.log
+    assert waiting.pull.pull is not None
+    assert waiting.pull.pull.base == "trunk"
+    (said,) = waiting.said("reply occasion=base-is-gone")
+    assert said.startswith(
+        "**There is no branch `main` any more, so the pull request goes to `trunk`"
+    )
+    assert waiting.repo.bare.git("diff", "--name-only", f"trunk...{waiting.offered}").split() == [
+        "rota/schedule.py",
+        "tests/test_before.py",
+    ]
+
+
+def test_a_pull_request_that_may_not_be_opened_is_offered_against_the_branch_that_is_there(
+    waiting: Stage,
+) -> None:
+    waiting.repo.actions_may_open_pulls = False
+    waiting.hub.rename_default_branch(waiting.repo, "trunk")
+    assert heard(waiting.say("/approve")).code == 0
+    (said,) = waiting.said("reply occasion=pull-request-by-hand")
+    assert f"/compare/trunk...{waiting.offered}" in said
+    assert f"/compare/trunk...{waiting.offered}" in waiting.said("tracking")[0]
+
+
+def test_a_base_that_was_rewritten_without_a_common_commit_is_told_with_the_way_out(
+    waiting: Stage,
+) -> None:
+    bare = waiting.repo.bare
+    name = ("-c", "user.name=ann", "-c", "user.email=ann@x.example")
+    new = bare.git(*name, "commit-tree", "main^{tree}", "-m", "One commit").strip()
+    bare.set_ref("refs/heads/main", new)
+    assert heard(waiting.say("/forge update")).code == 0
+    (said,) = waiting.said("reply occasion=cannot")
+    assert "no common ancestor" in said
+    assert "A new run begins from the newest." in said
+    assert "shallow" not in said
