@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from datetime import datetime
 
+from forge_bot.agent.models.provider_keys import missing_key
 from forge_bot.agent.redaction import redactor
 from forge_bot.bot import failed_checks, thread_commands
 from forge_bot.bot.closed_issue import asked_since, stopped_by_closing
@@ -54,6 +55,7 @@ from forge_bot.runs.run import Run
 from forge_bot.runs.run_steps import PUBLISH
 from forge_bot.sentences import say
 from forge_bot.settings import Config
+from forge_bot.values import Tier
 
 MOST_TURNS = 60
 """Between worker and publications; a run that needs more goes round in circles."""
@@ -93,7 +95,11 @@ class Supervisor:
         self.environ = environ
         self.wall = wall
         self.commands = CommandNames(
-            prefix=inputs.prefix, short=inputs.bare, by_timer=around.by_timer
+            prefix=inputs.prefix,
+            short=inputs.bare,
+            by_timer=around.by_timer,
+            # The key of a worker on another machine is not known here.
+            asks=wall is not None or missing_key(config.model_for(Tier.STANDARD)) is None,
         )
         self.thread = Thread(github, around.wake.issue, inputs)
         self.writer = CommentWriter(

@@ -47,7 +47,7 @@ from forge_bot.runs.run_steps import (
     outstanding_action,
     step_taken,
 )
-from forge_bot.runs.tier_models import models_for
+from forge_bot.runs.tier_models import TierModels
 from forge_bot.settings import Config, load_config
 from forge_bot.values import Frozen, Tier
 
@@ -83,7 +83,7 @@ class Worker:
                     clock = RunClock(run.places.home, config.run_seconds)
                     asyncio.run(self._performed(repository, run, config, clock))
                     if leaves_batches(run):
-                        end_batches(run, models_for(config), self.environ, self.outbox.tell)
+                        end_batches(run, TierModels(config), self.environ, self.outbox.tell)
                 self._commits(run)
         except ForgeError as error:
             return stopped_by(error)
@@ -134,7 +134,7 @@ class Worker:
         async def recorded(_report: Report) -> None:
             await asyncio.to_thread(self._commits, run)
 
-        models: Mapping[Tier, Model] = models_for(config)() if run.pipeline.speaking else {}
+        models: Mapping[Tier, Model] = TierModels(config)() if run.pipeline.speaking else {}
         withheld = () if may_push_workflows(self.environ) else (f"{WORKFLOWS}/*",)
         agents = Agents(
             run,
@@ -155,7 +155,7 @@ class Worker:
             run,
             asked.question,
             profile=profile_at(repository, run.state.base_commit, config, run.state.flags.scope),
-            models=models_for(config)(),
+            models=TierModels(config)(),
             templates=prompts_for(repository.root, run.pipeline),
             tell=self.outbox.tell,
             by=asked.by,

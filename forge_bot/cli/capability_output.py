@@ -118,7 +118,7 @@ def _performed(
     from forge_bot.agent.progress_events import ModelAsked, Notice, RequestStarted
     from forge_bot.runs.notifications import warn_of_price
     from forge_bot.runs.skill_trial import TRIAL_BUDGET, SkillTrial
-    from forge_bot.runs.tier_models import models_for
+    from forge_bot.runs.tier_models import TierModels
 
     console = Console(stderr=True)
     given = performing.budget
@@ -137,7 +137,7 @@ def _performed(
             console.print(warn_of_price(notice.model).text, highlight=False)
 
     config = load_config(repository.root)
-    models = models_for(config, performing.model)()
+    models = TierModels(config, performing.model)()
     trial = SkillTrial(repository, config, setup, catalogue, models, budget)
     found = trial.perform(wanted, tell)
     console.print(

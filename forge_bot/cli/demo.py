@@ -30,7 +30,7 @@ from forge_bot.runs.outcome import Outcome
 from forge_bot.runs.question import Question
 from forge_bot.runs.request_draft import draft_from_words
 from forge_bot.runs.session import Asker, Session
-from forge_bot.runs.tier_models import keep_model, models_for
+from forge_bot.runs.tier_models import TierModels, keep_model
 from forge_bot.runs.typed_answer import PersonAnswer, PersonEdit, PersonQuestion
 from forge_bot.sentences import say
 from forge_bot.settings import Config
@@ -64,12 +64,12 @@ def demo(folder: Path | None, *, yes: bool) -> int:
     ask = (
         _yes(progress)
         if yes or not at_terminal()
-        else _recorded(ask_at_terminal(progress), console)
+        else _recorded(ask_at_terminal(progress, asks=False), console)
     )
     recorded = f"replay:{source / RECORD}"
     # Whoever goes on later has no key either.
     keep_model(repository, info.name, recorded)
-    models = models_for(config, recorded, None)
+    models = TierModels(config, recorded, None)
     try:
         outcome, run = Session(repository, config, models, progress, ask).go_on(info)
     except (KeyboardInterrupt, EOFError):
@@ -129,7 +129,7 @@ def _leave_out_unrecorded(target: Path, console: Console) -> None:
 def _yes(progress: Progress) -> Asker:
     def ask(question: Question) -> PersonAnswer:
         progress.stop()
-        show(question, progress.console)
+        show(question, progress.console, asks=False)
         progress.console.print(f"{say('cli.demo.approve_yes')}\n")
         return PersonAnswer(answer=Answer.APPROVE)
 

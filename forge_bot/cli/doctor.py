@@ -7,7 +7,7 @@ from rich.markup import escape
 from forge_bot.cli.console import Console
 from forge_bot.git import Repository
 from forge_bot.runs.checks import CheckSubject, Occasion, run_checks
-from forge_bot.runs.tier_models import models_for
+from forge_bot.runs.tier_models import TierModels
 from forge_bot.settings import load_config
 
 _MARKS = {"note": "[green]✓[/]", "warn": "[yellow]![/]", "refuse": "[red]✗[/]"}
@@ -19,7 +19,7 @@ def doctor(folder: Path, model: str | None, *, ask: bool) -> int:
     repository = Repository.find(folder)
     config = load_config(repository.root)
     subject = CheckSubject(
-        repository, config, models=models_for(config, model, None), model=model, ask_models=ask
+        repository, config, models=TierModels(config, model, None), model=model, ask_models=ask
     )
     console = Console(soft_wrap=True)
     report = run_checks(Occasion.DOCTOR, subject)

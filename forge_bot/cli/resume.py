@@ -25,7 +25,7 @@ from forge_bot.runs.request_draft import LONGEST_TASK
 from forge_bot.runs.resolve_run import resolve_run
 from forge_bot.runs.run import Run
 from forge_bot.runs.session import answer as given
-from forge_bot.runs.tier_models import keep_model, kept_model, models_for
+from forge_bot.runs.tier_models import TierModels, keep_model, kept_model
 from forge_bot.runs.typed_answer import PersonAnswer
 from forge_bot.runs.wall_clock import now
 from forge_bot.sentences import say
@@ -103,7 +103,7 @@ def ask(
     config = load_setup(repository)
     info = resolve_run(repository, name)
     progress = Progress(Console())
-    models = models_for(config, model or kept_model(repository, info.name), record)
+    models = TierModels(config, model or kept_model(repository, info.name), record)
     try:
         return (
             session(repository, config, models, progress, ending=NOTHING_MORE)
@@ -215,7 +215,7 @@ def _go(
     progress = Progress(Console())
     keep_model(repository, info.name, options.model)
     model = options.model or kept_model(repository, info.name)
-    models = models_for(config, model, options.record)
+    models = TierModels(config, model, options.record)
     ending = options.ending
     going = session(repository, config, models, progress, ending=ending, until=options.until)
     leader = led_by(going, info.name, host, options, only_tells=only_tells)

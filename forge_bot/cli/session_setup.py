@@ -2,8 +2,7 @@
 
 import os
 import sys
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from functools import partial
 
 from forge_bot.cli.coding_agents import agent_above, at_terminal, person_types
 from forge_bot.cli.options import Ending
@@ -15,12 +14,9 @@ from forge_bot.runs.open_pull_request import opener
 from forge_bot.runs.question import Question
 from forge_bot.runs.request_draft import poster
 from forge_bot.runs.session import VIA, VIA_SCRIPT, Asker, Session
+from forge_bot.runs.tier_models import TierModels
 from forge_bot.sentences import say
 from forge_bot.settings import Config, load_config
-from forge_bot.values import Tier
-
-if TYPE_CHECKING:
-    from forge_bot.agent.models.base import Model
 
 
 def load_setup(repository: Repository) -> Config:
@@ -50,7 +46,7 @@ def check_person(what: str, *, by_script: bool) -> None:
 def session(
     repository: Repository,
     config: Config,
-    models: "Callable[[], Mapping[Tier, Model]]",
+    models: TierModels,
     progress: Progress,
     *,
     ask: Asker | None = None,
@@ -58,10 +54,15 @@ def session(
     until: str | None = None,
 ) -> Session:
     """A session that asks at the terminal if there is one."""
-    usual: Asker = ask_at_terminal(progress) if at_terminal() else say_how_to_answer
+    asks = models.missing_key() is None
+    usual: Asker = (
+        ask_at_terminal(progress, asks=asks)
+        if at_terminal()
+        else partial(say_how_to_answer, asks=asks)
+    )
 
     def shown(asked: Question) -> None:
-        show(asked, progress.console)
+        show(asked, progress.console, asks=asks)
 
     return Session(
         repository,

@@ -41,7 +41,7 @@ from forge_bot.runs.run_needs import check_testable
 from forge_bot.runs.run_prompts import prompts_for
 from forge_bot.runs.session import Session
 from forge_bot.runs.steps.step_values import inputs_of
-from forge_bot.runs.tier_models import keep_model, models_for
+from forge_bot.runs.tier_models import TierModels, keep_model
 from forge_bot.sentences import say
 from forge_bot.settings import Config
 from forge_bot.settings.load_pipeline import load_pipeline
@@ -116,7 +116,7 @@ def _ready(
 ) -> "tuple[Session, _Start, NewRun, Estimate | None] | None":
     """Check everything and ask what is asked before a run; None if nobody is here to answer."""
     start = _prepared(task, options)
-    models = models_for(start.config, options.model, options.record)
+    models = TierModels(start.config, options.model, options.record)
     plan = start.plan()
     _check(start, plan)
     going = session(

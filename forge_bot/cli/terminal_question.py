@@ -42,18 +42,21 @@ _MOST_DIFFERENCE = 40
 _KEYS = {"a": "approve", "r": "reject", "d": "done", "s": "skip", "p": "post"}
 
 
-def ask_at_terminal(progress: Progress) -> Asker:
+def ask_at_terminal(progress: Progress, *, asks: bool = True) -> Asker:
     """Ask whoever sits here: the documents rendered, then one key. They are not shown again after a
-    question about them.
+    question about them. `asks`: a model is there to answer one.
     """
     wondered: list[Question] = []
 
     def ask(question: Question) -> PersonAnswer | PersonQuestion | PersonEdit | None:
         progress.stop()
         if question not in wondered:
-            show(question, progress.console)
+            show(question, progress.console, asks=asks)
         said = _answered(
-            question, progress.console, lambda text: Prompt.ask(text, console=progress.console)
+            question,
+            progress.console,
+            lambda text: Prompt.ask(text, console=progress.console),
+            asks=asks,
         )
         wondered[:] = [question] if isinstance(said, PersonQuestion) else []
         return said
@@ -72,15 +75,15 @@ def open_editor(path: Path) -> None:
         )
 
 
-def say_how_to_answer(question: Question) -> None:
+def say_how_to_answer(question: Question, *, asks: bool = True) -> None:
     """Print the question for later, with the commands that answer it."""
     console = Console(soft_wrap=True)
-    show(question, console)
+    show(question, console, asks=asks)
     console.print(say("terminal.nobody_is_here"))
-    _commands(question, console)
+    _commands(question, console, asks=asks)
 
 
-def _commands(question: Question, console: Console) -> None:
+def _commands(question: Question, console: Console, *, asks: bool) -> None:
     """Each answer as a command with its effect."""
     digest = f" {question.data.digest[:SHOWN_DIGEST]}" if question.data.digest else ""
     for choice in question.actions:
@@ -92,12 +95,14 @@ def _commands(question: Question, console: Console) -> None:
         console.print(
             f"  forge-bot {escape(shown):<44} [dim]{escape(choice.effect)}[/]", highlight=False
         )
+    if not asks:
+        return
     wonder = f'ask "{say("terminal.what_you_want_to_know")}"'
     effect = say("terminal.the_model_answers")
     console.print(f"  forge-bot {escape(wonder):<44} [dim]{effect}[/]", highlight=False)
 
 
-def show(question: Question, console: Console) -> None:
+def show(question: Question, console: Console, *, asks: bool = True) -> None:
     """Print the question on one screen: plan, facts and answers; then short documents."""
     data = question.data
     console.print()
@@ -108,7 +113,7 @@ def show(question: Question, console: Console) -> None:
         console.print(escape(line), highlight=False)
     _plan(data.overview, console)
     _to_know(data, console)
-    _answers(question, console)
+    _answers(question, console, asks=asks)
     shown = [
         document
         for place, document in enumerate(data.documents)
@@ -216,11 +221,11 @@ def _review(overview: Overview, console: Console) -> None:
         console.print(say("terminal.no_review"))
 
 
-def _answers(question: Question, console: Console) -> None:
+def _answers(question: Question, console: Console, *, asks: bool) -> None:
     """Print each answer with its effect, and the other inputs; without a terminal the commands."""
     if not console.is_terminal:
         console.print(say("terminal.answers_at_a_terminal"), highlight=False)
-        _commands(question, console)
+        _commands(question, console, asks=asks)
         return
     console.print(say("terminal.type_one_of_these"), highlight=False)
     until = question.data.overview.until
@@ -231,8 +236,9 @@ def _answers(question: Question, console: Console) -> None:
         key = answer if answer == "abandon" else f"{answer[0]}, {answer}"
         key = say("terminal.key_and_notes", key=key) if answer == "reject" else key
         _key(key, effect, console)
-    asking = say("terminal.key_and_question", key="?, ask")
-    _key(asking, say("terminal.the_model_answers"), console)
+    if asks:
+        asking = say("terminal.key_and_question", key="?, ask")
+        _key(asking, say("terminal.the_model_answers"), console)
     if question.data.documents:
         _key("v · d · e", say("terminal.ways_to_look"), console)
     _key("l, later", say("terminal.stop_here"), console)
@@ -282,26 +288,26 @@ def _document(document: ShownDocument, console: Console) -> None:
 
 
 def _answered(
-    question: Question, console: Console, ask: Callable[[str], str]
+    question: Question, console: Console, ask: Callable[[str], str], *, asks: bool
 ) -> PersonAnswer | PersonQuestion | PersonEdit | None:
     """One key, and words where they are needed. `later` leaves the run waiting."""
     offered = {choice.answer: choice.effect for choice in question.actions}
-    answers = " · ".join((*offered, "ask", "later"))
-    console.print(say("terminal.answers", answers=answers), highlight=False)
+    words = (*offered, *(("ask",) if asks else ()), "later")
+    console.print(say("terminal.answers", answers=" · ".join(words)), highlight=False)
     while True:
         word, rest = _parted(ask(f"[bold]{say('terminal.your_answer')}[/]"))
         if word in {"l", "later", "q"} and not rest:
             return None
         if word in {"?", "ask"}:
-            if words := rest or ask(say("terminal.what_do_you_want")).strip():
-                return PersonQuestion(question=words)
+            if wondered := rest or ask(say("terminal.what_do_you_want")).strip():
+                return PersonQuestion(question=wondered)
             continue
         if word in _LOOKS and not rest and not (word == "d" and "done" in offered):
             if word in {"e", "edit"} and (editable := _editable(question)):
                 return PersonEdit(document=editable)
             _look(word, question, console)
             continue
-        found = _read(f"{_KEYS.get(word, word)} {rest}", offered, question.data.digest)
+        found = _read(f"{_KEYS.get(word, word)} {rest}", words, question.data.digest)
         if isinstance(found, str):
             console.print(f"  {escape(found)}", highlight=False)
             continue
@@ -368,7 +374,7 @@ def _read(line: str, offered: Iterable[str], digest: str) -> PersonAnswer | str:
 
 
 def _one_of(offered: Iterable[str]) -> str:
-    return say("terminal.answer_with_one_of", answers=", ".join((*offered, "ask", "later")))
+    return say("terminal.answer_with_one_of", answers=", ".join(offered))
 
 
 def _other_version(rest: str, digest: str) -> str:

@@ -27,6 +27,8 @@ class CommandNames(Frozen):
         default=False, description="whether what goes away by itself is tried again by itself"
     )
 
+    asks: bool = Field(default=True, description="whether a model is there to answer a question")
+
     @property
     def again(self) -> str:
         """Return the command that tries again."""

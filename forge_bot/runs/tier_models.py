@@ -1,13 +1,13 @@
 """The models of a run, opened when the first of them is asked."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from forge_bot.agent.models.provider_keys import missing_key
-from forge_bot.errors import WriteFailed
+from forge_bot.errors import NoModelKey, WriteFailed
 from forge_bot.git import Repository
 from forge_bot.runs.run_paths import run_paths
 from forge_bot.settings import Config
@@ -37,30 +37,36 @@ def kept_model(repository: Repository, run: str) -> str | None:
     return None
 
 
-def models_for(
-    config: Config, model: str | None = None, record: Path | None = None
-) -> Callable[[], "Mapping[Tier, Model]"]:
-    """Return a function that opens the models once, when first needed; or open them now, to learn
-    early that a key is missing.
+class TierModels:
+    """Opens the models once, when they are first called for. Who calls for them early learns early
+    that a key is missing.
     """
-    opened: dict[Tier, Model] = {}
 
-    def open_them() -> "Mapping[Tier, Model]":
-        specs = {tier: model or config.model_for(tier) for tier in Tier}
-        # To say so takes nothing of what opens a model.
-        for spec in dict.fromkeys(specs.values()):
-            if (missing := missing_key(spec)) is not None:
-                raise missing
+    def __init__(
+        self, config: Config, model: str | None = None, record: Path | None = None
+    ) -> None:
+        self._config = config
+        self._record = record
+        self._specs = {tier: model or config.model_for(tier) for tier in Tier}
+        self._opened: dict[Tier, Model] = {}
+
+    def missing_key(self) -> NoModelKey | None:
+        """Return the error for a key that is not set. It takes nothing of what opens a model."""
+        found = (missing_key(spec) for spec in dict.fromkeys(self._specs.values()))
+        return next(filter(None, found), None)
+
+    def __call__(self) -> "Mapping[Tier, Model]":
+        """Return the models. Raises NoModelKey, and what opening one raises."""
+        if (missing := self.missing_key()) is not None:
+            raise missing
         from forge_bot.agent.models.open_model import open_tiers
         from forge_bot.agent.models.provider import ProviderSettings
 
-        if not opened:
+        if not self._opened:
             settings = ProviderSettings(
-                seconds=config.model_timeout_seconds,
-                retries=config.model_retries,
-                output=config.model_output,
+                seconds=self._config.model_timeout_seconds,
+                retries=self._config.model_retries,
+                output=self._config.model_output,
             )
-            opened.update(open_tiers(specs, settings, record=record))
-        return opened
-
-    return open_them
+            self._opened.update(open_tiers(self._specs, settings, record=self._record))
+        return self._opened

@@ -41,7 +41,7 @@ from forge_bot.runs.resolve_run import run_named
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_steps import PUBLISH, step_taken
 from forge_bot.runs.session import Session
-from forge_bot.runs.tier_models import models_for
+from forge_bot.runs.tier_models import TierModels
 from forge_bot.sentences import say
 from forge_bot.settings import load_config
 from forge_bot.temporal.payloads import (
@@ -171,7 +171,7 @@ class RunActivities:
             repository,
             config,
             # Who publishes needs no key.
-            models_for(config, begin.model, answers_file(repository, begin.run))
+            TierModels(config, begin.model, answers_file(repository, begin.run))
             if order.step != PUBLISH
             else dict,
             tell,

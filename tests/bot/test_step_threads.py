@@ -49,6 +49,17 @@ def test_an_audit_goes_from_its_label_to_a_pull_request_without_a_model(stage: S
     assert (kept["code"], kept["node"]) == ("SCAN-001", "rota/broken.py")
 
 
+@pytest.mark.parametrize(("model", "offered"), [("anthropic:claude-sonnet-4-5", False), ("", True)])
+def test_a_question_to_the_model_is_offered_only_where_a_model_can_be_asked(
+    stage: Stage, model: str, *, offered: bool
+) -> None:
+    stage.environ["FORGE_BOT_MODEL"] = model or stage.environ["FORGE_BOT_MODEL"]
+    broken(stage)
+    question, tracking = asked(stage), stage.said("tracking")[0]
+    assert ("/ask" in question, "/ask" in tracking) == (offered, offered)
+    assert "/approve" in question
+
+
 def test_a_command_names_the_pipeline_and_the_text_its_inputs(stage: Stage) -> None:
     stage.say("/forge --pipeline=scaffold\nname: price list")
     (question,) = stage.said("checkpoint")

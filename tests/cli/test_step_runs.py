@@ -51,6 +51,16 @@ def reason(said: Said) -> str:
     return " ".join(f"{said.out} {said.err}".split())
 
 
+def test_a_question_to_the_model_is_not_offered_without_a_key(
+    sample: Sample, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("ANTHROPIC_API_KEY", "FORGE_BOT_MODEL"):
+        monkeypatch.delenv(name, raising=False)
+    assert "forge-bot ask" not in sample.forge("run", "--pipeline", "scaffold", WISH).out
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "a key")
+    assert "forge-bot ask" in sample.forge("resume").out
+
+
 @pytest.mark.first_line
 @pytest.mark.promise("design-steps", "cli-option-pipeline")
 def test_a_new_file_is_shown_written_after_a_yes_and_verified(sample: Sample) -> None:

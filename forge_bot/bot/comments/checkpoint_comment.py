@@ -210,7 +210,7 @@ def _answer(view: RunView, question: Question, gate: OpenGate) -> str:
     if gate.reason is Reason.BUDGET:
         more = view.commands.raise_budget(view.state.budget)
         lines.insert(0, f"- {escape.code(more)}: {say('checkpoint.allow_so_much_more')}")
-    if first == "approve":
+    if first == "approve" and view.commands.asks:
         asking = view.commands.form("ask")
         lines.insert(-1, f"- {escape.code(asking)}: {say('checkpoint.the_model_answers')}")
     others = "\n".join(lines if first else [f"**{say('checkpoint.answer')}**:", "", *lines])

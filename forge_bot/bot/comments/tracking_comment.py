@@ -97,8 +97,8 @@ def commands_now(view: RunView) -> str:
         offered += [commands.raise_budget(state.budget)] if gate.reason is Reason.BUDGET else []
     else:
         offered = [commands.again] if view.trouble is not None else []
-    asking = [*map(commands.form, ("ask", "cost", "abandon"))]
-    shown = dict.fromkeys([*offered, *asking])
+    others = ("ask", "cost", "abandon") if commands.asks else ("cost", "abandon")
+    shown = dict.fromkeys([*offered, *map(commands.form, others)])
     return say("progress.you_can_say_now", commands=" · ".join(map(escape.code, shown)))
 
 
