@@ -43,7 +43,7 @@ _FEW_FILES = 40
 _SMALL_FILE = 2_000
 """Bytes of a file that is shown of a repository with few files: to look it up would cost a call."""
 
-_FORM = 5
+_FORM = 7
 """The number of the way in which a request is looked up. It grows when that changes."""
 
 _RANKED_WHOLE = 1_500
@@ -159,7 +159,10 @@ def _looked_up(repository: Repository, base: str, request: str) -> RequestLookup
     uses = _uses(repository, base, telling)
     best = ranked.best(words(request), LIKELY_LISTED) if ranked else ()
     named = [path for place in found.paths for path in resolve(place, files)[:1]]
-    holding_names = _by_names(uses, ranked, telling, files)
+    rare = [
+        name for name in telling if defined[name] or len(uses[as_searched(name)]) <= _MOST_UNDEFINED
+    ]
+    holding_names = _by_names(uses, ranked, rare, files)
     wanted = dict.fromkeys(named)
     wanted.update(dict.fromkeys(path for hits in defined.values() for path, _ in hits))
     wanted.update(dict.fromkeys(_to_show(holding_names, tuple(wanted), best)))
@@ -256,11 +259,14 @@ def places_defined(
     ranked: LikelyFiles | None, names: Sequence[str]
 ) -> dict[str, list[tuple[str, int]]]:
     """Return the places where names are defined. A name with many definitions is left out, because
-    it does not identify a place.
+    it does not identify a place. If these are many only by those in tests, as of a method that
+    an interface asks for, the others count.
     """
     found: dict[str, list[tuple[str, int]]] = {}
     for name in names if ranked else ():
         hits = ranked.definitions(name) if ranked else []
+        if len(hits) > _PLACES_OF_A_NAME:
+            hits = [hit for hit in hits if not belongs_to_tests(hit[0])]
         if len(hits) <= _PLACES_OF_A_NAME:
             found[name] = hits
     return found

@@ -86,6 +86,22 @@ def test_the_tests_of_what_a_request_names_are_shown_before_the_first_call(tmp_p
     assert "`WidePager` is defined at app/wide.py:1" in told(shown)
 
 
+def test_a_method_that_only_tests_define_again_and_again_leads_to_the_code_that_calls_it(
+    tmp_path: Path,
+) -> None:
+    method = "func (t {}) UnmarshalText(text []byte) error {{\n\treturn nil\n}}\n"
+    tests = {f"{name}_test.go": f"package toml\n\n{method.format(name)}" for name in "abcde"}
+    call = "package toml\n\nfunc unify(s string, v texts) error {\n\treturn v.UnmarshalText(s)\n}\n"
+    kinds = "package toml\n\n" + "".join(
+        f"func toString{n}() string {{\n\treturn string({n})\n}}\n\n" for n in range(60)
+    )
+    here = repository(tmp_path, {"decode.go": call, "kinds.go": kinds, **tests})
+    request = "`UnmarshalText` of a `string` gets other digits"
+    shown = PromptFiles(here, here.commit_id("main"), request).looked_up()
+    assert files(shown)[0] == "decode.go"
+    assert "return v.UnmarshalText(s)" in shown[1].text
+
+
 def test_a_file_that_only_hands_a_name_on_is_not_shown_for_it(tmp_path: Path) -> None:
     filler = "".join(f"def helper_{n}(value):\n    return value\n\n\n" for n in range(60))
     exports = f"from app.pager import Pager\n\n\n{filler}\n__all__ = [\n    'Pager',\n]\n"
