@@ -20,7 +20,9 @@ from forge_bot.gate.authorise import (
 )
 from forge_bot.gate.environment_variables import Inputs
 from forge_bot.gate.grammar import Command
+from forge_bot.gate.messages import TAIL
 from forge_bot.gate.parse_comment import obeyed
+from forge_bot.gate.people import GHOST, account_named
 from forge_bot.gate.roles import KnownRole, Membership, Role, UnknownRole
 from forge_bot.gate.written_command import Mistyped
 from forge_bot.github_api.pygithub import GitHub
@@ -109,12 +111,25 @@ class Thread:
             for number in dict.fromkeys(numbers)
             for comment in self.comments(number)
         ]
-        for comment, number in sorted(every, key=lambda each: each[0].id):
-            if self.own(comment):
+        for written, number in sorted(every, key=lambda each: each[0].id):
+            comment = self._said_for_somebody(written) if self.own(written) else written
+            if comment is None:
                 continue
             commands = obeyed(self.said(comment))
             if commands and self.may(comment):
                 yield from (ThreadCommand(comment, command, number) for command in commands)
+
+    def _said_for_somebody(self, comment: Comment) -> Comment | None:
+        """Return the words of a person who started the workflow by hand, as a comment of theirs;
+        None for what we said ourselves.
+
+        The gate wrote them down and reacted to them, which no other workflow of our account does.
+        """
+        mark = read_marker(comment.body)
+        if mark is None or mark.kind != "spoken" or not self._reactions(comment):
+            return None
+        by = account_named(mark.fields.get("by", "")) or GHOST
+        return comment.replace(author=by, via_app="", body=comment.body.rpartition(TAIL)[0])
 
     def said(self, comment: Comment) -> tuple[Command | Mistyped, ...]:
         """Return the commands of a comment, and the lines that look like mistyped ones."""
@@ -190,15 +205,18 @@ class Thread:
 
     def _reacted(self, comment: Comment) -> bool:
         """Return whether our account gave the comment another reaction than the gate's eyes."""
+        found = self._reactions(comment)
+        # On a server without reactions the mark alone has to do.
+        return found is None or any(content != Reaction.EYES for content in found)
+
+    def _reactions(self, comment: Comment) -> tuple[str, ...] | None:
+        """Return the reactions of our account to a comment; None from a server without any."""
         try:
             reactions = self.github.reactions_to_comment(comment.id)
         except NotOnGitHub:
-            # A server without reactions: there the mark alone has to do.
-            return True
+            return None
         own = self.inputs.policy.own.casefold()
-        return any(
-            login.casefold() == own and content != Reaction.EYES for login, content in reactions
-        )
+        return tuple(content for login, content in reactions if login.casefold() == own)
 
     def written(self, kind: str, **fields: str) -> Comment | None:
         """Return our own comment with this mark, the newest of several."""

@@ -10,7 +10,8 @@ from forge_bot.gate.json_payload import Node
 from forge_bot.gate.people import Account, read_account
 from forge_bot.sentences import say
 
-LONGEST_INPUT = 65_536
+LONGEST_INPUT = 65_000
+"""Characters of a dispatched command. GitHub's comments have 65,536 at most, and it becomes one."""
 
 _BRANCH = re.compile(
     r"(?:feature|fix|feat|docs|refactor|perf|test|build|ci|chore|revert)[/-]"

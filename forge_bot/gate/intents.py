@@ -56,6 +56,8 @@ class Intent:
     on_pull: bool = False
     check: int | None = None
     pulls: tuple[int, ...] = ()
+    words: str = ""
+    """The command of a dispatch as a comment would have it; empty for every other event."""
     certain: bool = True
     """Whether the comment certainly has the commands. Otherwise nothing is written before the
     comment is read as Markdown.
@@ -135,20 +137,13 @@ def _of_dispatch(
 ) -> Intent | NoIntent:
     if not command:
         return Intent(Trigger.DISPATCH, issue, Attempt(RequestedOperation.RESUME, people))
-    said = dispatched_command(command, inputs)
+    # There `approve 3f9c2a1b` is enough, since nothing else can be meant.
+    short = not command.startswith(("/", inputs.prefix[0]))
+    words = f"{inputs.prefix} {command}" if short else command
+    said = parse_lines(as_plain_text(words), inputs.prefix, bare=inputs.bare)
     if not said:
         return NoIntent(say("gate.intents.dispatch_without_command"))
-    return Intent(Trigger.DISPATCH, issue, Attempt(deed_of(said), people), said)
-
-
-def dispatched_command(command: str, inputs: Inputs) -> tuple[Command | Mistyped, ...]:
-    """The commands in the input of a dispatch. There `approve 3f9c2a1b` is enough, since nothing
-    else can be meant.
-    """
-    written = (
-        command if command.startswith(("/", inputs.prefix[0])) else f"{inputs.prefix} {command}"
-    )
-    return parse_lines(as_plain_text(written), inputs.prefix, bare=inputs.bare)
+    return Intent(Trigger.DISPATCH, issue, Attempt(deed_of(said), people), said, words=words)
 
 
 def deed_of(said: Sequence[Command | Mistyped]) -> RequestedOperation:

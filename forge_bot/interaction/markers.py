@@ -9,7 +9,7 @@ from pydantic import Field
 
 from forge_bot.values import Frozen
 
-Kind = Literal["tracking", "checkpoint", "pull-request", "reply", "finding"]
+Kind = Literal["tracking", "checkpoint", "pull-request", "reply", "finding", "spoken"]
 
 _MARKER = re.compile(r"<!-- forge-bot:(?P<kind>[a-z-]+)(?P<fields>(?: [a-z]+=[^\s=]+)*) -->")
 _UNFIT = re.compile(r"[^\w./:@+-]|--")

@@ -396,7 +396,19 @@ def test_a_dispatch_gives_commands_or_wakes_the_run(gate: Gate, api: SmallApi) -
         ).outputs["result"]
         == "refused"
     )
-    assert api.reactions == []
+    # What somebody says by hand stands in the thread, with the sign that the gate wrote it.
+    spoken = [each for each in api.said() if "spoken by=ann run=77" in each]
+    assert len(spoken) == 1
+    assert spoken[0].startswith("/forge approve 3f9c2a1b\n")
+    assert [(kind, content) for kind, _, content in api.reactions] == [("comment", "eyes")]
+
+
+def test_a_command_by_hand_that_cannot_be_written_down_makes_the_job_red(
+    gate: Gate, api: SmallApi
+) -> None:
+    api.trouble.append(Trouble("POST", "/comments", 403))
+    step = gate("workflow_dispatch", dispatched("approve"))
+    assert (step.code, step.outputs["proceed"]) == (5, "false")
 
 
 def test_failed_checks_of_a_run_wake_it_in_the_name_of_the_own_bot_only(
