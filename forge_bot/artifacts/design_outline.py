@@ -99,13 +99,16 @@ def leading_code(block: Block) -> str:
 
 
 def joined_codes(block: Block) -> tuple[str, ...]:
-    """Return the first code of an item, and the paths joined to it by commas or “and”."""
+    """Return the first code of an item, and the paths joined to it by commas or “and”, each with
+    the numbers of its requirements or without.
+    """
     spans = [span for span in block.spans if span.text.strip()]
     first = next((place for place, span in enumerate(spans) if span.code), len(spans))
     found = [span.text.strip() for span in spans[first : first + 1]]
     for joint, span in zip(spans[first + 1 :: 2], spans[first + 2 :: 2], strict=False):
         path = span.text.strip() if span.code else ""
-        if _JOINT.fullmatch(joint.text) is None or FILE_PATH.fullmatch(path) is None:
+        words = _DEMANDS.sub("", joint.text)
+        if _JOINT.fullmatch(words) is None or FILE_PATH.fullmatch(path) is None:
             break
         found.append(path)
     return tuple(found)

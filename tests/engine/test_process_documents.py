@@ -256,6 +256,11 @@ def test_the_files_of_a_plan_are_those_that_begin_its_bullets() -> None:
     assert planned_files(design) == ("a/b.py",)
 
 
+def test_files_that_begin_one_bullet_count_with_the_numbers_of_their_requirements_between() -> None:
+    bullet = "- `a.py` (R-1, R-3), `b.py` (R-2) and `c.py`: a word (R-4), `d.py` stays"
+    assert planned_files(f"## Changes\n\n{bullet}\n") == ("a.py", "b.py", "c.py")
+
+
 def test_several_files_that_begin_one_bullet_all_count() -> None:
     bullet = "- `tests/test_a.py`, `tests/test_b.py` and `c.py` (R-3): new tests, as `d.py` has"
     design = f"## Changes\n\n{bullet}\n- `f()`, `g()`: y\n- `e.py`, see `h.py`: z\n"
