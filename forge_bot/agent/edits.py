@@ -24,6 +24,7 @@ from forge_bot.agent.text_files import (
     similarity,
 )
 from forge_bot.errors import PathEscapes
+from forge_bot.lazy_regex import lazy_regex
 from forge_bot.sentences import say
 from forge_bot.values import Frozen
 
@@ -47,7 +48,7 @@ Systems allow 1,024 to 4,096 for the whole path.
 
 # Source: "Naming Files, Paths, and Namespaces", Win32 documentation. An extension changes nothing:
 # aux.c is the device, too.
-_DEVICE = re.compile(
+_DEVICE = lazy_regex(
     r"(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$)(?:\..*)?", re.IGNORECASE
 )
 _NOT_ON_WINDOWS = frozenset('<>:"|?*')

@@ -7,7 +7,6 @@ cannot be read, or that contains a key twice, is protected as a whole.
 import ast
 import configparser
 import json
-import re
 import tomllib
 import xml.etree.ElementTree as ET
 from collections.abc import Callable, Mapping, Sequence
@@ -17,6 +16,7 @@ from typing import cast
 from pydantic import TypeAdapter
 
 from forge_bot.errors import BadConfig
+from forge_bot.lazy_regex import lazy_regex
 from forge_bot.settings.yaml_file import read_yaml
 from forge_bot.text_format import names
 
@@ -85,7 +85,7 @@ _POM = frozenset(
     {"version", "name", "description", "url", "inceptionYear", "licenses", "developers", "scm"}
 )
 _COMPOSER = (*_ABOUT, "type", "time", "readme")
-_ENCODING = re.compile(r"^\s*<\?xml[^>]*encoding\s*=\s*[\"']([^\"']*)")
+_ENCODING = lazy_regex(r"^\s*<\?xml[^>]*encoding\s*=\s*[\"']([^\"']*)")
 _PUBSPEC = (*_ABOUT, "issue_tracker", "topics", "screenshots")
 
 

@@ -1,14 +1,13 @@
 """Every sentence that the gate says, in comments and in the log of its step."""
 
-import re
-
 from forge_bot.gate.authorise import Denied, DenyReason
 from forge_bot.gate.gate_result import Result
 from forge_bot.gate.roles import Role
 from forge_bot.gate.written_command import LONGEST_SHOWN, Mistyped
+from forge_bot.lazy_regex import lazy_regex
 from forge_bot.sentences import say
 
-_INVISIBLE = re.compile(r"[^\w!-~ ]|`")
+_INVISIBLE = lazy_regex(r"[^\w!-~ ]|`")
 OWN_MARK = "<!-- forge-bot:"
 
 

@@ -2,7 +2,6 @@
 (git-bundle(1)).
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 from forge_bot.errors import GitFailed, PushRefusal, PushRefused
 from forge_bot.git.process import LONG, git, without_credentials
 from forge_bot.git.revisions import HEADS, commit_id, head, ref_target
+from forge_bot.lazy_regex import lazy_regex
 from forge_bot.remedies import Resume
 from forge_bot.sentences import say
 
@@ -35,8 +35,8 @@ ORIGIN = "origin"
 """The one remote that is fetched from and pushed to."""
 
 _NOT_ATOMIC = "does not support --atomic"
-_REFUSED = re.compile(r"rejected\]\s+\S+ -> (?P<branch>\S+) \((?!atomic)")
-_REJECTED = re.compile(r"\[remote rejected\][^()]*\((?P<why>.+)\)")
+_REFUSED = lazy_regex(r"rejected\]\s+\S+ -> (?P<branch>\S+) \((?!atomic)")
+_REJECTED = lazy_regex(r"\[remote rejected\][^()]*\((?P<why>.+)\)")
 
 
 def remote_url(folder: Path, name: str = ORIGIN) -> str | None:

@@ -4,7 +4,6 @@ separate ref.
 
 import contextlib
 import os
-import re
 import shutil
 import tempfile
 from collections.abc import Generator, Sequence
@@ -17,10 +16,11 @@ from forge_bot.git.commits import identity
 from forge_bot.git.diff import MAX_DIFF, between, patch_bytes
 from forge_bot.git.process import LONG, GitResult, git
 from forge_bot.git.revisions import commit_id, is_ref, ref_target, tree_id
+from forge_bot.lazy_regex import lazy_regex
 from forge_bot.sentences import say
 
 APPLY = ("--whitespace=nowarn", "--no-ignore-whitespace")
-_WILD = re.compile(r"[\\*?\[\]]")
+_WILD = lazy_regex(r"[\\*?\[\]]")
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from forge_bot.git.own_files import content, entries
 from forge_bot.git.process import LONG, OfFolder, git
 from forge_bot.git.revisions import HEADS, branch_ref, commit_id, head, ref_target
 from forge_bot.git.unread_files import without_reading
+from forge_bot.lazy_regex import lazy_regex
 from forge_bot.sentences import say
 
 
@@ -121,7 +122,7 @@ _listings: dict[Path, tuple[_Registered | None, str]] = {}
 
 # Without -z, which git knows only since 2.36. A path may hold line ends, so the line after it
 # decides where it stops.
-_ENTRY = re.compile(
+_ENTRY = lazy_regex(
     r"^worktree (?P<path>.+?)\n(?=HEAD [0-9a-f]{40,64}$|bare$)(?P<rest>(?:[^\n]+\n)*)",
     re.MULTILINE | re.DOTALL,
 )

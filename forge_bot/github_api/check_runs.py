@@ -11,6 +11,7 @@ from forge_bot.errors import NotOnGitHub, PermissionMissing
 from forge_bot.github_api.json_models_code import ChecksWire, CombinedWire, PullWire
 from forge_bot.github_api.request_runner import PAGE, ApiRequest, RepositoryRequests
 from forge_bot.github_api.types import FailedCheck
+from forge_bot.lazy_regex import lazy_regex
 from forge_bot.sentences import say
 
 _SUCCEEDED = frozenset({"success", "neutral", "skipped"})
@@ -21,8 +22,8 @@ _CHUNK = 65_536
 _KEPT = 16_384
 _LINES = 60
 # Every line of a log begins with a timestamp; colours are ANSI sequences.
-_STAMP = re.compile(r"^\ufeff?\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z ", re.MULTILINE)
-_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+_STAMP = lazy_regex(r"^\ufeff?\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z ", re.MULTILINE)
+_COLOUR = lazy_regex(r"\x1b\[[0-9;]*m")
 
 
 def failed_checks(place: RepositoryRequests, number: int) -> tuple[FailedCheck, ...]:

@@ -2,17 +2,17 @@
 Who wrote it is checked elsewhere.
 """
 
-import re
 from typing import Literal, get_args
 
 from pydantic import Field
 
+from forge_bot.lazy_regex import lazy_regex
 from forge_bot.values import Frozen
 
 Kind = Literal["tracking", "checkpoint", "pull-request", "reply", "finding", "spoken"]
 
-_MARKER = re.compile(r"<!-- forge-bot:(?P<kind>[a-z-]+)(?P<fields>(?: [a-z]+=[^\s=]+)*) -->")
-_UNFIT = re.compile(r"[^\w./:@+-]|--")
+_MARKER = lazy_regex(r"<!-- forge-bot:(?P<kind>[a-z-]+)(?P<fields>(?: [a-z]+=[^\s=]+)*) -->")
+_UNFIT = lazy_regex(r"[^\w./:@+-]|--")
 
 
 class Marker(Frozen):

@@ -1,14 +1,13 @@
 """The table of requirements that a verifier or reviewer wrote: Requirement, Files, Tests, State."""
 
-import re
-
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from forge_bot.lazy_regex import lazy_regex
 from forge_bot.values import Frozen
 
-_CODE = re.compile(r"`([^`]+)`")
-_QUOTED = re.compile(r"[“„«]([^“”„«»]+)[”“»]")
+_CODE = lazy_regex(r"`([^`]+)`")
+_QUOTED = lazy_regex(r"[“„«]([^“”„«»]+)[”“»]")
 """A title in typographic quotes, as tests of JavaScript and Ruby are named in a text."""
 
 COLUMNS = ("requirement", "files", "tests", "state")

@@ -6,14 +6,15 @@ from itertools import pairwise
 from posixpath import basename, dirname
 
 from forge_bot.knowledge.likely_files import file_links
+from forge_bot.lazy_regex import lazy_regex
 from forge_bot.project.lenient_config import json_object, string, table
 
-_TEST = re.compile(
+_TEST = lazy_regex(
     r"(?:^|/)(?:test_[^/]*|[^/]*_test|tests?)\.py$|_test\.go$"
     r"|[.\-_](?:test|spec)\.[cm]?[jt]sx?$|(?:^|/)__tests__/[^/]+\.[cm]?[jt]sx?$"
 )
-_LANGUAGE = re.compile(r"\.(?:(?P<py>py)|(?P<go>go)|(?P<js>[cm]?[jt]sx?)|(?P<rs>rs))$")
-_MODULE = re.compile(r"[A-Za-z_]\w*(?:/[A-Za-z_]\w*)*\.py")
+_LANGUAGE = lazy_regex(r"\.(?:(?P<py>py)|(?P<go>go)|(?P<js>[cm]?[jt]sx?)|(?P<rs>rs))$")
+_MODULE = lazy_regex(r"[A-Za-z_]\w*(?:/[A-Za-z_]\w*)*\.py")
 _SETS_UP = {"conftest.py", "setup.py", "noxfile.py"}
 _TAKES_VALUE = {"-c", "-k", "-m", "-n", "-o", "-p", "-r", "-W", "--rootdir", "--maxfail", "--cov"}
 _NODE = ["node", "--test"]

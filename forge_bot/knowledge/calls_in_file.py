@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from forge_bot.knowledge.code_blocks import CodeBlock, is_long, short_around
 from forge_bot.knowledge.line_spans import LONGEST_LINE, Span
+from forge_bot.lazy_regex import lazy_regex
 
-_CALL = re.compile(r"(?<!def )(?<!class )(?<!\w)((?:[\w\])]+\.)*)([A-Za-z_]\w*)\(")
+_CALL = lazy_regex(r"(?<!def )(?<!class )(?<!\w)((?:[\w\])]+\.)*)([A-Za-z_]\w*)\(")
 COMMON_METHODS = frozenset({*dir(str), *dir(list), *dir(dict), *dir(set), *dir(object)})
 _OWN = ("self.", "cls.", "this.")
 _MOST_CALLED = 12

@@ -7,12 +7,14 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from forge_bot.lazy_regex import lazy_regex
+
 _MODIFIERS = (
     r"(?:(?:export|default|public|private|protected|internal|static|final|abstract|async|override"
     r"|virtual|sealed|inline|extern|unsafe|const|pub(?:\([^)]*\))?|open|data|declare|suspend"
     r"|readonly|get|set)\s+)*"
 )
-_DEFINITION = re.compile(
+_DEFINITION = lazy_regex(
     rf"^(?P<indent>[ \t]*){_MODIFIERS}"
     r"(?:(?:def|class|func|fn|function\*?|fun|interface|struct|enum|trait|impl|type|module"
     r"|namespace"
@@ -24,11 +26,11 @@ _DEFINITION = re.compile(
     r"|(?P<member>[\w$.]+)\s*[:=]\s*(?:async\s+)?(?:function\b|\([^()]*\)\s*(?::[^=]+)?=>|\w+\s*=>)"
     r"|\*?\s*(?P<method>[A-Za-z_$#][\w$]*)\s*(?:<[^>()]*>\s*)?\([^;]*\)\s*(?::\s*[^=;]+)?\{\s*$)"
 )
-_HOLDS_CODE = re.compile(r"=>\s*[({]?\s*$|=>|\bfunction\b|\bclass\b|[({\[]\s*$")
+_HOLDS_CODE = lazy_regex(r"=>\s*[({]?\s*$|=>|\bfunction\b|\bclass\b|[({\[]\s*$")
 """The end of the line of a value that holds code or several lines."""
 _LONGEST_LINE = 2_000
 _NO_METHODS = frozenset({"if", "for", "while", "switch", "catch", "return", "else", "with", "elif"})
-_WORD_START = re.compile(r"(?<![A-Za-z])[A-Za-z]|(?<=[a-z])[A-Z]|[A-Z](?=[a-z])")
+_WORD_START = lazy_regex(r"(?<![A-Za-z])[A-Za-z]|(?<=[a-z])[A-Z]|[A-Z](?=[a-z])")
 SHORTEST_PART = 5
 """Letters of a name that are looked for within other names."""
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from forge_bot.knowledge.code_blocks import CodeBlock, code_blocks
 from forge_bot.knowledge.line_spans import Span, merged, not_in, size_of, written
 from forge_bot.knowledge.wanted_places import WantedPlaces, beginning_of, places_by_worth
+from forge_bot.lazy_regex import lazy_regex
 
 _WHOLE = 4_000
 """Characters up to which a file is shown whole. Unneeded text costs tokens in every call."""
@@ -49,11 +50,11 @@ Source: "Special method names" and "Coroutines" in Python's language reference
 """
 
 _MEANT_BY_SYNTAX = (
-    (re.compile(r"^\s*(?:>>> )?async for \w", re.MULTILINE), ("__aiter__", "__anext__")),
-    (re.compile(r"^\s*(?:>>> )?for \w[\w, ]* in \w", re.MULTILINE), ("__iter__", "__next__")),
-    (re.compile(r"^\s*(?:>>> )?async with \w", re.MULTILINE), ("__aenter__", "__aexit__")),
-    (re.compile(r"^\s*(?:>>> )?with \w", re.MULTILINE), ("__enter__", "__exit__")),
-    (re.compile(r"[\w)]\[[^\]\n]*:[^\]\n]*\]"), ("__getitem__",)),
+    (lazy_regex(r"^\s*(?:>>> )?async for \w", re.MULTILINE), ("__aiter__", "__anext__")),
+    (lazy_regex(r"^\s*(?:>>> )?for \w[\w, ]* in \w", re.MULTILINE), ("__iter__", "__next__")),
+    (lazy_regex(r"^\s*(?:>>> )?async with \w", re.MULTILINE), ("__aenter__", "__aexit__")),
+    (lazy_regex(r"^\s*(?:>>> )?with \w", re.MULTILINE), ("__enter__", "__exit__")),
+    (lazy_regex(r"[\w)]\[[^\]\n]*:[^\]\n]*\]"), ("__getitem__",)),
 )
 
 

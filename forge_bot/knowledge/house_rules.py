@@ -9,6 +9,7 @@ from itertools import pairwise
 from posixpath import basename
 
 from forge_bot.knowledge.linter_settings import linter_settings
+from forge_bot.lazy_regex import lazy_regex
 from forge_bot.project.file_list import Listing
 from forge_bot.project.lenient_config import string, table, toml
 from forge_bot.text_format import names
@@ -33,7 +34,7 @@ _KINDS = (
 )
 _CHANGELOGS = names("changelog changes history news releases release_notes versions whatsnew")
 _FRAGMENTS = ("newsfragments", "changelog.d", "changelog_entries", "news", "changes", ".changeset")
-_FRAGMENT = re.compile(r"\.(?:md|rst|txt|ya?ml)$", re.IGNORECASE)
+_FRAGMENT = lazy_regex(r"\.(?:md|rst|txt|ya?ml)$", re.IGNORECASE)
 _MOST_CHANGELOG = 1_000
 _WHOLE_CHANGELOG = 2_000
 """Characters of newest entries that are shown whole: an implementer needs them whole anyway."""
@@ -45,26 +46,26 @@ PARTS_OF_NEWEST = "parts of the newest entries"
 
 _LINES_OF_ENTRIES = 4
 """Lines of each section of the newest entries, which show their form."""
-_ENTRY = re.compile(r"\s{0,3}[-*+•]\s+\S")
+_ENTRY = lazy_regex(r"\s{0,3}[-*+•]\s+\S")
 _LEAST_GAP = 2
 _EXAMPLES = 3
 _MOST_COUNTED = 100
 _MOST_KINDS = 6
 _PARTS_WITH_KIND = 2
-_YAML_SECTION = re.compile(r"^(\w+):", re.MULTILINE)
+_YAML_SECTION = lazy_regex(r"^(\w+):", re.MULTILINE)
 _MOST_FRAGMENT = 400
-_HEADING = re.compile(r"#{1,6}\s+\S|=+\s\S")
-_UNDERLINE = re.compile(r"([=\-~^\"'*+#`:.])\1{2,}\s*")
-_CODE = re.compile(
+_HEADING = lazy_regex(r"#{1,6}\s+\S|=+\s\S")
+_UNDERLINE = lazy_regex(r"([=\-~^\"'*+#`:.])\1{2,}\s*")
+_CODE = lazy_regex(
     r"`[^`\n]+`|^\s{4,}\S|^\s*(?:```|~~~|\$ |\.\. code)|^\s*- \[[ xX]\]", re.MULTILINE
 )
-_ABOUT = re.compile(
+_ABOUT = lazy_regex(
     r"test|lint|style|format|convention|commit|change|news|doc|typ|pull request|rule|code\b",
     re.IGNORECASE,
 )
-_HTML_COMMENT = re.compile(r"<!--.*?-->\n*", re.DOTALL)
-_LINK = re.compile(r"(?<!!)\[([^\]\n]+)\]\(https?://[^)\s]+\)")
-_POINTER = re.compile(r"@?([\w./-]+\.(?:md|rst|txt|adoc))")
+_HTML_COMMENT = lazy_regex(r"<!--.*?-->\n*", re.DOTALL)
+_LINK = lazy_regex(r"(?<!!)\[([^\]\n]+)\]\(https?://[^)\s]+\)")
+_POINTER = lazy_regex(r"@?([\w./-]+\.(?:md|rst|txt|adoc))")
 
 
 Span = tuple[int, int]

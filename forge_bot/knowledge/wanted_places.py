@@ -19,14 +19,15 @@ from forge_bot.knowledge.line_spans import LONGEST_LINE, Span, clipped, merged, 
 from forge_bot.knowledge.mentions import as_searched, last_part
 from forge_bot.knowledge.name_uses import telling_uses
 from forge_bot.knowledge.search_index import Ranking
+from forge_bot.lazy_regex import lazy_regex
 from forge_bot.project.search_words import words
 
 _AROUND = 12
 _AROUND_USE = 3
 _LICENCE = 5
-_BASES = re.compile(r"^\s*(?:export )?class \w+(?:\(| extends )([\w., ]+)")
-_TEST_AFFIX = re.compile(r"^tests?_?|_?tests?$", re.IGNORECASE)
-_COMMENT = re.compile(r"\s*(?:#|//|/?\*|--|;|$)")
+_BASES = lazy_regex(r"^\s*(?:export )?class \w+(?:\(| extends )([\w., ]+)")
+_TEST_AFFIX = lazy_regex(r"^tests?_?|_?tests?$", re.IGNORECASE)
+_COMMENT = lazy_regex(r"\s*(?:#|//|/?\*|--|;|$)")
 _HEAD = 30
 _TAIL = 20
 _LONGEST_BLOCK = 90

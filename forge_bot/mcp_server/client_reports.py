@@ -5,6 +5,7 @@ import re
 from forge_bot.engine import Exec, SpawnAgent, WriteFile
 from forge_bot.engine.reports import ActionFailed
 from forge_bot.errors import ActionUnnamed, NothingVisible, WrongAction
+from forge_bot.lazy_regex import lazy_regex
 from forge_bot.mcp_server.client_agent_reports import (
     LONGEST_WORDS,
     ReportOutcome,
@@ -24,7 +25,7 @@ from forge_bot.sentences import say
 PUSH = ".push"
 """The addition to an action's id for the step that only prepares the publication."""
 
-_URL = re.compile(r"https?://[^\s\"'<>]+/(?:pull|pulls|merge_requests)/\d+", re.IGNORECASE)
+_URL = lazy_regex(r"https?://[^\s\"'<>]+/(?:pull|pulls|merge_requests)/\d+", re.IGNORECASE)
 
 
 def report(run: Run, said: Previous, tries: ClientTries) -> ReportOutcome | None:

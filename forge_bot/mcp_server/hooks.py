@@ -18,6 +18,7 @@ from forge_bot.engine import next_action
 from forge_bot.engine.actions import Action, SpawnAgent
 from forge_bot.errors import ForgeError, ReportsDamaged
 from forge_bot.interaction.remedy_words import advice_at_terminal
+from forge_bot.lazy_regex import lazy_regex
 from forge_bot.mcp_server.active_run import has_runs, under_way
 from forge_bot.mcp_server.shell_scripts import runs_answer
 from forge_bot.mcp_server.shell_words import git_calls, gives_answer
@@ -31,7 +32,7 @@ _PROJECT = "CLAUDE_PROJECT_DIR"
 _MAIN = {"main", "master", "-"}
 _CREATES = {"-b", "-B", "-c", "-C", "--create", "--orphan"}
 _COMMITS = {"commit", "merge", "pull", "rebase", "cherry-pick", "revert", "am"}
-_FORCES = re.compile(r"--force|-[a-z]*f|\+|--mirror|--delete", re.IGNORECASE)
+_FORCES = lazy_regex(r"--force|-[a-z]*f|\+|--mirror|--delete", re.IGNORECASE)
 _PERSON_ANSWERS = (
     "The person answers what forge-bot asks: an agent types neither that command nor a line or a"
     " script that hides one. Show them the question; they answer in a terminal of their own, or you"

@@ -2,9 +2,9 @@
 own words.
 """
 
-import re
 from typing import TYPE_CHECKING
 
+from forge_bot.lazy_regex import lazy_regex
 from forge_bot.prompts import escape
 from forge_bot.prompts.active_markdown import open_fence
 from forge_bot.prompts.untrusted import what_is_hidden
@@ -17,7 +17,7 @@ _BELOW = 3
 
 _LOWEST = 6
 _AFTER = "\n\n</details>\n"
-_ATX = re.compile(r"(?P<blank> {0,3})#{1,6}")
+_ATX = lazy_regex(r"(?P<blank> {0,3})#{1,6}")
 
 
 def settled(markdown: str) -> str:

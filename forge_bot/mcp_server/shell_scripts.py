@@ -8,17 +8,18 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path, PurePath
 
+from forge_bot.lazy_regex import lazy_regex
 from forge_bot.mcp_server.shell_words import ANSWERS, SHELLS, commands_of, gives_answer
 
-_INTERPRETER = re.compile(
+_INTERPRETER = lazy_regex(
     r"(?:python|pypy|node|bun|deno|ruby|perl|php|tclsh|lua)[\d.]*|uv|expect|source|\."
 )
 _READ = 200_000
 """Bytes of a script that are read."""
-_QUOTED_ANSWER = re.compile(
+_QUOTED_ANSWER = lazy_regex(
     rf"""(?:['"]|forge-bot\s+)(?:{"|".join(sorted(ANSWERS))}|repair|--by-script)\b"""
 )
-_PROGRAM_NAME = re.compile(r"forge[-_]bot\b")
+_PROGRAM_NAME = lazy_regex(r"forge[-_]bot\b")
 
 
 def runs_answer(line: str, folder: Path) -> bool:

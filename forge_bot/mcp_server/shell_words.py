@@ -11,11 +11,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 from typing import NamedTuple
 
+from forge_bot.lazy_regex import lazy_regex
 from forge_bot.text_format import names
 
 SHELLS = {"sh", "bash", "dash", "ksh", "zsh"}
 _OPERATORS = ";&|()\n"
-_INSIDE = re.compile(r"\$\(([^()]*)\)|`([^`]*)`")
+_INSIDE = lazy_regex(r"\$\(([^()]*)\)|`([^`]*)`")
 _TAKES_A_WORD = frozenset(
     names("""
     -c -C --git-dir --work-tree --namespace --exec-path --super-prefix --config-env
@@ -32,14 +33,14 @@ _PERSONS = ANSWERS | {"repair"}
 _SHOW_TEXT = frozenset(names("cat cd echo egrep fgrep grep head ls printf pushd rg tail test wc"))
 _GIT_LOOKS = frozenset({"add", "blame", "commit", "diff", "grep", "log", "show", "status"})
 _COPIES = frozenset({"cp", "install", "ln", "mv"})
-_BETWEEN_TOKENS = re.compile(r"[\s`()\[\]{},;|&<>=$!]+")
-_PROGRAM = re.compile(
+_BETWEEN_TOKENS = lazy_regex(r"[\s`()\[\]{},;|&<>=$!]+")
+_PROGRAM = lazy_regex(
     r"(?:.*/)?forge-bot(?:\.exe)?|(?:.*/)?forge_bot/(?:__main__|cli/\w+)\.py|forge_bot"
     r"(?!\.gate\b)(?:\.\w+)+"
 )
-_BEFORE_MODULE = re.compile(r"-\w*m|run_module|import|from")
-_NOT_LITERAL = re.compile(r"[$`*?\[{%]")
-_REDIRECTS = re.compile(r"\d*>>?(?!&|\s*/dev/null)|&>")
+_BEFORE_MODULE = lazy_regex(r"-\w*m|run_module|import|from")
+_NOT_LITERAL = lazy_regex(r"[$`*?\[{%]")
+_REDIRECTS = lazy_regex(r"\d*>>?(?!&|\s*/dev/null)|&>")
 
 
 class GitCall(NamedTuple):

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from forge_bot.lazy_regex import lazy_regex
 from forge_bot.prompts.removals import RemovalKind, RemovedSpan
 
 # The number of arguments of a command that are not drawn; the command itself is removed too.
@@ -24,13 +25,13 @@ _WHITE_NAMES = """
     oldlace lavenderblush linen transparent
 """
 _WHITES = frozenset(_WHITE_NAMES.split())
-_COMMAND = re.compile(r"\\(?:[A-Za-z]+\*?|.|\Z)", re.DOTALL)
-_HEX = re.compile(r"#(?:[0-9a-f]{3}|[0-9a-f]{6})")
-_NUMBER = re.compile(r"\d*\.?\d+")
+_COMMAND = lazy_regex(r"\\(?:[A-Za-z]+\*?|.|\Z)", re.DOTALL)
+_HEX = lazy_regex(r"#(?:[0-9a-f]{3}|[0-9a-f]{6})")
+_NUMBER = lazy_regex(r"\d*\.?\d+")
 _CLOSINGS = {
-    "$$": re.compile(r"\$\$"),
-    "`$": re.compile(r"`\$"),
-    "$": re.compile(r"(?<![\\ \t\n])\$"),
+    "$$": lazy_regex(r"\$\$"),
+    "`$": lazy_regex(r"`\$"),
+    "$": lazy_regex(r"(?<![\\ \t\n])\$"),
 }
 _NEARLY_WHITE = 0.88
 """The share of full light above which a colour counts as white, for red, green and blue alike."""

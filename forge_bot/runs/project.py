@@ -3,7 +3,6 @@ codes.
 """
 
 import os
-import re
 import tempfile
 import threading
 from collections.abc import Generator, Iterator, Mapping, Sequence
@@ -15,6 +14,7 @@ from forge_bot.errors import CannotJudge, ForgeError, SetupNotWalled
 from forge_bot.git import Repository, Tree
 from forge_bot.git.unread_files import without_reading
 from forge_bot.knowledge.profile import Profile
+from forge_bot.lazy_regex import lazy_regex
 from forge_bot.project.detected_commands import ENV, Command
 from forge_bot.runs.installation import Foundation, Installation, remove_bytecode, remove_leftovers
 from forge_bot.runs.late_files import finish_files
@@ -39,7 +39,7 @@ from forge_bot.verification.command_outcome import cut_line, plain_lines, read_o
 from forge_bot.verification.shown_output import shown_output
 from forge_bot.verification.unusable_commands import is_usage_error
 
-_DURATION = re.compile(r"\b\d+(?:\.\d+)? ?(ms|s|secs?|seconds)\b")
+_DURATION = lazy_regex(r"\b\d+(?:\.\d+)? ?(ms|s|secs?|seconds)\b")
 _TESTS_SHOWN = 12_000
 """Characters of a test run that a model is shown."""
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from forge_bot.agent.redaction import SETUP_PREFIX, encoded_forms, password_in
 from forge_bot.errors import CredentialKept
+from forge_bot.lazy_regex import lazy_regex
 from forge_bot.runs.python_setup_steps import Read, Step, is_python_setup, python_divides
 from forge_bot.runs.setup_steps import runs_nothing
 from forge_bot.sentences import say
@@ -21,7 +22,7 @@ from forge_bot.settings import Config
 _LAST_BUILDS_NOTHING = {"npm": (), "bun": (), "pnpm": (".pnpmfile.cjs", ".pnpmfile.mjs")}
 """Package managers whose `--ignore-scripts` keeps the project's code from running, and the files by
 which it runs all the same."""
-_YARN_RUNS = re.compile(r"yarn-path|yarnPath|plugins\s*:")
+_YARN_RUNS = lazy_regex(r"yarn-path|yarnPath|plugins\s*:")
 _CARGO_RUNS = "credential-provider"
 _FETCHES = (("go", "mod", "download"), ("cargo", "fetch"))
 

@@ -17,6 +17,7 @@ from forge_bot.knowledge.house_rules import tells_of_changes
 from forge_bot.knowledge.likely_files import LikelyFiles, is_prose
 from forge_bot.knowledge.mentions import as_searched, mentions, request_names, resolve
 from forge_bot.knowledge.name_uses import lines_meaning, only_hands_on
+from forge_bot.lazy_regex import lazy_regex
 from forge_bot.project.search_words import words
 from forge_bot.store import SPECS
 from forge_bot.store.kept_files import KeptFile
@@ -50,7 +51,7 @@ _RANKED_WHOLE = 1_500
 _RANKED_OF_MANY = 400
 _LARGEST_RANKED = 1_000_000
 _WORDS_SEARCHED = 10
-_NO_TEXT = re.compile(
+_NO_TEXT = lazy_regex(
     r"\.(?:lock|svg|png|jpe?g|gif|ico|pdf|zip|gz|whl|woff2?|ttf|mo|po|map|snap|pyc|so|dll|exe|jar"
     r"|bin"
     r"|parquet|sum|min\.js)$",

@@ -2,12 +2,14 @@
 
 import re
 
-_NAME = re.compile(
+from forge_bot.lazy_regex import lazy_regex
+
+_NAME = lazy_regex(
     r"token|secret|passw|passphrase|credential|auth|api_?key|_key\b|keyfile|client_?cert|username"
     r"|extraheader|_pat\b",
     re.IGNORECASE,
 )
-_ADDRESS_WITH_SECRET = re.compile(
+_ADDRESS_WITH_SECRET = lazy_regex(
     r"(?<![a-z0-9+.-])[a-z][a-z0-9+.-]*://"
     r"([^/\s@]*@|\S*[?&][\w-]*(token|key|auth|sig|password|secret)=)",
     re.IGNORECASE,

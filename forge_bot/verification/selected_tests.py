@@ -4,16 +4,17 @@ import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from forge_bot.lazy_regex import lazy_regex
 from forge_bot.verification.runner_result import matches
 
 Words = tuple[str, ...]
 
-_LABEL = re.compile(r"(?<=\S) [\[(].*$")
+_LABEL = lazy_regex(r"(?<=\S) [\[(].*$")
 """The part of a subtest's name that stands after the name of its test."""
-_UNITTEST = re.compile(r"(?P<test>\w+) \((?P<place>[\w.]+)\)(?: .*)?")
-_GO = re.compile(r"(?P<package>\S+) (?P<test>Test\w*|Example\w*|Fuzz\w*)(?:/.*)?")
-_RUST = re.compile(r"\w+(?:::\w+)*")
-_SCRIPT = re.compile(r"(?P<path>[^|›>]+\.[cm]?[jt]sx?) (?P<sign>[›>]) (?P<title>.+)")
+_UNITTEST = lazy_regex(r"(?P<test>\w+) \((?P<place>[\w.]+)\)(?: .*)?")
+_GO = lazy_regex(r"(?P<package>\S+) (?P<test>Test\w*|Example\w*|Fuzz\w*)(?:/.*)?")
+_RUST = lazy_regex(r"\w+(?:::\w+)*")
+_SCRIPT = lazy_regex(r"(?P<path>[^|›>]+\.[cm]?[jt]sx?) (?P<sign>[›>]) (?P<title>.+)")
 _SUITE_FAILED = "Test suite failed to run"
 _JAVASCRIPT = ("jest", "vitest")
 _MANAGERS = frozenset({"npm", "pnpm", "yarn", "bun"})

@@ -4,8 +4,9 @@ import re
 from pathlib import Path
 
 from forge_bot.agent.providers.git_read_only import git
+from forge_bot.lazy_regex import lazy_regex
 
-_SECRET_NAME = re.compile(
+_SECRET_NAME = lazy_regex(
     r"\.env(?:\.(?!example$|sample$|template$|dist$).+)?|\.netrc|\.npmrc|\.pypirc|id_"
     r"(?:rsa|dsa|ecdsa|ed25519)|.+\.(?:pem|key|p12|pfx)",
     re.IGNORECASE,

@@ -2,12 +2,13 @@
 
 import re
 
+from forge_bot.lazy_regex import lazy_regex
 from forge_bot.project.detected_commands import DetectedCommands, ProjectCommands, command, find_in
 from forge_bot.project.file_list import Listing, join
 from forge_bot.project.formatters import gofmt
 
-_REQUIRES = re.compile(r"^\s*require\b", re.MULTILINE)
-_USES = re.compile(r"^\s*use\s*(?:\((?P<many>[^)]*)\)|(?P<one>\S+))", re.MULTILINE)
+_REQUIRES = lazy_regex(r"^\s*require\b", re.MULTILINE)
+_USES = lazy_regex(r"^\s*use\s*(?:\((?P<many>[^)]*)\)|(?P<one>\S+))", re.MULTILINE)
 _LINT_CONFIGS = (".golangci.yml", ".golangci.yaml", ".golangci.toml", ".golangci.json")
 
 

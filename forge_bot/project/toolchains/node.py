@@ -6,6 +6,7 @@ from fnmatch import fnmatch
 from itertools import pairwise
 from posixpath import dirname
 
+from forge_bot.lazy_regex import lazy_regex
 from forge_bot.project.detected_commands import (
     Command,
     DetectedCommands,
@@ -21,10 +22,10 @@ from forge_bot.values import Frozen
 
 _MANIFEST = "package.json"
 _NEEDS = ("dependencies", "devDependencies", "optionalDependencies", "peerDependencies")
-_TEST_FILE = re.compile(r"(?:^|/)(?:test-[^/]+|[^/]+[.\-_]test|test/.+)\.[cm]?js$")
-_NODE_TEST = re.compile(r"""(?:from|require\(|import)\s*\(?["']node:test["']""")
-_CHANGES_FILES = re.compile(r"(?<!\S)(?:--fix|--write|--apply(?:-unsafe)?)(?!\S)")
-_OWN_CONFIG = re.compile(r"(?<!\S)(?:-c|--config)(?!\S)")
+_TEST_FILE = lazy_regex(r"(?:^|/)(?:test-[^/]+|[^/]+[.\-_]test|test/.+)\.[cm]?js$")
+_NODE_TEST = lazy_regex(r"""(?:from|require\(|import)\s*\(?["']node:test["']""")
+_CHANGES_FILES = lazy_regex(r"(?<!\S)(?:--fix|--write|--apply(?:-unsafe)?)(?!\S)")
+_OWN_CONFIG = lazy_regex(r"(?<!\S)(?:-c|--config)(?!\S)")
 _ESLINT_CONFIGS = tuple(
     f"eslint.config.{ending}" for ending in ("js", "mjs", "cjs", "ts", "mts", "cts")
 ) + tuple(f".eslintrc{ending}" for ending in ("", ".js", ".cjs", ".json", ".yml", ".yaml"))

@@ -2,10 +2,11 @@
 
 import re
 
+from forge_bot.lazy_regex import lazy_regex
 from forge_bot.project.detected_commands import Command, DetectedCommands, ProjectCommands, command
 from forge_bot.project.file_list import Listing
 
-_TEST_TASK = re.compile(
+_TEST_TASK = lazy_regex(
     r"Rake::TestTask|Minitest::TestTask|^\s*task\s+:?[\"']?test\b", re.MULTILINE
 )
 

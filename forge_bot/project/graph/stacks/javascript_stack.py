@@ -3,6 +3,7 @@
 import re
 from posixpath import splitext
 
+from forge_bot.lazy_regex import lazy_regex
 from forge_bot.project.graph.file_facts import FileFacts
 from forge_bot.project.graph.stacks.resolve_javascript import javascript_resolver
 from forge_bot.project.graph.stacks.stack import NewFile, Stack
@@ -40,9 +41,9 @@ _TYPES = """
 _SCRIPT = Grammar("tree_sitter_javascript", _DEFINITIONS + _IMPORTS)
 _TYPED = Grammar("tree_sitter_typescript", _DEFINITIONS + _IMPORTS + _TYPES, "language_typescript")
 _TYPED_MARKUP = Grammar("tree_sitter_typescript", _TYPED.query, "language_tsx")
-_REQUIRED = re.compile(r"^\s*(?:module\.)?exports\b|\brequire\(", re.MULTILINE)
-_EXPORTED = re.compile(r"^\s*(?:export|import)\s", re.MULTILINE)
-_BLOCK = re.compile(rb"(<script\b[^>]*>)(.*?)(?=</script\s*>)", re.DOTALL | re.IGNORECASE)
+_REQUIRED = lazy_regex(r"^\s*(?:module\.)?exports\b|\brequire\(", re.MULTILINE)
+_EXPORTED = lazy_regex(r"^\s*(?:export|import)\s", re.MULTILINE)
+_BLOCK = lazy_regex(rb"(<script\b[^>]*>)(.*?)(?=</script\s*>)", re.DOTALL | re.IGNORECASE)
 
 
 def _read(path: str, data: bytes) -> FileFacts:

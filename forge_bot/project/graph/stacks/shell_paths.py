@@ -1,20 +1,21 @@
 """Paths in lines of a shell: named ones, and written ones."""
 
-import re
 import shlex
 from collections.abc import Iterator
 from itertools import dropwhile, islice
 from posixpath import basename
 
-_PATH = re.compile(r"[\w.@-]*(?:/[\w.@-]+)+|[\w-]+\.[A-Za-z]\w{0,4}\b")
+from forge_bot.lazy_regex import lazy_regex
+
+_PATH = lazy_regex(r"[\w.@-]*(?:/[\w.@-]+)+|[\w-]+\.[A-Za-z]\w{0,4}\b")
 _MOST_LINES = 2_000
 _ENDS = frozenset({";", ";;", "&&", "||", "|", "|&", "&", "(", ")"})
 _REDIRECTIONS = frozenset({">", ">>", ">|", "&>", "&>>"})
-_OUTPUT = re.compile(r"-o|--(?:out|output)(?:-?file)?")
+_OUTPUT = lazy_regex(r"-o|--(?:out|output)(?:-?file)?")
 _LAST_WORD = frozenset({"cp", "mv", "install"})
 _ALL_WORDS = frozenset({"tee", "touch"})
 _FEWEST_COPIED = 2
-_BEFORE = re.compile(r"[A-Za-z_]\w*=.*|sudo|env|exec|time|then|do|else|!|\{")
+_BEFORE = lazy_regex(r"[A-Za-z_]\w*=.*|sudo|env|exec|time|then|do|else|!|\{")
 
 
 def paths_in(text: str) -> Iterator[str]:
