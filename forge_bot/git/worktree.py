@@ -16,7 +16,6 @@ from forge_bot.git import diff as differences
 from forge_bot.git.own_files import content, entries
 from forge_bot.git.process import LONG, OfFolder, git
 from forge_bot.git.revisions import HEADS, branch_ref, commit_id, head, ref_target
-from forge_bot.git.unread_files import without_reading
 from forge_bot.lazy_regex import lazy_regex
 from forge_bot.sentences import say
 
@@ -302,6 +301,9 @@ def show(root: Path, path: Path, commit: str) -> Tree:
     known = any(_same(info.path, path) and info.path.is_dir() for info in listed(root))
     if not known:
         return detached(root, path, commit)
+    # Who only looks shows no other commit.
+    from forge_bot.git.unread_files import without_reading
+
     _let_finish(path)
     words = ("checkout", "--quiet", "--force", "--detach", commit_id(root, commit))
     with without_reading(path):

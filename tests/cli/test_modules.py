@@ -18,10 +18,10 @@ _READ = "import time:"
 _MOST = {
     ("--help",): 162,
     ("--version",): 162,
-    ("list",): 333,
-    ("status",): 344,
-    ("show", "request.md"): 333,
-    ("status", "--json"): 338,
+    ("list",): 334,
+    ("status",): 345,
+    ("show", "request.md"): 334,
+    ("status", "--json"): 339,
 }
 _WORKING = {
     "asyncio",
