@@ -1,9 +1,10 @@
 """Commits of real packages: are the files that had to change in the implementer's prompt?
 
 `python -m benchmarks.prompt_recall FOLDER`. FOLDER holds a git directory for each package, as
-OWNER/NAME; `benchmarks/commits.json` names the commits. The request is the message of a commit. The
-design is made of its diff, as a good architect would name things; the prompt is made at the commit
-before. Nothing is downloaded, and nothing of the packages lies in this repository.
+OWNER/NAME; `benchmarks/commits.json` names the commits. The request is the message of a commit, or
+what the entry says as an issue would. The design is made of its diff, as a good architect would
+name things; the prompt is made at the commit before. Nothing is downloaded, and nothing of the
+packages lies in this repository.
 """
 
 import argparse
@@ -29,7 +30,11 @@ _IN_BRACES = re.compile(
     r"|\b(?:const|let)\s+([\w$]+)(?=.*(?:=>|function|\w\(|\{)\s*.*$)"
     r"|^\s*(?:(?:async|static|get|set|public|private)\s+)*([\w$]+)\([^;]*\)[^;]*\{\s*$)"
 )
-_WITH_BRACES = (".js", ".mjs", ".cjs", ".ts", ".mts", ".tsx", ".jsx")
+_COMPILED = re.compile(
+    r"(?:^func\s+(?:\([^)]*\)\s*)?(\w+)|^(?:type|var|const)\s+(\w+)"
+    r"|\b(?:fn|struct|enum|trait|mod)\s+(\w+)|^impl\b.*?(\w+)(?:<[^{]*>)?\s*\{$)"
+)
+_WITH_BRACES = (".js", ".mjs", ".cjs", ".ts", ".mts", ".tsx", ".jsx", ".go", ".rs")
 _TEST = re.compile(r"\s*(?:it|test|describe|beforeEach)\b.*\(")
 _NO_NAMES = frozenset({"if", "for", "while", "switch", "catch", "it", "test", "describe"})
 
@@ -56,11 +61,16 @@ def main() -> int:
     """Print a table by kind of design, and the misses."""
     parser = argparse.ArgumentParser(description="Recall of files in prompts over real commits.")
     parser.add_argument("folder", type=Path, help="git directories, as OWNER/NAME")
+    parser.add_argument("--language", help="only the commits of one language")
     parser.add_argument(
         "--graph", action="store_true", help="rank by the imports of the project's graph too"
     )
     given = parser.parse_args()
-    wanted = json.loads(COMMITS.read_text(encoding="utf-8"))
+    wanted = [
+        entry
+        for entry in json.loads(COMMITS.read_text(encoding="utf-8"))
+        if given.language in {None, entry["language"]}
+    ]
     scores: dict[tuple[str, str], list[Score]] = {}
     for entry in wanted:
         place: Path = given.folder / entry["repository"]
@@ -68,7 +78,10 @@ def main() -> int:
             print(f"{entry['repository']}: not in {given.folder}", file=sys.stderr)
             return 2
         for kind, score in measured(
-            Repository(place, place), entry["commit"], by_graph=given.graph
+            Repository(place, place),
+            entry["commit"],
+            by_graph=given.graph,
+            request=entry.get("request", ""),
         ):
             scores.setdefault((entry["language"], kind), []).append(score)
             if score.missing:
@@ -86,15 +99,14 @@ def main() -> int:
 
 
 def measured(
-    repository: Repository, commit: str, *, by_graph: bool = False
+    repository: Repository, commit: str, *, by_graph: bool = False, request: str = ""
 ) -> Iterator[tuple[str, Score]]:
     """Yield the score of a commit for each kind of design."""
     base = repository.commit_id(f"{commit}^")
     if by_graph:
         link_by_graph(repository, base)
-    message = git(repository.root, "log", "-1", "--format=%B", commit).out.decode(
-        "utf-8", "replace"
-    )
+    said = git(repository.root, "log", "-1", "--format=%B", commit).out
+    message = request or said.decode("utf-8", "replace")
     changes = _changes(repository, base, commit)
     known = [change for change in changes if change.path in repository.list_files(base)]
     named = "".join(f"- `{each.path}`: {_ticked(each.symbols)}\n" for each in changes)
@@ -155,7 +167,8 @@ def _changes(repository: Repository, base: str, commit: str) -> list[Change]:
         names = [*_SYMBOL.findall("\n".join(hunk[3] for hunk in hunks)), *_SYMBOL.findall(body)]
         if path.endswith(_WITH_BRACES):
             before = (files_at.read(repository.root, base, path) or b"").decode("utf-8", "replace")
-            names = _around(before.split("\n"), [int(hunk[1]) for hunk in hunks])
+            pattern = _COMPILED if path.endswith((".go", ".rs")) else _IN_BRACES
+            names = _around(before.split("\n"), [int(hunk[1]) for hunk in hunks], pattern)
         old = [
             line[1:] for line in lines if line[:1] == "-" and line[:3] != "---" and line[1:].strip()
         ]
@@ -163,13 +176,13 @@ def _changes(repository: Repository, base: str, commit: str) -> list[Change]:
     return [each for each in found if not _is_log(each.path)]
 
 
-def _around(lines: Sequence[str], places: Sequence[int]) -> list[str]:
+def _around(lines: Sequence[str], places: Sequence[int], pattern: re.Pattern[str]) -> list[str]:
     """Return the names of the innermost definitions around some lines, by indentation."""
     found: list[str] = []
     for place in places:
         depth = _indent(lines[place - 1]) if 0 < place <= len(lines) else 0
         for line in reversed(lines[: max(place, 0)]):
-            match = _IN_BRACES.search(line) if line.strip() and _indent(line) <= depth else None
+            match = pattern.search(line) if line.strip() and _indent(line) <= depth else None
             name = match and next(filter(None, match.groups()))
             if name and name not in _NO_NAMES and (_indent(line) < depth or not _indent(line)):
                 found.append(name)

@@ -4,6 +4,7 @@ from forge_bot.lazy_regex import lazy_regex
 
 _NAMED = lazy_regex(
     r"(?:^|/)(?:test_[^/]*|[^/]*_tests?|tests?|conftest)\.py$|_test\.(?:go|dart|exs)$|_spec\.rb$"
+    r"|(?:^|[/_])tests?\.rs$"
     r"|[.\-_](?:test|spec)\.[cm]?[jt]sx?(?:\.snap)?$|[a-z](?:Tests?|Spec)\."
     r"(?:java|kt|cs|scala|swift)$"
 )

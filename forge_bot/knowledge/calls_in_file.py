@@ -8,6 +8,8 @@ from forge_bot.knowledge.code_blocks import CodeBlock, is_long, short_around
 from forge_bot.knowledge.line_spans import LONGEST_LINE, Span
 from forge_bot.lazy_regex import lazy_regex
 
+_DECLARED = lazy_regex(r"\b(?:func\s+(?:\([^)\n]*\)\s*)?|fn\s+)\w+")
+_RECEIVER = lazy_regex(r"^func \((\w+) ", re.MULTILINE)
 _CALL = lazy_regex(r"(?<!def )(?<!class )(?<!\w)((?:[\w\])]+\.)*)([A-Za-z_]\w*)\(")
 COMMON_METHODS = frozenset({*dir(str), *dir(list), *dir(dict), *dir(set), *dir(object)})
 _OWN = ("self.", "cls.", "this.")
@@ -17,14 +19,20 @@ _MOST_DEFINITIONS = 2
 
 
 def called(
-    lines: Sequence[str], blocks: Sequence[CodeBlock], spans: Sequence[Span]
+    lines: Sequence[str],
+    blocks: Sequence[CodeBlock],
+    spans: Sequence[Span],
+    *,
+    long: bool = False,
 ) -> Iterator[Span]:
-    """Yield the short definitions of the same file that some lines call."""
+    """Yield the short definitions of the same file that some lines call, or the long ones."""
     text = "\n".join(line[:LONGEST_LINE] for a, b in spans for line in lines[a - 1 : b])
+    text = _DECLARED.sub("", text)
+    own = {*_OWN, *(f"{name}." for name in _RECEIVER.findall("\n".join(lines)))}
     calls = dict.fromkeys(
         (name, bool(owner))
         for owner, name in _CALL.findall(text)
-        if owner in _OWN or name not in (COMMON_METHODS if owner else dir(builtins))
+        if owner in own or name not in (COMMON_METHODS if owner else dir(builtins))
     )
     meant = [
         block
@@ -32,7 +40,7 @@ def called(
         for block in _callable([each for each in blocks if each.name == name])
         if by_owner or not _is_method(lines, block)
     ]
-    for block in [each for each in meant if not is_long(each)][:_MOST_CALLED]:
+    for block in [each for each in meant if is_long(each) is long][:_MOST_CALLED]:
         yield block.first, block.last
 
 

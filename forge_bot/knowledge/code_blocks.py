@@ -16,51 +16,79 @@ _MODIFIERS = (
 )
 _DEFINITION = lazy_regex(
     rf"^(?P<indent>[ \t]*){_MODIFIERS}"
-    r"(?:(?:def|class|func|fn|function\*?|fun|interface|struct|enum|trait|impl|type|module"
-    r"|namespace"
-    r"|object|record|macro_rules!|sub|defmodule|defp?)\b\s*"
+    r"(?:func\s+\(\s*(?:\w+\s+)?\*?(?P<receiver>\w+)(?:\[[^\]]*\])?\)\s*(?P<own>\w+)"
+    r"|impl\b\s*(?:<.*?>)?\s*(?:.*\sfor\s+)?&?(?:\w+::)*(?P<extended>\w+)"
+    r"|(?:def|class|func|fn|function\*?|fun|interface|struct|enum|trait|type|module|mod"
+    r"|namespace|object|record|macro_rules!(?=\s)|sub|defmodule|defp?)(?!\w)\s*"
     r"(?:\([^)]*\)\s*)?(?:<[^>]*>\s*)?(?P<name>[A-Za-z_$][\w$.]*)"
-    r"|(?:let|var|const)\b\s*(?P<value>[A-Za-z_$][\w$]*)"
+    r"|(?:let|var|const)\b\s*(?:mut\s+)?(?P<value>[A-Za-z_$][\w$]*)"
     r"|(?P<constant>[A-Z_][A-Z0-9_]{2,})\s*(?::[^=]+)?=(?!=)"
-    r"|(?:it|test|describe|context|suite|specify)(?:\.\w+)*\(\s*(?P<quote>['\"`])(?P<test>.+?)(?P=quote),"
-    r"|(?P<member>[\w$.]+)\s*[:=]\s*(?:async\s+)?(?:function\b|\([^()]*\)\s*(?::[^=]+)?=>|\w+\s*=>)"
+    r"|(?:it|test|describe|context|suite|specify|\w\.Run)(?:\.\w+)*\(\s*(?P<quote>['\"`])(?P<test>.+?)(?P=quote),"
+    r"|(?P<member>[\w$.]+)\s*:?[:=]\s*(?:async\s+)?(?:func(?:tion)?\b|\([^()]*\)\s*(?::[^=]+)?=>|\w+\s*=>)"
     r"|\*?\s*(?P<method>[A-Za-z_$#][\w$]*)\s*(?:<[^>()]*>\s*)?\([^;]*\)\s*(?::\s*[^=;]+)?\{\s*$)"
 )
 _HOLDS_CODE = lazy_regex(r"=>\s*[({]?\s*$|=>|\bfunction\b|\bclass\b|[({\[]\s*$")
 """The end of the line of a value that holds code or several lines."""
+_GROUP = lazy_regex(r"(?:const|var|type) \($")
+_MEMBER = lazy_regex(r"\t([A-Za-z_]\w*)")
+"""A group of declarations in Go, and one of them."""
+
 _LONGEST_LINE = 2_000
-_NO_METHODS = frozenset({"if", "for", "while", "switch", "catch", "return", "else", "with", "elif"})
+_NO_METHODS = frozenset(
+    {
+        *("if", "for", "while", "switch", "catch", "return", "else", "with", "elif"),
+        *("match", "func", "fn", "select", "loop"),
+    }
+)
 _WORD_START = lazy_regex(r"(?<![A-Za-z])[A-Za-z]|(?<=[a-z])[A-Z]|[A-Z](?=[a-z])")
 SHORTEST_PART = 5
 """Letters of a name that are looked for within other names."""
 
 _SHORT_BLOCK = 40
 _CLOSERS = (")", "]", "}", "end")
+_CONTINUED = ("{", "where")
 _OPENERS = ("(", "[", "{")
 """What ends a line that another line closes: text between them ends nothing, however it stands."""
 
 
 class CodeBlock(NamedTuple):
-    """A definition: its name, its first and last line counted from 1, and how deep it stands."""
+    """A definition: its name, its first and last line counted from 1, and how deep it stands.
+
+    `of` is the type that it belongs to where it stands outside of that: a method in Go, an `impl`
+    in Rust, which has the name of the type too.
+    """
 
     name: str
     first: int
     last: int
     depth: int
+    of: str = ""
+
+    @property
+    def extends(self) -> bool:
+        """Return whether it only adds to a type that is defined elsewhere."""
+        return bool(self.of) and self.of == self.name
 
 
 def code_blocks(lines: Sequence[str]) -> tuple[CodeBlock, ...]:
     """Return the definitions of a file, in their order; decorators and comments above belong."""
-    found: list[tuple[str, int, int]] = []
+    found: list[CodeBlock] = []
+    group = 0
     for number, line in enumerate(lines, 1):
         match = _DEFINITION.match(line) if len(line) <= _LONGEST_LINE else None
         name = match and _name(match, line)
         if match and name:
-            found.append((name, number, _width(match["indent"])))
-    ends = _ends(lines, [(number, width) for _, number, width in found])
+            of = match["receiver"] or match["extended"] or ""
+            found.append(CodeBlock(name, number, number, _width(match["indent"]), of))
+        elif member := _MEMBER.match(line) if group else None:
+            # The first of a group stands for all of it.
+            first = number == group + 1
+            found.append(CodeBlock(member[1], number - first, number, 0 if first else _width("\t")))
+        group = number if _GROUP.match(line) else 0 if line.startswith(")") else group
+    ends = _ends(lines, [(block.first, block.depth) for block in found])
     return tuple(
-        CodeBlock(name, _with_decorators(lines, number), end, width)
-        for (name, number, width), end in zip(found, ends, strict=True)
+        block._replace(first=_with_decorators(lines, block.first), last=end)
+        for block, end in zip(found, ends, strict=True)
     )
 
 
@@ -68,7 +96,8 @@ def _name(match: re.Match[str], line: str) -> str | None:
     """Return the name of a definition; none of a local value, nor of a statement like a method."""
     if value := match["value"]:
         return value if not match["indent"] or _HOLDS_CODE.search(line) else None
-    name = match["name"] or match["constant"] or match["test"] or match["member"] or match["method"]
+    kinds = ("own", "extended", "name", "constant", "test", "member", "method")
+    name = next((match[kind] for kind in kinds if match[kind]), None)
     return None if name in _NO_METHODS else name
 
 
@@ -84,9 +113,10 @@ def named(blocks: Sequence[CodeBlock], name: str) -> tuple[CodeBlock, ...]:
     parts = [part for part in re.split(r"\.|::|->|#", name) if part]
     last = parts[-1] if parts else ""
     hits = tuple(block for block in blocks if block.name == last)
+    hits = tuple(hit for hit in hits if not hit.extends) or hits
     if len(parts) > 1:
         owners = [block for block in blocks if block.name == parts[-2]]
-        inner = tuple(hit for hit in hits if any(is_inside(hit, owner) for owner in owners))
+        inner = tuple(hit for hit in hits if hit.of == parts[-2] or belongs(hit, owners))
         return inner or hits
     return hits
 
@@ -113,6 +143,11 @@ def letters(name: str) -> str:
 def is_inside(block: CodeBlock, owner: CodeBlock) -> bool:
     """Return whether a definition is a part of another."""
     return owner.first <= block.first and block.last <= owner.last and block != owner
+
+
+def belongs(block: CodeBlock, owners: Sequence[CodeBlock]) -> bool:
+    """Return whether a definition is a part of one of some types, or is written for it."""
+    return any(is_inside(block, owner) or block.of == owner.name != block.name for owner in owners)
 
 
 def is_long(block: CodeBlock) -> bool:
@@ -148,6 +183,10 @@ def _ends(lines: Sequence[str], starts: Sequence[tuple[int, int]]) -> list[int]:
         begins = at < len(starts) and starts[at][0] == number
         while opened and width <= starts[opened[-1]][1] and starts[opened[-1]][0] != number:
             same = width == starts[opened[-1]][1]
+            if same and text.startswith(_CONTINUED):
+                if text.endswith(_OPENERS):
+                    unclosed.add(opened[-1])
+                break
             if closing and same:
                 if not text.endswith(_OPENERS):
                     unclosed.discard(opened[-1])

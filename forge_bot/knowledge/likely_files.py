@@ -23,11 +23,11 @@ _CHARACTERS = 20_000
 _ASIDE = 0.7
 _BESIDE_CODE = lazy_regex(
     r"(?:^|/)(?:tests?|docs?|examples?|benchmarks?|changes|changelog\.d)/|(?:^|/)test_|_test\.\w+$"
-    r"|\.(?:md|rst|txt|adoc)$",
+    r"|(?:^|[/_])tests?\.rs$|\.(?:md|rst|txt|adoc)$",
     re.IGNORECASE,
 )
 _ENDING = lazy_regex(r"\.(?:[cm]?[jt]sx?|h|hh|hpp)$")
-_PROSE = lazy_regex(r"(?:^|/)docs?/|\.(?:md|rst|txt|adoc|ya?ml|toml)$", re.IGNORECASE)
+_PROSE = lazy_regex(r"(?:^|/)(?:docs?/|doc\.go$)|\.(?:md|rst|txt|adoc|ya?ml|toml)$", re.IGNORECASE)
 _FIRST = 40
 _NEIGHBOURS = 4
 _LINKED = 0.15
@@ -74,9 +74,11 @@ class LikelyFiles:
         inner = [
             (path, block)
             for path, block in hits
-            if any(path == other and is_inside(block, owner) for other, owner in owners)
+            if (len(parts) > 1 and block.of == parts[-2])
+            or any(path == other and is_inside(block, owner) for other, owner in owners)
         ]
-        return [(path, block.first) for path, block in inner or hits]
+        own = [(path, block) for path, block in hits if not block.extends]
+        return [(path, block.first) for path, block in inner or own or hits]
 
     def named_alike(self, names: Sequence[str]) -> Mapping[str, int]:
         """Return how many definitions of each file have one of some names in theirs."""

@@ -43,9 +43,12 @@ _PATH = lazy_regex(
 _BARE_PATH = lazy_regex(
     r"(?<![\w/.@+`-])((?:[\w.@+-]+/)+[\w.@+-]*\w|[\w-]+\.[a-z]{1,5})(?::(\d+))?"
 )
-_NAME = lazy_regex(r"^(?:[@*&]{0,2})([A-Za-z_]\w*(?:(?:\.|::|->|#)[A-Za-z_]\w*)*)\s*(?:\(.*\))?$")
+_NAME = lazy_regex(r"^(?:[@*&]{0,2})([A-Za-z_]\w*(?:(?:\.|::|->|#)[A-Za-z_]\w*)*)!?\s*(?:\(.*\))?$")
 _LITERAL = lazy_regex(r"-{0,2}\w+(?:-\w+)*|.* .*")
 """A plain word, an option or key with hyphens, or several words: searched as it is written."""
+
+_TYPED = lazy_regex(r"\(\*?(\w+)\)(?=\.\w)|::<[^<>]*(?:<[^<>]*>)?[^<>]*>")
+"""What stands around a name in Go's `(*T).Method`, and in Rust's `parse::<T>`."""
 
 _OPTION = lazy_regex(r"^(--\w+|-{0,2}(?P<key>[A-Za-z]\w*(?:-\w+)+))(?:[ =:].*)?$")
 """An option of a command, or a key with hyphens, such as `--id -5` and `short-option-groups`."""
@@ -167,7 +170,7 @@ def _quoted(lines: Sequence[str]) -> Iterator[str]:
 
 
 def _like_code(lines: Sequence[str]) -> list[str]:
-    plain = [_ADDRESS.sub(" ", _TICKED.sub(" ", line)) for line in lines]
+    plain = [_TYPED.sub(r"\1", _ADDRESS.sub(" ", _TICKED.sub(" ", line))) for line in lines]
     found = [name for line in plain for name in _LIKE_CODE.findall(line)]
     return [name for name in found if _may_be_a_name(name)]
 
@@ -279,7 +282,8 @@ def _names(line: str) -> Iterator[str]:
         if function:
             yield function
     yield from _TITLE.findall(line)
-    for text in _TICKED.findall(line):
+    for ticked in _TICKED.findall(line):
+        text = _TYPED.sub(r"\1", ticked)
         path, _, inside = text.partition("::")
         if inside and _is_file(path):
             yield from (part.partition("[")[0] for part in inside.split("::"))

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from forge_bot.knowledge.calls_in_file import COMMON_METHODS, called, callers
 from forge_bot.knowledge.code_blocks import (
     CodeBlock,
+    belongs,
     holds_as_word,
     is_inside,
     is_long,
@@ -125,20 +126,22 @@ def _meant(blocks: Sequence[CodeBlock], names: Sequence[str]) -> Iterator[CodeBl
     """Yield the definitions that the names mean.
 
     Of methods of several classes, only those of a named class are meant. A name with many
-    definitions means none of them. If a class is named, the test of another class is not meant,
-    even if a test is planned under the same name. Nor is a method with the name of a method of a
-    built-in type.
+    definitions means none of them, or one or two that stand alone. If a class is named, the test of
+    another class is not meant, even if a test is planned under the same name. Nor is a method with
+    the name of a method of a built-in type.
     """
     owners = [block for name in names for block in blocks if block.name == last_part(name)]
     classes = [owner for owner in owners if _parts_of(blocks, owner)]
     for name in names:
         hits, last = named(blocks, name), last_part(name)
-        inside = [hit for hit in hits if any(is_inside(hit, owner) for owner in owners)]
+        inside = [hit for hit in hits if belongs(hit, owners)]
         if last in COMMON_METHODS or (classes and last.startswith("test")):
             top = (hit for hit in hits if not any(is_inside(hit, block) for block in blocks))
             yield from inside or top
         elif len(hits) > 1:
-            yield from inside or (hits if len(hits) <= _MOST_ALIKE else ())
+            alone = [hit for hit in hits if not (hit.depth or hit.of)]
+            few = hits if len(hits) <= _MOST_ALIKE else alone
+            yield from inside or (few if len(few) <= _MOST_ALIKE else ())
         else:
             yield from hits
 
@@ -196,6 +199,8 @@ def _searched(
     yield from called(lines, blocks, (*inside, *used))
     if wanted.first:
         yield from callers(lines, blocks, (*near, *used))
+        for first, last in called(lines, blocks, near, long=True):
+            yield first, min(last, first + _LONGEST_BLOCK)
     if wanted.first or not (found or alike or used):
         for block in (*found, *alike):
             yield from _pieces(block, first_only=False)
@@ -225,7 +230,7 @@ def _special(
     """
     for name in wanted.special:
         hits = [block for block in blocks if block.name == name and not is_long(block)]
-        own = [hit for hit in hits if any(is_inside(hit, owner) for owner in owners)]
+        own = [hit for hit in hits if belongs(hit, owners)]
         few = hits if wanted.first and len(hits) <= _MOST_SIBLINGS else ()
         yield from ((block.first, block.last) for block in dict.fromkeys((*own, *few)))
 
@@ -257,7 +262,7 @@ def _bases(
 
 
 def _parts_of(blocks: Sequence[CodeBlock], owner: CodeBlock) -> list[CodeBlock]:
-    return [block for block in blocks if is_inside(block, owner)]
+    return [block for block in blocks if belongs(block, (owner,))]
 
 
 def _long_around(blocks: Sequence[CodeBlock], spans: Sequence[Span]) -> list[CodeBlock]:

@@ -6,6 +6,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from pydantic import TypeAdapter
@@ -15,9 +16,16 @@ from forge_bot.git import Repository
 from forge_bot.git.commit_history import changed_together, holding, lines_with
 from forge_bot.knowledge.house_rules import tells_of_changes
 from forge_bot.knowledge.likely_files import LikelyFiles, is_prose
-from forge_bot.knowledge.mentions import as_searched, mentions, request_names, resolve
+from forge_bot.knowledge.mentions import (
+    as_searched,
+    last_part,
+    mentions,
+    request_names,
+    resolve,
+)
 from forge_bot.knowledge.name_uses import lines_meaning, only_hands_on
 from forge_bot.lazy_regex import lazy_regex
+from forge_bot.project.languages import language_of
 from forge_bot.project.search_words import words
 from forge_bot.store import SPECS
 from forge_bot.store.kept_files import KeptFile
@@ -39,12 +47,13 @@ _MOST_UNDEFINED = 40
 """Lines with a name that the repository defines nowhere: beyond these they tell nothing."""
 
 _LINE = 100
+_TEST_NAME = lazy_regex(r"^test_|_test$")
 
 _FEW_FILES = 40
 _SMALL_FILE = 2_000
 """Bytes of a file that is shown of a repository with few files: to look it up would cost a call."""
 
-_FORM = 7
+_FORM = 8
 """The number of the way in which a request is looked up. It grows when that changes."""
 
 _RANKED_WHOLE = 1_500
@@ -151,6 +160,7 @@ def _looked_up(repository: Repository, base: str, request: str) -> RequestLookup
     ranked = likely_files(repository, base, tuple(words(request)))
     title, _, text = request.partition("\n")
     names = request_names(title, text)[:_NAMES_LOOKED_UP]
+    names = tuple(dict.fromkeys(_in_own_package(name, ranked) for name in names))
     defined = places_defined(ranked, names)
     telling = [
         name
@@ -173,10 +183,18 @@ def _looked_up(repository: Repository, base: str, request: str) -> RequestLookup
     if len(files) <= _FEW_FILES:
         sizes = repository.sizes(base, best)
         small = [path for path in best if sizes.get(path, 0) <= _SMALL_FILE]
-        shown += [path for path in small if not is_prose(path) and path not in shown]
+        shown += [path for path in small if language_of(path) and path not in shown]
     shown.sort(key=lambda path: path not in named and is_prose(path))
     outside = {name: _name_uses(hits) for name, hits in uses.items()}
     return RequestLookup(tuple(telling), defined, outside, best, tuple(shown))
+
+
+def _in_own_package(name: str, ranked: LikelyFiles | None) -> str:
+    """Return a name without the package that defines it in Go, if Python's library has one of that
+    name, such as `uuid`: within the package nothing says it.
+    """
+    hits = ranked.definitions(name) if ranked and as_searched(name) != last_part(name) else []
+    return name.partition(".")[2] if any(path.endswith(".go") for path, _ in hits) else name
 
 
 _LOOKUPS = TypeAdapter(RequestLookup)
@@ -191,11 +209,18 @@ def _to_show(
     code = [path for path in ranked if not is_prose(path) and not belongs_to_tests(path)]
     tests = [path for path in ranked if belongs_to_tests(path)]
     tests = [path for path in tests if ranked[path] * 2 >= ranked[tests[0]]]
+    tests.sort(key=lambda path: not _is_named_after(path, (*already, *code)[:1]))
     tests = tests or [path for path in best if belongs_to_tests(path)]
     pages = [path for path in ranked if is_prose(path) and not tells_of_changes(path)]
     yield from code[: max(0, _CODE_SHOWN - len(already))]
     yield from tests[:_TESTS_SHOWN]
     yield from pages[:_PROSE_SHOWN]
+
+
+def _is_named_after(test: str, code: Sequence[str]) -> bool:
+    """Return whether a file of tests has the name of one of some files of code."""
+    stems = {PurePosixPath(path).stem for path in code}
+    return _TEST_NAME.sub("", PurePosixPath(test).name.partition(".")[0]) in stems
 
 
 def _by_names(

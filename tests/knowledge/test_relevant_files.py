@@ -153,6 +153,134 @@ def test_definitions_of_scripts_are_their_methods_and_tests_and_no_local_value()
     assert (first.name, first.first, first.last) == ("Parser", 1, 15)
 
 
+GO_FILE = """package store
+
+const (
+\tSmall Size = iota // first
+\tLarge
+)
+
+// Load reads it.
+func (s *Store) Load(name string) error {
+\tvisit := func(part string) {
+\t\tuse(part)
+\t}
+\treturn walk(`
+Text at the margin
+`, visit)
+}
+
+func (c Cache) Load(name string) error { return nil }
+
+func TestLoad(t *testing.T) {
+\tt.Run("from a cache", func(t *testing.T) {
+\t\tload(t)
+\t})
+}
+"""
+
+RUST_FILE = """pub struct Parser<T> {
+    args: Vec<T>,
+}
+
+impl<T: Into<Vec<u8>>> Iterator for Parser<T> {
+    fn next(&mut self) -> Option<T> {
+        let mut found = Vec::new();
+        match (found, 2) {
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self) {}
+}
+
+pub const fn joined<'a, T>(parts: &'a [T]) -> String
+where
+    T: Display,
+{
+    String::new()
+}
+
+macro_rules! check {
+    () => {};
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn joins() {}
+}
+"""
+
+
+def test_definitions_of_go_are_methods_with_their_types_groups_closures_and_subtests() -> None:
+    blocks = code_blocks(GO_FILE.split("\n"))
+    found = [(block.name, block.first, block.last, block.of) for block in blocks]
+    assert found == [
+        ("Small", 3, 6, ""),
+        ("Large", 5, 5, ""),
+        ("Load", 8, 16, "Store"),
+        ("visit", 10, 12, ""),
+        ("Load", 18, 18, "Cache"),
+        ("TestLoad", 20, 24, ""),
+        ("from a cache", 21, 23, ""),
+    ]
+    assert [block.of for block in named(blocks, "Cache.Load")] == ["Cache"]
+    assert len(named(blocks, "Load")) == 2
+    ranked = LikelyFiles({"store.go": GO_FILE, "type.go": "type Cache struct{}\n"})
+    assert ranked.definitions("Cache.Load") == [("store.go", 18)]
+
+
+def test_definitions_of_rust_end_behind_their_where_and_an_impl_adds_to_its_type() -> None:
+    blocks = code_blocks(RUST_FILE.split("\n"))
+    found = [(block.name, block.first, block.last) for block in blocks]
+    assert found == [
+        ("Parser", 1, 3),
+        ("Parser", 5, 12),
+        ("next", 6, 11),
+        ("Error", 14, 16),
+        ("fmt", 15, 15),
+        ("joined", 18, 23),
+        ("check", 25, 27),
+        ("tests", 29, 33),
+        ("joins", 31, 32),
+    ]
+    assert [block.first for block in named(blocks, "Parser")] == [1]
+    assert [block.first for block in named(blocks, "Parser::next")] == [6]
+    ranked = LikelyFiles({"lib.rs": RUST_FILE})
+    assert ranked.definitions("Parser") == [("lib.rs", 1)]
+    assert ranked.definitions("Error") == [("lib.rs", 14)]
+
+
+def test_of_many_definitions_of_a_name_the_one_that_stands_alone_is_meant() -> None:
+    body = "".join(f"    step({n});\n" for n in range(60))
+    impls = "".join(
+        f"impl Round for T{n} {{\n    fn round(self) {{\n    first({n});\n{body}    }}\n}}\n\n"
+        for n in range(3)
+    )
+    text = f"{impls}fn round<T>(value: T)\nwhere\n    T: Copy,\n{{\n    alone(value)\n}}\n"
+    assert "alone(value)" in excerpt(text, WantedPlaces(names=("round",)), 1_500).text
+
+
+def test_a_long_function_that_the_named_one_calls_is_shown_of_the_first_file() -> None:
+    body = "".join(f"    let b{n} = a{n};\n" for n in range(60))
+    shown = _shown(
+        f"{_FILLER}fn generic(a: &str) {{\n{body}}}\n\nfn plain(a: &str) {{\n    generic(a)\n}}\n",
+        "plain",
+    )
+    assert "let b59 = a59;" in shown
+
+
+def test_a_method_of_the_receiver_is_shown_though_a_builtin_type_has_one_of_its_name() -> None:
+    text = (
+        "func (f *Set) Parse(a []string) error {\n\treturn f.index(a)\n}\n\n"
+        f"{_FILLER}func (f *Set) index(a []string) error {{\n\treturn first(a)\n}}\n"
+    )
+    assert "return first(a)" in _shown(text, "Set.Parse")
+
+
 def test_a_test_that_a_document_names_by_its_title_is_shown() -> None:
     others = "".join(f"  it('does {n}', () => {{\n    check({n});\n  }});\n" for n in range(300))
     text = f"describe('all', () => {{\n{others}  it('adds one, and more', () => {{\n    add();\n  }});\n}});\n"
@@ -191,6 +319,8 @@ def test_numbers_behind_a_path_are_its_lines(said: str, lines: tuple[tuple[int, 
         ("says `error: too many arguments. Expected 0.`", ("too many arguments",)),
         ("says \"unknown option '-1.5'\"", ("unknown option",)),
         ("for `for attempt in retrying:` see above", ()),
+        ("`(*FlagSet).Parse` and (*Flag).Set() fail", ("Flag.Set", "FlagSet.Parse")),
+        ("`s.parse::<Vec<u8>>()` and `bitflags!` fail", ("s.parse", "bitflags")),
     ],
 )
 def test_options_keys_and_words_of_a_message_are_names_of_a_request(
