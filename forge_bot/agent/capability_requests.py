@@ -122,7 +122,9 @@ def sort_requests(
     pairs = [(item.provider, item.params_json, item.reasoning) for item in asked.requests]
     pairs += [(item.capability, item.params_json, item.reasoning) for item in asked.actions]
     seen = {
-        (item.capability, item.params): item.key for item in before if _answers_again(item, running)
+        (item.capability, item.params): item.key
+        for item in before
+        if item.status is not ResultStatus.SKIPPED_DUPLICATE and item.capability not in running
     }
     wanted: list[CapabilityRequest] = []
     known: list[CapabilityResult] = []
@@ -146,10 +148,6 @@ def sort_requests(
     return SortedRequests(
         wanted=tuple(wanted), known=tuple(known), notes=_left_out(len(pairs), limit)
     )
-
-
-def _answers_again(item: CapabilityResult, running: Sequence[str]) -> bool:
-    return item.status is not ResultStatus.SKIPPED_DUPLICATE and item.capability not in running
 
 
 def _without_looking(

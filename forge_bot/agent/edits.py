@@ -307,7 +307,9 @@ def _inserted(file: TextFile, edit: Edit) -> TextFile:
         raise _Problem("`new` repeats `old`, which stays; give the new lines alone.")
     found = occurrences(text, old)
     ended = text + "\n"  # so that a last line without an end is one like all others
-    places = [_whole_lines(ended, at, old) for at in found]
+    places = [
+        (ended.rfind("\n", 0, at) + 1, ended.index("\n", at + len(old) - 1) + 1) for at in found
+    ]
     for start, end in places:
         lines = ended[start:end]
         both = _beside(lines, new, before=before)
@@ -324,11 +326,6 @@ def _repeats(old: str, new: str, *, before: bool) -> bool:
     lines, new_lines = old.strip("\n").split("\n"), new.strip("\n").split("\n")
     count = len(lines)
     return lines == (new_lines[-count:] if before else new_lines[:count])
-
-
-def _whole_lines(text: str, at: int, passage: str) -> tuple[int, int]:
-    """Return the beginning and the end of the lines that hold a passage at a place."""
-    return text.rfind("\n", 0, at) + 1, text.index("\n", at + len(passage) - 1) + 1
 
 
 def _beside(lines: str, new: str, *, before: bool) -> str:

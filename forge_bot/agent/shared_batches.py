@@ -58,7 +58,7 @@ class GatheredBatches:
         while True:
             with self._lock:
                 gathering = self._open.get(group)
-                leads = gathering is None or self._is_full(gathering, api, questions)
+                leads = gathering is None or len(gathering.questions) + len(questions) > api.most
                 if gathering is None or leads:
                     gathering = self._open[group] = _Gathering()
                 gathering.questions += questions
@@ -74,11 +74,6 @@ class GatheredBatches:
             except asyncio.CancelledError:
                 self._withdraw(gathering, group, questions)
                 raise
-
-    def _is_full(
-        self, gathering: _Gathering, api: BatchApi, more: Sequence[EncodedQuestion]
-    ) -> bool:
-        return len(gathering.questions) + len(more) > api.most
 
     async def _led(self, gathering: _Gathering, group: str, api: BatchApi) -> BatchTicket:
         """Wait for other runs, and submit the gathered questions."""

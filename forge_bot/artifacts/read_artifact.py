@@ -70,7 +70,7 @@ def _problem(name: str, blocks: Sequence[Block], *, fenced: bool) -> Problem | N
     named = [
         (place, block)
         for place, block in enumerate(blocks)
-        if block.kind is BlockKind.HEADING and not block.quoted and _is(block, name)
+        if block.kind is BlockKind.HEADING and not block.quoted and _rest(block, name) is not None
     ]
     right = [(place, block) for place, block in named if block.level == _LEVEL]
     if any(_filled(name, blocks, place) for place, _ in right):
@@ -87,10 +87,6 @@ def _problem(name: str, blocks: Sequence[Block], *, fenced: bool) -> Problem | N
     else:
         message = f"the heading is missing; add `## {name}` and write that part"
     return Problem(place=name, message=message, fatal=False)
-
-
-def _is(block: Block, name: str) -> bool:
-    return _rest(block, name) is not None
 
 
 def _rest(block: Block, name: str) -> str | None:

@@ -7,7 +7,7 @@ from forge_bot.bot.comment_writer import CommentWriter
 from forge_bot.bot.publish_on_github import Publication, unverified
 from forge_bot.engine import Checkpoint, Exec, PersonAction, State, WorkAction, no_reports
 from forge_bot.engine.phases import PublishPhase
-from forge_bot.engine.reports import Answer, Answered, ApprovalDoubted, Published, Report
+from forge_bot.engine.reports import Answer, Answered, ApprovalDoubted, Published, Report, head_of
 from forge_bot.errors import StepFailed
 from forge_bot.github_api.pygithub import GitHub
 from forge_bot.runs.run import Run
@@ -79,9 +79,7 @@ class ThreadHost:
             yield not_done(action, self.run, error)
         else:
             yield Published(
-                key=action.action_id,
-                at=now(),
-                action_id=action.action_id,
+                **head_of(action.action_id, now()),
                 detail=done.detail,
                 url=done.url,
                 branch=done.branch,

@@ -32,7 +32,7 @@ from forge_bot.runs.ended_records import newest_records
 from forge_bot.runs.estimate import Estimate, estimate, keep_estimate
 from forge_bot.runs.find_runs import RunInfo
 from forge_bot.runs.local_user import local_user
-from forge_bot.runs.notifications import Message
+from forge_bot.runs.notifications import Message, warning
 from forge_bot.runs.open_pull_request import opener
 from forge_bot.runs.outcome import Outcome
 from forge_bot.runs.phase_names import phase_named
@@ -313,5 +313,5 @@ class _Outlook:
                 budget=money(budget),
                 expected=money(found.cost.p50),
             )
-            self.start.progress(Message(text=short, kind="warning"))
+            self.start.progress(warning(short))
         return found

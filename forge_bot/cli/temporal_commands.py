@@ -15,7 +15,7 @@ from forge_bot.cli.console import Console
 from forge_bot.cli.options import Ending, HostChoice, ResumeOptions, ServerChoice
 from forge_bot.errors import BadOption, NoSandbox, TemporalUnavailable, TokenRefused
 from forge_bot.git import Repository
-from forge_bot.runs.notifications import Message, Notice, Notify, log_line
+from forge_bot.runs.notifications import Notice, Notify, log_line, warning
 from forge_bot.runs.process_signals import stop_on_signals, until_stopped
 from forge_bot.runs.session import Session
 from forge_bot.runs.tier_models import kept_model
@@ -155,8 +155,9 @@ def _take_back(going: Session, run: str, known: TemporalPlace) -> None:
         try:
             asyncio.run(_ended(going.repository, run, known))
         except TemporalUnavailable as error:
-            text = say("cli.temporal_commands.workflow_may_continue", error=error.message)
-            going.tell(Message(text=text, kind="warning"))
+            going.tell(
+                warning(say("cli.temporal_commands.workflow_may_continue", error=error.message))
+            )
     forget_place(going.repository, run)
 
 

@@ -3,9 +3,10 @@
 Each report carries its time and its idempotency key.
 """
 
+from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypedDict
 
 from pydantic import AwareDatetime, ConfigDict, Field, TypeAdapter
 
@@ -36,9 +37,18 @@ class _Report(Frozen):
     at: AwareDatetime
 
 
-def key_of(action_id: str, task: TaskId | None) -> str:
-    """Return the key of the report on an action, or on its task."""
-    return f"{action_id}/{task}" if task is not None else action_id
+class ReportHead(TypedDict):
+    """What every report on an action begins with."""
+
+    key: str
+    at: datetime
+    action_id: str
+
+
+def head_of(action_id: str, at: datetime, task: TaskId | None = None) -> ReportHead:
+    """Return the head of the report on an action, or on its task."""
+    key = f"{action_id}/{task}" if task is not None else action_id
+    return ReportHead(key=key, at=at, action_id=action_id)
 
 
 class RunFlags(Frozen):

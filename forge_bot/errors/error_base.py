@@ -1,9 +1,17 @@
 """The base of every error, and the kinds of them that end an invocation alike."""
 
 from collections.abc import Iterator
-from typing import ClassVar
+from typing import ClassVar, TypedDict
 
 from forge_bot.remedies import Remedy, ReportBug
+
+
+class WaysOut(TypedDict, total=False):
+    """What any error may be given besides its message."""
+
+    hint: str | None
+    remedy: Remedy | None
+    details: tuple[str, ...]
 
 
 class ForgeError(Exception):

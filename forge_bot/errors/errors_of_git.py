@@ -1,8 +1,9 @@
 """Errors of git and of the repository it works on."""
 
 from enum import StrEnum
+from typing import Unpack
 
-from forge_bot.errors.error_base import SetupError
+from forge_bot.errors.error_base import SetupError, WaysOut
 from forge_bot.remedies import Remedy
 
 
@@ -29,17 +30,9 @@ class BranchExists(SetupError, code="GIT-005"):
 class GitFailed(SetupError, code="GIT-006"):
     """A git command failed; its own words are in the message."""
 
-    def __init__(
-        self,
-        message: str,
-        *,
-        output: str = "",
-        hint: str | None = None,
-        remedy: Remedy | None = None,
-        details: tuple[str, ...] = (),
-    ) -> None:
+    def __init__(self, message: str, *, output: str = "", **ways_out: Unpack[WaysOut]) -> None:
         """Make the error; `output` is what git itself printed."""
-        super().__init__(message, hint=hint, remedy=remedy, details=details)
+        super().__init__(message, **ways_out)
         self.output = output
 
 

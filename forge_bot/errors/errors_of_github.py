@@ -1,6 +1,8 @@
 """Errors of asking GitHub."""
 
-from forge_bot.errors.error_base import GitHubError
+from typing import Unpack
+
+from forge_bot.errors.error_base import GitHubError, WaysOut
 
 
 class TokenRefused(GitHubError, code="GITHUB-001"):
@@ -23,15 +25,10 @@ class GitHubRefused(GitHubError, code="GITHUB-004"):
     """GitHub does not take what was sent; details name the fields."""
 
     def __init__(
-        self,
-        message: str,
-        *,
-        hint: str | None = None,
-        details: tuple[str, ...] = (),
-        exists_already: bool = False,
+        self, message: str, *, exists_already: bool = False, **ways_out: Unpack[WaysOut]
     ) -> None:
         """Make the error; `exists_already` says that what should be made is there."""
-        super().__init__(message, hint=hint, details=details)
+        super().__init__(message, **ways_out)
         self.exists_already = exists_already
 
 
@@ -45,14 +42,9 @@ class RateLimited(GitHubError, code="GITHUB-006"):
     """
 
     def __init__(
-        self,
-        message: str,
-        *,
-        seconds: int | None = None,
-        hint: str | None = None,
-        details: tuple[str, ...] = (),
+        self, message: str, *, seconds: int | None = None, **ways_out: Unpack[WaysOut]
     ) -> None:
-        super().__init__(message, hint=hint, details=details)
+        super().__init__(message, **ways_out)
         self.seconds = seconds
 
 
@@ -71,11 +63,9 @@ class TextTooLong(GitHubError, code="GITHUB-009"):
 class MovedElsewhere(GitHubError, code="GITHUB-010"):
     """It went to another repository or host, where this token does not follow."""
 
-    def __init__(
-        self, message: str, *, to: str = "", hint: str | None = None, details: tuple[str, ...] = ()
-    ) -> None:
+    def __init__(self, message: str, *, to: str = "", **ways_out: Unpack[WaysOut]) -> None:
         """Make the error; `to` is the new address, where it is known."""
-        super().__init__(message, hint=hint, details=details)
+        super().__init__(message, **ways_out)
         self.to = to
 
 

@@ -1,7 +1,9 @@
 """Errors of asking a model."""
 
-from forge_bot.errors.error_base import ModelError, SetupError
-from forge_bot.remedies import CheckKey, ModelTrouble, Remedy, Resume, SetKey
+from typing import Unpack
+
+from forge_bot.errors.error_base import ModelError, SetupError, WaysOut
+from forge_bot.remedies import CheckKey, ModelTrouble, Resume, SetKey
 
 
 class NoModelKey(SetupError, code="MODEL-001", hint="", remedy=SetKey()):
@@ -20,16 +22,10 @@ class ModelUnavailable(ModelError, code="MODEL-003", remedy=Resume()):
     """The provider refused or failed after its own retries."""
 
     def __init__(
-        self,
-        message: str,
-        *,
-        trouble: ModelTrouble | None = None,
-        hint: str | None = None,
-        remedy: Remedy | None = None,
-        details: tuple[str, ...] = (),
+        self, message: str, *, trouble: ModelTrouble | None = None, **ways_out: Unpack[WaysOut]
     ) -> None:
         """Make the error; without `trouble` the provider is down."""
-        super().__init__(message, hint=hint, remedy=remedy, details=details)
+        super().__init__(message, **ways_out)
         self.trouble = trouble or ModelTrouble()
 
 

@@ -19,6 +19,7 @@ from forge_bot.runs.snapshot_of_run import RunSnapshot, run_snapshot
 from forge_bot.sentences import say
 from forge_bot.settings import load_config
 from forge_bot.store import SPECS
+from forge_bot.store.kept_files import read_kept
 from forge_bot.store.run_folder import REPORTS, STATE
 
 
@@ -93,7 +94,7 @@ def _is_lost(repository: Repository, place: Path) -> bool:
     """Return whether a folder has an unreadable record that may be the checked-out branch's and not
     over.
     """
-    state = _state(place)
+    state = read_kept(place / STATE, State)
     if state is not None and (state.ended or state.branch != repository.head().branch):
         return False
     reports = place / REPORTS
@@ -101,13 +102,6 @@ def _is_lost(repository: Repository, place: Path) -> bool:
         return not _begins(reports)
     # Without reports a state.json that is none of ours may be another program's.
     return state is not None
-
-
-def _state(place: Path) -> State | None:
-    try:
-        return State.model_validate_json((place / STATE).read_bytes())
-    except (OSError, ValidationError):
-        return None
 
 
 def _begins(reports: Path) -> bool:

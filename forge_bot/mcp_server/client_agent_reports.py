@@ -6,7 +6,7 @@ from typing import NamedTuple
 from forge_bot.agent.tries import TryOutcome, proof_of, with_tries
 from forge_bot.artifacts.waves import normal_path, shared_file
 from forge_bot.engine import SpawnAgent
-from forge_bot.engine.reports import AgentFailed, ArtifactWritten, FailureReason, key_of
+from forge_bot.engine.reports import AgentFailed, ArtifactWritten, FailureReason, head_of
 from forge_bot.errors import ActionUnnamed, ArtifactUnfit, NothingVisible
 from forge_bot.mcp_server.client_tree import (
     Dispatch,
@@ -56,9 +56,7 @@ def agent_failed(run: Run, action: SpawnAgent, said: Previous) -> ReportOutcome:
     for task, usage in zip(tasks, _usages(said, len(tasks)), strict=True):
         run.tell(
             AgentFailed(
-                key=key_of(action.action_id, task),
-                at=now(),
-                action_id=action.action_id,
+                **head_of(action.action_id, now(), task),
                 phase=action.phase,
                 task=task,
                 reason=FailureReason.LIMIT,

@@ -3,7 +3,7 @@
 import re
 
 from forge_bot.engine import Exec, SpawnAgent, WriteFile
-from forge_bot.engine.reports import ActionFailed
+from forge_bot.engine.reports import ActionFailed, head_of
 from forge_bot.errors import ActionUnnamed, NothingVisible, WrongAction
 from forge_bot.lazy_regex import lazy_regex
 from forge_bot.mcp_server.client_agent_reports import (
@@ -102,9 +102,7 @@ def _not_done(run: Run, action: WriteFile | Exec, error: str) -> ReportOutcome:
     """Report that the client failed; a person decides whether it is tried again."""
     run.tell(
         ActionFailed(
-            key=action.action_id,
-            at=now(),
-            action_id=action.action_id,
+            **head_of(action.action_id, now()),
             message=error[:LONGEST_WORDS],
         )
     )

@@ -2,8 +2,6 @@
 
 import os
 
-from pydantic import ValidationError
-
 from forge_bot.agent.tries import TryOutcome
 from forge_bot.engine import Action, SpawnAgent, WriteFile
 from forge_bot.errors import OutOfBounds
@@ -12,6 +10,7 @@ from forge_bot.runs.run import Run
 from forge_bot.runs.run_paths import RunPaths
 from forge_bot.sentences import say
 from forge_bot.store import write_whole
+from forge_bot.store.kept_files import read_kept
 from forge_bot.values import Frozen, Usage
 
 _FILE = "dispatch.json"
@@ -57,7 +56,7 @@ def dispatched(run: Run, action: Action) -> Dispatch:
     If the same action is requested again, earlier changes still count as its changes. On a machine
     where the action was never handed out, everything uncommitted counts.
     """
-    known = _noted(run)
+    known = read_kept(run.places.home / _FILE, Dispatch)
     if known is not None and known.action_id == action.action_id:
         return known
     fresh = Dispatch(
@@ -121,13 +120,6 @@ def _check_names(changed: tuple[str, ...]) -> None:
             hint=say("client.client_tree.rename_them"),
             details=tuple(odd[:_SHOWN]),
         )
-
-
-def _noted(run: Run) -> Dispatch | None:
-    try:
-        return Dispatch.model_validate_json((run.places.home / _FILE).read_bytes())
-    except (OSError, ValidationError):
-        return None
 
 
 def _dirty(run: Run) -> dict[str, str]:

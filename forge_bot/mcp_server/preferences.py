@@ -2,10 +2,9 @@
 
 from pathlib import Path
 
-from pydantic import ValidationError
-
 from forge_bot.git import Repository
 from forge_bot.store import write_whole
+from forge_bot.store.kept_files import read_kept
 from forge_bot.values import Effort, Frozen
 
 
@@ -21,10 +20,7 @@ class Preferences(Frozen):
 
 def preferences(repository: Repository) -> Preferences:
     """Return the saved preferences; empty if the file is missing or broken."""
-    try:
-        return Preferences.model_validate_json(_file(repository).read_bytes())
-    except (OSError, ValidationError):
-        return Preferences()
+    return read_kept(_file(repository), Preferences) or Preferences()
 
 
 def set_preferences(repository: Repository, wanted: Preferences) -> None:

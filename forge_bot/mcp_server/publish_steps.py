@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from forge_bot.engine import Exec
 from forge_bot.engine.gates import can_be_posted, may_post
-from forge_bot.engine.reports import PublicationAsked, Published
+from forge_bot.engine.reports import PublicationAsked, Published, head_of
 from forge_bot.runs.open_pull_request import offered_head
 from forge_bot.runs.publish_result import (
     PULL_REQUEST,
@@ -126,9 +126,7 @@ def publication(run: Run, action: Exec, detail: str, url: str = "") -> Published
     if action.operation == "pull-request" and is_separate(run.state):
         branch = _offered(run).branch
     return Published(
-        key=action.action_id,
-        at=now(),
-        action_id=action.action_id,
+        **head_of(action.action_id, now()),
         detail=detail,
         url=url,
         branch=branch,

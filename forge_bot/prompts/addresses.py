@@ -29,12 +29,8 @@ def points_at_thread(address: str) -> bool:
     found = _THREAD.match(unquote(meant))
     return found is not None and (
         found["host"].lower() in _GITHUB
-        or (_THREAD.match(meant) is not None and not _is_inert(found["host"]))
+        or (_THREAD.match(meant) is not None and found["host"].lower() != _INERT_HOST)
     )
-
-
-def _is_inert(host: str) -> bool:
-    return host.lower() == _INERT_HOST
 
 
 def inert_address(address: str) -> str:

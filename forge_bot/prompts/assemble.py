@@ -16,7 +16,7 @@ from forge_bot.artifacts.tasks import read_tasks
 from forge_bot.lazy_regex import lazy_regex
 from forge_bot.prompts.environment import Environment
 from forge_bot.prompts.fit_prompt import Contents, ShownInput, describe_omissions, fit
-from forge_bot.prompts.material import Capability, Delivery, InputFile, Line, Material, Prompt
+from forge_bot.prompts.material import Capability, Delivery, Line, Material, Prompt
 from forge_bot.prompts.removals import RemovalKind, removals_of
 from forge_bot.prompts.untrusted import clean, fence, sentence
 from forge_bot.values import Finding, Frozen, TaskSpec
@@ -113,7 +113,11 @@ def assemble(material: Material, environment: Environment, *, token_budget: int 
         question=_quoted(material.question),
         role=_role(material, environment),
     )
-    system = _tidy(environment.render_once(COMMON, _layer_one(material)))
+    system = _tidy(
+        environment.render_once(
+            COMMON, _facts_for_template(material, "", "", material.offered or material.capabilities)
+        )
+    )
 
     def user(contents: Contents, *, texts: bool) -> str:
         return _tidy(environment.render(MESSAGE, _message(material, contents, said, texts=texts)))
@@ -166,11 +170,6 @@ def _contents(material: Material, tally: Counter[RemovalKind]) -> Contents:
         patterns=material.patterns,
         friction=material.friction,
     )
-
-
-def _layer_one(material: Material) -> StaticContext:
-    """Return the facts of layer 1: none of them depends on the agent."""
-    return _facts_for_template(material, "", "", material.offered or material.capabilities)
 
 
 def _role(material: Material, environment: Environment) -> str:
@@ -236,7 +235,9 @@ def _message(
         ),
         capabilities=material.capabilities,
         paths=tuple(
-            _path(material, each) for each in material.inputs if each.kind in {"artifact", "file"}
+            _open(f"{material.workspace}/{each.name}" if each.kind == "artifact" else each.name)
+            for each in material.inputs
+            if each.kind in {"artifact", "file"}
         ),
         change=_open(material.change),
         shown=tuple(
@@ -280,13 +281,12 @@ def _listed(material: Material) -> str:
         for each in material.inputs
         if each.kind == "artifact"
         and task.acceptance
-        and any(_same(task, found) for found in read_tasks(each.text)[0])
+        and any(
+            (task.id, task.acceptance, task.files) == (found.id, found.acceptance, found.files)
+            for found in read_tasks(each.text)[0]
+        )
     )
     return _open(next(named, ""))
-
-
-def _same(task: TaskSpec, other: TaskSpec) -> bool:
-    return (task.id, task.acceptance, task.files) == (other.id, other.acceptance, other.files)
 
 
 def _task(task: TaskSpec | None) -> TaskSpec | None:
@@ -295,10 +295,6 @@ def _task(task: TaskSpec | None) -> TaskSpec | None:
     return task.replace(
         title=_open(task.title), files=_lines(task.files), acceptance=_lines(task.acceptance)
     )
-
-
-def _path(material: Material, each: InputFile) -> str:
-    return _open(f"{material.workspace}/{each.name}" if each.kind == "artifact" else each.name)
 
 
 def _cleaned(text: str, tally: Counter[RemovalKind]) -> str:

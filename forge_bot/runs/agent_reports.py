@@ -16,7 +16,7 @@ from forge_bot.engine.reports import (
     ArtifactWritten,
     CallsRequested,
     FailureReason,
-    key_of,
+    head_of,
 )
 from forge_bot.git import MergeConflict
 from forge_bot.runs.agent_worktree import AgentWorktree
@@ -117,9 +117,7 @@ def _failed(
     action: SpawnAgent, task: TaskId | None, finished: WorkResult, reason: FailureReason, words: str
 ) -> AgentFailed:
     return AgentFailed(
-        key=key_of(action.action_id, task),
-        at=now(),
-        action_id=action.action_id,
+        **head_of(action.action_id, now(), task),
         phase=action.phase,
         task=task,
         reason=reason,

@@ -37,12 +37,12 @@ from forge_bot.runs.artifact_contract import answer_contract
 from forge_bot.runs.capability_descriptions import describe_capability
 from forge_bot.runs.edit_tries import EditTries
 from forge_bot.runs.notifications import (
-    Message,
     Notify,
     PhaseBegan,
     PromptSent,
     Thinking,
     warn_of_price,
+    warning,
 )
 from forge_bot.runs.outside_capabilities import OutsideCapabilities
 from forge_bot.runs.project import Project
@@ -233,8 +233,7 @@ class Agents:
     def _without_batches(self, model: str) -> None:
         if model not in self._live:
             self._live.add(model)
-            text = say("runs.agents.no_batches_here", model=model)
-            self.tell(Message(text=text, kind="warning"))
+            self.tell(warning(say("runs.agents.no_batches_here", model=model)))
 
     async def _work(
         self,

@@ -15,7 +15,7 @@ from forge_bot.engine.capability_uses import HEADING, uses_section
 from forge_bot.engine.external_events import CONFLICTS
 from forge_bot.engine.next_action import held_patch_name
 from forge_bot.engine.phases import AgentPhase, AnyPhase, VerifyPhase
-from forge_bot.engine.reports import ArtifactWritten, key_of
+from forge_bot.engine.reports import ArtifactWritten, head_of
 from forge_bot.engine.verification_report import composed, without_section
 from forge_bot.errors import PathEscapes
 from forge_bot.git import MergeConflict, Tree, blob_id, merge
@@ -188,7 +188,11 @@ class OutputApplier:
         What touches protected paths is taken out of the tree again and waits as a patch.
         """
         plain = [each.path for each in formatted if each.path in touched]
-        there = [(path, self._bytes(path)) for path in plain if not self._is_link(path)]
+        there = [
+            (path, self._bytes(path))
+            for path in plain
+            if not (self.run.tree.path / path).is_symlink()
+        ]
         self._write([each for each in with_formatting(there, formatted) if each not in there])
         inspection = artifact_contract(self.run, action).inspect(text)
         left = self.left_in_conflict((task,), {}, self.run.tree)
@@ -227,9 +231,7 @@ class OutputApplier:
             text = f"{without_section(text, HEADING).rstrip()}\n\n{told}"
         raw = self.run.workspace.write(artifact, text)
         return ArtifactWritten(
-            key=key_of(action.action_id, task),
-            at=now(),
-            action_id=action.action_id,
+            **head_of(action.action_id, now(), task),
             phase=action.phase,
             task=task,
             artifact=artifact,
@@ -291,9 +293,6 @@ class OutputApplier:
         if file.is_symlink():
             return os.fsencode(file.readlink())
         return file.read_bytes() if file.is_file() else None
-
-    def _is_link(self, path: str) -> bool:
-        return (self.run.tree.path / path).is_symlink()
 
     def _write(self, files: Sequence[tuple[str, bytes | None]]) -> None:
         for path, data in files:

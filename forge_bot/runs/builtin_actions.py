@@ -8,7 +8,13 @@ from forge_bot.agent.tries import TryOutcome, with_tries
 from forge_bot.engine import Exec, State, WriteFile
 from forge_bot.engine.next_action import held_patch_name
 from forge_bot.engine.phases import AnsweringPhase, VerifyPhase
-from forge_bot.engine.reports import ActionFailed, ArtifactWritten, CommandsRan, Prepared, key_of
+from forge_bot.engine.reports import (
+    ActionFailed,
+    ArtifactWritten,
+    CommandsRan,
+    Prepared,
+    head_of,
+)
 from forge_bot.engine.verification_report import section
 from forge_bot.errors import ForgeError, GitFailed
 from forge_bot.git import blob_id
@@ -49,9 +55,7 @@ def prepared(action: Exec, run: Run, project: Project) -> Prepared:
     document = baseline_document((*results, *checks), found, project.profile.commands)
     raw = run.workspace.write(BASELINE, document) if found else b""
     return Prepared(
-        key=action.action_id,
-        at=run.now(),
-        action_id=action.action_id,
+        **head_of(action.action_id, run.now()),
         results=(*results, *checks),
         risks=risks,
         unusable=found,
@@ -80,11 +84,8 @@ def verified(action: Exec, state: State, run: Run, project: Project) -> Commands
     )
     table = section(results, state.baseline, judgement, proof, found)
     raw = run.workspace.write(artifact, f"# Final verification\n\n{table}")
-    name = action.action_id
     return CommandsRan(
-        key=name,
-        at=run.now(),
-        action_id=name,
+        **head_of(action.action_id, run.now()),
         results=results,
         artifact=artifact,
         blob=blob_id(raw),
@@ -137,9 +138,7 @@ def applied(
         blob = blob_id(run.workspace.write(artifact, text))
     paths = OutputApplier(run).apply_held(task, withheld)
     report = ArtifactWritten(
-        key=key_of(action.action_id, task),
-        at=run.now(),
-        action_id=action.action_id,
+        **head_of(action.action_id, run.now(), task),
         phase=action.phase,
         task=task,
         artifact=artifact,
@@ -157,9 +156,7 @@ def written(action: WriteFile, run: Run) -> ArtifactWritten:
     found = contract_of(run, phase, headings).inspect(action.content)
     found = inspected_with_graph(run, phase, found, action.content)
     return ArtifactWritten(
-        key=action.action_id,
-        at=run.now(),
-        action_id=action.action_id,
+        **head_of(action.action_id, run.now()),
         phase=action.phase,
         artifact=action.path,
         blob=blob_id(raw),
@@ -171,8 +168,6 @@ def written(action: WriteFile, run: Run) -> ArtifactWritten:
 def not_done(action: Exec, run: Run, error: ForgeError) -> ActionFailed:
     """Return the report that git or GitHub refused the action."""
     return ActionFailed(
-        key=action.action_id,
-        at=run.now(),
-        action_id=action.action_id,
+        **head_of(action.action_id, run.now()),
         message=f"{error.message} {hint_of(error)}",
     )

@@ -3,7 +3,7 @@
 import json
 
 from forge_bot.agent.capabilities import CapabilityType, Effect
-from forge_bot.agent.providers.provider_catalogue import CapabilitySpec, Parameter
+from forge_bot.agent.providers.provider_catalogue import CapabilitySpec
 from forge_bot.prompts.material import Capability
 from forge_bot.prompts.untrusted import clean
 
@@ -23,10 +23,12 @@ _EXAMPLES: dict[str, dict[str, object]] = {
 
 def describe_capability(entry: CapabilitySpec) -> Capability:
     """The entry for the menu of a prompt."""
-    sample = _sample(entry)
+    sample = json.loads(entry.example) if entry.example else _EXAMPLES.get(entry.name, {})
     unseen = [parameter for parameter in entry.parameters if parameter.name not in sample]
     free = [f"`{each.name}`" for each in entry.parameters if not each.required and each in unseen]
-    needed = "; ".join(_told(each) for each in unseen if each.required)
+    needed = "; ".join(
+        f"`{each.name}` ({each.kind}): {each.description}" for each in unseen if each.required
+    )
     said = [f"Needs {needed}."] if needed else []
     said += [f"Takes {', '.join(free)} too."] if free else []
     return Capability(
@@ -35,10 +37,6 @@ def describe_capability(entry: CapabilitySpec) -> Capability:
         parameters=json.dumps(sample, ensure_ascii=False),
         kind=entry.kind.value,
     )
-
-
-def _sample(entry: CapabilitySpec) -> dict[str, object]:
-    return json.loads(entry.example) if entry.example else _EXAMPLES.get(entry.name, {})
 
 
 def _clean(entry: CapabilitySpec) -> str:
@@ -51,7 +49,3 @@ def _clean(entry: CapabilitySpec) -> str:
         Effect.ACTS: " It may change something: it is done after your turn, and you begin anew.",
     }
     return f"{clean(entry.description).text}{way[entry.effect]}"
-
-
-def _told(parameter: Parameter) -> str:
-    return f"`{parameter.name}` ({parameter.kind}): {parameter.description}"

@@ -18,6 +18,7 @@ from forge_bot.settings.capability_file import (
     load_capability_file,
 )
 from forge_bot.store import write_whole
+from forge_bot.store.kept_files import read_kept
 from forge_bot.values import Frozen
 
 if TYPE_CHECKING:
@@ -52,11 +53,7 @@ def keep_options(repository: Repository, run: str, options: CapabilityOptions) -
 
 def setup_of(run: "Run", environ: Mapping[str, str] = os.environ) -> CapabilitySetup:
     """Return the configured capabilities of a run. Raises BadCapabilities."""
-    try:
-        kept = (run.places.home / _FILE).read_text(encoding="utf-8")
-        options = CapabilityOptions.model_validate_json(kept)
-    except (OSError, ValueError):
-        options = NOTHING_NAMED
+    options = read_kept(run.places.home / _FILE, CapabilityOptions) or NOTHING_NAMED
     return capability_setup(
         run.repository.root, run.config, options, tree=run.tree.path, environ=environ
     )

@@ -4,16 +4,18 @@ one that ships.
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from decimal import Decimal
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from forge_bot.errors import WriteFailed
 from forge_bot.git import Repository
 from forge_bot.runs.run_paths import run_paths
 from forge_bot.sentences import say
 from forge_bot.store import write_whole
+from forge_bot.store.kept_files import read_kept
 from forge_bot.text_format import several
 from forge_bot.values import Effort, Recorded, Tier, Usage, is_empty
 
@@ -144,21 +146,16 @@ def keep_estimate(repository: Repository, run: str, found: Estimate) -> None:
     """Store the estimate of a run beside its journal. It is about this machine's models, so it is
     not part of the record.
     """
-    try:
+    # Nobody's work depends on it.
+    with suppress(WriteFailed):
         write_whole(run_paths(repository, run).home / _FILE, found.model_dump_json(indent=2) + "\n")
-    except WriteFailed:
-        # Nobody's work depends on it.
-        return
 
 
 def kept_estimate(repository: Repository, run: str) -> Estimate | None:
     """Return the estimate made before a run; None if it was begun elsewhere, or the file is gone or
     broken.
     """
-    try:
-        return Estimate.model_validate_json((run_paths(repository, run).home / _FILE).read_bytes())
-    except (OSError, ValidationError):
-        return None
+    return read_kept(run_paths(repository, run).home / _FILE, Estimate)
 
 
 def in_words(found: Estimate) -> str:

@@ -39,12 +39,14 @@ def earlier_runs(
     reader = repository.objects_by_id()
     states = list(reader.read([f"{tree}:{STATE}" for _, tree in newest]))
     found = (
-        (_past(name, text), text)
+        (read_past_run(name, {STATE: text}.get), text)
         for (name, _), state in zip(newest, states, strict=True)
         if (text := state.data.decode("utf-8", "replace") if state is not None else None)
     )
     return tuple(
-        _unpaid(_sample(run)) if _in_batches(text) else _sample(run)
+        tuple((phase, used.replace(cost=None)) for phase, used in _sample(run))
+        if table(json_object(text), "flags").get("batch") is True
+        else _sample(run)
         for run, text in found
         if run is not None
         and run.outcome == "done"
@@ -68,20 +70,6 @@ def shipped_run(pipeline: Pipeline, effort: Effort, *, auto: bool) -> Sample:
 
     asked = written_by_models(pipeline, effort, auto=auto)
     return tuple((phase.id, used(phase.id)) for phase in asked)
-
-
-def _past(name: str, state: str) -> PastRun | None:
-    return read_past_run(name, {STATE: state}.get)
-
-
-def _in_batches(state: str) -> bool:
-    """Return whether the models of a run were asked in batches: it paid half the price."""
-    return table(json_object(state), "flags").get("batch") is True
-
-
-def _unpaid(sample: Sample) -> Sample:
-    """Return the use of a run without its cost, so that its tokens get current prices."""
-    return tuple((phase, used.replace(cost=None)) for phase, used in sample)
 
 
 def _sample(run: PastRun) -> Sample:

@@ -8,8 +8,6 @@ from contextlib import contextmanager, suppress
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from pydantic import ValidationError
-
 from forge_bot.errors import BranchExists, ForgeError, RunBusy
 from forge_bot.git import Repository
 from forge_bot.git.own_files import unlock_ref
@@ -19,6 +17,7 @@ from forge_bot.runs.run_paths import STARTING, RunPaths, run_paths
 from forge_bot.settings import state_home
 from forge_bot.store import SPECS, held, write_whole
 from forge_bot.store.atomic_files import LEFTOVER
+from forge_bot.store.kept_files import read_kept
 from forge_bot.store.run_folder import REPORTS
 from forge_bot.values import Frozen
 
@@ -78,10 +77,7 @@ def _is_empty(home: Path) -> bool:
 
 
 def _remove(repository: Repository, places: RunPaths) -> None:
-    try:
-        start = FailedStart.model_validate_json(places.starting.read_bytes())
-    except (OSError, ValidationError):
-        start = None
+    start = read_kept(places.starting, FailedStart)
     if start is None:
         if _is_empty(places.home):
             shutil.rmtree(places.home, ignore_errors=True)

@@ -16,8 +16,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import ValidationError
-
 from forge_bot.engine import advance, fold
 from forge_bot.engine.next_action import held_patch_name
 from forge_bot.engine.state import TaskStatus
@@ -25,6 +23,7 @@ from forge_bot.git import Repository, Tree
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_paths import RunPaths
 from forge_bot.store import write_whole
+from forge_bot.store.kept_files import read_kept
 from forge_bot.text_format import names
 from forge_bot.values import CommandResult, Frozen
 
@@ -149,11 +148,8 @@ class Installation:
         from these bytes and by these commands; a process that was killed may not have recorded
         them.
         """
-        try:
-            ready = _Ready.model_validate_json((self.environment / _READY).read_bytes())
-        except (OSError, ValidationError):
-            return None
-        return ready.results if ready.mark == mark else None
+        ready = read_kept(self.environment / _READY, _Ready)
+        return ready.results if ready is not None and ready.mark == mark else None
 
     @property
     def is_ready(self) -> bool:

@@ -10,8 +10,6 @@ from contextlib import suppress
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
-from pydantic import ValidationError
-
 from forge_bot import __version__
 from forge_bot.errors import ForgeError
 from forge_bot.git import Repository
@@ -22,6 +20,7 @@ from forge_bot.settings import load_config
 from forge_bot.settings.config import CONFIG, file_text
 from forge_bot.settings.load_pipeline import pipeline_source
 from forge_bot.store import Content, Workspace, write_whole
+from forge_bot.store.kept_files import read_kept
 from forge_bot.store.run_folder import REPORTS, STATE, state_file
 from forge_bot.values import Frozen, Usage
 
@@ -90,7 +89,7 @@ def read_status(repository: Repository, info: RunInfo) -> RunStatusRead:
     """Return the status of a run. Raises ReportsDamaged, BadConfig and BadPipeline."""
     reports = raw_file(repository, info, REPORTS) or b""
     state = raw_file(repository, info, STATE) or b""
-    kept = _kept(repository, info.name)
+    kept = read_kept(run_paths(repository, info.name).status, _Kept)
     if kept is not None and kept.made_from == _name(repository, kept.shown, reports, state):
         return RunStatusRead(kept.shown, state)
     from forge_bot.runs.snapshot_of_run import run_snapshot
@@ -109,15 +108,8 @@ def keep_status(repository: Repository, workspace: Workspace, state: "State") ->
             return
         shown = _made(load_pipeline(state.pipeline, repository.root), state)
         kept = _Kept(made_from=_name(repository, shown, reports, state_file(state)), shown=shown)
-        if kept != _kept(repository, workspace.name):
+        if kept != read_kept(run_paths(repository, workspace.name).status, _Kept):
             write_whole(run_paths(repository, workspace.name).status, kept.model_dump_json())
-
-
-def _kept(repository: Repository, run: str) -> _Kept | None:
-    try:
-        return _Kept.model_validate_json(run_paths(repository, run).status.read_bytes())
-    except (OSError, ValidationError):
-        return None
 
 
 def _name(repository: Repository, shown: RunStatusShown, reports: bytes, state: bytes) -> str:

@@ -8,9 +8,8 @@ branch or add to the record while an agent works.
 
 from pathlib import Path
 
-from pydantic import ValidationError
-
 from forge_bot.store import Content, write_whole
+from forge_bot.store.kept_files import read_kept
 from forge_bot.values import Frozen
 
 
@@ -31,7 +30,7 @@ class LastKnownHead:
     def __init__(self, place: Path) -> None:
         self._place = place
         self._begun = False
-        self.left = _read(place)
+        self.left = read_kept(place, KnownState)
 
     @property
     def at_rest(self) -> KnownState | None:
@@ -73,10 +72,3 @@ def own_record(left: KnownState, there: bytes, committed: bytes) -> bytes:
     known = there[: left.size]
     own = [known] if Content.of(known) == (left.size, left.digest) else []
     return max((*own, committed), key=len)
-
-
-def _read(place: Path) -> KnownState | None:
-    try:
-        return KnownState.model_validate_json(place.read_bytes())
-    except (OSError, ValidationError):
-        return None

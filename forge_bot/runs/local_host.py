@@ -18,7 +18,7 @@ from forge_bot.engine import (
     no_reports,
 )
 from forge_bot.engine.gates import AUTO, WHY_AUTO
-from forge_bot.engine.reports import ArtifactWritten, PublicationAsked, Published, Report
+from forge_bot.engine.reports import ArtifactWritten, PublicationAsked, Published, Report, head_of
 from forge_bot.errors import ForgeError, GitFailed, GitHubError, PushRefused, StepFailed
 from forge_bot.runs.agents import Agents
 from forge_bot.runs.builtin_actions import applied, not_done, prepared, verified, written
@@ -210,9 +210,7 @@ class LocalHost:
                 for text in filter(None, (done.detail, done.offer, done.url)):
                     self.tell(Message(text=text))
                 return Published(
-                    key=name,
-                    at=now(),
-                    action_id=name,
+                    **head_of(name, now()),
                     detail=done.detail,
                     url=done.url,
                     branch=done.branch,

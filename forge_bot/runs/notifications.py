@@ -77,9 +77,14 @@ class Message(Frozen):
     kind: SaidKind = "note"
 
 
+def warning(text: str) -> Message:
+    """Return what a person should act on."""
+    return Message(text=text, kind="warning")
+
+
 def warn_of_price(model: str) -> Message:
     """Return the warning about a model without a known price in a run with a budget."""
-    return Message(text=say("runs.notifications.price_unknown", model=model), kind="warning")
+    return warning(say("runs.notifications.price_unknown", model=model))
 
 
 class StoppedBefore(Frozen):

@@ -9,8 +9,6 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 
-from pydantic import ValidationError
-
 from forge_bot.agent.capabilities import CapabilityResult, CapabilityType, Effect, ResultStatus
 from forge_bot.agent.tools.setup import CapabilitySetup
 from forge_bot.agent.tools.skills import skill_digest, skill_folders
@@ -22,10 +20,11 @@ from forge_bot.prompts.material import Capability
 from forge_bot.prompts.untrusted import clean
 from forge_bot.runs.capability_descriptions import describe_capability
 from forge_bot.runs.capability_setup import setup_of
-from forge_bot.runs.notifications import Message, Notify
+from forge_bot.runs.notifications import Notify, warning
 from forge_bot.runs.run import Run
 from forge_bot.sentences import say
 from forge_bot.store import write_whole
+from forge_bot.store.kept_files import read_kept
 from forge_bot.values import CapabilityUse, Frozen
 
 _MOST_DESCRIBED = 30
@@ -92,7 +91,11 @@ class OutsideCapabilities:
         """Return the uses among results, and offered or missing capabilities not reported yet."""
         told = {each.name for each in self.run.state.capabilities}
         names = {spec.name for spec in self.catalogue.specs}
-        uses = [use_of(item) for item in found if item.capability in names and _is_use(item)]
+        uses = [
+            use_of(item)
+            for item in found
+            if item.capability in names and item.status not in _NO_USE
+        ]
         # A denied capability is not offered, so an agent does not know its name.
         denied = [item.capability for item in found if item.capability in self.catalogue.denied]
         uses += [CapabilityUse(name=name, calls=1, denied=1) for name in denied]
@@ -111,11 +114,10 @@ class OutsideCapabilities:
 
     def _kept(self) -> ToolCatalogue | None:
         """Return the earlier discoveries of this run, so that the same prompts are made again."""
-        try:
-            kept = _Kept.model_validate_json(self._place.read_bytes())
-        except (OSError, ValidationError):
+        kept = read_kept(self._place, _Kept)
+        if kept is None or kept.configured != self._configured:
             return None
-        return kept.catalogue if kept.configured == self._configured else None
+        return kept.catalogue
 
     def _keep(self) -> None:
         if not self.catalogue.broken:
@@ -139,8 +141,7 @@ class OutsideCapabilities:
 
     def _tell_problems(self) -> None:
         for problem in self.catalogue.problems:
-            text = f"{problem.about}: {problem.sentence}"
-            self.tell(Message(text=text, kind="warning"))
+            self.tell(warning(f"{problem.about}: {problem.sentence}"))
         broken = {problem.about.rpartition("/")[2]: problem for problem in self.catalogue.broken}
         there = {spec.name for spec in self.catalogue.specs}
         there |= {tool.server_name for tool in self.catalogue.mcp_tools.values()}
@@ -186,10 +187,6 @@ class OutsideCapabilities:
 
 
 _NO_USE = frozenset({ResultStatus.SKIPPED_DUPLICATE, ResultStatus.STANDS})
-
-
-def _is_use(item: CapabilityResult) -> bool:
-    return item.status not in _NO_USE
 
 
 def use_of(item: CapabilityResult) -> CapabilityUse:

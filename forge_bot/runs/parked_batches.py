@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from forge_bot.engine import Done
 from forge_bot.errors import ForgeError
-from forge_bot.runs.notifications import Message, Notify
+from forge_bot.runs.notifications import Notify, warning
 from forge_bot.runs.run import Run
 from forge_bot.sentences import say
 from forge_bot.store.run_folder import CARRIED
@@ -49,13 +49,10 @@ def end_batches(
     except ForgeError:
         left = tuple(sorted({each.ticket.id for each in alone if each.ticket}))
     for name in left:
-        text = say("runs.parked_batches.not_cancelled", name=name)
-        tell(Message(text=text, kind="warning"))
+        tell(warning(say("runs.parked_batches.not_cancelled", name=name)))
     for name in shared:
-        text = say("runs.parked_batches.goes_on", name=name)
-        tell(Message(text=text, kind="warning"))
+        tell(warning(say("runs.parked_batches.goes_on", name=name)))
     if any(each.ticket is None for each in waiting):
-        text = say("runs.parked_batches.not_known")
-        tell(Message(text=text, kind="warning"))
+        tell(warning(say("runs.parked_batches.not_known")))
     carried.unlink(missing_ok=True)
     run.keep()

@@ -1,7 +1,7 @@
 """Phases by the names people use for them, and the line that an invocation does not cross."""
 
 import re
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable
 
 from forge_bot.engine import (
     Action,
@@ -43,13 +43,17 @@ def phase_named(pipeline: Pipeline, wanted: str) -> PhaseId:
             return found[0].id
         if found:
             raise BadOption(
-                say("runs.phase_names.ambiguous", wanted=wanted, listed=_listed(found)),
+                say(
+                    "runs.phase_names.ambiguous",
+                    wanted=wanted,
+                    listed=" or ".join(f"{phase.label} ({phase.id})" for phase in found),
+                ),
                 hint=say("runs.phase_names.name_one_by_its_id"),
             )
     raise BadOption(
         say("runs.phase_names.no_such_phase", wanted=wanted),
         hint=say("runs.phase_names.name_a_phase"),
-        details=_all(phases),
+        details=tuple(f"{phase.id:<20} {phase.label}" for phase in phases),
     )
 
 
@@ -78,14 +82,6 @@ def _words(phase: AnyPhase) -> set[str]:
         for start in range(len(words))
         for end in range(start + 1, len(words) + 1)
     }
-
-
-def _listed(phases: Sequence[AnyPhase]) -> str:
-    return " or ".join(f"{phase.label} ({phase.id})" for phase in phases)
-
-
-def _all(phases: Sequence[AnyPhase]) -> tuple[str, ...]:
-    return tuple(f"{phase.id:<20} {phase.label}" for phase in phases)
 
 
 # -- stopping after a phase

@@ -18,7 +18,7 @@ from forge_bot.lazy_regex import lazy_regex
 from forge_bot.project.detected_commands import ENV, Command
 from forge_bot.runs.installation import Foundation, Installation, remove_bytecode, remove_leftovers
 from forge_bot.runs.late_files import finish_files
-from forge_bot.runs.notifications import CommandBegan, CommandEnded, Message, Notify
+from forge_bot.runs.notifications import CommandBegan, CommandEnded, Message, Notify, warning
 from forge_bot.runs.project_sandbox import ProjectSandbox
 from forge_bot.runs.python_setup_steps import Step
 from forge_bot.runs.registry_credentials import (
@@ -120,7 +120,7 @@ class Project:
         try:
             return self._installed(commands, mark)
         except _SetupKilled as killed:
-            self.tell(Message(text=str(killed), kind="warning"))
+            self.tell(warning(str(killed)))
             return self._installed(commands, mark, first=False)
 
     def _installed(
@@ -132,8 +132,9 @@ class Project:
         for (argv, network), trusted in self._steps(commands, tree):
             secret = self._credentials if trusted else {}
             if self._credentials and network and not trusted and not runs_nothing(argv):
-                text = say("runs.project.gets_no_credentials", command=" ".join(argv))
-                self.tell(Message(text=text))
+                self.tell(
+                    Message(text=say("runs.project.gets_no_credentials", command=" ".join(argv)))
+                )
             result, _ = self._one(
                 CommandName.SETUP, argv, tree, network=network, secret=secret, first=first
             )
@@ -330,12 +331,15 @@ class Project:
         if not command.ours or not is_usage_error(result):
             return result, output
         self._refused.add(command.argv)
-        text = say(
-            "runs.project.does_not_know_our_arguments",
-            command=" ".join(command.argv),
-            ours=" ".join(command.ours),
+        self.tell(
+            Message(
+                text=say(
+                    "runs.project.does_not_know_our_arguments",
+                    command=" ".join(command.argv),
+                    ours=" ".join(command.ours),
+                )
+            )
         )
-        self.tell(Message(text=text))
         return self._one(name, (*command.plain, *more), place)
 
     def _one(
@@ -366,8 +370,7 @@ class Project:
         if outcome.killed and setting_up and first:
             raise _SetupKilled(say("runs.project.setup_begins_anew", command=" ".join(argv)))
         if outcome.killed and not setting_up:
-            text = say("runs.project.runs_once_more", command=" ".join(argv))
-            self.tell(Message(text=text, kind="warning"))
+            self.tell(warning(say("runs.project.runs_once_more", command=" ".join(argv))))
             self.tidy(place)
             outcome = self.sandbox.run(box, words)
         if outcome.exit_code != 0 and outcome.cannot_judge:

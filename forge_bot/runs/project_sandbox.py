@@ -9,7 +9,7 @@ from pathlib import Path
 from forge_bot.errors import Interrupted
 from forge_bot.git import Repository, Tree
 from forge_bot.knowledge.profile import Profile
-from forge_bot.runs.notifications import Message, Notify
+from forge_bot.runs.notifications import Notify, warning
 from forge_bot.runs.run_paths import RunPaths
 from forge_bot.sandbox.backends import cannot_judge, choose, run
 from forge_bot.sandbox.box import BackendName, Box, CommandOutcome, ResourceLimits
@@ -47,12 +47,17 @@ class ProjectSandbox:
                 text = say("runs.project_sandbox.switched_off")
                 if self.profile.commands.setup:
                     text = f"{text} {say('runs.project_sandbox.setup_without_a_proxy')}"
-                self.tell(Message(text=text, kind="warning"))
+                self.tell(warning(text))
             elif lacking := cannot_judge(self._backend):
-                text = say(
-                    "runs.project_sandbox.cannot_judge", backend=self._backend, lacking=lacking
+                self.tell(
+                    warning(
+                        say(
+                            "runs.project_sandbox.cannot_judge",
+                            backend=self._backend,
+                            lacking=lacking,
+                        )
+                    )
                 )
-                self.tell(Message(text=text, kind="warning"))
         return self._backend
 
     def try_out(self) -> None:

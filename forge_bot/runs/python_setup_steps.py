@@ -192,7 +192,9 @@ def _by_pip(
     # not build it again.
     known = _installed(environment)
     names = [
-        f"{known[place]}{extras}" for path, extras in own if (place := _at(tree, path)) in known
+        f"{known[place]}{extras}"
+        for path, extras in own
+        if (place := (tree / path).resolve().as_uri()) in known
     ]
     if names:
         yield (*install, *quiet, *names), True
@@ -240,10 +242,6 @@ def _build_needs(manifest: str) -> list[str]:
     beyond = ["editables"] if any(each.startswith(_BEYOND) for each in needs) else []
     # A path is the project's own code, and an option none of ours.
     return [each for each in (*needs, *beyond) if not each.startswith("-") and "file:" not in each]
-
-
-def _at(tree: Path, path: str) -> str:
-    return (tree / path).resolve().as_uri()
 
 
 def _installed(environment: Path) -> dict[str, str]:

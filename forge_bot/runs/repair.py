@@ -4,7 +4,6 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import Any, cast
 
 from pydantic import ValidationError
@@ -51,7 +50,7 @@ def repair(repository: Repository, info: RunInfo, config: Config) -> Repaired:
     """
     with held_tree(repository, info) as (places, tree, _):
         record = f"{SPECS}/{info.name}/{REPORTS}"
-        damaged = _content(tree.path / record)
+        damaged = (tree.path / record).read_bytes() if (tree.path / record).is_file() else b""
         head = tree.head()
         committed = repository.read(head.commit, record) or b""
         # What is missing at the end of the file comes back from the last commit when the run is
@@ -90,10 +89,6 @@ def _put_back(repository: Repository, tree: Tree, run: str, commit: str) -> Repa
     missing = (path for path in files if not (tree.path / path).exists())
     tree.restore(commit, tuple(dict.fromkeys((f"{folder}/{REPORTS}", *missing))))
     return Repaired(commit=commit)
-
-
-def _content(path: Path) -> bytes:
-    return path.read_bytes() if path.is_file() else b""
 
 
 def _readable(repository: Repository, config: Config, run: str, raw: bytes) -> bool:

@@ -42,8 +42,9 @@ def with_flaky_tests(
             names = newly_red(before, result)
             if names and len(names) <= MOST_RERUN:
                 count = f"{len(names)} tests are" if len(names) > 1 else "A test is"
-                text = f"{count} newly red and run again, before and after the change."
-                project.tell(Message(text=text))
+                project.tell(
+                    Message(text=f"{count} newly red and run again, before and after the change.")
+                )
             known = _known_flaky(run.repository) if names else ()
             again = flaky_tests(before, result, _Runs(result, project, base).run, known)
             found.append(result.model_copy(update=again._asdict()) if any(again) else result)

@@ -3,8 +3,6 @@
 from contextlib import suppress
 from datetime import datetime
 
-from pydantic import TypeAdapter, ValidationError
-
 from forge_bot.engine import Action, Pipeline, Report, SpawnAgent, State, advance, fold, next_action
 from forge_bot.engine.reports import (
     AgentFailed,
@@ -27,6 +25,7 @@ from forge_bot.settings import Config
 from forge_bot.settings.instructions import Rules
 from forge_bot.settings.load_pipeline import load_pipeline
 from forge_bot.store import Request, Workspace, read_request, write_whole
+from forge_bot.store.kept_files import read_kept
 from forge_bot.store.run_folder import REPORTS, STATE
 from forge_bot.values import Frozen
 
@@ -41,9 +40,6 @@ class _Touched(Frozen):
 
     key: str
     paths: tuple[str, ...]
-
-
-_TOUCHED: TypeAdapter[_Touched] = TypeAdapter(_Touched)
 
 
 class Run:
@@ -213,10 +209,7 @@ class Run:
         )
 
     def _touched(self, report: Report) -> tuple[str, ...]:
-        try:
-            known = _TOUCHED.validate_json(self.places.touched.read_bytes())
-        except (OSError, ValidationError):
-            known = None
+        known = read_kept(self.places.touched, _Touched)
         if known is not None and known.key == report.key:
             return known.paths
         # Without that note (a state folder that is gone) what lies in the tree is the work that was

@@ -36,7 +36,7 @@ from forge_bot.runs.inquiry import Inquiry, InquiryArguments, ended, inquire, lo
 from forge_bot.runs.kept_profiles import profile_at
 from forge_bot.runs.local_host import LocalHost, project_of
 from forge_bot.runs.local_user import local_user
-from forge_bot.runs.notifications import Explained, Message, Notify, StoppedBefore
+from forge_bot.runs.notifications import Explained, Message, Notify, StoppedBefore, warning
 from forge_bot.runs.open_pull_request import OpenPullRequest
 from forge_bot.runs.open_run import open_run
 from forge_bot.runs.outcome import Outcome
@@ -134,12 +134,7 @@ class Session:
             self.tell(Explained(answer=found.answer))
             return Outcome.DONE
         if found.stop is StopReason.BUDGET:
-            self.tell(
-                Message(
-                    text=say("runs.session.budget_is_used_up", message=found.message),
-                    kind="warning",
-                )
-            )
+            self.tell(warning(say("runs.session.budget_is_used_up", message=found.message)))
             return Outcome.BUDGET
         return Outcome.FAILED
 
@@ -197,26 +192,28 @@ class Session:
             push_run(run, offered(run))
         except GitFailed as error:
             self.tell(
-                Message(
-                    text=say(
+                warning(
+                    say(
                         "runs.session.record_not_pushed",
                         message=error.message,
                         way_out=advice_at_terminal(error),
-                    ),
-                    kind="warning",
+                    )
                 )
             )
 
     def _keep_record(self, run: Run, *, push: bool) -> None:
         kept = keep_run(run, push=push)
         if kept.trouble:
-            text = say(
-                "runs.session.record_is_on_its_branch",
-                name=run.name,
-                branch=run.state.branch,
-                trouble=kept.trouble,
+            self.tell(
+                warning(
+                    say(
+                        "runs.session.record_is_on_its_branch",
+                        name=run.name,
+                        branch=run.state.branch,
+                        trouble=kept.trouble,
+                    )
+                )
             )
-            self.tell(Message(text=text, kind="warning"))
 
     def local_host(
         self,
@@ -332,9 +329,7 @@ class TerminalHost:
                 yield report
             self.session.explained(ended(self.run, inquiry, self.session.tell))
         except ForgeError as error:
-            self.session.tell(
-                Message(text=f"{error.message} {advice_at_terminal(error)}", kind="warning")
-            )
+            self.session.tell(warning(f"{error.message} {advice_at_terminal(error)}"))
 
 
 def outcome_of(action: Action) -> Outcome:

@@ -17,7 +17,7 @@ from forge_bot.engine.reports import (
     CallOutcome,
     CallsRequested,
     RequestedCall,
-    key_of,
+    head_of,
 )
 from forge_bot.engine.state import CallRecord, CallStatus
 from forge_bot.git import blob_id
@@ -61,9 +61,7 @@ def calls_requested(
     name = f"{CALLS}{number}.json"
     raw = run.workspace.write(name, document(calls))
     return CallsRequested(
-        key=key_of(action_id, task),
-        at=run.now(),
-        action_id=action_id,
+        **head_of(action_id, run.now(), task),
         phase=phase,
         task=task,
         calls=calls,
@@ -143,9 +141,7 @@ def _ended(
         f"{code_block(text)}\n",
     )
     return CallEnded(
-        key=action.action_id,
-        at=run.now(),
-        action_id=action.action_id,
+        **head_of(action.action_id, run.now()),
         artifact=call.artifact,
         index=call.index,
         outcome=outcome,

@@ -3,16 +3,16 @@
 import hashlib
 import platform
 import re
-from contextlib import suppress
 from pathlib import Path
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from forge_bot.git import Repository
 from forge_bot.lazy_regex import lazy_regex
 from forge_bot.runs.run_paths import run_paths
 from forge_bot.sentences import say
 from forge_bot.store import write_whole
+from forge_bot.store.kept_files import read_kept
 from forge_bot.values import Frozen
 
 _HOST = lazy_regex(r"\w+://|[\w.-]+@[\w.-]+:")
@@ -40,9 +40,7 @@ class TemporalPlace(Frozen):
 
 def place_of(repository: Repository, run: str) -> TemporalPlace | None:
     """Return the server that leads the run; None for a local run."""
-    with suppress(OSError, ValidationError):
-        return TemporalPlace.model_validate_json(_note(repository, run).read_bytes())
-    return None
+    return read_kept(_note(repository, run), TemporalPlace)
 
 
 def keep_place(repository: Repository, run: str, place: TemporalPlace) -> None:

@@ -163,14 +163,11 @@ def _of_scripts(words: Words, wanted: Sequence[TestPlace], script: str) -> Words
     handed = runner_words(words, script)
     if handed is None:
         return None
-    titles = dict.fromkeys(_pattern(place.name) for place in wanted if place.name)
+    titles = dict.fromkeys(
+        ".*".join(map(literal, _OPEN.split(place.name))) for place in wanted if place.name
+    )
     paths = dict.fromkeys(place.path for place in wanted)
     return (*handed, *paths, *(("-t", "|".join(titles)) if titles else ()))
-
-
-def _pattern(title: str) -> str:
-    """Return a pattern of JavaScript for a title of the source, in which values are left open."""
-    return ".*".join(map(literal, _OPEN.split(title)))
 
 
 def is_listed(title: str, output: str) -> bool:

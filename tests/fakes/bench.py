@@ -33,7 +33,7 @@ from forge_bot.engine.reports import (
     Report,
     RunFlags,
     RunStarted,
-    key_of,
+    head_of,
 )
 from forge_bot.engine.state import State
 from forge_bot.settings.load_pipeline import load_pipeline
@@ -177,9 +177,7 @@ class Bench:
         )
         return self.tell(
             ArtifactWritten(
-                key=key_of(action.action_id, task),
-                at=self.now(),
-                action_id=action.action_id,
+                **head_of(action.action_id, self.now(), task),
                 phase=action.phase,
                 task=task,
                 artifact=artifact,
@@ -204,12 +202,9 @@ class Bench:
         action = self.action
         assert isinstance(action, SpawnAgent), action
         task = action.parallel_task_ids[0] if action.parallel_task_ids else None
-        key = key_of(action.action_id, task)
         return self.tell(
             AgentFailed(
-                key=key,
-                at=self.now(),
-                action_id=action.action_id,
+                **head_of(action.action_id, self.now(), task),
                 phase=action.phase,
                 task=task,
                 reason=reason,

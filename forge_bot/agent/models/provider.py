@@ -219,7 +219,7 @@ class ProviderModel:
             async with self._model as model:
                 return await model_request(
                     model,
-                    _history(call.messages, marked=self._wants_marks()),
+                    _history(call.messages, marked=self._model.system in _MARKED),
                     model_settings=self._request_settings(call),
                     model_request_parameters=self._parameters(call),
                 )
@@ -292,10 +292,6 @@ class ProviderModel:
             instruction_parts=[InstructionPart(content="\n\n".join(system))],
             allow_text_output=True,
         )
-
-    def _wants_marks(self) -> bool:
-        """Return whether the provider's cache ends only at marked places of the prompt."""
-        return self._model.system in _MARKED
 
     def _elsewhere(self) -> bool:
         """Return whether another server than the provider's own answers."""

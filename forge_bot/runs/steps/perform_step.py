@@ -9,7 +9,7 @@ from pydantic import JsonValue
 from forge_bot.agent.protected_changes import protected_changes
 from forge_bot.engine import Exec
 from forge_bot.engine.phases import StepPhase
-from forge_bot.engine.reports import ActionFailed, ArtifactWritten
+from forge_bot.engine.reports import ActionFailed, ArtifactWritten, head_of
 from forge_bot.engine.step_checks import has_effect
 from forge_bot.engine.step_contracts import (
     ISSUES,
@@ -50,24 +50,16 @@ def step_performed(
     except ForgeError as error:
         if phase.step.required or phase.asks:
             said = " ".join((error.message, *error.details, hint_of(error)))
-            return _failed(action, run, said.strip()), ()
+            return ActionFailed(**head_of(action.action_id, run.now()), message=said.strip()), ()
         text, paths = "null\n", ()
     raw = run.workspace.write(phase.writes, text)
     report = ArtifactWritten(
-        key=action.action_id,
-        at=run.now(),
-        action_id=action.action_id,
+        **head_of(action.action_id, run.now()),
         phase=action.phase,
         artifact=phase.writes,
         blob=blob_id(raw),
     )
     return report, paths
-
-
-def _failed(action: Exec, run: Run, message: str) -> ActionFailed:
-    return ActionFailed(
-        key=action.action_id, at=run.now(), action_id=action.action_id, message=message
-    )
 
 
 class StepPerformer:
