@@ -19,7 +19,6 @@ from forge_bot.runs.snapshot_of_run import RunSnapshot, run_snapshot
 from forge_bot.sentences import say
 from forge_bot.settings import load_config
 from forge_bot.store import SPECS
-from forge_bot.store.kept_files import read_kept
 from forge_bot.store.run_folder import REPORTS, STATE
 
 
@@ -94,7 +93,7 @@ def _is_lost(repository: Repository, place: Path) -> bool:
     """Return whether a folder has an unreadable record that may be the checked-out branch's and not
     over.
     """
-    state = read_kept(place / STATE, State)
+    state = _state(place)
     if state is not None and (state.ended or state.branch != repository.head().branch):
         return False
     reports = place / REPORTS
@@ -119,3 +118,10 @@ def _unreadable(place: Path) -> ReportsDamaged:
         say("client.active_run.record_is_unreadable", name=name),
         hint=say("client.active_run.bring_it_back", name=name, reports=REPORTS, state=STATE),
     )
+
+
+def _state(place: Path) -> State | None:
+    try:
+        return State.model_validate_json((place / STATE).read_bytes())
+    except (OSError, ValidationError):
+        return None

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from forge_bot.git import Repository
+from forge_bot.runs.run_paths import read_kept
 from forge_bot.store import write_whole
-from forge_bot.store.kept_files import read_kept
 from forge_bot.values import Effort, Frozen
 
 

@@ -9,7 +9,7 @@ from forge_bot.agent.tools.placeholders import SERVER_VARIABLES
 from forge_bot.agent.tools.setup import CapabilitySetup
 from forge_bot.errors import BadCapabilities
 from forge_bot.git import Repository
-from forge_bot.runs.run_paths import run_paths
+from forge_bot.runs.run_paths import read_kept, run_paths
 from forge_bot.sentences import say
 from forge_bot.settings import Config
 from forge_bot.settings.capability_file import (
@@ -18,7 +18,6 @@ from forge_bot.settings.capability_file import (
     load_capability_file,
 )
 from forge_bot.store import write_whole
-from forge_bot.store.kept_files import read_kept
 from forge_bot.values import Frozen
 
 if TYPE_CHECKING:

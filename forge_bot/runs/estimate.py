@@ -12,10 +12,9 @@ from pydantic import Field
 
 from forge_bot.errors import WriteFailed
 from forge_bot.git import Repository
-from forge_bot.runs.run_paths import run_paths
+from forge_bot.runs.run_paths import read_kept, run_paths
 from forge_bot.sentences import say
 from forge_bot.store import write_whole
-from forge_bot.store.kept_files import read_kept
 from forge_bot.text_format import several
 from forge_bot.values import Effort, Recorded, Tier, Usage, is_empty
 

@@ -13,11 +13,10 @@ from forge_bot.git import Repository
 from forge_bot.git.own_files import unlock_ref
 from forge_bot.git.revisions import branch_ref, is_branch_name
 from forge_bot.runs.process_signals import this_process
-from forge_bot.runs.run_paths import STARTING, RunPaths, run_paths
+from forge_bot.runs.run_paths import STARTING, RunPaths, read_kept, run_paths
 from forge_bot.settings import state_home
 from forge_bot.store import SPECS, held, write_whole
 from forge_bot.store.atomic_files import LEFTOVER
-from forge_bot.store.kept_files import read_kept
 from forge_bot.store.run_folder import REPORTS
 from forge_bot.values import Frozen
 

@@ -21,9 +21,8 @@ from forge_bot.engine.next_action import held_patch_name
 from forge_bot.engine.state import TaskStatus
 from forge_bot.git import Repository, Tree
 from forge_bot.runs.run import Run
-from forge_bot.runs.run_paths import RunPaths
+from forge_bot.runs.run_paths import RunPaths, read_kept
 from forge_bot.store import write_whole
-from forge_bot.store.kept_files import read_kept
 from forge_bot.text_format import names
 from forge_bot.values import CommandResult, Frozen
 

@@ -15,12 +15,11 @@ from forge_bot.errors import ForgeError
 from forge_bot.git import Repository
 from forge_bot.runs.files_of_run import raw_file
 from forge_bot.runs.find_runs import RunInfo
-from forge_bot.runs.run_paths import run_paths
+from forge_bot.runs.run_paths import read_kept, run_paths
 from forge_bot.settings import load_config
 from forge_bot.settings.config import CONFIG, file_text
 from forge_bot.settings.load_pipeline import pipeline_source
 from forge_bot.store import Content, Workspace, write_whole
-from forge_bot.store.kept_files import read_kept
 from forge_bot.store.run_folder import REPORTS, STATE, state_file
 from forge_bot.values import Frozen, Usage
 

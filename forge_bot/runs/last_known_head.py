@@ -8,8 +8,8 @@ branch or add to the record while an agent works.
 
 from pathlib import Path
 
+from forge_bot.runs.run_paths import read_kept
 from forge_bot.store import Content, write_whole
-from forge_bot.store.kept_files import read_kept
 from forge_bot.values import Frozen
 
 

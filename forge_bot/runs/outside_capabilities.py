@@ -22,9 +22,9 @@ from forge_bot.runs.capability_descriptions import describe_capability
 from forge_bot.runs.capability_setup import setup_of
 from forge_bot.runs.notifications import Notify, warning
 from forge_bot.runs.run import Run
+from forge_bot.runs.run_paths import read_kept
 from forge_bot.sentences import say
 from forge_bot.store import write_whole
-from forge_bot.store.kept_files import read_kept
 from forge_bot.values import CapabilityUse, Frozen
 
 _MOST_DESCRIBED = 30

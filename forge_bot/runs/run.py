@@ -18,14 +18,13 @@ from forge_bot.runs.commit_message import ACTION, subject, trailers
 from forge_bot.runs.kept_status import keep_status
 from forge_bot.runs.last_known_head import LastKnownHead
 from forge_bot.runs.late_files import finish_files, wait_for_files
-from forge_bot.runs.run_paths import RunPaths, run_paths
+from forge_bot.runs.run_paths import RunPaths, read_kept, run_paths
 from forge_bot.runs.standing_rules import rules_at
 from forge_bot.runs.wall_clock import now
 from forge_bot.settings import Config
 from forge_bot.settings.instructions import Rules
 from forge_bot.settings.load_pipeline import load_pipeline
 from forge_bot.store import Request, Workspace, read_request, write_whole
-from forge_bot.store.kept_files import read_kept
 from forge_bot.store.run_folder import REPORTS, STATE
 from forge_bot.values import Frozen
 

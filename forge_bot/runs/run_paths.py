@@ -1,8 +1,11 @@
-"""The paths of a run's files outside git."""
+"""The paths of a run's files outside git, and how those in JSON are read."""
 
 import hashlib
 from functools import lru_cache
 from pathlib import Path
+from typing import TypeVar
+
+from pydantic import BaseModel, ValidationError
 
 from forge_bot.git import Repository
 from forge_bot.settings import state_home
@@ -69,3 +72,14 @@ def paths_in(home: Path, common: Path, run: str) -> RunPaths:
         status=home / "status.json",
         git=common,
     )
+
+
+_Model = TypeVar("_Model", bound=BaseModel)
+
+
+def read_kept(file: Path, model: type[_Model]) -> _Model | None:
+    """Return the value in a file of JSON; None where there is none, or it is broken."""
+    try:
+        return model.model_validate_json(file.read_bytes())
+    except (OSError, ValidationError):
+        return None

@@ -11,24 +11,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from forge_bot import __version__
 from forge_bot.errors import WriteFailed
 from forge_bot.store.atomic_files import write_whole
 
 _Value = TypeVar("_Value")
-
-
-_Model = TypeVar("_Model", bound=BaseModel)
-
-
-def read_kept(file: Path, model: type[_Model]) -> _Model | None:
-    """Return the value in a file of JSON; None where there is none, or it is broken."""
-    try:
-        return model.model_validate_json(file.read_bytes())
-    except (OSError, ValidationError):
-        return None
 
 
 class KeptFile(Generic[_Value]):
