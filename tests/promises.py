@@ -254,6 +254,7 @@ BOT = {
     "bot-label-off": "A label that is taken off stops the run after its step.",
     "bot-closed-stops": "A closed issue stops its run until somebody reopens it or gives a command.",
     "bot-by-hand": "A command by hand counts for who gave it, and stands in the thread.",
+    "bot-edited-question": "An approval of a question that somebody edited does not count.",
     # Walls.
     "bot-worker-without-token": (
         "What runs a model has nothing in it that holds the token, whatever it is called."

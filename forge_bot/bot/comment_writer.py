@@ -2,6 +2,7 @@
 often than GitHub likes.
 """
 
+import re
 from collections.abc import Callable
 from contextlib import suppress
 
@@ -28,8 +29,15 @@ from forge_bot.runs.find_runs import RunInfo
 from forge_bot.runs.publish_result import target_of
 from forge_bot.runs.question import open_question
 from forge_bot.runs.run import Run
+from forge_bot.sentences import say
 from forge_bot.store import SPECS
 from forge_bot.values import Tier
+
+_ATTACHED = re.compile(
+    r"!\[[^\]\n]*\][(\[]|<img\b|https://github\.com/(?:user-attachments/|[^\s/]+/[^\s/]+/(?:assets|files)/)",
+    re.IGNORECASE,
+)
+"""An image, or the address of a file that was dropped into a text on GitHub."""
 
 
 class CommentWriter:
@@ -197,10 +205,16 @@ class CommentWriter:
         }
         # A job that died after it had asked is not a reason to ask twice.
         found = self.thread.written("checkpoint", **marked)
+        if found is not None and found.edited:
+            # It shows another text than ours, or may.
+            if "question-edited" not in self.told:
+                self.say(thread_change_replies.question_edited(self.commands))
+            found = None
         recorded = bool(gate.shown) and gate.shown[-1].digest == gate.digest
         if recorded and found is not None:
             return None
-        if recorded and gate.shown[-1].via.startswith(f"{self.thread_address}#"):
+        told = "question-edited" in self.told
+        if recorded and not told and gate.shown[-1].via.startswith(f"{self.thread_address}#"):
             self.say(
                 thread_change_replies.comment_deleted(what="the comment with the open question")
             )
@@ -306,8 +320,10 @@ def expected_cost(run: Run) -> str:
     return f"{in_words(found)} ({at_once})" if at_once else in_words(found)
 
 
-def removed_text(run: Run) -> str:
-    """The sentence about hidden text that no model gets to see of the request; empty when there is
-    none.
+def unseen_text(run: Run) -> str:
+    """The sentences about what no model gets to see of the request: hidden text, and images; empty
+    when there is none.
     """
-    return sentence(clean(run.request.text).removals)
+    cleaned = clean(run.request.text)
+    images = say("bot.comment_writer.images") if _ATTACHED.search(cleaned.text) else ""
+    return " ".join(filter(None, [sentence(cleaned.removals), images]))

@@ -13,7 +13,7 @@ from forge_bot.agent.models.provider_keys import missing_key
 from forge_bot.agent.redaction import redactor
 from forge_bot.bot import failed_checks, thread_commands
 from forge_bot.bot.closed_issue import asked_since, stopped_by_closing
-from forge_bot.bot.comment_writer import CommentWriter, expected_cost, removed_text
+from forge_bot.bot.comment_writer import CommentWriter, expected_cost, unseen_text
 from forge_bot.bot.comments import command_replies, failure_replies, thread_change_replies
 from forge_bot.bot.comments.reply import CommentReply
 from forge_bot.bot.inspect_commits import CommitInspector
@@ -203,7 +203,7 @@ class Supervisor:
     def _get_acquainted(self, run: Run) -> None:
         if not self.writer.estimate:
             self.writer.estimate = expected_cost(run)
-        self.writer.removed = removed_text(run)
+        self.writer.removed = unseen_text(run)
 
     def _tell_of_closing(self, run: Run, at: datetime, closed: CommentReply | None) -> None:
         """Say once that the run stands because the issue was closed, or goes on nevertheless."""

@@ -71,31 +71,49 @@ def carry_out(
                 _updated(run, spoken, thread, writer)
             case said.Retry(phase=None) if _delivered(run):
                 _mended(run, spoken, thread, writer, strike)
+            case said.Approve() if _read_edited(run, spoken, thread):
+                writer.say(thread_change_replies.question_edited(writer.commands), spoken)
             case command:
                 # Pyright points here at a command that has neither a case nor a report.
                 _told(run, command, spoken, writer)
-    _say_what_was_edited(run, thread, writer, around)
+    _say_what_counts_no_more(run, thread, writer, around)
     return tuple(questions)
 
 
-def _say_what_was_edited(
+def _read_edited(run: Run, spoken: ThreadCommand, thread: Thread) -> bool:
+    """Return whether somebody had changed the comment that showed the version that waits when this
+    approval was given.
+    """
+    gate = run.state.gate
+    if gate is None or not gate.shown:
+        return False
+    via = gate.shown[-1].via
+    question = next((each for each in thread.comments() if each.url == via), None)
+    return (
+        question is not None
+        and question.edited
+        and question.updated_at <= spoken.comment.created_at
+    )
+
+
+def _say_what_counts_no_more(
     run: Run, thread: Thread, writer: CommentWriter, around: JobContext
 ) -> None:
     """Tell the author of the comment that woke this job that it no longer counts, if it was edited
-    after the gate had let it in and before it was carried out.
+    or the author lost the role after the gate had let it in and before it was carried out.
     """
     wake = around.wake
     place = wake.thread or wake.issue
     if wake.comment is None or wake.again:
         return
     comment = next((each for each in thread.comments(place) if each.id == wake.comment), None)
-    if comment is None or not (comment.edited and thread.may_have_written(comment)):
+    if comment is None or (comment.edited and not thread.may_have_written(comment)):
         return
     if any(key.startswith(f"comment-{comment.id}-") for key in run.state.seen):
         return
     verdict = thread.verdict(comment)
     if thread.said(comment) and isinstance(verdict, Denied):
-        text = messages.edited_since(verdict.sentence, thread.inputs.prefix, comment.id)
+        text = messages.counts_no_more(verdict.sentence, thread.inputs.prefix, comment.id)
         writer.answer(comment, place, "confused", text)
 
 

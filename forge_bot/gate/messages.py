@@ -82,8 +82,10 @@ def refusal(refused: Denied, floor: Role, prefix: str, *, labelled: bool = False
     return f"{text}\n\n{REFUSAL_MARK}"
 
 
-def edited_since(reason: str, prefix: str, comment: int) -> str:
-    """A comment was edited between the gate, which let it in, and its being carried out."""
+def counts_no_more(reason: str, prefix: str, comment: int) -> str:
+    """A comment was edited, or its author lost the role, between the gate, which let it in, and
+    its being carried out.
+    """
     said = say("gate.nothing_was_done_begins", reason=reason, prefix=prefix)
     return f"{said}\n\n{reply_mark(comment)}"
 

@@ -167,6 +167,7 @@ def _forbidden(what: str, message: str, headers: Headers) -> GitHubError:
         return PermissionMissing(
             say("github.github_errors.actions_may_not_open_pull_requests", what=what), hint=hint
         )
+    hint = say("github.github_errors.unarchive") if "archived" in message.lower() else None
     # Every response has this header. It is the reason only if GitHub says that the token cannot
     # access the resource.
     named = (
@@ -180,5 +181,6 @@ def _forbidden(what: str, message: str, headers: Headers) -> GitHubError:
     quoted = f" {say('github.github_errors.github_says', message=said)}" if message else ""
     return PermissionMissing(
         say("github.github_errors.forbidden", what=what, needs=needs, quoted=quoted),
+        hint=hint,
         details=(needed,) if needed else (),
     )

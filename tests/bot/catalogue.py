@@ -158,6 +158,7 @@ def every_reply() -> list[CommentReply]:
         ),
         thread_change_replies.issue_gone(LINKS),
         thread_change_replies.label_removed(COMMANDS, label="forge"),
+        thread_change_replies.question_edited(COMMANDS),
         thread_change_replies.issue_closed(COMMANDS, why="not_planned", answer="/approve"),
         thread_change_replies.closed_and_asked(COMMANDS, by="ann"),
         thread_change_replies.base_is_gone(old="main", new="trunk"),

@@ -160,3 +160,20 @@ def test_a_rejection_sends_the_design_back_with_its_notes_and_the_next_version_i
     assert heard(waiting.say("/approve")).code == 0
     assert waiting.state["currentPhaseStatus"] == "completed"
     assert [decision["answer"] for decision in waiting.state["decisions"]] == ["reject", "approve"]
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ("It looks so:\n\n![the page](https://github.com/user-attachments/assets/1)", True),
+        ("The log: [a.txt](https://github.com/user-attachments/files/7/a.txt)", True),
+        ("Write `!` and [a link](https://example.org/picture.png)", False),
+    ],
+)
+def test_whoever_approves_reads_that_no_model_sees_images_and_attached_files(
+    stage: Stage, body: str, *, told: bool
+) -> None:
+    stage.issue.body = body
+    assert stage.label().code == 0
+    (question,) = stage.said("checkpoint")
+    assert ("which no model sees" in question) == told

@@ -293,7 +293,7 @@ def failed(error: ForgeError, links: Links, commands: CommandNames) -> CommentRe
     )
     return failure_reply(
         error.code.lower(),
-        escape.line(error.message, 400),
+        escape.line(f"{error.message[:1].upper()}{error.message[1:]}", 400),
         f"{details}\n{advice}{again}{log} <sub>{escape.code(error.code)}</sub>".lstrip(),
         outcome=Outcome(error.exit_code),
     )

@@ -24,7 +24,7 @@ class RunView(RunFacts):
         default=(), description="workflow files of the patch that waits, which only people can push"
     )
     removed: str = Field(
-        default="", description="the sentence on hidden text that was taken out of the request"
+        default="", description="the sentences on what no model sees of the request"
     )
 
     target: str = Field(

@@ -20,6 +20,17 @@ def comment_deleted(*, what: str) -> CommentReply:
     )
 
 
+def question_edited(commands: CommandNames) -> CommentReply:
+    """Somebody changed the comment with the open question, so an approval may mean another text."""
+    return reply(
+        "question-edited",
+        say("thread.question_edited.headline"),
+        say("thread.question_edited.detail", approve=commands.say("approve")),
+        tone="warning",
+        reaction="confused",
+    )
+
+
 def issue_locked(links: Links) -> CommentReply:
     """Nobody can write into the thread. Said in summary and log, the only places left."""
     detail = say("thread.issue_locked.detail", folder=links.folder)

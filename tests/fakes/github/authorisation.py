@@ -14,6 +14,7 @@ import jwt
 from tests.fakes.github.calls import Call
 from tests.fakes.github.people import App, Role, Token
 from tests.fakes.github.replies import Refused, not_found
+from tests.fakes.github.state import Repository
 
 # What nobody sees without permission, public repository or not.
 _NEVER_PUBLIC = frozenset({"administration", "secrets"})
@@ -75,6 +76,7 @@ def admit(call: Call) -> None:
     repo = call.repo
     if call.token is not None and call.token.app:
         _admit_app(call, call.token, writing=writing)
+        _refuse_archived(repo, writing=writing)
         return
     role = repo.role(call.user)
     if role < Role.READ:
@@ -83,6 +85,10 @@ def admit(call: Call) -> None:
         raise Refused(401, "Requires authentication")
     if role < call.route.role:
         raise Refused(403, _needed(call.route.role))
+    _refuse_archived(repo, writing=writing)
+
+
+def _refuse_archived(repo: Repository, *, writing: bool) -> None:
     if writing and repo.archived:
         raise Refused(403, "Repository was archived so is read-only.")
 

@@ -92,6 +92,10 @@ def admit(repo: Repository, token: Token | None, request: GitRequest) -> None:
         )
         refused.reply.raw = f"remote: {refused}".encode()
         raise refused
+    if request.pushing and repo.archived:
+        archived = Refused(403, "This repository was archived so it is read-only.")
+        archived.reply.raw = f"remote: {archived}".encode()
+        raise archived
 
 
 def may_change_workflows(token: Token) -> str | bool:
