@@ -4,7 +4,13 @@ from collections.abc import Sequence
 
 from forge_bot.bot.comments.next_step import next_move, pull_request_link
 from forge_bot.bot.comments.phase_table import phases
-from forge_bot.bot.comments.reply import CommentReply, reply
+from forge_bot.bot.comments.reply import (
+    CommentReply,
+    first_files,
+    refusal_of,
+    reply,
+    reply_of,
+)
 from forge_bot.bot.comments.run_view import RunView
 from forge_bot.bot.comments.tracking_comment import facts
 from forge_bot.engine.state import Decision, OpenGate
@@ -29,41 +35,28 @@ _MOST_NAMES = 20
 
 def no_run(commands: CommandNames, *, label: str) -> CommentReply:
     """A command where nothing was begun."""
-    begin = say(
-        "replies.no_run.detail", label=escape.code(label), prefix=escape.code(commands.prefix)
-    )
-    return reply("no-run", say("replies.no_run.headline"), begin, reaction="confused")
+    prefix = escape.code(commands.prefix)
+    return refusal_of("replies.no_run", label=escape.code(label), prefix=prefix)
 
 
 def branch_gone(commands: CommandNames, *, tracking: str) -> CommentReply:
     """A command to a run whose branch somebody deleted; `tracking` is the address of its tracking
     comment.
     """
-    detail = say(
-        "replies.branch_gone.detail",
-        tracking=tracking,
-        retry=commands.say("retry"),
-        prefix=escape.code(commands.prefix),
-    )
-    return reply("branch-gone", say("replies.branch_gone.headline"), detail, reaction="confused")
+    retry, prefix = commands.say("retry"), escape.code(commands.prefix)
+    return refusal_of("replies.branch_gone", tracking=tracking, retry=retry, prefix=prefix)
 
 
 def no_budget(view: RunView) -> CommentReply:
     """More money or tokens for a run that nothing limits."""
-    detail = say("replies.no_budget.detail", now=_now(view), prefix=view.commands.prefix)
-    return reply("no-budget", say("replies.no_budget.headline"), detail, reaction="confused")
+    return refusal_of("replies.no_budget", now=_now(view), prefix=view.commands.prefix)
 
 
 def already_running(view: RunView) -> CommentReply:
     """A start where a run is under way."""
-    detail = say(
-        "replies.already_running.detail",
-        branch=view.branch,
-        now=_now(view),
-        abandon=view.commands.say("abandon"),
-    )
-    return reply(
-        "already-running", say("replies.already_running.headline"), detail, reaction="confused"
+    abandon = view.commands.say("abandon")
+    return refusal_of(
+        "replies.already_running", branch=view.branch, now=_now(view), abandon=abandon
     )
 
 
@@ -84,11 +77,8 @@ def ended_already(view: RunView) -> CommentReply:
 
 def nothing_to_answer(view: RunView, *, answer: str) -> CommentReply:
     """An answer while no question is open."""
-    detail = say(
-        "replies.nothing_to_answer.detail", now=_now(view), status=view.commands.say("status")
-    )
-    headline = say("replies.nothing_to_answer.headline", answer=escape.plain(answer, 20))
-    return reply("nothing-to-answer", headline, detail, reaction="confused")
+    status, named = view.commands.say("status"), escape.plain(answer, 20)
+    return refusal_of("replies.nothing_to_answer", now=_now(view), status=status, answer=named)
 
 
 def stale_approval(view: RunView, gate: OpenGate, *, given: str = "") -> CommentReply:
@@ -121,20 +111,13 @@ def stale_approval(view: RunView, gate: OpenGate, *, given: str = "") -> Comment
 
 def already_answered(view: RunView, decision: Decision) -> CommentReply:
     """A second answer to the same question."""
-    headline = say(
-        "replies.already_answered.headline",
+    retry = view.commands.say("retry", _phase_before(view, decision.gate))
+    return refusal_of(
+        "replies.already_answered",
         label=view.label(decision.gate),
         answered=decided(decision),
-    )
-    back = say(
-        "replies.already_answered.back",
-        retry=view.commands.say("retry", _phase_before(view, decision.gate)),
-    )
-    return reply(
-        "already-answered",
-        headline,
-        say("replies.already_answered.detail", now=_now(view), back=back),
-        reaction="confused",
+        now=_now(view),
+        back=say("replies.already_answered.back", retry=retry),
     )
 
 
@@ -144,23 +127,14 @@ def not_offered(view: RunView, gate: OpenGate, *, answer: str) -> CommentReply:
         f"`{view.commands.form(option, gate.digest)}`"
         for option in dict.fromkeys((*gate.options, "abandon"))
     ]
-    headline = say("replies.not_offered.headline", answer=escape.code(answer, 30))
-    return reply(
-        "not-offered",
-        headline,
-        say("replies.not_offered.detail", offered=listed(offered, "words.or")),
-        reaction="confused",
+    return refusal_of(
+        "replies.not_offered", answer=escape.code(answer, 30), offered=listed(offered, "words.or")
     )
 
 
 def notes_missing(commands: CommandNames) -> CommentReply:
     """A rejection without a reason."""
-    return reply(
-        "notes-missing",
-        say("replies.notes_missing.headline"),
-        say("replies.notes_missing.detail", reject=commands.form("reject")),
-        reaction="confused",
-    )
+    return refusal_of("replies.notes_missing", reject=commands.form("reject"))
 
 
 # -- being told, and asked
@@ -190,10 +164,7 @@ def asked_for_cost(view: RunView) -> CommentReply:
 
 def resumed(view: RunView, *, by: str) -> CommentReply:
     """A stopped run continues."""
-    detail = say("replies.resumed.detail", now=_now(view))
-    return reply(
-        "resumed", say("replies.resumed.headline", by=escape.code(by)), detail, reaction="rocket"
-    )
+    return reply_of("replies.resumed", "resumed", "rocket", now=_now(view), by=escape.code(by))
 
 
 def cannot(commands: CommandNames, error: ForgeError) -> CommentReply:
@@ -223,52 +194,35 @@ def fixing(view: RunView, *, checks: Sequence[str], round_: int, most: int) -> C
     """Checks of the pull request failed, and the run works on them, or asks a person after the last
     round.
     """
-    named = listed([escape.code(name, 60) for name in checks[:5]])
+    named, now = listed([escape.code(name, 60) for name in checks[:5]]), _now(view)
     if round_ > most:
-        headline, detail = (
-            say("replies.fixing.headline_after_the_last"),
-            say("replies.fixing.after_the_last", named=named, count=most, now=_now(view)),
+        return reply_of(
+            "replies.fixing.after_the_last", "fixing", "rocket", count=most, named=named, now=now
         )
-    else:
-        headline, detail = (
-            say("replies.fixing.headline"),
-            say("replies.fixing.detail", named=named, round=round_, most=most, now=_now(view)),
-        )
-    return reply("fixing", headline, detail, reaction="rocket")
+    return reply_of(
+        "replies.fixing", "fixing", "rocket", named=named, round=round_, most=most, now=now
+    )
 
 
 def updated(view: RunView, *, base: str, conflicts: Sequence[str]) -> CommentReply:
     """The base was merged into the run; `conflicts` are files that both changed differently."""
-    name = escape.code(base, 60)
+    name, now = escape.code(base, 60), _now(view)
     if conflicts:
         named = listed([escape.code(path, 100) for path in conflicts[:5]])
-        return reply(
-            "updated",
-            say("replies.updated.headline_of_conflict", name=name),
-            say("replies.updated.conflict", named=named, now=_now(view)),
-            reaction="rocket",
+        return reply_of(
+            "replies.updated.conflict", "updated", "rocket", name=name, named=named, now=now
         )
-    return reply(
-        "updated",
-        say("replies.updated.headline", name=name),
-        say("replies.updated.detail", now=_now(view)),
-        reaction="rocket",
-    )
+    return reply_of("replies.updated", "updated", "rocket", name=name, now=now)
 
 
 def no_fix(view: RunView, *, checks: Sequence[str]) -> CommentReply:
     """No check of the pull request failed in a way that another change could mend."""
     if not checks:
-        return reply(
-            "no-fix",
-            say("replies.no_fix.headline_without_checks"),
-            say("replies.no_fix.without_checks", retry=view.commands.say("retry", _example(view))),
-        )
+        retry = view.commands.say("retry", _example(view))
+        return reply_of("replies.no_fix.without_checks", "no-fix", retry=retry)
     named = listed([escape.code(name, 80) for name in checks[:5]])
-    detail = say(
-        "replies.no_fix.detail", named=named, pull_request=pull_request_link(view, begins=False)
-    )
-    return reply("no-fix", say("replies.no_fix.headline"), detail)
+    link = pull_request_link(view, begins=False)
+    return reply_of("replies.no_fix", named=named, pull_request=link)
 
 
 def _example(view: RunView) -> str:
@@ -279,12 +233,7 @@ def _example(view: RunView) -> str:
 
 def used_up(commands: CommandNames) -> CommentReply:
     """There is more to do, and this run of the workflow starts no further worker."""
-    return reply(
-        "used-up",
-        say("replies.used_up.headline"),
-        say("replies.used_up.detail", retry=commands.say("retry")),
-        tone="important",
-    )
+    return reply_of("replies.used_up", tone="important", retry=commands.say("retry"))
 
 
 def pull_request_by_hand(view: RunView, error: ForgeError, *, url: str) -> CommentReply:
@@ -298,14 +247,11 @@ def pull_request_by_hand(view: RunView, error: ForgeError, *, url: str) -> Comme
             lacking = escape.code(needed.replace("_", "-"), 80)
             why = say("replies.pull_request_by_hand.permission_missing", lacking=lacking)
         case _:
-            why = say(
-                "replies.pull_request_by_hand.in_the_way", said=escape.code(error.message, 300)
-            )
-    detail = say(
-        "replies.pull_request_by_hand.detail", why=why, url=url, offered=escape.code(view.offered)
-    )
-    return reply(
-        "pull-request-by-hand", say("replies.pull_request_by_hand.headline"), detail, tone="warning"
+            said = escape.code(error.message, 300)
+            why = say("replies.pull_request_by_hand.in_the_way", said=said)
+    offered = escape.code(view.offered)
+    return reply_of(
+        "replies.pull_request_by_hand", tone="warning", why=why, url=url, offered=offered
     )
 
 
@@ -327,55 +273,33 @@ def issues_opened(results: Sequence[IssueResult]) -> CommentReply:
 
 def issues_by_hand(view: RunView, *, said: str) -> CommentReply:
     """GitHub did not let us open the issues."""
-    detail = say(
-        "replies.issues_by_hand.detail",
-        said=escape.code(said, 300),
-        issues=view.links.named(ISSUES),
-    )
-    return reply("issues-by-hand", say("replies.issues_by_hand.headline"), detail, tone="warning")
+    words, issues = escape.code(said, 300), view.links.named(ISSUES)
+    return reply_of("replies.issues_by_hand", tone="warning", said=words, issues=issues)
 
 
 def pull_request_over(view: RunView, *, merged: bool) -> CommentReply:
     """The pull request was merged or closed, and there are commits that it does not have."""
-    compare = view.compare(view.state.branch)
-    detail = say(
+    return reply_of(
         "replies.pull_request_over.merged" if merged else "replies.pull_request_over.closed",
+        "pull-request-over",
+        tone="warning",
         pull_request=pull_request_link(view),
         branch=view.branch,
-        compare=compare,
-    )
-    return reply(
-        "pull-request-over",
-        say(
-            "replies.pull_request_over.headline_merged"
-            if merged
-            else "replies.pull_request_over.headline_closed"
-        ),
-        detail,
-        tone="warning",
+        compare=view.compare(view.state.branch),
     )
 
 
 def people_in_conflict(view: RunView, *, files: Sequence[str], aside: str) -> CommentReply:
     """People changed the pull request's branch in another way than the run did."""
-    branch = escape.code(view.offered)
-    named = listed([escape.code(path) for path in files[:5]])
-    if unnamed := files[5:]:
-        named += say("words.and_more_files", count=len(unnamed))
     merge = f"git fetch\ngit switch {view.offered}\ngit pull\ngit merge origin/{aside}"
-    detail = say(
-        "replies.people_in_conflict.detail",
-        named=named,
-        branch=branch,
+    return reply_of(
+        "replies.people_in_conflict",
+        tone="warning",
+        named=first_files(files),
+        branch=escape.code(view.offered),
         aside=escape.code(aside),
         compare=view.links.compare(view.offered, aside),
         commands=code_block(merge),
-    )
-    return reply(
-        "people-in-conflict",
-        say("replies.people_in_conflict.headline", branch=branch),
-        detail,
-        tone="warning",
     )
 
 

@@ -1,6 +1,6 @@
 """The first part of every comment: the state of the run, and whether somebody has to act."""
 
-from forge_bot.bot.comments.reply import CommentReply, reply
+from forge_bot.bot.comments.reply import CommentReply, reply, reply_of
 from forge_bot.bot.comments.run_view import RunView
 from forge_bot.engine.budget import Budget
 from forge_bot.engine.phases import GatePhase, PublishPhase, TaskReviewPhase, TasksPhase
@@ -105,9 +105,9 @@ def _abandoned(view: RunView) -> CommentReply:
         if last is not None and last.answer == "abandon"
         else ""
     )
-    detail = say("progress.abandoned.detail", branch=view.branch, prefix=view.commands.prefix)
-    return reply(
-        "abandoned", say("progress.abandoned.headline", by=by), detail, outcome=Outcome.ABANDONED
+    branch, prefix = view.branch, view.commands.prefix
+    return reply_of(
+        "progress.abandoned", outcome=Outcome.ABANDONED, by=by, branch=branch, prefix=prefix
     )
 
 
@@ -117,9 +117,7 @@ def _abandoned(view: RunView) -> CommentReply:
 
 def _asked(view: RunView, gate: OpenGate) -> CommentReply:
     if "post" in gate.options:
-        return reply(
-            "waiting", say("progress.all_but_done.headline"), say("progress.all_but_done.detail")
-        )
+        return reply_of("progress.all_but_done", "waiting")
     outcome = Outcome.BUDGET if gate.reason is Reason.BUDGET else Outcome.WAITING
     tone = "warning" if gate.reason is not None else "important"
     begin = asked_for(view, gate)

@@ -1,16 +1,20 @@
 """One message of the bot: its text, its form, and the outcome of the invocation."""
 
+from collections.abc import Sequence
 from typing import Literal
 
 from pydantic import Field
 
 from forge_bot.interaction import markers
 from forge_bot.interaction.folded_sections import Tone, alert
+from forge_bot.prompts import escape
 from forge_bot.runs.outcome import Outcome
+from forge_bot.sentences import listed, say
 from forge_bot.values import Frozen
 
 Reaction = Literal["eyes", "rocket", "confused", "+1"]
 """The receipt on the comment that is answered: seen, done, not done, taken."""
+_MOST_FILES = 5
 
 
 class CommentReply(Frozen):
@@ -63,13 +67,44 @@ def reply(
     )
 
 
-def failure_reply(
-    occasion: str,
-    headline: str,
-    detail: str,
+def reply_of(
+    table: str,
+    occasion: str = "",
+    reaction: Reaction = "+1",
+    *,
+    tone: Tone = "note",
+    outcome: Outcome | None = None,
+    **values: object,
+) -> CommentReply:
+    """Return the reply whose `headline` and `detail` stand in a table of sentences. The table is
+    named like the occasion, unless one has several.
+    """
+    name = occasion or table.rpartition(".")[2].replace("_", "-")
+    headline, detail = (say(f"{table}.{part}", **values) for part in ("headline", "detail"))
+    return reply(name, headline, detail, tone=tone, reaction=reaction, outcome=outcome)
+
+
+def refusal_of(
+    table: str, *, tone: Tone = "note", outcome: Outcome | None = None, **values: object
+) -> CommentReply:
+    """Return the reply to what is not done, from a table of sentences."""
+    return reply_of(table, "", "confused", tone=tone, outcome=outcome, **values)
+
+
+def failure_of(
+    table: str,
+    occasion: str = "",
     *,
     outcome: Outcome = Outcome.FAILED,
     tone: Tone = "caution",
+    **values: object,
 ) -> CommentReply:
-    """Return the reply to something that went wrong."""
-    return reply(occasion, headline, detail, tone=tone, reaction="confused", outcome=outcome)
+    """Return the reply to something that went wrong, from a table of sentences."""
+    return reply_of(table, occasion, "confused", tone=tone, outcome=outcome, **values)
+
+
+def first_files(paths: Sequence[str]) -> str:
+    """Return the first paths as code, and how many more there are."""
+    named = listed([escape.code(path) for path in paths[:_MOST_FILES]])
+    more = len(paths) - _MOST_FILES
+    return named + say("words.and_more_files", count=more) if more > 0 else named

@@ -2,7 +2,13 @@
 
 from collections.abc import Sequence
 
-from forge_bot.bot.comments.reply import CommentReply, failure_reply, reply
+from forge_bot.bot.comments.reply import (
+    CommentReply,
+    failure_of,
+    refusal_of,
+    reply,
+    reply_of,
+)
 from forge_bot.interaction.command_names import CommandNames
 from forge_bot.interaction.commit_links import Links
 from forge_bot.prompts import escape
@@ -12,12 +18,7 @@ from forge_bot.sentences import say
 
 def comment_deleted(*, what: str) -> CommentReply:
     """A comment of the bot is gone."""
-    detail = say("thread.comment_deleted.detail")
-    return reply(
-        "comment-deleted",
-        say("thread.comment_deleted.headline", what=escape.plain(what, 60)),
-        detail,
-    )
+    return reply_of("thread.comment_deleted", what=escape.plain(what, 60))
 
 
 def question_edited(commands: CommandNames) -> CommentReply:
@@ -33,45 +34,30 @@ def question_edited(commands: CommandNames) -> CommentReply:
 
 def issue_locked(links: Links) -> CommentReply:
     """Nobody can write into the thread. Said in summary and log, the only places left."""
-    detail = say("thread.issue_locked.detail", folder=links.folder)
-    return failure_reply(
-        "issue-locked", say("thread.issue_locked.headline"), detail, outcome=Outcome.REFUSED
-    )
+    return failure_of("thread.issue_locked", outcome=Outcome.REFUSED, folder=links.folder)
 
 
 def issue_transferred(links: Links, *, to: str) -> CommentReply:
     """The issue belongs to another repository now."""
-    detail = say("thread.issue_transferred.detail", to=escape.line(to, 200), folder=links.folder)
-    return failure_reply(
-        "issue-transferred",
-        say("thread.issue_transferred.headline"),
-        detail,
-        outcome=Outcome.REFUSED,
-    )
+    place, folder = escape.line(to, 200), links.folder
+    return failure_of("thread.issue_transferred", outcome=Outcome.REFUSED, to=place, folder=folder)
 
 
 def issue_gone(links: Links) -> CommentReply:
     """The issue was deleted, or can no longer be seen."""
-    detail = say("thread.issue_gone.detail", folder=links.folder)
-    return failure_reply(
-        "issue-gone", say("thread.issue_gone.headline"), detail, outcome=Outcome.REFUSED
-    )
+    return failure_of("thread.issue_gone", outcome=Outcome.REFUSED, folder=links.folder)
 
 
 def label_removed(commands: CommandNames, *, label: str) -> CommentReply:
     """The label that started the run was taken off while it was at work: a wish to stop."""
-    detail = say(
-        "thread.label_removed.detail",
+    return failure_of(
+        "thread.label_removed",
+        tone="note",
+        outcome=Outcome.WAITING,
         work_is_safe=say("words.work_is_safe"),
         retry=commands.say("retry"),
         abandon=commands.say("abandon"),
-    )
-    return failure_reply(
-        "label-removed",
-        say("thread.label_removed.headline", label=escape.code(label)),
-        detail,
-        tone="note",
-        outcome=Outcome.WAITING,
+        label=escape.code(label),
     )
 
 
@@ -107,12 +93,8 @@ def closed_and_asked(commands: CommandNames, *, by: str) -> CommentReply:
 
 def repository_renamed(commands: CommandNames, *, old: str, new: str) -> CommentReply:
     """The repository has another name now."""
-    detail = say("thread.repository_renamed.detail", again=commands.again)
-    return reply(
-        "repository-renamed",
-        say("thread.repository_renamed.headline", old=escape.code(old), new=escape.code(new)),
-        detail,
-    )
+    before, after = escape.code(old), escape.code(new)
+    return reply_of("thread.repository_renamed", again=commands.again, old=before, new=after)
 
 
 def base_is_gone(*, old: str, new: str) -> CommentReply:
@@ -157,13 +139,8 @@ def edited_since(*, command: str) -> CommentReply:
     """Title or text of the issue were edited after the command, and what stood there before is not
     known.
     """
-    return reply(
-        "edited-since",
-        say("thread.edited_since.headline"),
-        say("thread.edited_since.detail", command=command),
-        tone="warning",
-        reaction="confused",
-        outcome=Outcome.WAITING,
+    return refusal_of(
+        "thread.edited_since", tone="warning", outcome=Outcome.WAITING, command=command
     )
 
 
@@ -181,14 +158,13 @@ def label_ignored(
         )
         for name, by in labels
     )
-    detail = say(
-        "thread.label_ignored.detail",
+    return reply_of(
+        "thread.label_ignored",
         role=escape.plain(role),
         named=named,
         abandon=commands.say("abandon"),
         prefix=commands.prefix,
     )
-    return reply("label-ignored", say("thread.label_ignored.headline"), detail, tone="note")
 
 
 def asked_too_much(commands: CommandNames, *, notes: Sequence[str]) -> CommentReply:
@@ -196,5 +172,4 @@ def asked_too_much(commands: CommandNames, *, notes: Sequence[str]) -> CommentRe
     money is spent.
     """
     said = "".join(f"\n- {escape.line(note, 400)}" for note in notes[:5])
-    detail = say("thread.asked_too_much.detail", abandon=commands.say("abandon"), said=said)
-    return reply("asked-too-much", say("thread.asked_too_much.headline"), detail)
+    return reply_of("thread.asked_too_much", abandon=commands.say("abandon"), said=said)
