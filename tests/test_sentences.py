@@ -93,6 +93,8 @@ _NOT_FOR_PEOPLE = {
     "sandbox/box: is not the name of something inside the work tree",
 }
 """What the code of these rooms says to programs, or into the output of commands."""
+_GIVEN_BY: dict[str, set[str]] = {"say": set(), "errand": {"repository"}}
+"""The functions that say a sentence by its name, with the values that they give by themselves."""
 _REPLIES = {"reply_of", "refusal_of", "failure_of"}
 _FORM_OF_REPLY = {"tone", "outcome"}
 _WORD = re.compile(r"[A-Za-z][a-z']+")
@@ -155,14 +157,16 @@ def says() -> tuple[ast.Call, ...]:
     return tuple(
         node
         for node in nodes()
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "say"
+        if isinstance(node, ast.Call) and node.args and name_of(node.func) in _GIVEN_BY
+        if name_of(node.func) != "say" or isinstance(node.func, ast.Name)
     )
 
 
 def calls() -> Iterator[tuple[set[str], set[str]]]:
     """Each call: the names it may say, none where a table has them, and the values it gives."""
     for node in says():
-        yield names_in(node.args[0]), {str(each.arg) for each in node.keywords}
+        given = {str(each.arg) for each in node.keywords}
+        yield names_in(node.args[0]), given | _GIVEN_BY[name_of(node.func)]
 
 
 @cache

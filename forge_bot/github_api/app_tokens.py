@@ -8,8 +8,8 @@ from datetime import datetime, timedelta
 from pydantic import Field
 
 from forge_bot.errors import BadOption, NotOnGitHub, TokenRefused
-from forge_bot.github_api.json_models import JsonModel
 from forge_bot.github_api.request_runner import ApiRequest, AppIdentity, RequestRunner
+from forge_bot.github_api.types import FromGitHub
 from forge_bot.sentences import say
 
 APP_ID, APP_KEY = "FORGE_BOT_APP_ID", "FORGE_BOT_APP_KEY"
@@ -18,11 +18,11 @@ _LEAST_LEFT = timedelta(minutes=30)
 _PATIENCE = 10.0
 
 
-class _InstallationWire(JsonModel):
+class _InstallationWire(FromGitHub):
     id: int
 
 
-class _TokenWire(JsonModel):
+class _TokenWire(FromGitHub):
     token: str
     expires_at: datetime = Field(strict=False)
 

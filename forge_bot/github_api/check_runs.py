@@ -7,12 +7,12 @@ from urllib.error import URLError
 from urllib.parse import urlsplit
 from urllib.request import urlopen
 
+from pydantic import AliasChoices, Field
+
 from forge_bot.errors import NotOnGitHub, PermissionMissing
-from forge_bot.github_api.json_models_code import ChecksWire, CombinedWire, PullWire
-from forge_bot.github_api.request_runner import PAGE, ApiRequest, RepositoryRequests
-from forge_bot.github_api.types import FailedCheck
+from forge_bot.github_api.request_runner import PAGE, RepositoryRequests
+from forge_bot.github_api.types import FailedCheck, FromGitHub, PullRequest
 from forge_bot.lazy_regex import lazy_regex
-from forge_bot.sentences import say
 
 _SUCCEEDED = frozenset({"success", "neutral", "skipped"})
 _MOST_LOGS = 5
@@ -26,31 +26,33 @@ _STAMP = lazy_regex(r"^\ufeff?\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z ", re.MULTILI
 _COLOUR = lazy_regex(r"\x1b\[[0-9;]*m")
 
 
+class _Checks(FromGitHub):
+    """The check runs of a commit, or its statuses."""
+
+    found: list[FailedCheck] = Field(validation_alias=AliasChoices("check_runs", "statuses"))
+
+
 def failed_checks(place: RepositoryRequests, number: int) -> tuple[FailedCheck, ...]:
     """Implement GitHub.failed_checks with the check runs and statuses of the head commit."""
-    errand = ApiRequest(
-        say("github.requests.checks_not_read", repository=place.name, number=number), "pull request"
-    )
-    sha = place.ask(errand, "GET", f"/pulls/{number}").read(PullWire).head.sha
+    errand = place.errand("github.requests.checks_not_read", "pull request", number=number)
+    sha = place.ask(errand, "GET", f"/pulls/{number}").read(PullRequest).head_sha
     query = {"filter": "latest", "status": "completed", **PAGE}
     runs = [
         each
         for page in place.pages(errand, f"/commits/{sha}/check-runs", query)
-        for each in page.read(ChecksWire).check_runs
+        for each in page.read(_Checks).found
     ]
     failed = [run for run in runs if run.conclusion not in _SUCCEEDED]
-    logged = {run.id for run in [run for run in failed if run.job][:_MOST_LOGS]}
-    statuses = (
-        place.ask(errand, "GET", f"/commits/{sha}/status", query=PAGE).read(CombinedWire).statuses
-    )
+    logged = {run.id for run in [run for run in failed if run.is_job][:_MOST_LOGS]}
+    statuses = place.ask(errand, "GET", f"/commits/{sha}/status", query=PAGE).read(_Checks).found
     return (
-        *(run.failed(_log(place, run.id) if run.id in logged else "") for run in failed),
-        *(status.failed() for status in statuses if status.state in {"error", "failure"}),
+        *(run.replace(log=_log(place, run.id)) if run.id in logged else run for run in failed),
+        *(status for status in statuses if status.conclusion in {"error", "failure"}),
     )
 
 
 def _log(place: RepositoryRequests, job: int) -> str:
-    errand = ApiRequest(say("github.requests.log_not_read", job=job, repository=place.name), "job")
+    errand = place.errand("github.requests.log_not_read", "job", job=job)
     try:
         return _end_of_log(
             place.ask(errand, "GET", f"/actions/jobs/{job}/logs").headers.get("location", "")

@@ -21,7 +21,7 @@ from forge_bot.errors import (
     StrangeAnswer,
     TokenRefused,
 )
-from forge_bot.github_api.json_models import JsonModel
+from forge_bot.github_api.types import FromGitHub
 from forge_bot.sentences import say
 
 Headers = Mapping[str, str]
@@ -30,7 +30,7 @@ _LIMITED = frozenset({403, 429})
 _UNNAMED = 60
 
 
-class _Wrong(JsonModel):
+class _Wrong(FromGitHub):
     """One field of a 422 response; some operations send only sentences."""
 
     field: str | None = None
@@ -46,7 +46,7 @@ class _Wrong(JsonModel):
         return self.code == "already_exists" or "already exists" in (self.message or "")
 
 
-class _Said(JsonModel):
+class _Said(FromGitHub):
     message: str = ""
     errors: list[_Wrong | str] | str | None = Field(default=None)
 

@@ -6,18 +6,10 @@ from datetime import datetime
 from typing import Self
 from urllib.parse import quote
 
+from pydantic import AliasPath, Field
+
 from forge_bot.errors import GitHubRefused, NotOnGitHub, TextTooLong
 from forge_bot.github_api.check_runs import failed_checks
-from forge_bot.github_api.json_models import (
-    CommentWire,
-    CreatedWire,
-    EditedWire,
-    EventWire,
-    IssueWire,
-    ReactionWire,
-    RoleWire,
-)
-from forge_bot.github_api.json_models_code import PullWire
 from forge_bot.github_api.repository_facts import facts
 from forge_bot.github_api.request_runner import (
     PAGE,
@@ -28,6 +20,7 @@ from forge_bot.github_api.request_runner import (
 from forge_bot.github_api.types import (
     Comment,
     FailedCheck,
+    FromGitHub,
     Issue,
     IssueEvent,
     NewPullRequest,
@@ -52,6 +45,21 @@ _READY = (
     "mutation($input: MarkPullRequestReadyForReviewInput!) { markPullRequestReadyForReview(input:"
     " $input) { clientMutationId } }"
 )
+
+
+class _GivenReaction(FromGitHub):
+    content: str
+    login: str = Field(default="", validation_alias=AliasPath("user", "login"))
+
+
+class _Created(FromGitHub):
+    id: int
+
+
+class _Edited(FromGitHub):
+    last_edited_at: datetime | None = Field(
+        validation_alias=AliasPath("data", "repository", "issue", "lastEditedAt"), strict=False
+    )
 
 
 class GitHub:
@@ -99,24 +107,20 @@ class GitHub:
 
     def issue(self, number: int) -> Issue:
         """Return an issue or pull request by number. Raises NotOnGitHub, MovedElsewhere."""
-        errand = ApiRequest(
-            say("github.requests.issue_not_read", repository=self.name, number=number), "issue"
-        )
-        found = self._place.ask(errand, "GET", f"/issues/{number}").read(IssueWire)
-        self._place.check(errand, found.repository_url, found.html_url)
-        return found.issue()
+        errand = self._place.errand("github.requests.issue_not_read", "issue", number=number)
+        found = self._place.ask(errand, "GET", f"/issues/{number}").read(Issue)
+        self._place.check(errand, found.repository_url, found.url)
+        return found
 
     def issues_of(self, login: str) -> tuple[Issue, ...]:
         """Return the issues that an account opened, closed ones too, without pull requests."""
-        errand = ApiRequest(
-            say("github.requests.issues_not_read", repository=self.name), "repository"
-        )
+        errand = self._place.errand("github.requests.issues_not_read", "repository")
         query = {"creator": login, "state": "all", **PAGE}
         # The redirect of a renamed repository drops the query, so the results are filtered again.
         found = (
-            each.issue()
+            each
             for page in self._place.pages(errand, "/issues", query)
-            for each in page.read(list[IssueWire])
+            for each in page.read(list[Issue])
         )
         return tuple(
             each
@@ -126,76 +130,59 @@ class GitHub:
 
     def open_issue(self, title: str, body: str) -> Issue:
         """Open an issue. Raises TextTooLong before anything is sent, GitHubRefused."""
-        errand = ApiRequest(
-            say("github.requests.issue_not_opened", repository=self.name), "repository"
-        )
+        errand = self._place.errand("github.requests.issue_not_opened", "repository")
         sent = {"title": _title(errand, title), "body": _fitting(errand, body)}
         made = self._place.ask(errand, "POST", "/issues", body=sent)
-        return made.read(IssueWire).issue()
+        return made.read(Issue)
 
     def comments(self, number: int, since_id: int = 0) -> tuple[Comment, ...]:
         """Return the comments with a greater id, in the order of their ids.
 
         None is missing and none occurs twice.
         """
-        errand = ApiRequest(
-            say("github.requests.comments_not_read", repository=self.name, number=number), "issue"
-        )
+        errand = self._place.errand("github.requests.comments_not_read", "issue", number=number)
         found = [
             each
             for page in self._place.pages(errand, f"/issues/{number}/comments")
-            for each in page.read(list[CommentWire])
+            for each in page.read(list[Comment])
         ]
         for first in found[:1]:
-            self._place.check(errand, first.issue_url.rpartition("/issues/")[0], first.html_url)
-        return tuple(
-            each.comment() for each in sorted(found, key=lambda each: each.id) if each.id > since_id
-        )
+            self._place.check(errand, first.issue_url.rpartition("/issues/")[0], first.url)
+        return tuple(each for each in sorted(found, key=lambda each: each.id) if each.id > since_id)
 
     def events(self, number: int) -> tuple[IssueEvent, ...]:
         """Return the events of an issue, oldest first.
 
         They include added and removed labels and changed titles.
         """
-        errand = ApiRequest(
-            say("github.requests.events_not_read", repository=self.name, number=number), "issue"
-        )
+        errand = self._place.errand("github.requests.events_not_read", "issue", number=number)
         pages = self._place.pages(errand, f"/issues/{number}/events")
-        return tuple(each.event_of_issue() for page in pages for each in page.read(list[EventWire]))
+        return tuple(each for page in pages for each in page.read(list[IssueEvent]))
 
     def body_edited_at(self, number: int) -> datetime | None:
         """Return the time of the last edit of an issue's body; None for a body without edits."""
-        errand = ApiRequest(
-            say("github.requests.time_of_edit_not_read", repository=self.name, number=number),
-            "issue",
-        )
+        errand = self._place.errand("github.requests.time_of_edit_not_read", "issue", number=number)
         owner, _, name = self.name.partition("/")
         answer = self._place.graphql(
             errand, _EDITED, {"owner": owner, "name": name, "number": number}
         )
-        return answer.read(EditedWire).last_edited_at
+        return answer.read(_Edited).last_edited_at
 
     def reactions_to_comment(self, comment_id: int) -> tuple[tuple[str, str], ...]:
         """Return the reactions to a comment as pairs of login and reaction name."""
-        errand = ApiRequest(
-            say("github.requests.reactions_not_read", comment=comment_id, repository=self.name),
-            "comment",
+        errand = self._place.errand(
+            "github.requests.reactions_not_read", "comment", comment=comment_id
         )
         pages = self._place.pages(errand, f"/issues/comments/{comment_id}/reactions")
-        found = (each for page in pages for each in page.read(list[ReactionWire]))
-        return tuple((each.user.login, each.content) for each in found if each.user is not None)
+        found = (each for page in pages for each in page.read(list[_GivenReaction]))
+        return tuple((each.login, each.content) for each in found if each.login)
 
     def role(self, login: str) -> RepositoryRole:
         """Return an account's permission here. An account that does not exist has none."""
-        errand = ApiRequest(
-            say("github.requests.role_not_read", login=login, repository=self.name), "account"
-        )
+        errand = self._place.errand("github.requests.role_not_read", "account", login=login)
         try:
-            return (
-                self._place.ask(errand, "GET", f"/collaborators/{quote(login, safe='')}/permission")
-                .read(RoleWire)
-                .role()
-            )
+            path = f"/collaborators/{quote(login, safe='')}/permission"
+            return self._place.ask(errand, "GET", path).read(RepositoryRole)
         except NotOnGitHub:
             return RepositoryRole(role_name="none", permission=Permission.NONE)
 
@@ -204,64 +191,52 @@ class GitHub:
 
         Raises TextTooLong before anything is sent, ConversationLocked.
         """
-        errand = ApiRequest(
-            say("github.requests.comment_not_written", repository=self.name, number=number), "issue"
-        )
+        errand = self._place.errand("github.requests.comment_not_written", "issue", number=number)
         sent = {"body": _fitting(errand, body)}
-        return (
-            self._place.ask(errand, "POST", f"/issues/{number}/comments", body=sent)
-            .read(CommentWire)
-            .comment()
-        )
+        path = f"/issues/{number}/comments"
+        return self._place.ask(errand, "POST", path, body=sent).read(Comment)
 
     def edit_comment(self, comment_id: int, body: str) -> None:
         """Replace the text of one's own comment. Raises TextTooLong, NotOnGitHub."""
-        errand = ApiRequest(
-            say("github.requests.comment_not_changed", comment=comment_id, repository=self.name),
-            "comment",
+        errand = self._place.errand(
+            "github.requests.comment_not_changed", "comment", comment=comment_id
         )
         self._place.ask(
             errand, "PATCH", f"/issues/comments/{comment_id}", body={"body": _fitting(errand, body)}
-        ).read(CreatedWire)
+        ).read(_Created)
 
     def react(self, number: int, reaction: Reaction) -> None:
         """React to an issue. A second call changes nothing."""
-        errand = ApiRequest(
-            say("github.requests.no_reaction_to_issue", repository=self.name, number=number),
-            "issue",
-        )
+        errand = self._place.errand("github.requests.no_reaction_to_issue", "issue", number=number)
         self._place.ask(
             errand, "POST", f"/issues/{number}/reactions", body={"content": reaction.value}
-        ).read(CreatedWire)
+        ).read(_Created)
 
     def react_to_comment(self, comment_id: int, reaction: Reaction) -> None:
         """React to a comment. A second call changes nothing."""
-        errand = ApiRequest(
-            say("github.requests.no_reaction_to_comment", comment=comment_id, repository=self.name),
-            "comment",
+        errand = self._place.errand(
+            "github.requests.no_reaction_to_comment", "comment", comment=comment_id
         )
         self._place.ask(
             errand,
             "POST",
             f"/issues/comments/{comment_id}/reactions",
             body={"content": reaction.value},
-        ).read(CreatedWire)
+        ).read(_Created)
 
     # -- labels
     # ----------------------------------------------------------------------------------------------
 
     def create_label(self, name: str, color: str, description: str) -> bool:
         """Create a label, `color` as six hex digits. Return False if the name exists."""
-        errand = ApiRequest(
-            say("github.requests.label_not_made", label=name, repository=self.name), "repository"
-        )
+        errand = self._place.errand("github.requests.label_not_made", "repository", label=name)
         try:
             self._place.ask(
                 errand,
                 "POST",
                 "/labels",
                 body={"name": name, "color": color, "description": description},
-            ).read(CreatedWire)
+            ).read(_Created)
         except GitHubRefused as refused:
             if refused.exists_already:
                 return False
@@ -276,17 +251,16 @@ class GitHub:
 
         Those of forks are ignored.
         """
-        errand = ApiRequest(
-            say("github.requests.pull_request_not_found", branch=branch, repository=self.name),
-            "repository",
+        errand = self._place.errand(
+            "github.requests.pull_request_not_found", "repository", branch=branch
         )
         query = {"head": f"{self.name.partition('/')[0]}:{branch}", "state": "all", **PAGE}
         # The redirect of a renamed repository drops the query, so the results are filtered again.
         found = [
-            each.pull_request()
+            each
             for page in self._place.pages(errand, "/pulls", query)
-            for each in page.read(list[PullWire])
-            if each.own and each.head.ref == branch
+            for each in page.read(list[PullRequest])
+            if each.own and each.head == branch
         ]
         return max(
             found, key=lambda pull: (pull.state is PullState.OPEN, pull.number), default=None
@@ -297,9 +271,8 @@ class GitHub:
 
         Raises GitHubRefused.
         """
-        errand = ApiRequest(
-            say("github.requests.pull_request_not_opened", branch=new.head, repository=self.name),
-            "repository",
+        errand = self._place.errand(
+            "github.requests.pull_request_not_opened", "repository", branch=new.head
         )
         body = {
             "title": _title(errand, new.title),
@@ -309,9 +282,7 @@ class GitHub:
             "draft": new.draft,
         }
         try:
-            return (
-                self._place.ask(errand, "POST", "/pulls", body=body).read(PullWire).pull_request()
-            )
+            return self._place.ask(errand, "POST", "/pulls", body=body).read(PullRequest)
         except GitHubRefused as refused:
             there = self.pull_request_for(new.head) if refused.exists_already else None
             if there is None or there.state is not PullState.OPEN:
@@ -322,26 +293,20 @@ class GitHub:
         self, number: int, *, title: str | None = None, body: str | None = None
     ) -> PullRequest:
         """Replace the title or the body."""
-        errand = ApiRequest(
-            say("github.requests.pull_request_not_changed", repository=self.name, number=number),
-            "pull request",
+        errand = self._place.errand(
+            "github.requests.pull_request_not_changed", "pull request", number=number
         )
         given = {
             "title": None if title is None else _title(errand, title),
             "body": None if body is None else _fitting(errand, body),
         }
         changed = {name: value for name, value in given.items() if value is not None}
-        return (
-            self._place.ask(errand, "PATCH", f"/pulls/{number}", body=changed)
-            .read(PullWire)
-            .pull_request()
-        )
+        return self._place.ask(errand, "PATCH", f"/pulls/{number}", body=changed).read(PullRequest)
 
     def mark_ready(self, pull: PullRequest) -> None:
         """Mark a draft as ready for review."""
-        errand = ApiRequest(
-            say("github.requests.pull_request_not_ready", repository=self.name, number=pull.number),
-            "pull request",
+        errand = self._place.errand(
+            "github.requests.pull_request_not_ready", "pull request", number=pull.number
         )
         self._place.graphql(errand, _READY, {"input": {"pullRequestId": pull.node_id}})
 
@@ -360,9 +325,8 @@ class GitHub:
 
     def dispatch(self, workflow: str, ref: str, inputs: Mapping[str, str]) -> None:
         """Start a workflow, named by its file name, on a branch."""
-        errand = ApiRequest(
-            say("github.requests.workflow_not_started", workflow=workflow, repository=self.name),
-            "workflow",
+        errand = self._place.errand(
+            "github.requests.workflow_not_started", "workflow", workflow=workflow
         )
         self._place.ask(
             errand,

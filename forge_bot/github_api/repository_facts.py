@@ -1,33 +1,50 @@
 """Read the facts about a repository that doctor checks."""
 
+import base64
+import binascii
 from collections.abc import Sequence
 from typing import TypeVar
 from urllib.parse import quote
 
 from forge_bot.errors import NotOnGitHub, PermissionMissing
-from forge_bot.github_api.json_models import LabelWire, RepositoryWire
-from forge_bot.github_api.json_models_code import (
-    ActionsWire,
-    BranchWire,
-    FileWire,
-    RuleWire,
-    SecretsWire,
-)
 from forge_bot.github_api.request_runner import ApiRequest, RepositoryRequests
-from forge_bot.github_api.types import RepositoryFacts
-from forge_bot.sentences import say
+from forge_bot.github_api.types import FromGitHub, RepositoryFacts, SeenRepository
 
 T = TypeVar("T")
+
+
+class _Rule(FromGitHub):
+    type: str
+
+
+class _Branch(FromGitHub):
+    protected: bool = False
+
+
+class _Actions(FromGitHub):
+    default_workflow_permissions: str
+    can_approve_pull_request_reviews: bool
+
+
+class _Named(FromGitHub):
+    name: str | None = None
+
+
+class _Secrets(FromGitHub):
+    secrets: list[_Named]
+
+
+class _File(FromGitHub):
+    encoding: str
+    content: str
 
 
 def facts(
     place: RepositoryRequests, workflow: str, branches: Sequence[str] = ()
 ) -> RepositoryFacts:
     """Implement GitHub.facts. Facts that the token may not see are left out and named."""
-    errand = ApiRequest(
-        say("github.requests.repository_not_read", repository=place.name), "repository"
-    )
-    about = place.ask(errand, "GET", "").read(RepositoryWire)
+    errand = place.errand("github.requests.repository_not_read", "repository")
+    about = place.ask(errand, "GET", "").read(SeenRepository)
     branch = quote(about.default_branch)
     hidden: list[str] = []
 
@@ -40,22 +57,18 @@ def facts(
 
     def rules_of(name: str) -> list[str]:
         path = f"/rules/branches/{quote(name, safe='')}"
-        return [rule.type for rule in seen("rules", path, list[RuleWire]) or []]
+        return [rule.type for rule in seen("rules", path, list[_Rule]) or []]
 
     rules = rules_of(about.default_branch)
-    guarded = seen("branch", f"/branches/{branch}", BranchWire)
-    actions = seen("what Actions may do", "/actions/permissions/workflow", ActionsWire)
-    secrets = seen("names of secrets", "/actions/secrets?per_page=100", SecretsWire)
+    guarded = seen("branch", f"/branches/{branch}", _Branch)
+    actions = seen("what Actions may do", "/actions/permissions/workflow", _Actions)
+    secrets = seen("names of secrets", "/actions/secrets?per_page=100", _Secrets)
     return RepositoryFacts(
-        full_name=about.full_name,
-        default_branch=about.default_branch,
-        private=about.private,
-        archived=about.archived,
-        has_issues=about.has_issues,
+        **about.model_dump(),
         labels=tuple(
             each.name or ""
             for page in place.pages(errand, "/labels")
-            for each in page.read(list[LabelWire])
+            for each in page.read(list[_Named])
         ),
         protected=bool(rules) or (guarded is not None and guarded.protected),
         rules=tuple(dict.fromkeys(rules)),
@@ -63,17 +76,21 @@ def facts(
         workflow=_file(place, errand, workflow, about.default_branch),
         workflow_permissions=actions and actions.default_workflow_permissions,
         actions_may_open_pulls=actions and actions.can_approve_pull_request_reviews,
-        secrets=secrets and tuple(secret.name for secret in secrets.secrets),
+        secrets=secrets and tuple(secret.name or "" for secret in secrets.secrets),
         hidden=tuple(dict.fromkeys(hidden)),
     )
 
 
 def _file(place: RepositoryRequests, errand: ApiRequest, path: str, branch: str) -> str | None:
+    """Return the text of a file; None where there is none, empty if it cannot be read."""
     try:
-        return (
-            place.ask(errand, "GET", f"/contents/{quote(path)}", query={"ref": branch})
-            .read(FileWire)
-            .text()
-        )
+        answer = place.ask(errand, "GET", f"/contents/{quote(path)}", query={"ref": branch})
     except NotOnGitHub:
         return None
+    found = answer.read(_File)
+    if found.encoding != "base64":
+        return found.content
+    try:
+        return base64.b64decode(found.content).decode(errors="replace")
+    except binascii.Error:
+        return ""

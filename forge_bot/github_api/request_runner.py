@@ -16,7 +16,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from urllib.parse import urlsplit
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
 from forge_bot.errors import (
     BadAddress,
@@ -30,7 +30,7 @@ from forge_bot.errors import (
     TokenRefused,
 )
 from forge_bot.github_api.github_errors import rate_limit_error, refusal_error
-from forge_bot.github_api.json_models import GraphWire, RepositoryWire
+from forge_bot.github_api.types import FromGitHub, SeenRepository
 from forge_bot.sentences import say
 
 if TYPE_CHECKING:
@@ -258,6 +258,15 @@ def _client(address: str, token: str | AppIdentity | None, timeout: int) -> "Git
         raise BadAddress(say("github.request_runner.no_address", address=address)) from None
 
 
+class _GraphError(FromGitHub):
+    message: str
+    type: str = ""
+
+
+class _GraphAnswer(FromGitHub):
+    errors: list[_GraphError] = Field(default_factory=list[_GraphError])
+
+
 class RepositoryRequests:
     """A repository by its name, owner/name. The name is updated if the repository was renamed."""
 
@@ -288,8 +297,12 @@ class RepositoryRequests:
             self.name = name
             return self.caller.ask(errand, verb, f"/repos/{name}{path}", query=query, body=body)
 
+    def errand(self, name: str, thing: str, **values: object) -> ApiRequest:
+        """Return a request in the words of a sentence about the repository."""
+        return ApiRequest(say(name, repository=self.name, **values), thing)
+
     def _current_name(self, errand: ApiRequest) -> str:
-        return self.caller.ask(errand, "GET", f"/repos/{self.name}").read(RepositoryWire).full_name
+        return self.caller.ask(errand, "GET", f"/repos/{self.name}").read(SeenRepository).full_name
 
     def pages(
         self, errand: ApiRequest, path: str, query: Mapping[str, str] = PAGE
@@ -328,7 +341,7 @@ class RepositoryRequests:
         sent = {"query": query, "variables": dict(variables)}
         answer = self.caller.ask(errand, "POST", "/graphql", body=sent)
         what = errand.what
-        for error in answer.read(GraphWire).errors:
+        for error in answer.read(_GraphAnswer).errors:
             if error.type == "NOT_FOUND":
                 raise NotOnGitHub(
                     say("github.github_errors.not_found", what=what, thing=errand.thing)
