@@ -53,20 +53,12 @@ def list_capabilities(folder: Path, source: CapabilityChoice) -> int:
     _servers(setup, catalogue, console)
     for spec in catalogue.specs:
         way = _way(spec, asked=spec.name in catalogue.asked)
-        console.print(
-            f"  [bold]{escape(spec.name)}[/] [dim]{way}[/] {escape(spec.description)}",
-            highlight=False,
-        )
+        console.print(f"  [bold]{escape(spec.name)}[/] [dim]{way}[/] {escape(spec.description)}")
     for name in catalogue.denied:
-        console.print(
-            f"  {say('cli.capability_output.is_denied', name=escape(name))}",
-            highlight=False,
-        )
+        console.print(f"  {say('cli.capability_output.is_denied', name=escape(name))}")
     for problem in catalogue.problems:
         mark = "[red]✗[/]" if problem.broken else "[yellow]![/]"
-        console.print(
-            f"{mark} [bold]{escape(problem.about)}[/] {escape(problem.sentence)}", highlight=False
-        )
+        console.print(f"{mark} [bold]{escape(problem.about)}[/] {escape(problem.sentence)}")
     return _BROKEN if catalogue.broken else 0
 
 
@@ -99,11 +91,11 @@ def try_capability(
         found = _performed(Repository.find(folder), setup, catalogue, wanted, performing)
     else:
         found = complaint or calls.call(wanted, _SHOWN)
-    console.print(escape(found.content), highlight=False)
+    console.print(escape(found.content))
     if found.note:
-        console.print(f"[dim]{escape(found.note)}[/]", highlight=False)
+        console.print(f"[dim]{escape(found.note)}[/]")
     if found.status is not ResultStatus.OK:
-        Console(stderr=True).print(f"{name}: {found.status.value}", highlight=False)
+        Console(stderr=True).print(f"{name}: {found.status.value}")
     return 0 if found.status is ResultStatus.OK else 1
 
 
@@ -127,22 +119,21 @@ def _performed(
     def tell(notice: Notice) -> None:
         if isinstance(notice, RequestStarted):
             said = f"  {escape(notice.capability)} {escape(notice.params)}"
-            console.print(f"[dim]{said}[/]", highlight=False)
+            console.print(f"[dim]{said}[/]")
         elif (
             isinstance(notice, ModelAsked)
             and notice.turn == 1
             and notice.reserved is None
             and budget.tokens is None
         ):
-            console.print(warn_of_price(notice.model).text, highlight=False)
+            console.print(warn_of_price(notice.model).text)
 
     config = load_config(repository.root)
     models = TierModels(config, performing.model)()
     trial = SkillTrial(repository, config, setup, catalogue, models, budget)
     found = trial.perform(wanted, tell)
     console.print(
-        say("cli.capability_output.paid_of_budget", paid=paid(found.usage), limits=limits(budget)),
-        highlight=False,
+        say("cli.capability_output.paid_of_budget", paid=paid(found.usage), limits=limits(budget))
     )
     return found
 
@@ -159,17 +150,13 @@ def _servers(setup: CapabilitySetup, catalogue: ToolCatalogue, console: Console)
     broken = {problem.about for problem in catalogue.broken}
     for name, server in setup.config.mcp_servers.items():
         if server.disabled:
-            console.print(
-                say("cli.capability_output.is_disabled", name=escape(name)), highlight=False
-            )
+            console.print(say("cli.capability_output.is_disabled", name=escape(name)))
             continue
         facts = [_place(setup, name)] if isinstance(server, MCPServerConfig) else ["over HTTP"]
         if variables := variables_of(server):
             facts.append(f"given {', '.join(variables)}")
         mark = "[red]✗[/]" if name in broken else "[green]✓[/]"
-        console.print(
-            f"{mark} [bold]{escape(name)}[/] [dim]{escape('; '.join(facts))}[/]", highlight=False
-        )
+        console.print(f"{mark} [bold]{escape(name)}[/] [dim]{escape('; '.join(facts))}[/]")
 
 
 def _place(setup: CapabilitySetup, name: str) -> str:
@@ -217,12 +204,11 @@ def _agreed(wanted: CapabilityRequest, console: Console, *, yes: bool) -> bool:
             capability=escape(wanted.capability),
             digest=digest,
             params=escape(wanted.params),
-        ),
-        highlight=False,
+        )
     )
     if yes:
         return True
     if not sys.stdin.isatty():
-        Console(stderr=True).print(say("cli.capability_output.nothing_was_called"), highlight=False)
+        Console(stderr=True).print(say("cli.capability_output.nothing_was_called"))
         return False
     return typer.confirm(say("cli.capability_output.call_it"))

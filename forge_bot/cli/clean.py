@@ -24,14 +24,14 @@ def clean(folder: Path, *, remove: bool) -> int:
         return 0
     for left in found:
         stays = f"  [dim]stays: {escape(left.kept_because)}[/]" if left.kept_because else ""
-        console.print(f"{size(left.size):>9}  {escape(left.run)}{stays}", highlight=False)
+        console.print(f"{size(left.size):>9}  {escape(left.run)}{stays}")
     removable = [left for left in found if not left.kept_because]
     if not removable:
         console.print(say("cli.clean.nothing_can_be_removed"))
         return 0
     total = size(sum(left.size for left in removable))
     if not _agreed(say("cli.clean.remove_them", size=total, runs=len(removable)), agreed=remove):
-        console.print(say("cli.clean.nothing_was_removed"), highlight=False)
+        console.print(say("cli.clean.nothing_was_removed"))
         return 0
     _remove(repository, removable, console)
     return 0
@@ -52,9 +52,6 @@ def _agreed(question: str, *, agreed: bool) -> bool:
 def _remove(repository: Repository, removable: list[Leftover], console: Console) -> None:
     for left in removable:
         if remove_leftover(repository, left):
-            console.print(
-                say("cli.clean.removed", size=size(left.size), run=escape(left.run)),
-                highlight=False,
-            )
+            console.print(say("cli.clean.removed", size=size(left.size), run=escape(left.run)))
         else:
-            console.print(say("cli.clean.still_at_work", run=escape(left.run)), highlight=False)
+            console.print(say("cli.clean.still_at_work", run=escape(left.run)))

@@ -44,8 +44,8 @@ class Console(RichConsole):
     """rich's console, hardened against what it prints."""
 
     def __init__(self, *, stderr: bool = False, soft_wrap: bool = False) -> None:
-        # What others wrote stays as it is: `:bug:` in a title is no emoji.
-        super().__init__(stderr=stderr, soft_wrap=soft_wrap, emoji=False)
+        # What others wrote stays as it is: `:bug:` in a title is no emoji, a number has no colour.
+        super().__init__(stderr=stderr, soft_wrap=soft_wrap, emoji=False, highlight=False)
 
     def render(
         self, renderable: "RenderableType", options: "ConsoleOptions | None" = None

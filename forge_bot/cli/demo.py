@@ -120,10 +120,7 @@ def _leave_out_unrecorded(target: Path, console: Console) -> None:
     place = target / PIPELINES / f"{pipeline.id}.yaml"
     place.parent.mkdir(parents=True)
     place.write_text(yaml.safe_dump(written, sort_keys=False), encoding="utf-8")
-    console.print(
-        f"{say('cli.demo.left_out', names=escape(', '.join(unknown.values())))}\n",
-        highlight=False,
-    )
+    console.print(f"{say('cli.demo.left_out', names=escape(', '.join(unknown.values())))}\n")
 
 
 def _yes(progress: Progress) -> Asker:
@@ -166,37 +163,21 @@ def _drift(console: Console, models: Mapping[Tier, Model]) -> None:
     )
     if drifted:
         names = escape(", ".join(sorted(drifted)))
-        console.print(
-            say("cli.demo.drifted_prompts", names=names),
-            highlight=False,
-            soft_wrap=True,
-        )
+        console.print(say("cli.demo.drifted_prompts", names=names), soft_wrap=True)
 
 
 def _welcome(console: Console, target: Path) -> None:
     console.print(f"\n{say('cli.demo.title')}")
+    console.print(say("cli.demo.models_words_are_recorded"))
     console.print(
-        say("cli.demo.models_words_are_recorded"),
-        highlight=False,
-    )
-    console.print(
-        f"{say('cli.demo.sample_repository', target=escape(str(target)))}\n",
-        highlight=False,
-        soft_wrap=True,
+        f"{say('cli.demo.sample_repository', target=escape(str(target)))}\n", soft_wrap=True
     )
 
 
 def _farewell(console: Console, target: Path, outcome: Outcome) -> None:
     if outcome is Outcome.DONE:
-        console.print(f"\n{say('cli.demo.how_to_go_live')}", highlight=False)
-        console.print(
-            f"  {say('cli.demo.set_a_key')}",
-            highlight=False,
-        )
-        console.print(f"  {say('cli.demo.start_a_run')}", highlight=False)
+        console.print(f"\n{say('cli.demo.how_to_go_live')}")
+        console.print(f"  {say('cli.demo.set_a_key')}")
+        console.print(f"  {say('cli.demo.start_a_run')}")
     elif outcome is Outcome.WAITING:
-        console.print(
-            f"\n{say('cli.demo.run_waits', target=escape(str(target)))}",
-            highlight=False,
-            soft_wrap=True,
-        )
+        console.print(f"\n{say('cli.demo.run_waits', target=escape(str(target)))}", soft_wrap=True)

@@ -64,9 +64,9 @@ def _say_how(task: str) -> None:
     console = Console(soft_wrap=True)
     console.print(say("cli.discussion.three_questions"))
     for line in _numbered():
-        console.print(f"  {line}", highlight=False)
+        console.print(f"  {line}")
     console.print(say("cli.discussion.answer_by_options"))
     words = task.strip()
     named = shlex.quote(words) if len(words) <= _SHORT and "\n" not in words else '"TASK"'
     shown = f"forge-bot run {named} " + " ".join('--answer "…"' for _ in discussion_questions())
-    console.print(f"  {escape(shown)}", highlight=False)
+    console.print(f"  {escape(shown)}")

@@ -26,7 +26,7 @@ def doctor(folder: Path, model: str | None, *, ask: bool) -> int:
     for each in report.results:
         code = f" [dim]{each.code}[/]" if each.code else ""
         found = f"[bold]{escape(each.what)}[/] [dim]{escape(each.sentence)}[/]{code}"
-        console.print(f"{_MARKS[each.weight]} {found}", highlight=False)
+        console.print(f"{_MARKS[each.weight]} {found}")
         if each.way_out:
-            console.print(f"    → {escape(each.way_out)}", highlight=False)
+            console.print(f"    → {escape(each.way_out)}")
     return _REFUSED if report.refusals else 0

@@ -42,8 +42,8 @@ def print_error(error: Exception | NobodyReads) -> int:
     if isinstance(error, ForgeError):
         console.print(f"[bold red]✗ {escape(error.message)}[/] [dim]{error.code}[/]")
         for detail in error.details:
-            console.print(f"  {escape(detail)}", highlight=False)
-        console.print(f"  [bold]→[/] {escape(advice_at_terminal(error))}", highlight=False)
+            console.print(f"  {escape(detail)}")
+        console.print(f"  [bold]→[/] {escape(advice_at_terminal(error))}")
         return error.exit_code
     if (show := getattr(error, "format_message", None)) is not None:
         _misused(type(error).__name__, show(), console)
@@ -56,7 +56,7 @@ def print_error(error: Exception | NobodyReads) -> int:
         )
     )
     _trace(error, console)
-    console.print(f"  [bold]→[/] {say('cli.errors.nothing_recorded_is_lost')}", highlight=False)
+    console.print(f"  [bold]→[/] {say('cli.errors.nothing_recorded_is_lost')}")
     return FAILED
 
 
@@ -89,11 +89,11 @@ def _misused(kind: str, words: str, console: Console) -> None:
     help and is no mistake.
     """
     if kind == "NoArgsIsHelpError":
-        console.print(escape(words), highlight=False)
+        console.print(escape(words))
         return
     words = words.replace(_CHECKED, "")
     console.print(f"[bold red]✗ {escape(words)}[/]")
-    console.print(f"  [bold]→[/] {say('cli.errors.see_help')}", highlight=False)
+    console.print(f"  [bold]→[/] {say('cli.errors.see_help')}")
 
 
 def _refused(error: OSError) -> MachineRefused:
@@ -105,4 +105,4 @@ def _refused(error: OSError) -> MachineRefused:
 
 def _trace(error: Exception, console: Console) -> None:
     if "FORGE_BOT_DEBUG" in os.environ:
-        console.print(escape("".join(traceback.format_exception(error))), highlight=False)
+        console.print(escape("".join(traceback.format_exception(error))))

@@ -92,13 +92,10 @@ def print_violations(folder: Path, base: str | None, *, as_json: bool, as_sarif:
         for each in found:
             place = f"{each.path}:{each.line}"
             console.print(
-                f"[bold red]✗[/] {escape(place)} {escape(each.message)} [dim]{each.code}[/]",
-                highlight=False,
+                f"[bold red]✗[/] {escape(place)} {escape(each.message)} [dim]{each.code}[/]"
             )
         for code in sorted({each.code for each in found}):
-            console.print(
-                f"  [bold]→[/] {code}: {escape(say(registry()[code].hint))}", highlight=False
-            )
+            console.print(f"  [bold]→[/] {code}: {escape(say(registry()[code].hint))}")
         if not found:
             new = " newly" if base is not None else ""
             console.print(say("cli.graph_output.nothing_is_broken", new=new, count=len(now.files)))
@@ -155,4 +152,4 @@ def _in_words(graph: ProjectGraph, numbers: Mapping[str, object]) -> str:
 
 
 def _print(text: str) -> None:
-    Console(soft_wrap=True).print(text, markup=False, highlight=False)
+    Console(soft_wrap=True).print(text, markup=False)

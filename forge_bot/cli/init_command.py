@@ -72,10 +72,7 @@ def init(folder: Path, *, workflow: bool | None, labels: bool, baseline: bool) -
         _make_labels(place, console)
     elif WORKFLOW in missing:
         names = ", ".join(label.name for label in LABELS)
-        console.print(
-            f"  {say('cli.init_command.labels', names=names)}",
-            highlight=False,
-        )
+        console.print(f"  {say('cli.init_command.labels', names=names)}")
     if baseline and CONFIG in missing:
         _baseline(repository, console)
     return 0
@@ -84,16 +81,15 @@ def init(folder: Path, *, workflow: bool | None, labels: bool, baseline: bool) -
 def _configured(repository: Repository, target: Path, console: Console) -> None:
     profile = profile_at(repository, repository.head().commit, Config())
     write_whole(target, configuration(profile.commands))
-    console.print(f"[green]✓[/] {CONFIG} written", highlight=False)
+    console.print(f"[green]✓[/] {CONFIG} written")
     for kind in _KINDS:
         for command in getattr(profile.commands, kind):
             console.print(
                 f"  [dim]{kind}:[/] {escape(' '.join(command.argv))}"
-                f" [dim]({escape(command.reason)})[/]",
-                highlight=False,
+                f" [dim]({escape(command.reason)})[/]"
             )
     if not profile.commands.test:
-        console.print(f"  {say('cli.init_command.no_test_command')}", highlight=False)
+        console.print(f"  {say('cli.init_command.no_test_command')}")
 
 
 def _baseline(repository: Repository, console: Console) -> None:
@@ -106,7 +102,7 @@ def _baseline(repository: Repository, console: Console) -> None:
     from forge_bot.cli.progress import Progress
     from forge_bot.runs.baseline_trial import try_baseline
 
-    console.print(say("cli.init_command.baseline_of_every_run"), highlight=False)
+    console.print(say("cli.init_command.baseline_of_every_run"))
     progress = Progress(console)
     try:
         found = try_baseline(repository, config, profile, progress)
@@ -115,9 +111,9 @@ def _baseline(repository: Repository, console: Console) -> None:
     finally:
         progress.stop()
     for sentence in found:
-        console.print(f"  [yellow]![/] {escape(sentence)}", highlight=False)
+        console.print(f"  [yellow]![/] {escape(sentence)}")
     if found:
-        console.print(f"  {say('cli.init_command.run_asks_about_it')}", highlight=False)
+        console.print(f"  {say('cli.init_command.run_asks_about_it')}")
 
 
 def _workflow(repository: Repository, target: Path, console: Console) -> None:
@@ -126,22 +122,13 @@ def _workflow(repository: Repository, target: Path, console: Console) -> None:
     action, fast = pinned(repository)
     checks = check_workflows(repository, WORKFLOW)
     write_whole(target, workflow_text(action, key, checks, extra_of(model)))
-    console.print(f"[green]✓[/] {WORKFLOW} written", highlight=False)
+    console.print(f"[green]✓[/] {WORKFLOW} written")
     if checks:
         named = escape(", ".join(checks))
-        console.print(
-            f"  {say('cli.init_command.workflows_that_wake_it', named=named)}",
-            highlight=False,
-        )
+        console.print(f"  {say('cli.init_command.workflows_that_wake_it', named=named)}")
     if not fast:
-        console.print(
-            f"  {say('cli.init_command.tags_can_be_moved', action=escape(action))}",
-            highlight=False,
-        )
-    console.print(
-        f"  {say('cli.init_command.commit_and_merge', key=key)}",
-        highlight=False,
-    )
+        console.print(f"  {say('cli.init_command.tags_can_be_moved', action=escape(action))}")
+    console.print(f"  {say('cli.init_command.commit_and_merge', key=key)}")
 
 
 def _make_labels(place: RepositoryAddress | None, console: Console) -> None:
@@ -158,8 +145,7 @@ def _make_labels(place: RepositoryAddress | None, console: Console) -> None:
         for label in LABELS:
             made = github.create_label(label.name, label.color, say(label.meaning))
             console.print(
-                f"[green]✓[/] label {escape(label.name)} {'made' if made else '[dim]is there[/]'}",
-                highlight=False,
+                f"[green]✓[/] label {escape(label.name)} {'made' if made else '[dim]is there[/]'}"
             )
 
 

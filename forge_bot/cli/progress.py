@@ -188,7 +188,7 @@ class Progress:
         if self.console.is_terminal:
             self.console.print(Padding(Markdown(answer, hyperlinks=False), (0, 2)))
         else:
-            self.console.print(answer, markup=False, highlight=False, soft_wrap=True)
+            self.console.print(answer, markup=False, soft_wrap=True)
         self.line("")
 
     # -- lines
@@ -197,7 +197,7 @@ class Progress:
     def line(self, markup: str) -> None:
         """Print a line above the living one."""
         self._beat()
-        self.console.print(markup, highlight=False, soft_wrap=True)
+        self.console.print(markup, soft_wrap=True)
 
     def began(self, info: "RunInfo", plan: "RunPlan", estimate: "Estimate | None" = None) -> None:
         """Print the beginning of a run, and its place."""
@@ -214,9 +214,7 @@ class Progress:
         if estimate is not None:
             # Nobody copies it, so that it may be broken between words.
             self.console.print(
-                f"[dim]{escape(expected(estimate))}[/]",
-                highlight=False,
-                soft_wrap=not self.console.is_terminal,
+                f"[dim]{escape(expected(estimate))}[/]", soft_wrap=not self.console.is_terminal
             )
         self.line("")
 

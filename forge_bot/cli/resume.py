@@ -121,34 +121,22 @@ def repair(folder: Path, name: str | None) -> int:
     done = restored(repository, info, load_setup(repository))
     console = Console(soft_wrap=True)
     if not done.commit:
-        console.print(say("cli.resume.record_is_readable", name=escape(info.name)), highlight=False)
+        console.print(say("cli.resume.record_is_readable", name=escape(info.name)))
         return 0
     console.print(
-        say("cli.resume.record_restored", name=escape(info.name), commit=done.commit[:12]),
-        highlight=False,
+        say("cli.resume.record_restored", name=escape(info.name), commit=done.commit[:12])
     )
     if done.lost:
-        console.print(say("cli.resume.lost_reports", count=len(done.lost)), highlight=False)
+        console.print(say("cli.resume.lost_reports", count=len(done.lost)))
     for line in done.lost:
-        console.print(f"  {escape(line)}", highlight=False)
+        console.print(f"  {escape(line)}")
     if done.counted.calls or done.counted.cost:
-        console.print(
-            say("cli.resume.cost_of_lost_reports", paid=paid(done.counted)), highlight=False
-        )
+        console.print(say("cli.resume.cost_of_lost_reports", paid=paid(done.counted)))
     if done.known.calls or done.known.cost:
-        console.print(
-            say("cli.resume.replies_in_the_journal", paid=paid(done.known)),
-            highlight=False,
-        )
+        console.print(say("cli.resume.replies_in_the_journal", paid=paid(done.known)))
     if done.rescued:
-        console.print(
-            say("cli.resume.uncommitted_kept_at", rescued=escape(done.rescued)),
-            highlight=False,
-        )
-    console.print(
-        f"  {say('cli.resume.resume_after_repair')}",
-        highlight=False,
-    )
+        console.print(say("cli.resume.uncommitted_kept_at", rescued=escape(done.rescued)))
+    console.print(f"  {say('cli.resume.resume_after_repair')}")
     return 0
 
 

@@ -44,7 +44,7 @@ def status(folder: Path, name: str | None, *, as_json: bool) -> int:
     console = Console(soft_wrap=True)
     _head(info, shown, console)
     if (place := place_of(repository, info.name)) is not None and not info.ended:
-        console.print(say("cli.show_runs.led_by", place=escape(place.told)), highlight=False)
+        console.print(say("cli.show_runs.led_by", place=escape(place.told)))
     console.print(_phases(shown.phases))
     _tail(shown, console)
     if shown.question is not None:
@@ -75,10 +75,10 @@ def list_runs(folder: Path) -> int:
     console = Console(soft_wrap=True)
     known = runs(repository)
     if not known:
-        console.print(say("cli.show_runs.no_run_yet"), highlight=False)
+        console.print(say("cli.show_runs.no_run_yet"))
         return 0
     for info in known:
-        console.print(f"[bold]{escape(info.name)}[/]  {escape(info.title)}", highlight=False)
+        console.print(f"[bold]{escape(info.name)}[/]  {escape(info.title)}")
         line = say(
             "cli.show_runs.run_in_a_list",
             where=_where(repository, info),
@@ -86,7 +86,7 @@ def list_runs(folder: Path) -> int:
             branch=_branch(info),
             time=info.updated_at,
         )
-        console.print(line, highlight=False)
+        console.print(line)
     return 0
 
 
@@ -125,15 +125,14 @@ def _head(info: RunInfo, shown: "RunStatusShown", console: Console) -> None:
         effort=shown.effort,
         reason=escape(shown.effort_reason),
     )
-    console.print(run, highlight=False)
+    console.print(run)
     where = (
         say("cli.show_runs.work_tree", tree=escape(str(info.tree)))
         if info.tree is not None
         else say("cli.show_runs.no_work_tree")
     )
     console.print(
-        say("cli.show_runs.branch_and_work_tree", branch=_branch(info), where=where) + "\n",
-        highlight=False,
+        say("cli.show_runs.branch_and_work_tree", branch=_branch(info), where=where) + "\n"
     )
 
 
@@ -157,29 +156,21 @@ def _tail(shown: "RunStatusShown", console: Console) -> None:
 
     for line in shown.capabilities:
         cost = f", {money(line.cost)}" if line.cost is not None else ""
-        console.print(
-            f"[dim]  {escape(line.name)}: {escape(line.words)}{cost}[/]",
-            highlight=False,
-            soft_wrap=True,
-        )
+        console.print(f"[dim]  {escape(line.name)}: {escape(line.words)}{cost}[/]", soft_wrap=True)
     tokens_used = tokens(shown.usage)
     if shown.token_cap is not None:
         tokens_used = say("cli.show_runs.of_cap", used=tokens_used, cap=f"{shown.token_cap:,}")
     cost = money(shown.usage.cost)
     if shown.cap is not None:
         cost = say("cli.show_runs.of_cap", used=cost, cap=money(shown.cap))
-    console.print(
-        "\n" + say("cli.show_runs.so_far", tokens=tokens_used, cost=cost), highlight=False
-    )
+    console.print("\n" + say("cli.show_runs.so_far", tokens=tokens_used, cost=cost))
 
 
 def _question(asked: "OpenQuestion", console: Console) -> None:
     answers = ", ".join((*asked.answers, *(() if "abandon" in asked.answers else ("abandon",))))
-    console.print(
-        say("cli.show_runs.gate_waits", gate=asked.gate, answers=escape(answers)), highlight=False
-    )
+    console.print(say("cli.show_runs.gate_waits", gate=asked.gate, answers=escape(answers)))
     for file in asked.files:
-        console.print(f"    forge-bot show {escape(file)}", highlight=False)
+        console.print(f"    forge-bot show {escape(file)}")
 
 
 def _next_step(repository: Repository, info: RunInfo, console: Console) -> None:
@@ -187,7 +178,7 @@ def _next_step(repository: Repository, info: RunInfo, console: Console) -> None:
     from forge_bot.runs.batch_wait import batch_in_words
 
     if batch := batch_in_words(repository, info):
-        console.print(f"[yellow]…[/] [bold]{escape(batch)}[/]", highlight=False)
-        console.print(say("cli.show_runs.resume_looks"), highlight=False)
+        console.print(f"[yellow]…[/] [bold]{escape(batch)}[/]")
+        console.print(say("cli.show_runs.resume_looks"))
     else:
-        console.print(say("cli.show_runs.resume_goes_on"), highlight=False)
+        console.print(say("cli.show_runs.resume_goes_on"))

@@ -272,7 +272,7 @@ def _confirmed(start: _Start, plan: RunPlan, estimate: Estimate) -> RunPlan:
         branch=escape(plan.branch),
     )
     console.print(f"  {chosen}")
-    console.print(f"  {escape(expected(estimate))}", highlight=False)
+    console.print(f"  {escape(expected(estimate))}")
     said = Prompt.ask(
         "  " + say("cli.start_run.enter_to_begin"),
         default="",

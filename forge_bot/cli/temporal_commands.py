@@ -276,7 +276,7 @@ async def _work(
     console = Console(soft_wrap=True)
 
     def tell_line(line: str) -> None:
-        console.print(escape(line), highlight=False)
+        console.print(escape(line))
 
     app = app_in(os.environ) if github else None
     address = os.environ.get("GITHUB_API_URL") or "https://api.github.com"
@@ -286,7 +286,7 @@ async def _work(
     def tell_of(run: str) -> Notify:
         def tell(notice: Notice) -> None:
             if (line := log_line(notice)) is not None:
-                console.print(f"{escape(run)}: {escape(line.text)}", highlight=False)
+                console.print(f"{escape(run)}: {escape(line.text)}")
 
         return tell
 
@@ -309,7 +309,7 @@ async def _work(
         queues = dict(zip(sorted(github), visits.queues, strict=True))
         _tell_queues(console, repositories, queues, locked_out)
         if lacking:
-            console.print(f"[yellow]{escape(lacking)}[/]", highlight=False)
+            console.print(f"[yellow]{escape(lacking)}[/]")
         await asyncio.Event().wait()
 
 
@@ -334,4 +334,4 @@ def _tell_queues(
             error=trouble.message,
             hint=hint_of(trouble),
         )
-        console.print(f"[yellow]{escape(said)}[/]", highlight=False)
+        console.print(f"[yellow]{escape(said)}[/]")

@@ -92,14 +92,12 @@ def _commands(question: Question, console: Console, *, asks: bool) -> None:
             "reject": f'reject "{say("words.what_should_be_different")}"',
             "post": "resume",
         }.get(choice.answer, choice.answer)
-        console.print(
-            f"  forge-bot {escape(shown):<44} [dim]{escape(choice.effect)}[/]", highlight=False
-        )
+        console.print(f"  forge-bot {escape(shown):<44} [dim]{escape(choice.effect)}[/]")
     if not asks:
         return
     wonder = f'ask "{say("terminal.what_you_want_to_know")}"'
     effect = say("terminal.the_model_answers")
-    console.print(f"  forge-bot {escape(wonder):<44} [dim]{effect}[/]", highlight=False)
+    console.print(f"  forge-bot {escape(wonder):<44} [dim]{effect}[/]")
 
 
 def show(question: Question, console: Console, *, asks: bool = True) -> None:
@@ -110,7 +108,7 @@ def show(question: Question, console: Console, *, asks: bool = True) -> None:
         Rule(f"[bold]{escape(data.gate)}: {escape(question.title)}[/]", align="left", style="cyan")
     )
     for line in data.decision:
-        console.print(escape(line), highlight=False)
+        console.print(escape(line))
     _plan(data.overview, console)
     _to_know(data, console)
     _answers(question, console, asks=asks)
@@ -129,10 +127,10 @@ def show(question: Question, console: Console, *, asks: bool = True) -> None:
             for each in closed
         ]
         shown_by_v = say("terminal.v_shows", names=escape(listed(names)))
-        console.print(f"\n{shown_by_v}", highlight=False)
+        console.print(f"\n{shown_by_v}")
     if data.digest:
         version = say("terminal.version", digest=data.digest[:SHOWN_DIGEST])
-        console.print(f"[dim]{version}[/]", highlight=False)
+        console.print(f"[dim]{version}[/]")
 
 
 def _difference(difference: str, console: Console) -> None:
@@ -146,14 +144,14 @@ def _plan(overview: Overview, console: Console) -> None:
     outline = overview.outline
     if outline.approach:
         approach = gist(outline.approach, LONGEST_APPROACH)
-        console.print(escape(approach), highlight=False)
+        console.print(escape(approach))
     if not outline.files:
         return
-    console.print(say("terminal.what_will_change", files=overview.counted), highlight=False)
+    console.print(say("terminal.what_will_change", files=overview.counted))
     for file in outline.files[:MOST_FILES]:
         _cropped(f"  {file.path}", file.change, console)
     if (more := len(outline.files) - MOST_FILES) > 0:
-        console.print(f"  {say('question.more_files', count=more)}", highlight=False)
+        console.print(f"  {say('question.more_files', count=more)}")
     if outline.tests:
         _cropped(f"  {say('question.tests')}", listed(outline.tests, most=1), console)
     interfaces = listed(outline.interfaces, most=MOST_INTERFACES)
@@ -163,14 +161,14 @@ def _plan(overview: Overview, console: Console) -> None:
     dependencies = dependencies or say("question.none_changed")
     _cropped(f"  {say('question.dependencies')}", dependencies, console)
     if overview.reach:
-        console.print(escape(f"  {overview.reach}"), highlight=False)
+        console.print(escape(f"  {overview.reach}"))
     for each in outline.to_decide:
-        console.print(f"  [bold]{say('question.needs_you')}[/]: {escape(each)}", highlight=False)
+        console.print(f"  [bold]{say('question.needs_you')}[/]: {escape(each)}")
 
 
 def _cropped(name: str, words: str, console: Console) -> None:
     line = f"{name}: {words}" if words else name
-    console.print(escape(line), highlight=False, no_wrap=True, overflow="ellipsis", soft_wrap=False)
+    console.print(escape(line), no_wrap=True, overflow="ellipsis", soft_wrap=False)
 
 
 def _to_know(data: QuestionData, console: Console) -> None:
@@ -183,19 +181,19 @@ def _to_know(data: QuestionData, console: Console) -> None:
         findings = sorted(findings, key=lambda each: HEAVIEST_FIRST.index(each.severity))
         findings = findings[:MOST_FINDINGS]
     for risk in risks:
-        console.print(f"[yellow]⚠ {escape(risk)}[/]", highlight=False)
+        console.print(f"[yellow]⚠ {escape(risk)}[/]")
     if overview.spent:
         _review(overview, console)
     for finding in findings:
         words = cut(finding.description, LONGEST_LINE) if overview.spent else finding.description
-        console.print(f"  [bold]{finding.severity.value}[/] {escape(words)}", highlight=False)
+        console.print(f"  [bold]{finding.severity.value}[/] {escape(words)}")
     if more := len(data.all_risks) - len(risks) + len(data.findings) - len(findings):
-        console.print(f"  {say('question.more_in_documents', count=more)}", highlight=False)
+        console.print(f"  {say('question.more_in_documents', count=more)}")
     if overview.spent:
         cost = say("terminal.cost", spent=escape(overview.spent))
         if overview.to_go:
             cost += say("question.probably_more", to_go=escape(overview.to_go))
-        console.print(cost, highlight=False)
+        console.print(cost)
 
 
 def _review(overview: Overview, console: Console) -> None:
@@ -206,7 +204,7 @@ def _review(overview: Overview, console: Console) -> None:
             by=escape(edit.by),
             at=edit.at,
         )
-        console.print(by_hand, highlight=False)
+        console.print(by_hand)
     for review in overview.reviews:
         line = say(
             "terminal.review_before_the_change"
@@ -216,7 +214,7 @@ def _review(overview: Overview, console: Console) -> None:
         )
         if review.findings:
             line += say("question.findings_left_as_they_are", count=review.findings)
-        console.print(line, highlight=False)
+        console.print(line)
     if not overview.reviews:
         console.print(say("terminal.no_review"))
 
@@ -224,10 +222,10 @@ def _review(overview: Overview, console: Console) -> None:
 def _answers(question: Question, console: Console, *, asks: bool) -> None:
     """Print each answer with its effect, and the other inputs; without a terminal the commands."""
     if not console.is_terminal:
-        console.print(say("terminal.answers_at_a_terminal"), highlight=False)
+        console.print(say("terminal.answers_at_a_terminal"))
         _commands(question, console, asks=asks)
         return
-    console.print(say("terminal.type_one_of_these"), highlight=False)
+    console.print(say("terminal.type_one_of_these"))
     until = question.data.overview.until
     for choice in question.actions:
         answer, effect = choice.answer, choice.effect
@@ -245,7 +243,7 @@ def _answers(question: Question, console: Console, *, asks: bool) -> None:
 
 
 def _key(key: str, effect: str, console: Console) -> None:
-    console.print(f"  [bold]{escape(key)}[/]: {escape(effect)}", highlight=False)
+    console.print(f"  [bold]{escape(key)}[/]: {escape(effect)}")
 
 
 def _is_open(document: ShownDocument, place: int, data: QuestionData, console: Console) -> bool:
@@ -263,9 +261,7 @@ def _document(document: ShownDocument, console: Console) -> None:
     if not console.is_terminal:
         # A log or a pipe gets the text itself: text rendered for one width is cut or broken at
         # another.
-        console.print(
-            reveal_invisible(document.text).rstrip(), markup=False, highlight=False, soft_wrap=True
-        )
+        console.print(reveal_invisible(document.text).rstrip(), markup=False, soft_wrap=True)
     elif document.hidden:
         console.print(
             Syntax(
@@ -293,7 +289,7 @@ def _answered(
     """One key, and words where they are needed. `later` leaves the run waiting."""
     offered = {choice.answer: choice.effect for choice in question.actions}
     words = (*offered, *(("ask",) if asks else ()), "later")
-    console.print(say("terminal.answers", answers=" · ".join(words)), highlight=False)
+    console.print(say("terminal.answers", answers=" · ".join(words)))
     while True:
         word, rest = _parted(ask(f"[bold]{say('terminal.your_answer')}[/]"))
         if word in {"l", "later", "q"} and not rest:
@@ -309,7 +305,7 @@ def _answered(
             continue
         found = _read(f"{_KEYS.get(word, word)} {rest}", words, question.data.digest)
         if isinstance(found, str):
-            console.print(f"  {escape(found)}", highlight=False)
+            console.print(f"  {escape(found)}")
             continue
         if found.answer is Answer.REJECT and not found.notes:
             notes = ask(say("terminal.what_should_be_different")).strip()
