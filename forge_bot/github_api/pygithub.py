@@ -117,14 +117,9 @@ class GitHub:
         errand = self._place.errand("github.requests.issues_not_read", "repository")
         query = {"creator": login, "state": "all", **PAGE}
         # The redirect of a renamed repository drops the query, so the results are filtered again.
-        found = (
-            each
-            for page in self._place.pages(errand, "/issues", query)
-            for each in page.read(list[Issue])
-        )
         return tuple(
             each
-            for each in found
+            for each in self._place.every(errand, "/issues", Issue, query)
             if not each.is_pull_request and each.author.login.casefold() == login.casefold()
         )
 
@@ -141,11 +136,7 @@ class GitHub:
         None is missing and none occurs twice.
         """
         errand = self._place.errand("github.requests.comments_not_read", "issue", number=number)
-        found = [
-            each
-            for page in self._place.pages(errand, f"/issues/{number}/comments")
-            for each in page.read(list[Comment])
-        ]
+        found = [*self._place.every(errand, f"/issues/{number}/comments", Comment)]
         for first in found[:1]:
             self._place.check(errand, first.issue_url.rpartition("/issues/")[0], first.url)
         return tuple(each for each in sorted(found, key=lambda each: each.id) if each.id > since_id)
@@ -156,8 +147,7 @@ class GitHub:
         They include added and removed labels and changed titles.
         """
         errand = self._place.errand("github.requests.events_not_read", "issue", number=number)
-        pages = self._place.pages(errand, f"/issues/{number}/events")
-        return tuple(each for page in pages for each in page.read(list[IssueEvent]))
+        return tuple(self._place.every(errand, f"/issues/{number}/events", IssueEvent))
 
     def body_edited_at(self, number: int) -> datetime | None:
         """Return the time of the last edit of an issue's body; None for a body without edits."""
@@ -173,8 +163,8 @@ class GitHub:
         errand = self._place.errand(
             "github.requests.reactions_not_read", "comment", comment=comment_id
         )
-        pages = self._place.pages(errand, f"/issues/comments/{comment_id}/reactions")
-        found = (each for page in pages for each in page.read(list[_GivenReaction]))
+        path = f"/issues/comments/{comment_id}/reactions"
+        found = self._place.every(errand, path, _GivenReaction)
         return tuple((each.login, each.content) for each in found if each.login)
 
     def role(self, login: str) -> RepositoryRole:
@@ -258,8 +248,7 @@ class GitHub:
         # The redirect of a renamed repository drops the query, so the results are filtered again.
         found = [
             each
-            for page in self._place.pages(errand, "/pulls", query)
-            for each in page.read(list[PullRequest])
+            for each in self._place.every(errand, "/pulls", PullRequest, query)
             if each.own and each.head == branch
         ]
         return max(

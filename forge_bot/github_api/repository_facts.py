@@ -65,11 +65,7 @@ def facts(
     secrets = seen("names of secrets", "/actions/secrets?per_page=100", _Secrets)
     return RepositoryFacts(
         **about.model_dump(),
-        labels=tuple(
-            each.name or ""
-            for page in place.pages(errand, "/labels")
-            for each in page.read(list[_Named])
-        ),
+        labels=tuple(each.name or "" for each in place.every(errand, "/labels", _Named)),
         protected=bool(rules) or (guarded is not None and guarded.protected),
         rules=tuple(dict.fromkeys(rules)),
         signed=tuple(name for name in branches if "required_signatures" in rules_of(name)),

@@ -316,6 +316,13 @@ class RepositoryRequests:
             page = self.caller.ask(errand, "GET", page.following)
             yield page
 
+    def every(
+        self, errand: ApiRequest, path: str, kind: type[T], query: Mapping[str, str] = PAGE
+    ) -> Iterator[T]:
+        """Yield the entries of a list."""
+        for page in self.pages(errand, path, query):
+            yield from page.read(list[kind])
+
     def check(self, errand: ApiRequest, repository: str, page: str) -> None:
         """Raise MovedElsewhere for a result that belongs to another `repository`.
 
