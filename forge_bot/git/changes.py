@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
-from forge_bot.git.process import LONG, git
-from forge_bot.git.revisions import commit_id, own_folders, tree_id
+from forge_bot.git.process import FROM_INPUT, LONG, git, listing
+from forge_bot.git.revisions import commit_id, named_folder, own_folders, tree_id
 from forge_bot.git.tree_entries import SUBMODULE, find, folders_below
 
 Kind = Literal["added", "modified", "deleted", "untracked", "conflicted"]
@@ -33,17 +33,10 @@ def status(folder: Path) -> tuple[StatusEntry, ...]:
     """
     # Format: git-status(1), "Porcelain Format Version 1" with -z. Without renames each entry is one
     # path.
-    listing = git(
-        folder,
-        "status",
-        "--porcelain=v1",
-        "-z",
-        "--no-renames",
-        "--untracked-files=all",
-        "--ignored=no",
-        "--ignore-submodules=dirty",
-    )
-    return tuple(StatusEntry(row[3:], _kind(row[:2])) for row in listing.names)
+    form = ("--porcelain=v1", "-z", "--no-renames")
+    files = ("--untracked-files=all", "--ignored=no", "--ignore-submodules=dirty")
+    rows = git(folder, "status", *form, *files).names
+    return tuple(StatusEntry(row[3:], _kind(row[:2])) for row in rows)
 
 
 def untracked(folder: Path) -> tuple[str, ...]:
@@ -70,17 +63,9 @@ def restore(folder: Path, commit: str, paths: Sequence[str]) -> None:
     Each has to be there, in the index or at the commit. Raise GitFailed.
     """
     if paths:
-        listing = b"".join(os.fsencode(path) + b"\0" for path in paths)
-        options = ("--staged", "--worktree", "--pathspec-from-file=-", "--pathspec-file-nul")
-        git(
-            folder,
-            "restore",
-            "--quiet",
-            f"--source={commit_id(folder, commit)}",
-            *options,
-            stdin=listing,
-            seconds=LONG,
-        )
+        source = f"--source={commit_id(folder, commit)}"
+        words = ("restore", "--quiet", "--staged", "--worktree", source, *FROM_INPUT)
+        git(folder, *words, stdin=listing(paths), seconds=LONG)
 
 
 def discard(folder: Path, paths: Sequence[str]) -> None:
@@ -103,9 +88,8 @@ def discard(folder: Path, paths: Sequence[str]) -> None:
         if path not in known:
             (folder / path).unlink(missing_ok=True)
     if known:
-        listing = b"".join(os.fsencode(path) + b"\0" for path in sorted(known))
-        options = ("--pathspec-from-file=-", "--pathspec-file-nul")
-        git(folder, "checkout", "--quiet", "HEAD", *options, stdin=listing, seconds=LONG)
+        names = listing(sorted(known))
+        git(folder, "checkout", "--quiet", "HEAD", *FROM_INPUT, stdin=names, seconds=LONG)
 
 
 def tracked_folders(folder: Path) -> tuple[str, ...]:
@@ -162,8 +146,7 @@ def _has_own_folder_in(folder: Path, link: Path) -> bool:
     """
     if link.is_symlink() or not link.is_file():
         return False
-    place = link.parent / os.fsdecode(link.read_bytes().removeprefix(b"gitdir:").strip())
-    return place.resolve().is_relative_to(own_folders(folder)[1].resolve())
+    return named_folder(link).resolve().is_relative_to(own_folders(folder)[1].resolve())
 
 
 def _is_nested(folder: Path, path: str) -> bool:

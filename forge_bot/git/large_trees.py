@@ -15,7 +15,7 @@ from forge_bot.git import commits
 from forge_bot.git.commit_history import FileVersion
 from forge_bot.git.commit_objects import tree_with
 from forge_bot.git.index_file import INDEX, IndexFile, NotPlain
-from forge_bot.git.process import LONG, git
+from forge_bot.git.process import LONG, git, listing
 from forge_bot.git.revisions import Head, head, own_folders, tree_id, under_way
 from forge_bot.git.tree_entries import GONE, SUBMODULE, ListedEntry, files_below, find
 
@@ -71,9 +71,8 @@ def _of_entries(folder: Path, text: str, paths: Sequence[str], when: str | None)
     if len(names) > _MOST_NAMED or SUBMODULE in modes:
         raise NotPlain
     if names:
-        listing = b"".join(os.fsencode(name) + b"\0" for name in names)
         options = ("-z", "--add", "--remove", "--replace", "--stdin")
-        git(folder, "update-index", *options, stdin=listing, seconds=LONG)
+        git(folder, "update-index", *options, stdin=listing(names), seconds=LONG)
     new = IndexFile(own, len(before.commit)).under(paths)
     changes = [
         FileVersion(path, entry.mode, entry.oid)

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from forge_bot.git.files_at import list_files, raw, read, submodules
-from forge_bot.git.process import git
+from forge_bot.git.process import git, listing
 from forge_bot.git.revisions import Operation, commit_id, is_shallow, tree_id, under_way
 from forge_bot.lazy_regex import lazy_regex
 
@@ -159,13 +159,11 @@ def _filtered(root: Path, commit: str, names: tuple[str, ...]) -> tuple[str, ...
     """Those of the names whose filter is `lfs`, by the attributes in the commit itself: `check-attr
     --source` is younger than our git.
     """
-    listing = b"".join(os.fsencode(name) + b"\0" for name in names)
     with tempfile.TemporaryDirectory(prefix="forge-bot-") as folder:
         env = {"GIT_INDEX_FILE": str(Path(folder) / "index")}
         git(root, "read-tree", tree_id(root, commit), env=env)
-        said = git(
-            root, "check-attr", "--cached", "-z", "--stdin", "filter", stdin=listing, env=env
-        ).out.split(b"\0")
+        words = ("check-attr", "--cached", "-z", "--stdin", "filter")
+        said = git(root, *words, stdin=listing(names), env=env).out.split(b"\0")
     # Three fields a file: path, attribute, value (git-check-attr(1)).
     return tuple(
         os.fsdecode(path)

@@ -8,7 +8,7 @@ import re
 import shlex
 import signal
 import subprocess
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MethodType
@@ -194,6 +194,17 @@ def _overdue(args: tuple[str, ...], seconds: float) -> GitFailed:
         say("git.process.did_not_end_in_time", shown=_shown(args), seconds=seconds),
         hint=(say("git.process.run_it_by_hand")),
     )
+
+
+FROM_INPUT = ("--pathspec-from-file=-", "--pathspec-file-nul")
+"""Options for a git that reads paths as `listing` gives them: a pipe takes more of them than
+a command line.
+"""
+
+
+def listing(names: Iterable[str]) -> bytes:
+    """Return names for a git that reads them from its input, each with a zero byte behind it."""
+    return b"".join(os.fsencode(name) + b"\0" for name in names)
 
 
 def without_credentials(text: str) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from forge_bot.errors import GitFailed, PushRefusal, PushRefused
 from forge_bot.git.process import LONG, git, without_credentials
-from forge_bot.git.revisions import HEADS, commit_id, head, ref_target
+from forge_bot.git.revisions import HEADS, commit_id, head, is_ancestor, ref_target
 from forge_bot.lazy_regex import lazy_regex
 from forge_bot.remedies import Resume
 from forge_bot.sentences import say
@@ -34,6 +34,7 @@ _SIGNS = (
 ORIGIN = "origin"
 """The one remote that is fetched from and pushed to."""
 
+_FETCHED = ("--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head")
 _NOT_ATOMIC = "does not support --atomic"
 _REFUSED = lazy_regex(r"rejected\]\s+\S+ -> (?P<branch>\S+) \((?!atomic)")
 _REJECTED = lazy_regex(r"\[remote rejected\][^()]*\((?P<why>.+)\)")
@@ -84,8 +85,7 @@ def push_together(folder: Path, branches: Mapping[str, str]) -> None:
 def fetch_branch(folder: Path, branch: str) -> None:
     """Learn where one branch of origin is now, and nothing else. Raises GitFailed."""
     ref = f"+{HEADS}{branch}:{REMOTES}{ORIGIN}/{branch}"
-    options = ("--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head")
-    git(folder, "fetch", *options, "--", ORIGIN, ref, seconds=LONG)
+    git(folder, "fetch", *_FETCHED, "--", ORIGIN, ref, seconds=LONG)
 
 
 def _push(folder: Path, branch: str, sources: Sequence[str], more: Sequence[str] = ()) -> None:
@@ -97,18 +97,8 @@ def _push(folder: Path, branch: str, sources: Sequence[str], more: Sequence[str]
     options = ("--no-verify", "--no-follow-tags", "--no-signed", "--no-recurse-submodules", *more)
     try:
         # A remote marked as mirror would push, and force, all that is there.
-        git(
-            folder,
-            "-c",
-            f"remote.{ORIGIN}.mirror=false",
-            "push",
-            "--quiet",
-            *options,
-            "--",
-            ORIGIN,
-            *sources,
-            seconds=LONG,
-        )
+        words = ("-c", f"remote.{ORIGIN}.mirror=false", "push", "--quiet", *options)
+        git(folder, *words, "--", ORIGIN, *sources, seconds=LONG)
     except GitFailed as error:
         raise _refused(error, branch) from None
 
@@ -167,7 +157,7 @@ def unpushed(folder: Path) -> bool:
     theirs = ref_target(folder, f"{REMOTES}{ORIGIN}/{here.branch}")
     if theirs is None or theirs == here.commit:
         return theirs is None
-    return git(folder, "merge-base", "--is-ancestor", here.commit, theirs, ok=(0, 1)).code != 0
+    return not is_ancestor(folder, here.commit, theirs)
 
 
 def take_over(folder: Path, branch: str) -> None:
@@ -178,10 +168,7 @@ def take_over(folder: Path, branch: str) -> None:
     ours = ref_target(folder, HEADS + branch)
     if theirs is None or theirs == ours:
         return
-    if (
-        ours is None
-        or git(folder, "merge-base", "--is-ancestor", ours, theirs, ok=(0, 1)).code == 0
-    ):
+    if ours is None or is_ancestor(folder, ours, theirs):
         git(folder, "update-ref", HEADS + branch, theirs, ours or "0" * len(theirs))
 
 
@@ -218,30 +205,14 @@ _CARRIED = "refs/forge-bot/carried"
 def make_bundle(root: Path, file: Path, base: str, tip: str) -> None:
     """Write the commits between two into a file. Raises GitFailed, also where there are none."""
     git(root, "update-ref", _CARRIED, commit_id(root, tip))
-    git(
-        root,
-        "bundle",
-        "create",
-        "--quiet",
-        str(file.absolute()),
-        f"^{commit_id(root, base)}",
-        _CARRIED,
-        seconds=LONG,
-    )
+    what = (f"^{commit_id(root, base)}", _CARRIED)
+    git(root, "bundle", "create", "--quiet", str(file.absolute()), *what, seconds=LONG)
 
 
 def open_bundle(root: Path, file: Path) -> str:
     """Import the commits in a file, with every object checked and no branch moved; return the
     newest. Raises GitFailed for any other file.
     """
-    options = (
-        "-c",
-        "fetch.fsckObjects=true",
-        "fetch",
-        "--quiet",
-        "--no-tags",
-        "--no-recurse-submodules",
-        "--no-write-fetch-head",
-    )
-    git(root, *options, "--", str(file.absolute()), f"+{_CARRIED}:{_CARRIED}", seconds=LONG)
+    words = ("-c", "fetch.fsckObjects=true", "fetch", *_FETCHED)
+    git(root, *words, "--", str(file.absolute()), f"+{_CARRIED}:{_CARRIED}", seconds=LONG)
     return commit_id(root, _CARRIED)

@@ -112,8 +112,7 @@ class Repository:
 
     def branches(self) -> tuple[str, ...]:
         """Names of the local branches, in git's order of refs."""
-        refs = git(self.root, "for-each-ref", "--format=%(refname)", revisions.HEADS).line
-        return tuple(ref.removeprefix(revisions.HEADS) for ref in refs.split("\n") if ref)
+        return tuple(self.branch_names().local)
 
     def objects_by_id(self) -> ObjectReader:
         """A reader of any number of objects that fetches nothing."""
@@ -151,16 +150,8 @@ class Repository:
 
     def at_a_remote(self, branch: str, commit: str) -> bool:
         """Return whether a remote's branch of that name had the commit when last spoken to."""
-        return (
-            git(
-                self.root,
-                "for-each-ref",
-                "--count=1",
-                f"--contains={commit}",
-                f"{remotes.REMOTES}*/{branch}",
-            ).line
-            != ""
-        )
+        words = ("for-each-ref", "--count=1", f"--contains={commit}")
+        return git(self.root, *words, f"{remotes.REMOTES}*/{branch}").line != ""
 
     def contains(self, commit: str, other: str) -> bool:
         """Return whether a commit is the other one or one of its descendants, both by their full
@@ -176,11 +167,7 @@ class Repository:
 
     def remote_branches(self) -> tuple[str, ...]:
         """Names of origin's branches as of the last fetch, without its HEAD."""
-        start = f"{remotes.REMOTES}{remotes.ORIGIN}/"
-        refs = git(self.root, "for-each-ref", "--format=%(refname)", start).line
-        return tuple(
-            name for ref in refs.split("\n") if ref and (name := ref.removeprefix(start)) != "HEAD"
-        )
+        return self.branch_names().at_origin()
 
     def tag_elsewhere(self, address: str, tag: str) -> str | None:
         """Return the commit of a tag in another repository; None for a missing tag, and without an
@@ -188,16 +175,8 @@ class Repository:
         """
         wanted = f"refs/tags/{tag}"
         try:
-            listed = git(
-                self.root,
-                "ls-remote",
-                "--quiet",
-                "--",
-                address,
-                wanted,
-                f"{wanted}^{{}}",
-                seconds=_SHORT,
-            ).line
+            words = ("ls-remote", "--quiet", "--", address, wanted, f"{wanted}^{{}}")
+            listed = git(self.root, *words, seconds=_SHORT).line
         except GitFailed:
             return None
         found = {
@@ -272,17 +251,8 @@ def make_repository(folder: Path, message: str) -> Repository:
     """Put everything in `folder` into the first commit of a new repository on the branch main."""
     git(folder, "init", "--quiet", "--initial-branch=main", "--template=", ".")
     git(folder, "add", "--all")
-    git(
-        folder,
-        "-c",
-        "user.name=forge-bot",
-        "-c",
-        "user.email=forge-bot@users.noreply.github.com",
-        "commit",
-        "--quiet",
-        "-m",
-        message,
-    )
+    name, address = "user.name=forge-bot", "user.email=forge-bot@users.noreply.github.com"
+    git(folder, "-c", name, "-c", address, "commit", "--quiet", "-m", message)
     return Repository.find(folder)
 
 
@@ -294,18 +264,8 @@ def clone_repository(address: str, folder: Path) -> Repository:
     """
     if not folder.is_dir():
         folder.parent.mkdir(parents=True, exist_ok=True)
-        git(
-            folder.parent,
-            "clone",
-            "--quiet",
-            "--no-checkout",
-            "--no-tags",
-            "--template=",
-            "--",
-            address,
-            str(folder),
-            seconds=LONG,
-        )
+        options = ("--quiet", "--no-checkout", "--no-tags", "--template=")
+        git(folder.parent, "clone", *options, "--", address, str(folder), seconds=LONG)
         return Repository.find(folder)
     repository = Repository.find(folder)
     repository.fetch()

@@ -148,15 +148,8 @@ def _remember(folder: Path, revision: str, found: tuple[str, str]) -> None:
 
 
 def _resolved(folder: Path, revision: str, kind: str) -> str:
-    answer = git(
-        folder,
-        "rev-parse",
-        "--verify",
-        "--quiet",
-        "--end-of-options",
-        f"{revision}^{{{kind}}}",
-        ok=(0, 1, 128),
-    )
+    options = ("--verify", "--quiet", "--end-of-options")
+    answer = git(folder, "rev-parse", *options, f"{revision}^{{{kind}}}", ok=(0, 1, 128))
     if answer.code != 0:
         raise GitFailed(
             say("git.revisions.no_such_revision", revision=revision, kind=kind, folder=folder),
@@ -251,11 +244,16 @@ def _detached_in_files(folder: Path) -> str:
     return commit if is_full_id(commit) else ""
 
 
+def named_folder(link: Path) -> Path:
+    """Return git's folder that the file `.git` of a linked work tree or a submodule names."""
+    return link.parent / os.fsdecode(link.read_bytes().removeprefix(b"gitdir:").strip())
+
+
 def own_folders(folder: Path) -> tuple[Path, Path]:
     """Return git's folder of a work tree, and the one that all work trees share."""
     own = folder / ".git"
     if not own.is_dir():
-        own = folder / os.fsdecode(own.read_bytes().removeprefix(b"gitdir:").strip())
+        own = named_folder(own)
     shared = own / "commondir"
     common = own / os.fsdecode(shared.read_bytes().rstrip(b"\n")) if shared.is_file() else own
     return own, common

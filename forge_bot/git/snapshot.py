@@ -14,7 +14,7 @@ from forge_bot.errors import BadOption, GitFailed, NotARepository
 from forge_bot.git.changes import status, untracked_repositories
 from forge_bot.git.commits import identity
 from forge_bot.git.diff import MAX_DIFF, between, patch_bytes
-from forge_bot.git.process import LONG, GitResult, git
+from forge_bot.git.process import FROM_INPUT, LONG, GitResult, git, listing
 from forge_bot.git.revisions import commit_id, is_ref, ref_target, tree_id
 from forge_bot.lazy_regex import lazy_regex
 from forge_bot.sentences import say
@@ -57,18 +57,8 @@ def work_tree(copy: Scratch) -> str:
     """
     folder, env = copy.folder, copy.env
     _add_all(copy)
-    gone = git(
-        folder,
-        "diff-index",
-        "--cached",
-        "--diff-filter=D",
-        "--name-only",
-        "-z",
-        "--no-renames",
-        "HEAD",
-        "--",
-        env=env,
-    ).names
+    options = ("--cached", "--diff-filter=D", "--name-only", "-z", "--no-renames")
+    gone = git(folder, "diff-index", *options, "HEAD", "--", env=env).names
     # A file that was removed from the index and ignored still exists, and a hard reset would
     # overwrite it.
     hidden = [
@@ -89,19 +79,16 @@ def _add_all(copy: Scratch) -> None:
         if not left_out:
             raise
         patterns = (".", *(f":(exclude,literal){name[:-1]}" for name in left_out))
-        listing = b"".join(os.fsencode(pattern) + b"\0" for pattern in patterns)
-        options = ("--pathspec-from-file=-", "--pathspec-file-nul")
         env = {**copy.env, "GIT_LITERAL_PATHSPECS": "0"}
-        git(copy.folder, *words, *options, stdin=listing, env=env, seconds=LONG)
+        git(copy.folder, *words, *FROM_INPUT, stdin=listing(patterns), env=env, seconds=LONG)
 
 
 def add_by_force(copy: Scratch, names: Sequence[str]) -> None:
     """Put files into the scratch index, ignored or not; there may be more of them than fit on a
     command line.
     """
-    listing = b"".join(os.fsencode(name) + b"\0" for name in names)
-    options = ("--force", "--pathspec-from-file=-", "--pathspec-file-nul")
-    git(copy.folder, "add", *options, stdin=listing, env=copy.env, seconds=LONG)
+    words = ("add", "--force", *FROM_INPUT)
+    git(copy.folder, *words, stdin=listing(names), env=copy.env, seconds=LONG)
 
 
 def working_diff(folder: Path, max_bytes: int = MAX_DIFF) -> str:
@@ -276,18 +263,9 @@ def _save_late(folder: Path, ref: str, untracked: tuple[str, ...]) -> None:
 
 
 def _commit(folder: Path, tree: str, parents: list[str], message: str) -> GitResult:
-    options = [part for parent in parents for part in ("-p", parent)]
-    return git(
-        folder,
-        "commit-tree",
-        "--no-gpg-sign",
-        *options,
-        "-F",
-        "-",
-        tree,
-        stdin=message.encode(),
-        env=identity(folder),
-    )
+    above = [part for parent in parents for part in ("-p", parent)]
+    words = ("commit-tree", "--no-gpg-sign", *above, "-F", "-", tree)
+    return git(folder, *words, stdin=message.encode(), env=identity(folder))
 
 
 def _free(folder: Path, ref: str) -> str:

@@ -267,18 +267,9 @@ def detached(root: Path, path: Path, commit: str, *, filled: bool = True) -> Tre
     path = path.absolute()
     remove(root, path)
     _require_room(path)
-    git(
-        root,
-        "worktree",
-        "add",
-        "--quiet",
-        "--detach",
-        *(() if filled else ("--no-checkout",)),
-        "--",
-        str(path),
-        commit_id(root, commit),
-        seconds=LONG,
-    )
+    options = ("--quiet", "--detach", *(() if filled else ("--no-checkout",)))
+    place = ("--", str(path), commit_id(root, commit))
+    git(root, "worktree", "add", *options, *place, seconds=LONG)
     return Tree(path.resolve())
 
 
@@ -391,7 +382,7 @@ def lost(path: Path) -> bool:
     link = path / ".git"
     if not link.is_file():
         return False
-    behind = path / os.fsdecode(link.read_bytes().removeprefix(b"gitdir:").strip())
+    behind = revisions.named_folder(link)
     back = behind / "gitdir"
     if behind.parent.name != "worktrees" or not back.is_file():
         # A submodule has such a link too, and no way back.

@@ -9,9 +9,9 @@ next change may have the same time.
 
 import os
 import threading
-from pathlib import Path
 from typing import NamedTuple
 
+from forge_bot.git.revisions import own_folders
 from forge_bot.mcp_server.client_actions import ClientAction
 from forge_bot.runs.run import Run
 from forge_bot.runs.wall_clock import now
@@ -79,23 +79,14 @@ class ActionCache:
 
 def _files(run: Run) -> tuple[str, ...]:
     """Return the files that name the branch, its commit and the configuration."""
-    root, common = run.tree.path, run.repository.common_dir
+    root = run.tree.path
+    own, common = own_folders(root)
     refs = (
         f"{common}/refs/heads/{run.state.branch}",
         f"{common}/packed-refs",
         f"{common}/reftable/tables.list",
     )
-    return (f"{_own_git(root)}/HEAD", *refs, f"{root}/.forge/config.yml")
-
-
-def _own_git(root: Path) -> Path:
-    """Return git's folder of one work tree; a linked work tree names it in a file."""
-    place = root / ".git"
-    return (
-        place
-        if place.is_dir()
-        else root / place.read_text(encoding="utf-8").removeprefix("gitdir:").strip()
-    )
+    return (f"{own}/HEAD", *refs, f"{root}/.forge/config.yml")
 
 
 def _look(files: tuple[str, ...], folders: tuple[str, ...]) -> Look:
