@@ -14,7 +14,8 @@ from forge_bot.git.object_reader import GitObject, ObjectReader, TreeEntry, tree
 from forge_bot.git.remotes import Tracking
 from forge_bot.git.repository import Repository, clone_repository, make_repository
 from forge_bot.git.revisions import Head, Operation
-from forge_bot.git.worktree import Tree, WorktreeInfo
+from forge_bot.git.worktree import Tree
+from forge_bot.git.worktree_list import WorktreeInfo
 
 __all__ = [
     "BranchNames",

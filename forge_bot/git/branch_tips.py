@@ -11,7 +11,7 @@ from forge_bot.git.own_files import entries
 from forge_bot.git.process import git
 from forge_bot.git.remotes import REMOTES, Tracking
 from forge_bot.git.revisions import HEADS, is_full_id, own_folders
-from forge_bot.git.worktree import listed
+from forge_bot.git.worktree_list import listed
 from forge_bot.lazy_regex import lazy_regex
 
 _FORM = "%(refname)%00%(objectname)%00%(symref)%00"

@@ -10,7 +10,15 @@ from functools import lru_cache
 from pathlib import Path
 
 from forge_bot.errors import BranchExists, GitFailed, GitMissing, NotARepository
-from forge_bot.git import commits, files_at, missing_parts, remotes, revisions, worktree
+from forge_bot.git import (
+    commits,
+    files_at,
+    missing_parts,
+    remotes,
+    revisions,
+    worktree,
+    worktree_list,
+)
 from forge_bot.git.branch_tips import branch_names, branch_tips
 from forge_bot.git.object_reader import ObjectReader
 from forge_bot.git.process import LONG, OfFolder, git
@@ -73,9 +81,9 @@ class Repository:
     lfs = OfFolder(missing_parts.lfs)
 
     # Work trees.
-    worktrees = OfFolder(worktree.listed)
-    tree_folders = OfFolder(worktree.folders)
-    is_checked_out = OfFolder(worktree.is_checked_out)
+    worktrees = OfFolder(worktree_list.listed)
+    tree_folders = OfFolder(worktree_list.folders)
+    is_checked_out = OfFolder(worktree_list.is_checked_out)
     add_worktree = OfFolder(worktree.add)
     detached_tree = OfFolder(worktree.detached)
     show_commit = OfFolder(worktree.show)
