@@ -59,6 +59,7 @@ _FOR_OTHERS = {
     "gate/messages",  # hidden marks
     "sandbox/system_calls",  # names and numbers
     "sandbox/keeper_process",  # a process of its own, without our modules
+    "sandbox/keeper_walls",
     "sandbox/setup_network",  # the proxy's answers, which become output of commands
 }
 _NOT_FOR_PEOPLE = {
