@@ -1,7 +1,6 @@
 """Reports of what a client's agents did: checked against the tree, and passed to the engine."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
 
 from forge_bot.agent.tries import TryOutcome, proof_of, with_tries
 from forge_bot.artifacts.waves import normal_path, shared_file
@@ -18,13 +17,13 @@ from forge_bot.mcp_server.client_tree import (
     touched,
 )
 from forge_bot.mcp_server.client_tries import ClientTries, sent_back
-from forge_bot.mcp_server.tool_schemas import Hint, Previous, ReportedFinding
+from forge_bot.mcp_server.tool_schemas import PhaseReport, Previous, ReportedFinding
 from forge_bot.runs.apply_output import OutputApplier, said_left
 from forge_bot.runs.artifact_contract import artifact_contract
 from forge_bot.runs.run import Run
 from forge_bot.runs.wall_clock import now
 from forge_bot.sentences import say
-from forge_bot.values import Severity, TaskId, Usage, Verdict
+from forge_bot.values import Severity, TaskId, Usage
 
 _COMPLAINTS = 2
 _MOST_STRAY = 5
@@ -35,19 +34,7 @@ LONGEST_WORDS = 4_000
 """The most characters of a client's words about a failure."""
 
 
-class ReportOutcome(NamedTuple):
-    """The effect of a report."""
-
-    updated: bool
-    artifacts: tuple[str, ...] = ()
-    verdict: Verdict | None = None
-    findings: tuple[ReportedFinding, ...] = ()
-    hint: Hint = "proceed"
-    warning: str = ""
-    message: str = ""
-
-
-def agent_failed(run: Run, action: SpawnAgent, said: Previous) -> ReportOutcome:
+def agent_failed(run: Run, action: SpawnAgent, said: Previous) -> PhaseReport:
     """Report that the client's agent gave up."""
     if not said.action_id:
         raise ActionUnnamed(say("client.client_reports.failure_leaves_no_trace"))
@@ -64,16 +51,16 @@ def agent_failed(run: Run, action: SpawnAgent, said: Previous) -> ReportOutcome:
                 usage=usage,
             )
         )
-    return ReportOutcome(
-        updated=True,
-        hint="revision_required",
-        message=f"{run.pipeline.phase(action.phase).label}: no answer",
+    return PhaseReport(
+        state_updated=True,
+        next_action_hint="revision_required",
+        display_message=f"{run.pipeline.phase(action.phase).label}: no answer",
     )
 
 
 def agent_worked(
     run: Run, action: SpawnAgent, said: Previous, tries: ClientTries
-) -> ReportOutcome | None:
+) -> PhaseReport | None:
     """Report the work of the client's agent; None if there is nothing to report yet."""
     dispatch = dispatched(run, action)
     tasks: tuple[TaskId | None, ...] = action.parallel_task_ids or (None,)
@@ -152,7 +139,7 @@ def _tried(
     tries: ClientTries,
     dispatch: Dispatch,
     shares: dict[TaskId | None, tuple[str, ...]],
-) -> tuple[Dispatch, ReportOutcome | None]:
+) -> tuple[Dispatch, PhaseReport | None]:
     """Run the project's commands on the changes. Return the outcome of the report if it is red and
     may go back.
     """
@@ -166,17 +153,17 @@ def _tried(
     spent = dispatch.spent + _usages(said, 1)[0]
     note(run, dispatch.replace(spent=spent))
     label = run.pipeline.phase(action.phase).label
-    return dispatch, ReportOutcome(
-        updated=False,
+    return dispatch, PhaseReport(
+        state_updated=False,
         findings=tuple(
             ReportedFinding(severity=Severity.CRITICAL, description=f"newly red: {item}")
             for item in outcome.red
         ),
-        hint="revision_required",
+        next_action_hint="revision_required",
         warning=say(
             "client.client_agent_reports.newly_red", action_id=action.action_id, words=outcome.words
         ),
-        message=f"{label}: {outcome.summary}",
+        display_message=f"{label}: {outcome.summary}",
     )
 
 
@@ -274,7 +261,7 @@ def _land(
 
 def _told(
     run: Run, action: SpawnAgent, reports: Sequence[ArtifactWritten], warnings: tuple[str, ...]
-) -> ReportOutcome:
+) -> PhaseReport:
     verdicts = [
         report.inspection.verdict for report in reports if report.inspection.verdict is not None
     ]
@@ -286,7 +273,6 @@ def _told(
         for report in reports
         for finding in report.inspection.findings
     )
-    names = tuple(report.artifact for report in reports)
     negative = worst is not None and not worst.positive
     unfit = any(report.inspection.problems for report in reports)
     held = [
@@ -300,14 +286,14 @@ def _told(
     ]
     label = run.pipeline.phase(action.phase).label
     said = f": {worst.value}" if worst is not None else ""
-    return ReportOutcome(
-        updated=True,
-        artifacts=names,
-        verdict=worst,
+    return PhaseReport(
+        state_updated=True,
+        artifact_written=reports[0].artifact,
+        verdict_parsed=worst,
         findings=findings,
-        hint="revision_required" if negative or unfit else "proceed",
+        next_action_hint="revision_required" if negative or unfit else "proceed",
         warning="; ".join((*warnings, *held)),
-        message=f"{label}{said}",
+        display_message=f"{label}{said}",
     )
 
 

@@ -8,13 +8,12 @@ from forge_bot.errors import ActionUnnamed, NothingVisible, WrongAction
 from forge_bot.lazy_regex import lazy_regex
 from forge_bot.mcp_server.client_agent_reports import (
     LONGEST_WORDS,
-    ReportOutcome,
     agent_failed,
     agent_worked,
 )
 from forge_bot.mcp_server.client_tries import ClientTries
 from forge_bot.mcp_server.publish_steps import is_pushed, publication
-from forge_bot.mcp_server.tool_schemas import Previous
+from forge_bot.mcp_server.tool_schemas import PhaseReport, Previous
 from forge_bot.runs.builtin_actions import written
 from forge_bot.runs.publish_result import PULL_REQUEST
 from forge_bot.runs.pull_request_branch import is_separate
@@ -28,7 +27,7 @@ PUSH = ".push"
 _URL = lazy_regex(r"https?://[^\s\"'<>]+/(?:pull|pulls|merge_requests)/\d+", re.IGNORECASE)
 
 
-def report(run: Run, said: Previous, tries: ClientTries) -> ReportOutcome | None:
+def report(run: Run, said: Previous, tries: ClientTries) -> PhaseReport | None:
     """Report the client's work to the engine; return None for a repeated or empty report.
 
     Raises WrongAction, ActionUnnamed, NothingVisible, ArtifactUnfit, OutOfBounds, ForeignCommits.
@@ -69,7 +68,7 @@ def _is_known(run: Run, name: str) -> bool:
 # --------------------------------------------------------------------------------------------------
 
 
-def _file_written(run: Run, action: WriteFile, said: Previous) -> ReportOutcome | None:
+def _file_written(run: Run, action: WriteFile, said: Previous) -> PhaseReport | None:
     if said.error:
         if not said.action_id:
             raise ActionUnnamed(say("client.client_reports.failure_leaves_no_trace"))
@@ -89,16 +88,16 @@ def _file_written(run: Run, action: WriteFile, said: Previous) -> ReportOutcome 
     report = written(action, run)
     run.tell(report)
     label = run.pipeline.phase(action.phase).label
-    return ReportOutcome(
-        updated=True,
-        artifacts=(action.path,),
-        verdict=report.inspection.verdict,
-        hint="setup_continue",
-        message=f"{label}: {action.path}",
+    return PhaseReport(
+        state_updated=True,
+        artifact_written=action.path,
+        verdict_parsed=report.inspection.verdict,
+        next_action_hint="setup_continue",
+        display_message=f"{label}: {action.path}",
     )
 
 
-def _not_done(run: Run, action: WriteFile | Exec, error: str) -> ReportOutcome:
+def _not_done(run: Run, action: WriteFile | Exec, error: str) -> PhaseReport:
     """Report that the client failed; a person decides whether it is tried again."""
     run.tell(
         ActionFailed(
@@ -106,14 +105,14 @@ def _not_done(run: Run, action: WriteFile | Exec, error: str) -> ReportOutcome:
             message=error[:LONGEST_WORDS],
         )
     )
-    return ReportOutcome(
-        updated=True,
-        hint="revision_required",
-        message=f"{run.pipeline.phase(action.phase).label}: failed",
+    return PhaseReport(
+        state_updated=True,
+        next_action_hint="revision_required",
+        display_message=f"{run.pipeline.phase(action.phase).label}: failed",
     )
 
 
-def _executed(run: Run, action: Exec, said: Previous) -> ReportOutcome | None:
+def _executed(run: Run, action: Exec, said: Previous) -> PhaseReport | None:
     if action.operation in {"prepare", "verify", "apply-held", "call-tools"}:
         # Our own process does these, whatever a client claims.
         return None
@@ -131,7 +130,11 @@ def _executed(run: Run, action: Exec, said: Previous) -> ReportOutcome | None:
             )
         last = action.operation == "final-commit" and not is_separate(run.state)
         if said.action_id.endswith(PUSH) and not last:
-            return ReportOutcome(updated=False, hint="setup_continue", message=f"{label}: pushed")
+            return PhaseReport(
+                state_updated=False,
+                next_action_hint="setup_continue",
+                display_message=f"{label}: pushed",
+            )
     found = _URL.search(said.output)
     if action.operation == "pull-request" and found is None:
         raise NothingVisible(
@@ -141,5 +144,7 @@ def _executed(run: Run, action: Exec, said: Previous) -> ReportOutcome | None:
     url = found[0] if found is not None and action.operation == "pull-request" else ""
     detail = f"opened {url}" if url else f"{label} was done by the client"
     run.tell(publication(run, action, detail, url))
-    artifacts = (PULL_REQUEST,) if action.operation == "pull-request" else ()
-    return ReportOutcome(updated=True, artifacts=artifacts, message=f"{label}: {detail}")
+    document = PULL_REQUEST if action.operation == "pull-request" else None
+    return PhaseReport(
+        state_updated=True, artifact_written=document, display_message=f"{label}: {detail}"
+    )

@@ -15,7 +15,6 @@ from forge_bot.mcp_server.action_cache import MOMENT, ActionCache
 from forge_bot.mcp_server.actions_in_folder import placed
 from forge_bot.mcp_server.check_worktree import CheckWorktree
 from forge_bot.mcp_server.client_actions import ClientAction, next_for_client
-from forge_bot.mcp_server.client_agent_reports import ReportOutcome
 from forge_bot.mcp_server.client_reports import report
 from forge_bot.mcp_server.client_run import Turns, client_run
 from forge_bot.mcp_server.client_tries import ClientTries
@@ -35,7 +34,6 @@ from forge_bot.mcp_server.tool_schemas import (
     PhaseReport,
     Previous,
     Ready,
-    ReportResult,
     Resumed,
 )
 from forge_bot.runs.notifications import Notice, Notify
@@ -198,11 +196,13 @@ class Service:
                     )
                 )
             told = self._told(run, location, said, _show_nothing)
-            return _phase_report(told)
+            return told or PhaseReport(
+                state_updated=False, warning=say("client.service.recorded_before")
+            )
 
     def _told(
         self, run: Run, location: RunLocation, said: Previous, tell: Notify
-    ) -> ReportOutcome | None:
+    ) -> PhaseReport | None:
         if isinstance(run.action, Checkpoint | HumanGate) and not said.action_id:
             return None
         if said.action_id and is_answered(run, said.action_id):
@@ -215,37 +215,17 @@ def _show_nothing(_notice: Notice) -> None:
 
 
 def _with_result(
-    found: ClientAction, told: ReportOutcome | None, said: Previous, notices: tuple[str, ...]
+    found: ClientAction, told: PhaseReport | None, said: Previous, notices: tuple[str, ...]
 ) -> ClientAction:
     """Return the next action together with the effect of the report."""
     warnings = [*notices]
     result = None
     if told is not None:
-        result = ReportResult(
-            next_action_hint=told.hint,
-            verdict_parsed=told.verdict,
-            findings=told.findings,
-            warning=told.warning,
-            display_message=told.message,
-        )
+        result = told.result
     elif said.is_report and not said.user_response.strip():
         warnings.append(say("client.service.nothing_new"))
     elif said.unread:
         warnings.append(say("client.service.no_report", unread=", ".join(said.unread)))
     return found._replace(
         action=found.action.replace(report_result=result, warning="; ".join(warnings))
-    )
-
-
-def _phase_report(told: ReportOutcome | None) -> PhaseReport:
-    if told is None:
-        return PhaseReport(state_updated=False, warning=say("client.service.recorded_before"))
-    return PhaseReport(
-        state_updated=told.updated,
-        artifact_written=told.artifacts[0] if told.artifacts else None,
-        verdict_parsed=told.verdict,
-        findings=told.findings,
-        next_action_hint=told.hint,
-        warning=told.warning,
-        display_message=told.message,
     )

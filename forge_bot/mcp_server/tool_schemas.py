@@ -200,16 +200,16 @@ class ReportResult(Frozen):
     display_message: str = ""
 
 
-class PhaseReport(Frozen):
+class PhaseReport(ReportResult):
     """The answer of pipeline_report_result."""
 
     state_updated: bool
     artifact_written: str | None = None
-    verdict_parsed: Verdict | None = None
-    findings: tuple[ReportedFinding, ...] = ()
-    next_action_hint: Hint = "proceed"
-    warning: str = ""
-    display_message: str = ""
+
+    @property
+    def result(self) -> ReportResult:
+        """Return what stands beside the next action."""
+        return ReportResult.model_validate(self.model_dump(include={*ReportResult.model_fields}))
 
 
 class _WireAction(Frozen):
