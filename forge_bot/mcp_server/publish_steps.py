@@ -18,6 +18,7 @@ from forge_bot.runs.publish_result import (
 from forge_bot.runs.pull_request_branch import Offer, is_separate, offer
 from forge_bot.runs.run import Run
 from forge_bot.runs.wall_clock import now
+from forge_bot.sentences import say
 
 
 class PublishStep(NamedTuple):
@@ -46,11 +47,13 @@ def _pull_request(run: Run, action: Exec) -> PublishStep | Published:
     offered = _offered(run)
     written = pull_request_text(run, offered)
     run.workspace.write(PULL_REQUEST, f"# {written.title}\n\n{written.body}")
-    text = f"its text is {PULL_REQUEST}"
     if not offered.branch:
-        return publication(run, action, f"there is no pull request: {offered.said}")
+        said = say("client.publish_steps.no_pull_request", said=offered.said)
+        return publication(run, action, said)
     if run.repository.remote_url() is None:
-        return publication(run, action, f"there is no remote to open a pull request at; {text}")
+        return publication(
+            run, action, say("client.publish_steps.no_remote", document=PULL_REQUEST)
+        )
     if not is_pushed(run):
         return _push(run)
     head, elsewhere = offered_head(run.repository, offered.branch)
@@ -81,32 +84,28 @@ def is_pushed(run: Run) -> bool:
 def _post(run: Run, action: Exec) -> PublishStep | Published | PublicationAsked:
     source = run.state.source
     if run.state.flags.skip_pr:
-        return publication(
-            run, action, f"the result was not posted to {source.url}: the run was begun with --nopr"
-        )
+        return publication(run, action, say("client.publish_steps.not_posted", url=source.url))
     if can_be_posted(run.pipeline, run.state):
         if not may_post(run.pipeline, run.state):
             return PublicationAsked(
                 key=f"{action.action_id}/asked", at=now(), action_id=action.action_id
             )
         return PublishStep(("gh", "issue", "comment", source.url, "--body", comment_text(run)))
-    return publication(
-        run,
-        action,
-        f"the result was not posted to {source.url}: post"
-        f" {run.workspace.relative}/{run.pipeline.summary} there by hand",
-    )
+    path = f"{run.workspace.relative}/{run.pipeline.summary}"
+    by_hand = say("client.publish_steps.post_by_hand", url=source.url, path=path)
+    return publication(run, action, by_hand)
 
 
 def _last_push(run: Run, action: Exec) -> PublishStep | Published:
     offered = _offered(run)
     if not run.state.pull_request:
         place = offered.branch or run.state.branch
-        return publication(run, action, f"the work is on the branch {place}")
+        return publication(run, action, say("runs.publish_result.work_is_on", branch=place))
     if not is_pushed(run):
         return _push(run)
     if not is_separate(run.state):
-        return publication(run, action, f"the work is on the branch {run.state.branch}")
+        place = run.state.branch
+        return publication(run, action, say("runs.publish_result.work_is_on", branch=place))
     written = pull_request_text(run, offered)
     text = ("--title", written.title, "--body", written.body)
     return PublishStep(("gh", "pr", "edit", run.state.pull_request, *text))

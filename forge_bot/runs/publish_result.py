@@ -25,8 +25,8 @@ from forge_bot.runs.steps.finding_issues import (
     issues_text,
     opened_sentence,
 )
+from forge_bot.sentences import listed, say
 from forge_bot.store import write_whole
-from forge_bot.text_format import several
 from forge_bot.values import Frozen, PhaseId
 
 PULL_REQUEST = "pull-request.md"
@@ -105,11 +105,11 @@ class Publisher:
         written = pull_request_text(run, offered)
         run.workspace.write(PULL_REQUEST, f"# {written.title}\n\n{written.body}")
         write_whole(body_file(run), written.body)
-        detail = f"the pull request's text is {PULL_REQUEST}; nothing was pushed"
+        detail = say("runs.publish_result.nothing_was_pushed", document=PULL_REQUEST)
         if self.push:
             offered = self._pushed(offered)
-            pushed = dict.fromkeys(filter(None, (run.state.branch, offered.branch)))
-            detail = f"pushed {' and '.join(pushed)}; the pull request's text is {PULL_REQUEST}"
+            pushed = listed(list(dict.fromkeys(filter(None, (run.state.branch, offered.branch)))))
+            detail = say("runs.publish_result.pushed", branches=pushed, document=PULL_REQUEST)
         url = ""
         if self.open_pr is not None and offered.branch:
             url = self.open_pr(wanted_pull_request(run, offered.branch, written))
@@ -123,16 +123,23 @@ class Publisher:
             and may_post(run.pipeline, run.state)
         ):
             address = self.post(run.state.source.url, comment_text(run))
-            return PublishResult(detail="posted the summary to the issue", url=address)
-        return PublishResult(detail=f"the summary was not posted to the issue: {self._why_not()}")
+            return PublishResult(detail=say("runs.publish_result.posted"), url=address)
+        why = (
+            "runs.publish_result.begun_with_nopr"
+            if run.state.flags.skip_pr
+            else "runs.publish_result.needs_a_person"
+        )
+        return PublishResult(detail=say("runs.publish_result.not_posted", why=say(why)))
 
     def _final_commit(self) -> PublishResult:
         name = self.run.state.branch
         offered = offer(self.run) if is_separate(self.run.state) else Offer(branch=name)
         if not self.push:
-            return publish_result(self.run, offered, f"the work is on the branch {name}")
+            said = say("runs.publish_result.work_is_on", branch=name)
+            return publish_result(self.run, offered, said)
         offered = self._pushed(offered)
-        return publish_result(self.run, offered, f"the last commit of {name} was pushed")
+        said = say("runs.publish_result.last_commit_was_pushed", branch=name)
+        return publish_result(self.run, offered, said)
 
     def _pushed(self, offered: Offer) -> Offer:
         """Push, and merge people's new commits on the offered branch."""
@@ -150,11 +157,6 @@ class Publisher:
         push_run(self.run, offered)
         return offered
 
-    def _why_not(self) -> str:
-        if self.run.state.flags.skip_pr:
-            return "the run was begun with --nopr"
-        return "it takes a person at a terminal, GITHUB_TOKEN and an issue on GitHub"
-
 
 def issues_by_hand(run: Run, phase: PhaseId) -> str:
     """Write the issues that a host without GitHub cannot open; the sentence on them, with their
@@ -165,9 +167,11 @@ def issues_by_hand(run: Run, phase: PhaseId) -> str:
         return opened_sentence(())
     run.workspace.write(ISSUES, issues_text(issues))
     titles = "".join(f"\n- {issue.title}" for issue in issues)
-    return (
-        f"no issue was opened, since GitHub is not written to from here; {ISSUES} has"
-        f" {several(len(issues), 'issue')}:{titles}"
+    return say(
+        "runs.publish_result.no_issue_was_opened",
+        document=ISSUES,
+        count=len(issues),
+        titles=titles,
     )
 
 
@@ -176,11 +180,9 @@ def comment_text(run: Run) -> str:
     it from being read for commands.
     """
     summary = run.workspace.read(run.pipeline.summary)
-    cut = (
-        f"\n\nThe rest is in `{run.workspace.relative}/{run.pipeline.summary}`."
-        if len(summary) > _LONGEST_COMMENT
-        else ""
-    )
+    path = f"{run.workspace.relative}/{run.pipeline.summary}"
+    rest = say("runs.publish_result.the_rest", path=path)
+    cut = f"\n\n{rest}" if len(summary) > _LONGEST_COMMENT else ""
     return (
         f"<!-- forge-bot:summary run={run.name}"
         f" -->\n{escape.document(summary[:_LONGEST_COMMENT]).text}{cut}"
