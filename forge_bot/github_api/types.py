@@ -109,8 +109,8 @@ class Issue(FromGitHub):
     url: str = Field(validation_alias="html_url")
     repository_url: str = ""
     state: str
-    closed_at: datetime | None = Field(default=None, description="None while it is open")
-    state_reason: str = Field(
+    last_closed_at: Time | None = Field(default=None, validation_alias="closed_at")
+    state_reason: Text = Field(
         default="", description="completed, not_planned, duplicate, reopened, or empty"
     )
     locked: bool = False
@@ -118,6 +118,11 @@ class Issue(FromGitHub):
         default=False, validation_alias="pull_request"
     )
     type: Name = Field(default="", description="the issue's type, as `Bug`; empty if it has none")
+
+    @property
+    def closed_at(self) -> datetime | None:
+        """Return when it was closed; None while it is open."""
+        return self.last_closed_at if self.state == "closed" else None
 
 
 class Comment(FromGitHub):
