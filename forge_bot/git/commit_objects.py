@@ -10,7 +10,7 @@ from forge_bot.errors import GitFailed
 from forge_bot.git import files_at
 from forge_bot.git.commit_history import FileVersion, Signature
 from forge_bot.git.commits import message_text
-from forge_bot.git.kept_process import asked
+from forge_bot.git.object_reader import asked
 from forge_bot.git.own_files import unlock_ref
 from forge_bot.git.process import LONG, git
 from forge_bot.git.revisions import (

@@ -51,7 +51,7 @@ def _objects(service: LazyService) -> None:
     that looks at runs would start. In a partial clone nothing is read that nobody asked for: git
     would fetch it.
     """
-    from forge_bot.git.kept_process import is_partial
+    from forge_bot.git.object_reader import is_partial
     from forge_bot.store import SPECS
 
     for root in service().roots.all:
