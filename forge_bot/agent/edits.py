@@ -9,19 +9,18 @@ from collections.abc import Callable, Sequence
 from pathlib import Path, PurePosixPath
 
 from forge_bot.agent.model_answers import Edit
-from forge_bot.agent.model_feedback import fenced, printable
+from forge_bot.agent.model_feedback import printable
 from forge_bot.agent.paths import inside, normalise
 from forge_bot.agent.providers.git_read_only import git
 from forge_bot.agent.text_files import (
     NotText,
     TextFile,
-    closest,
+    ambiguous,
     first_line_end,
     flat,
-    line_of,
+    is_applied,
+    not_found,
     occurrences,
-    shown_lines,
-    similarity,
 )
 from forge_bot.errors import PathEscapes
 from forge_bot.lazy_regex import lazy_regex
@@ -31,7 +30,6 @@ from forge_bot.values import Frozen
 Read = Callable[[str], bytes | None]
 
 _MOST_BYTES = 2_500_000
-_MOST_LINES_NAMED = 8
 _PATH_SHOWN = 200
 _SUBMODULE = "160000"
 _FILES_BESIDE = 10
@@ -288,11 +286,11 @@ def _replaced(file: TextFile, edit: Edit) -> TextFile:
     if old == new:
         raise _Problem("`old` and `new` are the same.")
     found = occurrences(file.flat, old)
-    if _applied(file.flat, old, new, found):
+    if is_applied(file.flat, old, new, found):
         return file
     if len(found) == 1:
         return file.replaced(found[0], found[0] + len(old), new)
-    raise _Problem(_ambiguous(file.flat, found) if found else _not_found(file.flat, old))
+    raise _Problem(ambiguous(file.flat, found) if found else not_found(file.flat, old))
 
 
 def _inserted(file: TextFile, edit: Edit) -> TextFile:
@@ -313,12 +311,12 @@ def _inserted(file: TextFile, edit: Edit) -> TextFile:
     for start, end in places:
         lines = ended[start:end]
         both = _beside(lines, new, before=before)
-        if _applied(ended, lines, both, occurrences(ended, lines)):
+        if is_applied(ended, lines, both, occurrences(ended, lines)):
             return file
         if len(places) == 1:
             within = min(end, len(text))
             return file.replaced(start, within, both if within == end else both[:-1])
-    raise _Problem(_ambiguous(text, found) if found else _not_found(text, old))
+    raise _Problem(ambiguous(text, found) if found else not_found(text, old))
 
 
 def _repeats(old: str, new: str, *, before: bool) -> bool:
@@ -332,48 +330,6 @@ def _beside(lines: str, new: str, *, before: bool) -> str:
     """Return the lines with the new ones before or after them."""
     added = new.removesuffix("\n") + "\n"
     return added + lines if before else lines + added
-
-
-def _applied(text: str, old: str, new: str, found: tuple[int, ...]) -> bool:
-    """Return whether this edit was made before.
-
-    Then `new` occurs in the text once, `old` occurs only inside it, and no other place resembles
-    `old` more than `new` does. The last part tells a repeated edit from one that misquotes the
-    file.
-    """
-    places = occurrences(text, new)
-    if len(places) != 1:
-        return False
-    start, end = places[0], places[0] + len(new)
-    if any(at < start or at + len(old) > end for at in found):
-        return False
-    if found:
-        return True
-    nearest = closest(text, old)
-    there = nearest is None or (nearest.start < end and nearest.start + len(nearest.text) > start)
-    return there or (nearest is not None and nearest.alike <= similarity(old, new))
-
-
-def _ambiguous(text: str, found: tuple[int, ...]) -> str:
-    lines = [str(line_of(text, at)) for at in found[:_MOST_LINES_NAMED]]
-    more = " and more" if len(found) > _MOST_LINES_NAMED else ""
-    return (
-        f"`old` occurs {len(found)} times, at lines {', '.join(lines)}{more}. Quote more of the"
-        " lines around the one you mean."
-    )
-
-
-def _not_found(text: str, old: str) -> str:
-    nearest = closest(text, old)
-    if nearest is None:
-        return (
-            "`old` does not occur in the file, and nothing in it resembles it. Read the file again."
-        )
-    place = f"Lines {nearest.first}-{nearest.last} come nearest ({nearest.alike:.0%} alike)"
-    return (
-        f"`old` does not occur in the file. {place}; quote them exactly as they"
-        f" stand:\n{fenced(shown_lines(nearest))}"
-    )
 
 
 def _one_case(name: str) -> str:

@@ -1,4 +1,4 @@
-"""Find a passage in a text file, change it, and keep every other byte."""
+"""Find a passage in a text file, or say why not; change it, and keep every other byte."""
 
 import re
 from bisect import bisect_left
@@ -8,6 +8,7 @@ from functools import cached_property
 from heapq import nlargest
 from pathlib import Path
 
+from forge_bot.agent.model_feedback import fenced
 from forge_bot.lazy_regex import lazy_regex
 from forge_bot.values import Frozen
 
@@ -18,6 +19,7 @@ _WINDOWS = 5
 _COMPARED = 3_000
 _LEAST_ALIKE = 0.4
 _SHOWN_LINES = 40
+_MOST_LINES_NAMED = 8
 
 
 class Region(Frozen):
@@ -188,3 +190,47 @@ def first_line_end(place: Path) -> str:
     except OSError:
         return ""
     return "\r\n" if first.endswith(b"\r\n") else "\n" if first.endswith(b"\n") else ""
+
+
+def is_applied(text: str, old: str, new: str, found: tuple[int, ...]) -> bool:
+    """Return whether this edit was made before.
+
+    Then `new` occurs in the text once, `old` occurs only inside it, and no other place resembles
+    `old` more than `new` does. The last part tells a repeated edit from one that misquotes the
+    file.
+    """
+    places = occurrences(text, new)
+    if len(places) != 1:
+        return False
+    start, end = places[0], places[0] + len(new)
+    if any(at < start or at + len(old) > end for at in found):
+        return False
+    if found:
+        return True
+    nearest = closest(text, old)
+    there = nearest is None or (nearest.start < end and nearest.start + len(nearest.text) > start)
+    return there or (nearest is not None and nearest.alike <= similarity(old, new))
+
+
+def ambiguous(text: str, found: tuple[int, ...]) -> str:
+    """Return the complaint about a passage that occurs several times."""
+    lines = [str(line_of(text, at)) for at in found[:_MOST_LINES_NAMED]]
+    more = " and more" if len(found) > _MOST_LINES_NAMED else ""
+    return (
+        f"`old` occurs {len(found)} times, at lines {', '.join(lines)}{more}. Quote more of the"
+        " lines around the one you mean."
+    )
+
+
+def not_found(text: str, old: str) -> str:
+    """Return the complaint about a passage that does not occur, with the nearest lines."""
+    nearest = closest(text, old)
+    if nearest is None:
+        return (
+            "`old` does not occur in the file, and nothing in it resembles it. Read the file again."
+        )
+    place = f"Lines {nearest.first}-{nearest.last} come nearest ({nearest.alike:.0%} alike)"
+    return (
+        f"`old` does not occur in the file. {place}; quote them exactly as they"
+        f" stand:\n{fenced(shown_lines(nearest))}"
+    )

@@ -164,8 +164,6 @@ class Agents:
                 prefix=f"{action.action_id}#",
                 phase=action.phase,
                 task=action.task,
-                round=1,
-                tier=Tier.STANDARD,
                 commit=self.run.ref,
                 providers=self.worktrees.own.context,
                 result_chars=limit,

@@ -4,6 +4,7 @@ resources that a command may use.
 
 import threading
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from forge_bot.errors import Interrupted
@@ -17,24 +18,17 @@ from forge_bot.sentences import say
 from forge_bot.settings import Config
 
 
+@dataclass(eq=False)
 class ProjectSandbox:
     """The sandbox of one run, whatever tree a command is about."""
 
-    def __init__(
-        self,
-        repository: Repository,
-        places: RunPaths,
-        config: Config,
-        profile: Profile,
-        tell: Notify,
-    ) -> None:
-        self.repository = repository
-        self.places = places
-        self.config = config
-        self.profile = profile
-        self.tell = tell
-        self._backend: BackendName | None = None
-        self._called_off = threading.Event()
+    repository: Repository
+    places: RunPaths
+    config: Config
+    profile: Profile
+    tell: Notify
+    _backend: BackendName | None = field(default=None, init=False)
+    _called_off: threading.Event = field(default_factory=threading.Event, init=False)
 
     @property
     def backend(self) -> BackendName:

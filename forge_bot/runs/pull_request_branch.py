@@ -20,7 +20,7 @@ from forge_bot.runs.code_commits import CodeCommits, CodeSoFar
 from forge_bot.runs.ended_records import KeptRecord, keep_record
 from forge_bot.runs.merge_into_run import merge_into_run, newest_base
 from forge_bot.runs.run import Run
-from forge_bot.runs.unused_names import free_branch
+from forge_bot.runs.unused_names import free_branch, numbered
 from forge_bot.text_format import several
 from forge_bot.values import Frozen, RecordsPolicy
 
@@ -28,7 +28,6 @@ _OFFERED = "refs/forge-bot/offered/"
 """Keeps the newest offered commit of each run, wherever its branch is."""
 
 _REMOTE = f"{REMOTES}origin/"
-_MOST = 1000
 _SHOWN = 5
 
 
@@ -184,8 +183,8 @@ def push_aside(run: Run, offered: Offer) -> str:
             is_ancestor(root, there, offered.tip) and not is_ancestor(root, there, base)
         )
 
-    names = (f"{offered.branch}-{number}" for number in range(2, _MOST))
-    name = next(each for each in names if is_ours(each))
+    _, *beside = numbered(offered.branch)
+    name = next(filter(is_ours, beside))
     push_together(root, {name: offered.tip})
     return name
 
@@ -222,8 +221,7 @@ def _own(repository: Repository, branches: BranchNames, making: CodeCommits, wan
 def _free(repository: Repository, branches: BranchNames, wanted: str) -> str:
     """The wanted name, or the next one that no branch has, here or at the remote."""
     remote = set(branches.at_origin())
-    names = (wanted, *(f"{wanted}-{number}" for number in range(2, _MOST)))
-    free = (free_branch(repository, each, branches) for each in names)
+    free = (free_branch(repository, each, branches) for each in numbered(wanted))
     return next(name for name in free if name not in remote)
 
 

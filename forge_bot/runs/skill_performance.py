@@ -70,12 +70,12 @@ class SkillPlace:
     branch: SkillBranch
     prefix: str
     phase: PhaseId
-    task: TaskId | None
-    round: int
-    tier: Tier
     commit: str
     providers: ProviderContext
     result_chars: int
+    task: TaskId | None = None
+    round: int = 1
+    tier: Tier = Tier.STANDARD
     lane: BatchLane | None = None
 
 

@@ -32,7 +32,7 @@ def free_run(repository: Repository, wanted: str, tips: BranchTips, by: str) -> 
         )
         return name not in recorded and not used
 
-    for name in (wanted, *(f"{wanted}-{number}" for number in range(2, _MOST))):
+    for name in numbered(wanted):
         if not is_free(name):
             continue
         with ExitStack() as lock:
@@ -47,6 +47,12 @@ def free_run(repository: Repository, wanted: str, tips: BranchTips, by: str) -> 
                 return
 
 
+def numbered(wanted: str) -> Iterator[str]:
+    """Yield a name, then the same name with numbers from 2 on."""
+    yield wanted
+    yield from (f"{wanted}-{number}" for number in range(2, _MOST))
+
+
 def free_branch(repository: Repository, wanted: str, branches: BranchNames) -> str:
     """Return the wanted name, or the next free one. If a branch has the name of its folder, the
     folder is left out.
@@ -56,10 +62,8 @@ def free_branch(repository: Repository, wanted: str, branches: BranchNames) -> s
     around = (*names, *branches.at_origin())
     start = wanted.replace("/", "-") if _above(wanted, around) else wanted
     taken = {*names, *_promised(repository, start, branches)}
-    numbered = (start, *(f"{start}-{number}" for number in range(2, _MOST)))
-    return next(
-        name for name in numbered if name not in taken and _in_the_way(name, around) is None
-    )
+    free = (name for name in numbered(start) if name not in taken)
+    return next(name for name in free if _in_the_way(name, around) is None)
 
 
 def check_free(repository: Repository, branch: str) -> None:
