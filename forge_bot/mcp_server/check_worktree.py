@@ -1,18 +1,25 @@
 """A separate work tree, in which the project's commands run, beside the client's."""
 
+import hashlib
 import threading
-from collections.abc import Callable
-from typing import TypeVar
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, TypeVar
 
+from forge_bot.agent.tries import TryOutcome
+from forge_bot.engine import SpawnAgent
 from forge_bot.errors import Interrupted
-from forge_bot.git import Tree
+from forge_bot.git import Tree, blob_id
 from forge_bot.mcp_server.agent_prompts import AgentPrompts
+from forge_bot.mcp_server.client_tree import Dispatch, EditsTried
 from forge_bot.mcp_server.served_folders import RunLocation
+from forge_bot.runs.apply_output import OutputApplier
+from forge_bot.runs.edit_tries import EditTries
 from forge_bot.runs.installation import foundation
 from forge_bot.runs.notifications import Notify
 from forge_bot.runs.project import Project
 from forge_bot.runs.run import Run
 from forge_bot.sentences import say
+from forge_bot.values import TaskId
 
 Result = TypeVar("Result")
 
@@ -84,3 +91,74 @@ class CheckWorktree:
     def _check_open(self) -> None:
         if self._closed:
             raise Interrupted(say("client.check_worktree.server_is_stopping"))
+
+
+_LINK, _PROGRAM, _PLAIN = "120000", "100755", "100644"
+
+
+class ClientTries(NamedTuple):
+    """The run and the tree in which the edits of a client's agents are tried."""
+
+    location: RunLocation
+    check_tree: CheckWorktree
+    tell: Notify
+
+    def tried(
+        self,
+        run: Run,
+        action: SpawnAgent,
+        dispatch: Dispatch,
+        tasks: Sequence[TaskId],
+        paths: tuple[str, ...],
+    ) -> Dispatch:
+        """Return the dispatch with the output of the commands on the current files.
+
+        The commands do not run again on the same bytes, nor on files that wait for a person.
+        """
+        applier, config = OutputApplier(run), run.config.tries
+        if config.most == 0 or not paths or applier.risky_here(paths):
+            return dispatch
+        if any((run.tree.path / path).is_dir() for path in paths):
+            # A repository inside of this one.
+            return dispatch
+        files = tuple((path, applier.in_git(path)) for path in paths)
+        modes = {path: _mode(run, path) for path, data in files if data is not None}
+        digest = _digest(files, modes)
+        known = next((each for each in dispatch.tries if each.digest == digest), None)
+        left = config.seconds - sum(each.outcome.seconds for each in dispatch.tries)
+        if known is None and left <= 0:
+            return dispatch
+        last = sent_back(dispatch) >= config.most
+
+        def run_commands(project: Project) -> TryOutcome:
+            tries = EditTries(run, project, self.tell)
+            if not tries.possible:
+                return TryOutcome()
+            outcome = tries.edits(tasks, run.ref, files, left, modes)
+            tries.say(tasks, outcome, action.agent, last=last)
+            return outcome
+
+        outcome = (
+            known.outcome.replace(seconds=0.0)
+            if known is not None
+            else self.check_tree.with_project(run, self.location, run.tree, self.tell, run_commands)
+        )
+        tries = (*dispatch.tries, EditsTried(digest=digest, outcome=outcome))
+        return dispatch.replace(tries=tries)
+
+
+def sent_back(dispatch: Dispatch) -> int:
+    """Return how often reports for an action were red."""
+    return sum(bool(each.outcome.red) for each in dispatch.tries)
+
+
+def _digest(files: Sequence[tuple[str, bytes | None]], modes: dict[str, str]) -> str:
+    said = [(path, modes.get(path), data is not None and blob_id(data)) for path, data in files]
+    return hashlib.sha256(repr(said).encode()).hexdigest()
+
+
+def _mode(run: Run, path: str) -> str:
+    file = run.tree.path / path
+    if file.is_symlink():
+        return _LINK
+    return _PROGRAM if file.stat().st_mode & 0o100 else _PLAIN

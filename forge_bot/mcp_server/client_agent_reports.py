@@ -7,6 +7,7 @@ from forge_bot.artifacts.waves import normal_path, shared_file
 from forge_bot.engine import SpawnAgent
 from forge_bot.engine.reports import AgentFailed, ArtifactWritten, FailureReason, head_of
 from forge_bot.errors import ActionUnnamed, ArtifactUnfit, NothingVisible
+from forge_bot.mcp_server.check_worktree import ClientTries, sent_back
 from forge_bot.mcp_server.client_tree import (
     Dispatch,
     check_bounds,
@@ -16,7 +17,6 @@ from forge_bot.mcp_server.client_tree import (
     outputs_of,
     touched,
 )
-from forge_bot.mcp_server.client_tries import ClientTries, sent_back
 from forge_bot.mcp_server.tool_schemas import PhaseReport, Previous, ReportedFinding
 from forge_bot.runs.apply_output import OutputApplier, said_left
 from forge_bot.runs.artifact_contract import artifact_contract

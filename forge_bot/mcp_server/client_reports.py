@@ -6,12 +6,12 @@ from forge_bot.engine import Exec, SpawnAgent, WriteFile
 from forge_bot.engine.reports import ActionFailed, head_of
 from forge_bot.errors import ActionUnnamed, NothingVisible, WrongAction
 from forge_bot.lazy_regex import lazy_regex
+from forge_bot.mcp_server.check_worktree import ClientTries
 from forge_bot.mcp_server.client_agent_reports import (
     LONGEST_WORDS,
     agent_failed,
     agent_worked,
 )
-from forge_bot.mcp_server.client_tries import ClientTries
 from forge_bot.mcp_server.publish_steps import is_pushed, publication
 from forge_bot.mcp_server.tool_schemas import PhaseReport, Previous
 from forge_bot.runs.builtin_actions import written

@@ -19,14 +19,13 @@ from forge_bot.mcp_server.elicit import (
     brought,
     can_ask,
 )
-from forge_bot.mcp_server.error_place import AtNode
 from forge_bot.mcp_server.service_calls import LazyService, client_name, in_thread
-from forge_bot.mcp_server.tool_results import answered
+from forge_bot.mcp_server.tool_results import AtNode, answered
 from forge_bot.sentences import say
 
 if TYPE_CHECKING:
     from forge_bot.mcp_server.client_actions import ClientAction
-    from forge_bot.mcp_server.control_confirmation import Operation, PastQuestion
+    from forge_bot.mcp_server.run_management import Operation, PastQuestion
     from forge_bot.mcp_server.side_tool_results import Controlled
     from forge_bot.mcp_server.tool_schemas import ReportResult
 
@@ -81,7 +80,7 @@ async def controlled(
     """End a run, or send it back. While a question is open only the client's person may do so.
     Raises PersonDecides.
     """
-    from forge_bot.mcp_server.control_confirmation import (
+    from forge_bot.mcp_server.run_management import (
         PastQuestion,
         Wanted,
     )  # the engine stands behind it

@@ -21,6 +21,7 @@ from forge_bot.mcp_server.client_tree import begun_here
 from forge_bot.mcp_server.idempotency import begun_before, check_alone
 from forge_bot.mcp_server.issue_context import (
     IssueContext,
+    Origin,
     edited,
     issue_context,
     proposed,
@@ -28,7 +29,6 @@ from forge_bot.mcp_server.issue_context import (
 )
 from forge_bot.mcp_server.render_question import choice_in_words
 from forge_bot.mcp_server.served_folders import ServedFolder
-from forge_bot.mcp_server.task_source import Origin
 from forge_bot.mcp_server.tool_schemas import (
     Confirmation,
     Discussion,

@@ -28,12 +28,18 @@ from pydantic import JsonValue, ValidationError
 
 from forge_bot.errors import BadArguments, ForgeError
 from forge_bot.mcp_server.client_notifications import Listeners
-from forge_bot.mcp_server.error_place import AtNode
 from forge_bot.mcp_server.loading_ahead import steps
 from forge_bot.mcp_server.service_calls import LazyService, in_thread
 from forge_bot.mcp_server.session_policy import SessionPolicies
 from forge_bot.mcp_server.stdio import StdioTransport
-from forge_bot.mcp_server.tool_results import UNEXPECTED, broken, in_one_line, refused, sendable
+from forge_bot.mcp_server.tool_results import (
+    UNEXPECTED,
+    AtNode,
+    broken,
+    in_one_line,
+    refused,
+    sendable,
+)
 from forge_bot.sentences import say
 
 Kind = TypeVar("Kind", bound=BaseException)

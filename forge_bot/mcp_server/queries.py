@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import JsonValue, TypeAdapter
 
-from forge_bot.engine import State
+from forge_bot.engine import Pipeline, State, StepPipeline
 from forge_bot.engine.phase_rows import rows
 from forge_bot.errors import BadManifest, ForgeError, UnknownArtifact, UnknownRun, registry
 from forge_bot.interaction.remedy_words import advice_for_client
-from forge_bot.mcp_server.pipeline_resources import address, described, pipeline_at, pipelines
 from forge_bot.mcp_server.served_folders import RunLocation, ServedFolder, ServedFolders, in_several
 from forge_bot.mcp_server.tool_results import in_one_line
-from forge_bot.mcp_server.tool_schemas import WireAction
-from forge_bot.mcp_server.ui_component import ui_schema
+from forge_bot.mcp_server.tool_schemas import WireAction, ui_schema
 from forge_bot.prompts.untrusted import clean
 from forge_bot.runs.files_of_run import raw_file
 from forge_bot.runs.find_runs import RunInfo
 from forge_bot.runs.kept_profiles import profile_at
 from forge_bot.runs.snapshot_of_run import RunSnapshot, run_snapshot
 from forge_bot.sentences import say
+from forge_bot.settings.config import file_text
+from forge_bot.settings.load_pipeline import PIPELINES, load_descriptor, pipeline_names
 from forge_bot.store import read_request
 
 if TYPE_CHECKING:
@@ -204,7 +204,7 @@ class Queries:
             ]
         found += [
             (f"forge://pipeline/{name}", name, about, "application/json")
-            for name, about in described(self.roots)
+            for name, about in described_pipelines(self.roots)
         ]
         # Several folders may have the same run.
         return tuple({entry[0]: entry for entry in found}.values())
@@ -222,7 +222,7 @@ class Queries:
 
     def pipelines(self) -> tuple[str, ...]:
         """Return the last parts of the addresses of the pipelines that runs can be made of."""
-        return pipelines(self.roots)
+        return pipeline_addresses(self.roots)
 
     def roots_served(self) -> JsonValue:
         """The served folders, in the form of the protocol's roots."""
@@ -321,3 +321,58 @@ SCHEMAS: dict[str, Callable[[], JsonValue]] = {
     "taxonomy": taxonomy,
     "manifest/v1": manifest_schema,
 }
+
+
+# -- pipelines by the last part of their address: NAME, or NAME@PROJECT
+# --------------------------------------------------------------------------------------------------
+
+
+# NAME means the pipeline of the first folder that has one of that name. A folder with another
+# pipeline of that name has NAME@PROJECT. Every folder has the shipped pipelines, unless a file of
+# its own replaces one. No name of a pipeline contains @, so the two forms cannot be confused.
+def pipeline_addresses(roots: ServedFolders) -> tuple[str, ...]:
+    """Return the last parts of the addresses of all pipeline_addresses, each once."""
+    return tuple(
+        sorted(
+            {address(roots, root, name) for root in roots.all for name in pipeline_names(root.path)}
+        )
+    )
+
+
+def address(roots: ServedFolders, root: ServedFolder, name: str) -> str:
+    """Return the last part of the address of a root's pipeline."""
+    return name if _own(_first(roots, name), name) == _own(root, name) else f"{name}@{root.id}"
+
+
+def described_pipelines(roots: ServedFolders) -> tuple[tuple[str, str], ...]:
+    """Return each address with a sentence about its pipeline. One that cannot be read says why, and
+    where.
+    """
+    return tuple((name, _sentence(roots, name)) for name in pipeline_addresses(roots))
+
+
+def _sentence(roots: ServedFolders, name: str) -> str:
+    try:
+        found = pipeline_at(roots, name)
+    except ForgeError as error:
+        return say("client.queries.pipeline_is_unreadable", problem=in_one_line(error))
+    of_steps = isinstance(found, StepPipeline)
+    return say("client.queries.a_pipeline_of_steps" if of_steps else "client.queries.a_pipeline")
+
+
+def pipeline_at(roots: ServedFolders, wanted: str) -> Pipeline | StepPipeline:
+    """Return the pipeline with this end of its address. Raises NotServed for an unknown project,
+    and the errors of loading.
+    """
+    name, _, project = wanted.partition("@")
+    root = roots.root(project) if project else _first(roots, name)
+    return load_descriptor(name, root.repository.root)
+
+
+def _first(roots: ServedFolders, name: str) -> ServedFolder:
+    return next((root for root in roots.all if name in pipeline_names(root.path)), roots.root())
+
+
+def _own(root: ServedFolder, name: str) -> str | None:
+    """The text with which a repository replaces a shipped pipeline or adds one."""
+    return file_text(root.path, f"{PIPELINES}/{name}.yaml")

@@ -2,19 +2,21 @@
 lessons of past runs.
 """
 
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 from uuid import uuid4
+
+from pydantic import JsonValue
 
 from forge_bot.engine import SpawnAgent
 from forge_bot.engine.phases import AgentPhase, AnsweringPhase, ReviewPhase, TaskReviewPhase
 from forge_bot.engine.reports import Answer, Report, RetryAsked
 from forge_bot.engine.state import State
-from forge_bot.errors import CannotUpdate, UnknownArtifact
+from forge_bot.errors import CannotUpdate, PersonDecides, UnknownArtifact
 from forge_bot.mcp_server.check_worktree import CheckWorktree
 from forge_bot.mcp_server.client_run import Turns, client_run
-from forge_bot.mcp_server.control_confirmation import PastQuestion, Wanted, past_question
 from forge_bot.mcp_server.person_answers import VIA, VIA_CLIENT
 from forge_bot.mcp_server.preferences import Preferences, preferences, set_preferences
 from forge_bot.mcp_server.queries import Queries
@@ -36,11 +38,13 @@ from forge_bot.mcp_server.side_tool_results import (
     SavedPreferences,
     Validation,
 )
+from forge_bot.mcp_server.tool_schemas import UIComponent
 from forge_bot.runs.artifact_contract import ArtifactContract
 from forge_bot.runs.base_update import fetch_for_update, update
 from forge_bot.runs.find_runs import run_in
 from forge_bot.runs.local_user import local_user
 from forge_bot.runs.phase_names import check_documents, phase_named
+from forge_bot.runs.question import Choice
 from forge_bot.runs.run import Run
 from forge_bot.runs.session import answer
 from forge_bot.runs.snapshot_of_run import RunSnapshot, run_snapshot
@@ -49,6 +53,79 @@ from forge_bot.runs.wall_clock import now
 from forge_bot.sentences import say
 from forge_bot.store import SPECS
 from forge_bot.values import PhaseId
+
+Operation = Literal["abandon", "retry", "update"]
+
+
+class Wanted(NamedTuple):
+    """The operation that a client wants for a run."""
+
+    operation: Operation
+    phase: str = ""
+    notes: str = ""
+
+
+class PastQuestion(NamedTuple):
+    """The question before a run is ended or sent back past the question `action_id`."""
+
+    action_id: str
+    digest: str
+    message: str
+    options: tuple[str, ...]
+    refusal: PersonDecides
+    component: dict[str, JsonValue]
+
+
+def past_question(run: Run, wanted: Wanted, target: PhaseId, folder: str) -> PastQuestion:
+    """Return the question about `wanted`, and the refusal if a client cannot ask its person."""
+    gate, state = run.action, run.state
+    name = state.gate.name if state.gate is not None else state.current_phase
+    does = (
+        say("client.control_confirmation.ends_the_run")
+        if wanted.operation == "abandon"
+        else say("client.control_confirmation.sends_back", target=target)
+    )
+    where = ("--run", run.name, "--repo", folder)
+    typed = shlex.join(
+        ["forge-bot", wanted.operation, *where, *([target] if wanted.operation == "retry" else [])]
+    )
+    stays = say("client.control_confirmation.question_stays_open")
+    message = say(
+        "client.control_confirmation.model_wants_to",
+        title=state.title,
+        run=run.name,
+        gate=name,
+        does=does,
+        operation=wanted.operation,
+        stays=stays,
+    )
+    if wanted.notes.strip():
+        notes = say("client.control_confirmation.notes_for_it", notes=wanted.notes)
+        message = f"{message}\n\n{notes}"
+    return PastQuestion(
+        component=_component(
+            {"run": run.name, "gate": name, "notes": wanted.notes},
+            Choice(answer=wanted.operation, effect=does),
+            Choice(answer="decline", effect=stays),
+        ),
+        action_id=gate.action_id,
+        digest=state.gate.digest if state.gate is not None else "",
+        message=message,
+        options=(wanted.operation,),
+        refusal=PersonDecides(
+            say(
+                "client.control_confirmation.question_is_open", name=run.name, gate=name, does=does
+            ),
+            hint=say("client.control_confirmation.show_the_question", typed=typed),
+        ),
+    )
+
+
+def _component(data: dict[str, JsonValue], *choices: Choice) -> dict[str, JsonValue]:
+    """Return the question as clients that draw it get it."""
+    title = say("client.control_confirmation.title")
+    return UIComponent(kind="confirmation", title=title, data=data, actions=choices).shown
+
 
 Kind = Literal["summary", "estimate", "repository"]
 

@@ -12,12 +12,10 @@ from forge_bot.engine import Checkpoint, HumanGate
 from forge_bot.engine.reports import Answer
 from forge_bot.errors import AskedElsewhere, NotServed, UnknownRun, WrongAction
 from forge_bot.mcp_server.action_cache import MOMENT, ActionCache
-from forge_bot.mcp_server.actions_in_folder import placed
-from forge_bot.mcp_server.check_worktree import CheckWorktree
+from forge_bot.mcp_server.check_worktree import CheckWorktree, ClientTries
 from forge_bot.mcp_server.client_actions import ClientAction, next_for_client
 from forge_bot.mcp_server.client_reports import report
 from forge_bot.mcp_server.client_run import Turns, client_run
-from forge_bot.mcp_server.client_tries import ClientTries
 from forge_bot.mcp_server.person_answers import given_to_client, is_answered, passed_on
 from forge_bot.mcp_server.pipeline_init import handle_init
 from forge_bot.mcp_server.pipeline_init_with_context import Call, Confirmations
@@ -27,6 +25,9 @@ from forge_bot.mcp_server.render_question import beforehand
 from forge_bot.mcp_server.run_management import RunManagement
 from forge_bot.mcp_server.served_folders import RunLocation, ServedFolder, ServedFolders
 from forge_bot.mcp_server.tool_schemas import (
+    CheckpointAction,
+    ExecAction,
+    HumanGateAction,
     InitErrors,
     NeedsConfirmation,
     NeedsDiscussion,
@@ -35,6 +36,9 @@ from forge_bot.mcp_server.tool_schemas import (
     Previous,
     Ready,
     Resumed,
+    SpawnAgentAction,
+    WireAction,
+    WriteFileAction,
 )
 from forge_bot.runs.notifications import Notice, Notify
 from forge_bot.runs.run import Run
@@ -229,3 +233,34 @@ def _with_result(
     return found._replace(
         action=found.action.replace(report_result=result, warning="; ".join(warnings))
     )
+
+
+_THERE = (
+    "The repository is in {root}. All paths below count from that folder, and commands run in"
+    " it.\n\n{prompt}"
+)
+_IN_FOLDER = 'cd "$0" && exec "$@"'
+
+
+def placed(found: ClientAction, root: Path) -> ClientAction:
+    """Return the action with the folder's name."""
+    return found._replace(action=_placed(found.action, root))
+
+
+def _placed(action: WireAction, root: Path) -> WireAction:
+    match action:
+        case SpawnAgentAction():
+            return action.replace(prompt=_THERE.format(root=root, prompt=action.prompt))
+        case WriteFileAction():
+            return action.replace(path=f"{root}/{action.path}")
+        case ExecAction(commands=("git", *words)):
+            return action.replace(commands=("git", "-C", str(root), *words))
+        case ExecAction():
+            # As arguments of the shell and not in its script: nothing in them can end a word.
+            return action.replace(commands=("sh", "-c", _IN_FOLDER, str(root), *action.commands))
+        case CheckpointAction() | HumanGateAction():
+            return action.replace(
+                present_to_user=f"In the repository `{root}`:\n\n{action.present_to_user}"
+            )
+        case _:
+            return action

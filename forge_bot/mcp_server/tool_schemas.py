@@ -3,11 +3,12 @@ know.
 """
 
 from decimal import Decimal
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, ConfigDict, Field, JsonValue
 
 from forge_bot.gate.arguments import LEAST_TOKENS, MOST_TOKENS
+from forge_bot.runs.question import Choice
 from forge_bot.values import Effort, Frozen, Severity, Tier, Verdict
 
 SourceType = Literal["github_issue", "jira_issue", "linear_issue", "text", "workspace"]
@@ -337,3 +338,23 @@ class Previous(Frozen):
             return ()
         given = self.model_dump(exclude_defaults=True)
         return tuple(_ARGUMENTS.get(name, f"previous_{name}") for name in given)
+
+
+class UIComponent(Frozen):
+    """A question that any face can render; `forge://schema/ui` is its JSON Schema."""
+
+    kind: Literal["confirmation", "input"]
+    title: str
+    data: dict[str, JsonValue]
+    actions: tuple[Choice, ...] = ()
+    requires_response: bool = True
+
+    @property
+    def shown(self) -> dict[str, JsonValue]:
+        """Return the component in the form that accompanies an answer."""
+        return self.model_dump(mode="json")
+
+
+def ui_schema() -> dict[str, Any]:
+    """Return the JSON Schema of the component."""
+    return UIComponent.model_json_schema()

@@ -1,12 +1,15 @@
 """The tools' names, arguments and descriptions, as a model reads them."""
 
+from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Annotated, Any
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
-from mcp.server.mcpserver import Context, Resolve
+from mcp.server.mcpserver import Context, ListRoots, Resolve
 from mcp.types import CallToolResult, InputRequiredResult, ListRootsResult, ToolAnnotations
 from pydantic import Field, JsonValue
 
-from forge_bot.mcp_server.client_folders import client_folders, folders
 from forge_bot.mcp_server.client_notifications import announce
 from forge_bot.mcp_server.elicit import can_ask, chosen
 from forge_bot.mcp_server.gate_elicitation import next_or_question
@@ -167,3 +170,42 @@ def add_reporting(server: ForgeServer, service: LazyService) -> None:
             meta=meta,
             links=[artifact_of(workspace, told.artifact_written)] if told.artifact_written else (),
         )
+
+
+# -- the folders that a client has open
+# --------------------------------------------------------------------------------------------------
+
+
+# The request has the form that both eras of the protocol understand: a list of `file:` addresses,
+# for clients that declare it (https://modelcontextprotocol.io/specification, roots).
+def client_folders(
+    service: LazyService,
+) -> Callable[[Context[Any, Any], str], Awaitable[ListRootsResult | ListRoots]]:
+    """Return a function that fills a tool's parameter with the client's folders: nobody is asked
+    where a project is named, or one folder is served.
+    """
+
+    async def opened(ctx: Context[Any, Any], project: str) -> ListRootsResult | ListRoots:
+        able = ctx.client_capabilities
+        if (
+            project
+            or able is None
+            or able.roots is None
+            or not await in_thread(lambda: service().roots.undecided)
+        ):
+            return ListRootsResult(roots=[])
+        return ListRoots()
+
+    return opened
+
+
+def folders(found: ListRootsResult) -> tuple[Path, ...]:
+    """Return the paths of a client's roots, in its order, without those that are no folder of this
+    machine.
+    """
+    addresses = (urlsplit(str(root.uri)) for root in found.roots)
+    return tuple(
+        Path(url2pathname(each.path))
+        for each in addresses
+        if each.scheme == "file" and each.netloc in {"", "localhost"}
+    )
