@@ -4,7 +4,6 @@ from datetime import datetime
 from typing import assert_never
 
 from forge_bot.engine import call_records
-from forge_bot.engine.call_reports import after_calls
 from forge_bot.engine.external_events import CHECKS
 from forge_bot.engine.gates import check_answer, record_decision
 from forge_bot.engine.handle_report import accept
@@ -13,7 +12,7 @@ from forge_bot.engine.phases import GatePhase, PublishPhase
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.reports import Answer, Answered
 from forge_bot.engine.state import CallStatus, OpenGate, Reason, State, TaskState, TaskStatus
-from forge_bot.engine.task_reports import task_after_work
+from forge_bot.engine.task_reports import after_calls, task_after_work
 from forge_bot.engine.transitions import (
     PROCESS,
     add_fix,

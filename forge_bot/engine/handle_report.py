@@ -10,7 +10,6 @@ from forge_bot.engine.artifact_records import (
     verdict_of,
     with_artifact,
 )
-from forge_bot.engine.call_reports import handle_call_ended, handle_calls_requested
 from forge_bot.engine.gates import ask_to_post, open_decision
 from forge_bot.engine.next_action import action_id
 from forge_bot.engine.phases import (
@@ -44,7 +43,12 @@ from forge_bot.engine.state import (
     TaskStatus,
     Verification,
 )
-from forge_bot.engine.task_reports import handle_task_artifact, handle_task_failure
+from forge_bot.engine.task_reports import (
+    handle_call_ended,
+    handle_calls_requested,
+    handle_task_artifact,
+    handle_task_failure,
+)
 from forge_bot.engine.transitions import (
     PROCESS,
     add_fix,

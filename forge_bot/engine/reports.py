@@ -38,7 +38,7 @@ class _Report(Frozen):
 
 
 class ReportHead(TypedDict):
-    """What every report on an action begins with."""
+    """The first fields of every report on an action."""
 
     key: str
     at: datetime

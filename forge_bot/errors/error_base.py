@@ -7,7 +7,7 @@ from forge_bot.remedies import Remedy, ReportBug
 
 
 class WaysOut(TypedDict, total=False):
-    """What any error may be given besides its message."""
+    """The ways out that any error may be given, and its details."""
 
     hint: str | None
     remedy: Remedy | None

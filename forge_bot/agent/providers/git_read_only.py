@@ -1,8 +1,9 @@
-"""Show the log and differences of git. It is run read-only: it runs no configured program, fetches
-nothing, and has a timeout.
+"""Show the log and differences of git, and tell private files by it. It is run read-only: it runs
+no configured program, fetches nothing, and has a timeout.
 """
 
 import os
+import re
 import signal
 import subprocess
 from contextlib import suppress
@@ -16,6 +17,7 @@ from pydantic import Field
 from forge_bot.agent.capabilities import ResultStatus
 from forge_bot.agent.paths import normalise
 from forge_bot.agent.providers.provider_result import Declined, ProviderResult, head
+from forge_bot.lazy_regex import lazy_regex
 from forge_bot.values import Frozen
 
 SECONDS = 10.0
@@ -190,3 +192,16 @@ def _commit(root: Path, base: str) -> str:
     if said.code or not said.text.strip():
         raise Declined(ResultStatus.INVALID_PARAMS, f"There is no commit {base}.")
     return said.text.strip()
+
+
+_SECRET_NAME = lazy_regex(
+    r"\.env(?:\.(?!example$|sample$|template$|dist$).+)?|\.netrc|\.npmrc|\.pypirc|id_"
+    r"(?:rsa|dsa|ecdsa|ed25519)|.+\.(?:pem|key|p12|pfx)",
+    re.IGNORECASE,
+)
+
+
+def is_private(root: Path, path: str) -> bool:
+    """Return whether git does not know the file and its name says that it holds secrets."""
+    named = _SECRET_NAME.fullmatch(path.rpartition("/")[2])
+    return bool(named and git(root, "ls-files", "--error-unmatch", "--", f":(literal){path}").code)

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from forge_bot.agent.capabilities import ResultStatus
 from forge_bot.agent.paths import inside, normalise
-from forge_bot.agent.providers.private_files import is_private
+from forge_bot.agent.providers.git_read_only import is_private
 from forge_bot.agent.providers.provider_result import Declined, ProviderResult
 from forge_bot.values import Frozen
 
