@@ -23,13 +23,7 @@ def comment_deleted(*, what: str) -> CommentReply:
 
 def question_edited(commands: CommandNames) -> CommentReply:
     """Somebody changed the comment with the open question, so an approval may mean another text."""
-    return reply(
-        "question-edited",
-        say("thread.question_edited.headline"),
-        say("thread.question_edited.detail", approve=commands.say("approve")),
-        tone="warning",
-        reaction="confused",
-    )
+    return refusal_of("thread.question_edited", tone="warning", approve=commands.say("approve"))
 
 
 def issue_locked(links: Links) -> CommentReply:
@@ -84,11 +78,8 @@ def issue_closed(commands: CommandNames, *, why: str, answer: str) -> CommentRep
 
 def closed_and_asked(commands: CommandNames, *, by: str) -> CommentReply:
     """Somebody gave a command on a closed issue, and the run goes on."""
-    return reply(
-        "closed-and-asked",
-        say("thread.closed_and_asked.headline", by=escape.code(by)),
-        say("thread.closed_and_asked.detail", abandon=commands.say("abandon")),
-    )
+    abandon = commands.say("abandon")
+    return reply_of("thread.closed_and_asked", by=escape.code(by), abandon=abandon)
 
 
 def repository_renamed(commands: CommandNames, *, old: str, new: str) -> CommentReply:
@@ -99,12 +90,7 @@ def repository_renamed(commands: CommandNames, *, old: str, new: str) -> Comment
 
 def base_is_gone(*, old: str, new: str) -> CommentReply:
     """The branch that the run began from was renamed or deleted; the change goes to another."""
-    name = escape.code(new)
-    return reply(
-        "base-is-gone",
-        say("thread.base_is_gone.headline", old=escape.code(old), new=name),
-        say("thread.base_is_gone.detail", new=name),
-    )
+    return reply_of("thread.base_is_gone", old=escape.code(old), new=escape.code(new))
 
 
 def request_edited(

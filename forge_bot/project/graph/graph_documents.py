@@ -1,9 +1,10 @@
 """The graph as documents: the manifest with its nodes, findings, stacks, and the taxonomy."""
 
-from pydantic import JsonValue
+import re
+
+from pydantic import JsonValue, ValidationError
 
 from forge_bot.errors import UnknownNode
-from forge_bot.project.graph.annotations import kept_annotations
 from forge_bot.project.graph.manifest import Manifest
 from forge_bot.project.graph.node_types import EdgeKind, NodeKind, NodeTier
 from forge_bot.project.graph.project_graph import ProjectGraph
@@ -11,6 +12,7 @@ from forge_bot.project.graph.scan_graph import GraphFinding, scan
 from forge_bot.project.graph.stacks.all_stacks import BUILT_IN, StackTable
 from forge_bot.project.graph.verify_graph import verify
 from forge_bot.sentences import say
+from forge_bot.values import Frozen
 
 _NODES_LISTED = 1_000
 _FINDINGS_LISTED = 200
@@ -124,3 +126,59 @@ def taxonomy() -> dict[str, JsonValue]:
         "untiered_kinds": [kind.value for kind in NodeKind if kind.tier is None],
         "edges": [kind.value for kind in EdgeKind],
     }
+
+
+FOLDER = ".annotations"
+"""The folder of the kept findings."""
+
+
+class _AnnotationFile(Frozen):
+    code: str
+    node: str
+    path: str
+    line: int
+    message: str
+    text: str
+
+
+class KeptAnnotation(Frozen):
+    """A kept finding; stale if its node's text is another now, or gone."""
+
+    file: str
+    code: str
+    node: str
+    message: str
+    stale: bool
+
+
+def annotation_file(graph: ProjectGraph, finding: GraphFinding) -> tuple[str, str]:
+    """Return the path and the text of the file that keeps a finding."""
+    kept = _AnnotationFile(
+        code=finding.code,
+        node=finding.node,
+        path=finding.path,
+        line=finding.line,
+        message=finding.message,
+        text=graph.blob(finding.path),
+    )
+    place = re.sub(r"[^A-Za-z0-9.]+", "-", f"{finding.path}-{finding.line}").strip("-")
+    return f"{FOLDER}/{finding.code}-{place}.json", kept.model_dump_json(indent=1) + "\n"
+
+
+def kept_annotations(graph: ProjectGraph) -> list[KeptAnnotation]:
+    """Return the kept findings by file. A file that is none is left out."""
+    found: list[KeptAnnotation] = []
+    for path in graph.files:
+        if not path.startswith(f"{FOLDER}/"):
+            continue
+        try:
+            said = _AnnotationFile.model_validate_json(graph.text(path))
+        except ValidationError:
+            continue
+        stale = graph.blob(said.path) != said.text
+        found.append(
+            KeptAnnotation(
+                file=path, code=said.code, node=said.node, message=said.message, stale=stale
+            )
+        )
+    return found

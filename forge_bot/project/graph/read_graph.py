@@ -17,7 +17,6 @@ from forge_bot import __version__
 from forge_bot.git import Repository
 from forge_bot.project.file_list import Listing
 from forge_bot.project.graph.classify import entry_points, kind_of
-from forge_bot.project.graph.command_files import command_files
 from forge_bot.project.graph.config_problems import config_problem
 from forge_bot.project.graph.file_facts import FileFacts
 from forge_bot.project.graph.graph_cache import GraphCache
@@ -36,6 +35,7 @@ from forge_bot.project.graph.project_graph import FileNode, GraphCommand, Projec
 from forge_bot.project.graph.stacks.all_stacks import BUILT_IN, StackTable
 from forge_bot.project.graph.stacks.declared_stacks import FOLDER as OWN_STACKS
 from forge_bot.project.graph.stacks.declared_stacks import declared_stacks
+from forge_bot.project.graph.stacks.shell_paths import command_files
 from forge_bot.project.graph.stacks.stack import Resolve, Stack
 from forge_bot.project.graph.tested_files import with_tests
 from forge_bot.project.toolchains import find_commands

@@ -4,9 +4,9 @@ nothing, circles, and critical code without a test.
 
 from collections.abc import Iterator
 
-from forge_bot.project.graph.import_circles import circles
 from forge_bot.project.graph.node_types import Criticality
 from forge_bot.project.graph.project_graph import ProjectGraph
+from forge_bot.project.graph.verify_graph import circles
 from forge_bot.values import Frozen
 
 

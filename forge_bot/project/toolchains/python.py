@@ -11,10 +11,11 @@ from forge_bot.project.lenient_config import ini, table, toml
 from forge_bot.project.toolchains.python_install import (
     PYTHON,
     PipPackages,
+    lock_of,
+    locked_commands,
     pip_commands,
     pip_packages,
 )
-from forge_bot.project.toolchains.python_locks import lock_of, locked_commands
 from forge_bot.project.toolchains.python_needs import DeclaredDependencies, read_needs
 from forge_bot.project.toolchains.python_tests import Runner, Tests, read_tests, unittest_starts
 from forge_bot.settings.config import CONFIG

@@ -23,8 +23,8 @@ from forge_bot.engine.step_contracts import (
 from forge_bot.engine.steps import Step
 from forge_bot.errors import StepFailed
 from forge_bot.knowledge.profile import Profile
-from forge_bot.project.graph.annotations import annotation_file
 from forge_bot.project.graph.graph_documents import (
+    annotation_file,
     annotations_document,
     manifest_document,
     stack_document,

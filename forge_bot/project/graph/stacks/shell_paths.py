@@ -1,11 +1,16 @@
-"""Paths in lines of a shell: named ones, and written ones."""
+"""Paths in lines of a shell, named and written, and the files that a command of the project reads
+and writes.
+"""
 
 import shlex
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from itertools import dropwhile, islice
-from posixpath import basename
+from posixpath import basename, normpath
 
 from forge_bot.lazy_regex import lazy_regex
+from forge_bot.project.file_list import Listing, join
+from forge_bot.project.toolchains import carried_out
 
 _PATH = lazy_regex(r"[\w.@-]*(?:/[\w.@-]+)+|[\w-]+\.[A-Za-z]\w{0,4}\b")
 _MOST_LINES = 2_000
@@ -65,3 +70,20 @@ def _by_command(words: list[str]) -> Iterator[str]:
     elif program in _LAST_WORD and len(plain) >= _FEWEST_COPIED:
         yield plain[-1]
         yield from (f"{plain[-1].rstrip('/')}/{basename(source)}" for source in plain[:-1])
+
+
+def command_files(listing: Listing, argv: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the files that a command reads, and those that it writes."""
+    folder, script = carried_out(listing, argv)
+    words = Counter([*argv, *paths_in(script)])
+    written = dict.fromkeys(written_in(script))
+    read = [word for word, count in words.items() if count > 1 or word not in written]
+    return _there(listing, folder, read), _there(listing, folder, written)
+
+
+def _there(
+    listing: Listing, folder: str, words: Sequence[str] | dict[str, None]
+) -> tuple[str, ...]:
+    """Return the files of the project that words name, from its root or from a folder."""
+    places = (normpath(join(root, word)) for word in words for root in dict.fromkeys(("", folder)))
+    return tuple(dict.fromkeys(path for path in places if listing.has(path)))
