@@ -33,6 +33,9 @@ _HEADER = lazy_regex(
     r"|发送时间|收件人|主题)\s?\W{0,3}[:：].*",
     re.IGNORECASE,
 )
+# Below a sender's address such lines are headings in any language.
+_ANY_HEADER = re.compile(r"\W{0,3}[^\W\d][^:：]{0,30}[:：].*\S.*")
+_ANY_FROM = re.compile(r"\W{0,3}[^\W\d][^:：]{0,20}[:：].*[^\s<@]@[^\s>@]+>?\W{0,3}")
 _LONGEST = 400
 
 
@@ -64,15 +67,14 @@ def mail_begins(lines: Sequence[str], prose: Callable[[int], bool]) -> int | Non
 
 
 def _headers(lines: Sequence[str], number: int) -> bool:
-    """Return whether this line begins a mail's header: `From:` and at least two more headings."""
-    if not _FROM.fullmatch(lines[number].strip()[:_LONGEST]):
-        return False
-    return (
-        sum(
-            _HEADER.fullmatch(line.strip()[:_LONGEST]) is not None
-            for line in lines[number + 1 : number + 5]
-        )
-        > 1
+    """Return whether this line begins a mail's header: `From:` and at least two more headings, or
+    three lines of that form, in any language, the first with an address.
+    """
+    first, *rest = (line.strip()[:_LONGEST] for line in lines[number : number + 5])
+    if _FROM.fullmatch(first) and sum(_HEADER.fullmatch(line) is not None for line in rest) > 1:
+        return True
+    return _ANY_FROM.fullmatch(first) is not None and all(
+        _ANY_HEADER.fullmatch(line) for line in (*rest, "", "")[:2]
     )
 
 

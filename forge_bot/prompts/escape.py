@@ -25,10 +25,13 @@ BLANK = "&#8203;"
 """A zero-width blank: it is invisible and separates characters that would act together."""
 
 _TAG = lazy_regex(
-    r"(?P<esc>\\*)<(?!(?<=[\w.,;:)*`]<)br\s*/?>|https?://[^\s<>]+>)(?=[A-Za-z/!?])", re.IGNORECASE
+    r"(?<!\\)(?P<esc>\\*)<(?!(?<=[\w.,;:)*`]<)br\s*/?>|https?://[^\s<>]+>)(?=[A-Za-z/!?])",
+    re.IGNORECASE,
 )
+# A row of backslashes is read from its beginning only: from each of them on, the time would grow
+# with the square of its length.
 _ACTIVE = lazy_regex(
-    r"(?P<esc>\\*)(?:"
+    r"(?<!\\)(?P<esc>\\*)(?:"
     r"(?P<target>(?<=\]\()(?:<[^\n<>]+(?=>)|[^\s<>()]+(?=[()]|\s+[\"'(])))"
     r"|(?P<auto><https?://[^\s<>]+>)"
     r"|(?P<url>(?:https?://|\bwww\.)[^\s<>()\[\]\"'`|]+)"

@@ -2,15 +2,17 @@
 
 from forge_bot.git import Repository
 from forge_bot.runs.find_runs import RunInfo
-from forge_bot.store import SPECS
+from forge_bot.store import SPECS, inside
 
 
 def raw_file(repository: Repository, info: RunInfo, name: str) -> bytes | None:
-    """A file of the run's folder: from its work tree if there is one, else from its branch."""
-    path = f"{SPECS}/{info.name}/{name}"
+    """A file of the run's folder: from its work tree if there is one, else from its branch. Raises
+    PathEscapes if a link leads out of the folder.
+    """
+    folder = f"{SPECS}/{info.name}"
     if info.tree is None:
-        return repository.read(info.ref, path)
-    file = info.tree / path
+        return repository.read(info.ref, f"{folder}/{name}")
+    file = inside(inside(info.tree, folder), name)
     return file.read_bytes() if file.is_file() else None
 
 

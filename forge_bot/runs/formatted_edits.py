@@ -58,7 +58,9 @@ class FormattedEdits:
             with self.project.trial(made) as place:
                 for command, paths in jobs:
                     present = {
-                        path: texts[path] for path in paths if _read(place, path) is not None
+                        path: texts[path]
+                        for path in paths
+                        if _read(place, path, _most(texts[path])) is not None
                     }
                     if present:
                         self._format(command, place, present)
@@ -69,14 +71,11 @@ class FormattedEdits:
         if why := self._ran(command, place, [*texts]):
             self.facts.append(f"{words} formatted nothing: {why}.")
             return
-        now = {path: _read(place, path) for path in texts}
+        now = {path: _read(place, path, _most(texts[path])) for path in texts}
         new = {
             path: data
             for path, data in now.items()
-            if data is not None
-            and data != texts[path]
-            and _is_text(data)
-            and len(data) <= _MOST_GROWN * len(texts[path])
+            if data is not None and data != texts[path] and _is_text(data)
         }
         taken = [*self._formatted_before(command, place, [*new])] if new else []
         for path, before in texts.items():
@@ -112,13 +111,13 @@ class FormattedEdits:
         before = repository.read_many(self.base, paths)
         fresh = [path for path in paths if path not in before]
         beside = repository.read_many(self.base, self._beside(command, fresh))
-        kept = {path: _read(place, path) for path in beside}
+        kept = {path: _read(place, path, _most(data)) for path, data in beside.items()}
         looked = before | beside
         for path, data in looked.items():
             _write(place, path, data)
         if self._ran(command, place, [*looked]) if looked else "":
             return
-        same = {path for path, data in looked.items() if _read(place, path) == data}
+        same = {path for path, data in looked.items() if _read(place, path, len(data)) == data}
         for path, data in kept.items():
             if data is not None:
                 _write(place, path, data)
@@ -155,11 +154,17 @@ def _is_text(data: bytes) -> bool:
         return False
 
 
-def _read(place: Tree, path: str) -> bytes | None:
-    """Return a plain file of the tree; None for a link, and where one leads out."""
+def _most(data: bytes) -> int:
+    return _MOST_GROWN * len(data)
+
+
+def _read(place: Tree, path: str, most: int) -> bytes | None:
+    """Return a plain file of the tree; None for a link, where one leads out, and for a file of more
+    bytes: a formatter may leave any number there.
+    """
     with suppress(PathEscapes, OSError):
         file = inside(place.path, path)
-        if file.is_file() and not file.is_symlink():
+        if file.is_file() and not file.is_symlink() and file.stat().st_size <= most:
             return file.read_bytes()
     return None
 

@@ -31,6 +31,11 @@ _NAT64 = ipaddress.ip_network("64:ff9b::/96")
 # Python before 3.12.4 takes the first two for global ones, and every version the third. Metadata of
 # a cloud may answer at 192.0.0.192.
 _NEVER_PUBLIC = tuple(map(ipaddress.ip_network, ("192.0.0.0/24", "64:ff9b:1::/48", "fec0::/10")))
+_OF_NETWORKS = (
+    *("localhost", "local", "internal", "home.arpa", "lan"),
+    *("home", "corp", "intranet", "private"),
+)
+"""Ends of names that no public name has (RFC 6761; RFC 6762, appendix G; RFC 8375)."""
 _HEAD_BYTES = 65_536
 _CONNECT_SECONDS = 30.0
 
@@ -110,6 +115,10 @@ class NetworkPolicy:
         """
         addresses = self._addresses(host, port)
         through = self._through(host, port, scheme)
+        known = addresses or (host.lower(), port) in self.registries
+        if through is not None and not known and _is_of_a_network(host):
+            # The proxy would look the name up where it stands.
+            raise Refused(f"{host} {NOT_PUBLIC}")
         if through is not None:
             return socket.create_connection(through, _CONNECT_SECONDS), True
         if not addresses:
@@ -146,6 +155,12 @@ class NetworkPolicy:
         if not upstream or secret_value(upstream) or proxy_bypass(f"{host}:{port}"):
             return None
         return _place(upstream if "://" in upstream else f"http://{upstream}")
+
+
+def _is_of_a_network(host: str) -> bool:
+    """Return whether a name means something in a network of its own only."""
+    name = host.rstrip(".").lower()
+    return "." not in name or name.endswith(tuple(f".{each}" for each in _OF_NETWORKS))
 
 
 def is_public(address: str) -> bool:

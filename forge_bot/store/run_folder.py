@@ -78,7 +78,7 @@ class Workspace:
         return loaded
 
     def _recorded(self) -> bytes:
-        path = self.path / REPORTS
+        path = inside(self.path, REPORTS)
         if not path.is_file():
             raise ReportsDamaged(
                 say("store.run_folder.record_is_missing", relative=self.relative, reports=REPORTS)

@@ -292,3 +292,12 @@ def test_the_longest_title_is_read_in_a_moment() -> None:
     ):
         escape.heading(title)
     assert time.process_time() - began < 5
+
+
+@pytest.mark.parametrize("unit", ["[", "\\", "![", "[a](", "<\\", "\\<", "a\\"])
+def test_the_longest_document_of_one_sign_is_read_in_a_moment(unit: str) -> None:
+    began = time.process_time()
+    shown = escape.document(f"Begins.\n\n{unit * (200_000 // len(unit))}\n\nEnds.")
+    assert shown.text.removeprefix("```\n").startswith("Begins.")
+    # One whose time grew with the square of the length would take hours.
+    assert time.process_time() - began < 20

@@ -1,5 +1,6 @@
 """The project's own formatter runs on the files of edits that were formatted before them."""
 
+import resource
 import shutil
 import sys
 from collections.abc import Mapping
@@ -163,3 +164,21 @@ def test_rust_is_formatted_without_configuration(tmp_path: Path) -> None:
     here = edited(tmp_path, replaced("src/lib.rs", "    2", "1+1"), more=more, config=config)
     assert as_committed(here, "src/lib.rs") == "pub fn two() -> u32 {|    1 + 1|}"
     assert "- `rustfmt --edition 2021` formatted `src/lib.rs`." in document(here).splitlines()
+
+
+HUGE = """\
+import pathlib
+import sys
+
+for name in sys.argv[1:]:
+    with pathlib.Path(name).open("r+b") as file:
+        file.truncate(2**29)
+"""
+
+
+def test_a_file_that_a_formatter_made_half_a_gigabyte_is_not_read(tmp_path: Path) -> None:
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    here = edited(tmp_path, UGLY, more={"tools/black": HUGE})
+    assert as_committed(here, "lib/double.py") == LEFT
+    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    assert grown < 2**29 // 1024

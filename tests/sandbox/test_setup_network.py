@@ -15,6 +15,7 @@ from forge_bot.sandbox.backends import run
 from forge_bot.sandbox.box import BackendName, Box
 from forge_bot.sandbox.setup_network import (
     NetworkPolicy,
+    Refused,
     is_public,
     machine_policy,
     registry_places,
@@ -156,6 +157,22 @@ def test_the_usual_registries_may_have_a_mirror_in_the_machines_network_at_their
     usual = {("pypi.org", 443), ("files.pythonhosted.org", 443), ("registry.npmjs.org", 443)}
     assert {*usual, ("pypi.corp", 8080)} <= allowed
     assert not {("pypi.org", 80), ("pypi.corp", 443), ("github.com", 443)} & allowed
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["metadata.google.internal", "Printer.LOCAL.", "intranet", "vault.corp", "nas.home.arpa"],
+)
+def test_the_machines_own_proxy_is_not_asked_for_names_of_networks_behind_it(host: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as proxy:
+        address = f"http://127.0.0.1:{proxy.getsockname()[1]}"
+        policy = NetworkPolicy(frozenset(), {"https": address, "http": address})
+        with pytest.raises(Refused):
+            policy.connect(host, 443, "https")
+        registry = NetworkPolicy(frozenset({(host.lower(), 443)}), policy.upstream)
+        connection, upstream = registry.connect(host, 443, "https")
+        connection.close()
+        assert upstream
 
 
 def test_the_machines_own_proxy_is_used_for_what_is_public_and_not_for_private_addresses() -> None:

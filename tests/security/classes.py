@@ -135,6 +135,7 @@ CLASSES: dict[str, Class] = {
     "S17": Class(
         "Calls to hosts outside",
         (
+            "tests/sandbox/test_setup_network.py::test_the_machines_own_proxy_is_not_asked_for_names_of_networks_behind_it",
             "tests/sandbox/test_walls.py::test_an_attack_ends_at_the_walls",
             "tests/sandbox/test_walls.py::test_after_all_attacks_nothing_has_changed_and_nobody_was_called",
         ),
@@ -517,6 +518,23 @@ CLASSES: dict[str, Class] = {
             "tests/security/test_objects_in_place_of_others.py::test_a_commit_that_git_shows_in_the_place_of_another_is_not_the_one_that_is_looked_at",
             "tests/security/test_objects_in_place_of_others.py::test_a_file_that_git_shows_in_the_place_of_another_is_not_the_one_that_is_looked_at",
             "tests/security/test_objects_in_place_of_others.py::test_parents_that_a_graft_leaves_out_are_looked_at",
+        ),
+        red_at="715feaa8",
+    ),
+    "S57": Class(
+        "Documents, titles and formatters that keep us busy or fill the memory",
+        (
+            "tests/prompts/test_escape.py::test_the_longest_document_of_one_sign_is_read_in_a_moment",
+            "tests/prompts/test_escape.py::test_the_longest_title_is_read_in_a_moment",
+            "tests/runs/test_formatted_edits.py::test_a_file_that_a_formatter_made_half_a_gigabyte_is_not_read",
+        ),
+        red_at="715feaa8",
+    ),
+    "S58": Class(
+        "Links in a run's folder that lead readers to files of this machine",
+        (
+            "tests/security/test_links_in_a_run.py::test_a_link_in_the_place_of_a_document_or_record_is_not_followed_out",
+            "tests/security/test_links_in_a_run.py::test_over_mcp_a_document_that_is_a_link_is_not_followed_out",
         ),
         red_at="715feaa8",
     ),
