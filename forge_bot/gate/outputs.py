@@ -47,13 +47,13 @@ def error(message: str) -> None:
 
 
 def line(text: str) -> None:
-    """A line of the log that says nothing to GitHub: words of others might begin with a command of
-    its runner.
+    """A line of the log that says nothing to GitHub: its runner obeys words of others that begin
+    with `::`, also behind blanks, and `##[` anywhere in a line.
     """
-    safe = text.replace("\r", " ").replace("\n", " ")
-    sys.stdout.write(
-        f"{safe.lstrip(':#')}\n" if safe.lstrip().startswith(("::", "##[")) else f"{safe}\n"
-    )
+    safe = text.replace("\r", " ").replace("\n", " ").replace("##[", "## [")
+    while (bare := safe.lstrip()).startswith("::"):
+        safe = bare.lstrip(":")
+    sys.stdout.write(f"{safe}\n")
     sys.stdout.flush()
 
 

@@ -14,7 +14,16 @@ HOSTILE = [
     "one\r\nEVIL=1",
     "%0Aproceed=true",
     "\n::add-mask::x",
+    " ::set-output name=proceed::true",
+    "\u00a0::: ::set-output name=proceed::true",
+    "`a##[set-output name=proceed;]true.py` was formatted",
+    "####[[set-output name=proceed]true",
 ]
+
+
+def obeyed(line: str) -> bool:
+    """Return whether GitHub's runner looks for a command in a line (its ActionCommand.cs)."""
+    return line.lstrip().startswith("::") or "##[" in line
 
 
 @pytest.mark.parametrize("value", HOSTILE)
@@ -31,7 +40,5 @@ def test_no_value_can_add_an_output_of_its_own(
     outputs.line(value)
     said = capsys.readouterr().out.splitlines()
     assert [
-        line
-        for line in said
-        if line.startswith("::") and not line.startswith("::notice title=forge-bot::")
+        line for line in said if obeyed(line) and not line.startswith("::notice title=forge-bot::")
     ] == []
