@@ -46,6 +46,11 @@ def untracked(folder: Path) -> tuple[str, ...]:
     return git(folder, "ls-files", "--others", "--directory", "-z").names
 
 
+def ignored(folder: Path) -> tuple[str, ...]:
+    """Return the untracked files that git ignores, one by one."""
+    return git(folder, "ls-files", "--others", "--ignored", "--exclude-standard", "-z").names
+
+
 def _kind(code: str) -> Kind:
     if code == "??":
         return "untracked"

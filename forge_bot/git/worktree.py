@@ -33,6 +33,7 @@ class Tree:
     head = OfFolder(revisions.head)
     status = OfFolder(changes.status)
     untracked = OfFolder(changes.untracked)
+    ignored = OfFolder(changes.ignored)
     tracked_folders = OfFolder(changes.tracked_folders)
     nested = OfFolder(changes.nested)
     commits = OfFolder(made_commits.log)

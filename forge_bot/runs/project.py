@@ -18,6 +18,7 @@ from forge_bot.lazy_regex import lazy_regex
 from forge_bot.project.detected_commands import ENV, Command
 from forge_bot.runs.installation import Foundation, Installation, remove_bytecode, remove_leftovers
 from forge_bot.runs.late_files import finish_files
+from forge_bot.runs.made_by_commands import MadeByCommands
 from forge_bot.runs.notifications import CommandBegan, CommandEnded, Message, Notify, warning
 from forge_bot.runs.project_sandbox import ProjectSandbox
 from forge_bot.runs.python_setup_steps import Step
@@ -30,7 +31,7 @@ from forge_bot.runs.registry_credentials import (
 from forge_bot.runs.run_needs import SETUP_NOT_WALLED, waits_for_consent
 from forge_bot.runs.run_paths import RunPaths
 from forge_bot.runs.setup_steps import divided, runs_nothing
-from forge_bot.sandbox.box import CommandOutcome
+from forge_bot.sandbox.box import Box, CommandOutcome
 from forge_bot.sentences import say
 from forge_bot.settings import Config
 from forge_bot.store import full, without_room
@@ -79,6 +80,9 @@ class Project:
         self._credentials = credentials(config, os.environ)
         self._strike = redactor_of(secrets_in(self._credentials))
         self._printed = dict[tuple[str, ...], str]()
+        # In a checkout of a person, their own programs make such files at any moment.
+        ours = tree.path == places.tree and not profile.commands.setup
+        self._made = MadeByCommands(tree, places.made_files) if ours else None
 
     def in_tree(self, tree: Tree) -> "Project":
         """Return the same project for a temporary tree beside the run's own."""
@@ -196,6 +200,8 @@ class Project:
         """Remove ignored files that a command left, maybe from edits that nobody accepted."""
         if place.path != self._installation.path:
             remove_bytecode(place)
+            if self._made is not None:
+                self._made.remove()
         elif self._installation.has_run:
             remove_leftovers(place, self._installation.names_left())
             self._installation.has_run = False
@@ -366,13 +372,13 @@ class Project:
         box = self.sandbox.box(place, setting_up=setting_up, network=network, seconds=seconds)
         if secret:
             box = box.replace(secret_env=secret)
-        outcome = self.sandbox.run(box, words)
+        outcome = self._run(box, words, place)
         if outcome.killed and setting_up and first:
             raise _SetupKilled(say("runs.project.setup_begins_anew", command=" ".join(argv)))
         if outcome.killed and not setting_up:
             self.tell(warning(say("runs.project.runs_once_more", command=" ".join(argv))))
             self.tidy(place)
-            outcome = self.sandbox.run(box, words)
+            outcome = self._run(box, words, place)
         if outcome.exit_code != 0 and outcome.cannot_judge:
             raise CannotJudge(
                 say(
@@ -391,6 +397,13 @@ class Project:
         result = result.replace(tail=timeless(result.tail))
         self.tell(CommandEnded(result=result))
         return result, timeless(output)
+
+    def _run(self, box: Box, words: Sequence[str], place: Tree) -> CommandOutcome:
+        """Run a command; in the run's own tree note the ignored files that it makes."""
+        if self._made is None or place.path != self.tree.path:
+            return self.sandbox.run(box, words)
+        with self._made.noted():
+            return self.sandbox.run(box, words)
 
     def _without_places(self, output: str, place: Tree) -> str:
         """The output without secrets and without the names of this machine's folders."""

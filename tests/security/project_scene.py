@@ -10,14 +10,19 @@ from forge_bot.runs.run_paths import run_paths
 from forge_bot.settings import load_config
 
 
-def project_in(folder: Path, *approved: bytes, base: str = "HEAD") -> Project:
-    """The project of a run from a commit on, with patches of its setup that a person approved."""
+def project_in(folder: Path, *approved: bytes, base: str = "HEAD", apart: bool = False) -> Project:
+    """The project of a run from a commit on, with patches of its setup that a person approved; with
+    `apart` in a work tree of the run's own.
+    """
     repository = Repository.find(folder)
     config, commit = load_config(repository.root), repository.commit_id(base)
+    places = run_paths(repository, "demo")
+    if apart and not places.tree.exists():
+        repository.detached_tree(places.tree, commit)
     return Project(
         repository,
-        Tree(folder),
-        run_paths(repository, "demo"),
+        Tree(places.tree if apart else folder),
+        places,
         config,
         profile_at(repository, commit, config),
         lambda _notice: None,

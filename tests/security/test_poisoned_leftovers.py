@@ -103,3 +103,46 @@ def test_what_the_try_of_an_edit_left_is_gone_before_the_judgement_and_what_setu
     [result] = project.check()
     assert result.exit_code == 1
     assert result.tail == "red ['__pycache__', 'code_of_project.py', 'tool.built']"
+
+
+# Python takes a folder before a file of the same name.
+MAKES = """import os
+os.makedirs("lib/cache.built")
+open("lib/cache.built/made.py", "w").write("made")
+os.makedirs("lib/code_of_project")
+open("lib/code_of_project/__init__.py", "w").write("VALUE = 'green'")
+"""
+
+
+def test_ignored_files_that_tests_made_in_the_runs_own_tree_make_no_red_test_green(
+    made: Made,
+) -> None:
+    folder = made("  setup: []").tree.path
+    (folder / ".gitignore").write_text("*.built\n/lib/code_of_project/\n", encoding="utf-8")
+    git(folder, "commit", "-qam", "ignore a folder")
+    project = project_in(folder, apart=True)
+    tree = project.tree.path
+    (tree / "mine.built").write_text("a person's", encoding="utf-8")
+    whole = (tree / "test.py").read_text("utf-8")
+    (tree / "test.py").write_text(MAKES, encoding="utf-8")
+    (planting,) = project.check()
+    assert planting.exit_code == 0
+    (tree / "test.py").write_text(whole, encoding="utf-8")
+    assert (tree / "lib" / "code_of_project" / "__init__.py").exists()
+    # A process that begins anew knows it too.
+    (judged,) = project_in(folder, apart=True).check()
+    assert (judged.exit_code, "red" in judged.tail) == (1, True)
+    assert not (tree / "lib" / "code_of_project").exists()
+    assert not list(tree.rglob("made.py"))
+    assert (tree / "mine.built").read_text("utf-8") == "a person's"
+
+
+def test_what_a_killed_command_made_is_removed_too(made: Made) -> None:
+    project = project_in(made("  setup: []").tree.path, apart=True)
+    tree, note = project.tree.path, project.places.made_files
+    (tree / "mine.built").write_text("a person's", encoding="utf-8")
+    note.write_text('{"before": ["mine.built"], "made": []}', encoding="utf-8")
+    (tree / "left.built").write_text("made", encoding="utf-8")
+    project.check()
+    assert not (tree / "left.built").exists()
+    assert (tree / "mine.built").exists()
