@@ -34,8 +34,8 @@ _HEADER = lazy_regex(
     re.IGNORECASE,
 )
 # Below a sender's address such lines are headings in any language.
-_ANY_HEADER = re.compile(r"\W{0,3}[^\W\d][^:：]{0,30}[:：].*\S.*")
-_ANY_FROM = re.compile(r"\W{0,3}[^\W\d][^:：]{0,20}[:：].*[^\s<@]@[^\s>@]+>?\W{0,3}")
+_ANY_HEADER = lazy_regex(r"\W{0,3}[^\W\d][^:：]{0,30}[:：].*\S.*")
+_ANY_FROM = lazy_regex(r"\W{0,3}[^\W\d][^:：]{0,20}[:：].*[^\s<@]@[^\s>@]+>?\W{0,3}")
 _LONGEST = 400
 
 
