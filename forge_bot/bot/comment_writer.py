@@ -23,6 +23,7 @@ from forge_bot.github_api.pygithub import GitHub
 from forge_bot.github_api.types import Comment, Issue, Reaction
 from forge_bot.interaction.command_names import CommandNames
 from forge_bot.interaction.commit_links import Links
+from forge_bot.lazy_regex import lazy_regex
 from forge_bot.prompts.untrusted import clean, sentence
 from forge_bot.runs.estimate import estimate, in_words, without_batches
 from forge_bot.runs.find_runs import RunInfo
@@ -33,7 +34,7 @@ from forge_bot.sentences import say
 from forge_bot.store import SPECS
 from forge_bot.values import Tier
 
-_ATTACHED = re.compile(
+_ATTACHED = lazy_regex(
     r"!\[[^\]\n]*\][(\[]|<img\b|https://github\.com/(?:user-attachments/|[^\s/]+/[^\s/]+/(?:assets|files)/)",
     re.IGNORECASE,
 )

@@ -7,7 +7,6 @@ import time
 from typing import TYPE_CHECKING, Literal, assert_never
 
 from rich.live import Live
-from rich.markdown import Markdown
 from rich.markup import escape
 from rich.padding import Padding
 from rich.text import Text
@@ -186,6 +185,9 @@ class Progress:
         self.stop()
         self.line("")
         if self.console.is_terminal:
+            # What reads Markdown takes long to import.
+            from rich.markdown import Markdown
+
             self.console.print(Padding(Markdown(answer, hyperlinks=False), (0, 2)))
         else:
             self.console.print(answer, markup=False, soft_wrap=True)

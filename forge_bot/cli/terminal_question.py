@@ -5,13 +5,12 @@ import shlex
 import subprocess
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from rich.markdown import Markdown
 from rich.markup import escape
 from rich.padding import Padding
 from rich.prompt import Prompt
 from rich.rule import Rule
-from rich.syntax import Syntax
 
 from forge_bot.cli.console import Console
 from forge_bot.cli.progress import Progress
@@ -36,6 +35,9 @@ from forge_bot.runs.session import Asker
 from forge_bot.runs.typed_answer import PersonAnswer, PersonEdit, PersonQuestion, person_answer
 from forge_bot.sentences import listed, say
 from forge_bot.text_format import gist
+
+if TYPE_CHECKING:
+    from rich.syntax import Syntax
 
 _LOOKS = frozenset({"v", "view", "d", "diff", "e", "edit"})
 _MOST_DIFFERENCE = 40
@@ -136,7 +138,7 @@ def show(question: Question, console: Console, *, asks: bool = True) -> None:
 def _difference(difference: str, console: Console) -> None:
     if difference:
         console.print(f"\n[bold]{say('question.what_changed')}[/]")
-        console.print(Syntax(difference, "diff", background_color="default", word_wrap=True))
+        console.print(_coloured(difference, "diff"))
 
 
 def _plan(overview: Overview, console: Console) -> None:
@@ -263,24 +265,22 @@ def _document(document: ShownDocument, console: Console) -> None:
         # another.
         console.print(reveal_invisible(document.text).rstrip(), markup=False, soft_wrap=True)
     elif document.hidden:
-        console.print(
-            Syntax(
-                reveal_invisible(document.text),
-                "markdown",
-                background_color="default",
-                word_wrap=True,
-            ),
-            soft_wrap=False,
-        )
+        text = _coloured(reveal_invisible(document.text), "markdown")
+        console.print(text, soft_wrap=False)
     elif document.name.endswith(".md"):
+        # A command that shows nothing should not wait for what reads Markdown.
+        from rich.markdown import Markdown
+
         console.print(Padding(Markdown(document.text, hyperlinks=False), (0, 2)), soft_wrap=False)
     else:
-        console.print(
-            Syntax(
-                reveal_invisible(document.text), "diff", background_color="default", word_wrap=True
-            ),
-            soft_wrap=False,
-        )
+        console.print(_coloured(reveal_invisible(document.text), "diff"), soft_wrap=False)
+
+
+def _coloured(text: str, language: str) -> "Syntax":
+    # What reads all languages takes long to import.
+    from rich.syntax import Syntax
+
+    return Syntax(text, language, background_color="default", word_wrap=True)
 
 
 def _answered(
@@ -333,7 +333,7 @@ def _look(word: str, question: Question, console: Console) -> None:
     elif word in {"d", "diff"}:
         difference = question.data.difference
         if difference:
-            console.print(Syntax(difference, "diff", background_color="default", word_wrap=True))
+            console.print(_coloured(difference, "diff"))
         else:
             console.print(f"  {say('terminal.no_difference')}")
     else:

@@ -57,7 +57,7 @@ class IndexFile:
         self._oid = digits // 2
         if len(self._data) < _HEADER.size or any(own.glob("sharedindex.*")):
             raise NotPlain
-        signature, version, self._count = _HEADER.unpack_from(self._data)
+        signature, version, self.count = _HEADER.unpack_from(self._data)
         if signature != _SIGNATURE or version != _PLAIN_VERSION:
             raise NotPlain
 
@@ -80,7 +80,7 @@ class IndexFile:
         data, found = self._data, list[WrittenFile]()
         read = struct.Struct(f">10L{self._oid}xH").unpack_from
         at, name_at = _HEADER.size, _STAT + self._oid + _FLAGS
-        for _ in range(self._count):
+        for _ in range(self.count):
             row = read(data, at)
             flags, start = row[10], at + name_at
             end = start + (flags & _LENGTH)

@@ -19,12 +19,6 @@ from forge_bot.runs.code_commits import states_types
 from forge_bot.runs.open_pull_request import OpenPullRequest, WantedPullRequest, offered_head
 from forge_bot.runs.pull_request_branch import Offer, is_separate, offer, push_run
 from forge_bot.runs.run import Run
-from forge_bot.runs.steps.finding_issues import (
-    ISSUES,
-    approved_issues,
-    issues_text,
-    opened_sentence,
-)
 from forge_bot.sentences import listed, say
 from forge_bot.store import write_whole
 from forge_bot.values import Frozen, PhaseId
@@ -162,6 +156,14 @@ def issues_by_hand(run: Run, phase: PhaseId) -> str:
     """Write the issues that a host without GitHub cannot open; the sentence on them, with their
     titles. Raises StepFailed.
     """
+    # Only a pipeline of steps opens issues.
+    from forge_bot.runs.steps.finding_issues import (
+        ISSUES,
+        approved_issues,
+        issues_text,
+        opened_sentence,
+    )
+
     issues = approved_issues(run, phase)
     if not issues:
         return opened_sentence(())

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
-from urllib.request import getproxies, proxy_bypass
 
 from forge_bot.lazy_regex import lazy_regex
 from forge_bot.sandbox.connections import IDLE_SECONDS, PIECE, ConnectionServer, relay
@@ -152,7 +151,12 @@ class NetworkPolicy:
 
     def _through(self, host: str, port: int, scheme: str) -> Place | None:
         upstream = self.upstream.get(scheme) or self.upstream.get("all") or ""
-        if not upstream or secret_value(upstream) or proxy_bypass(f"{host}:{port}"):
+        if not upstream or secret_value(upstream):
+            return None
+        # It reads what speaks HTTP, and only setup with network needs it.
+        from urllib.request import proxy_bypass
+
+        if proxy_bypass(f"{host}:{port}"):
             return None
         return _place(upstream if "://" in upstream else f"http://{upstream}")
 
@@ -185,6 +189,8 @@ def machine_policy(registries: frozenset[Place], declared: Mapping[str, str]) ->
         for name, value in declared.items()
         if name.lower().endswith("_proxy")
     }
+    from urllib.request import getproxies
+
     return NetworkPolicy(registries | USUAL_REGISTRIES, {**getproxies(), **own})
 
 

@@ -7,7 +7,6 @@ import shutil
 import socket
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
-from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -261,6 +260,9 @@ def _models_here(environ: Mapping[str, str]) -> Iterator[_ModelHere]:
 
 def _ollama() -> str | None:
     """Return the first model of a local Ollama, "" if it has none; None if nothing answers."""
+    # Only a look for models asks it, and what speaks HTTP takes long to import.
+    from http.client import HTTPConnection, HTTPException
+
     connection = HTTPConnection(*_OLLAMA, timeout=_SECONDS)
     try:
         connection.request("GET", "/api/tags")
