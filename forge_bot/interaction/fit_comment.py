@@ -77,7 +77,7 @@ Part = str | LinesPart | PapersPart
 
 def size(text: str) -> int:
     """Length as GitHub may count it: UTF-16 units, of which a code point has one or two."""
-    return len(text) + sum(character > "\uffff" for character in text)
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def compose(parts: Iterable[Part], limit: int = LIMIT) -> str:

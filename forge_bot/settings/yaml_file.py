@@ -265,11 +265,13 @@ def _check_bounds(text: str, kind: _Loader) -> None:
     """
     known: dict[str, tuple[int, int]] = {}
     open_: list[_Open] = [_Open(None)]
+    values = 1
     for event in yaml.parse(text, Loader=kind):
         line = event.start_mark.line + 1 if event.start_mark is not None else 1
         match event:
             case yaml.CollectionStartEvent():
                 open_.append(_Open(event.anchor))
+                values += 1
             case yaml.CollectionEndEvent():
                 done = open_.pop()
                 _grow(open_[-1], done.values, done.height + 1)
@@ -279,15 +281,17 @@ def _check_bounds(text: str, kind: _Loader) -> None:
                 name = event.anchor or ""
                 if any(each.anchor == name for each in open_):
                     raise Unbounded(line, say("settings.yaml_file.holds_itself", name=name))
-                values, height = known.get(name, (1, 0))
-                _grow(open_[-1], values, height + 1)
+                more, height = known.get(name, (1, 0))
+                _grow(open_[-1], more, height + 1)
+                values += more
             case yaml.ScalarEvent():
                 _grow(open_[-1], 1, 1)
+                values += 1
             case _:
                 pass
         if len(open_) + open_[-1].height > _DEEPEST:
             raise Unbounded(line, say("settings.yaml_file.too_deep", most=_DEEPEST))
-        if sum(each.values for each in open_) > _MOST_VALUES:
+        if values > _MOST_VALUES:
             raise Unbounded(line, say("settings.yaml_file.too_many_values", most=_MOST_VALUES))
 
 
