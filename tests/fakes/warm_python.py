@@ -43,13 +43,41 @@ _LOADED = (
     "forge_bot.agent.models.open_model",
     "forge_bot.agent.models.provider",
     # What some commands read only when they need it.
+    "forge_bot.cli.closing_lines",
+    "forge_bot.cli.demo",
+    "forge_bot.cli.discussion",
+    "forge_bot.cli.error_output",
+    "forge_bot.cli.job_commands",
+    "forge_bot.cli.resume",
+    "forge_bot.cli.session_setup",
+    "forge_bot.cli.start_run",
+    "forge_bot.cli.temporal_commands",
+    "forge_bot.engine.step_phases",
+    "forge_bot.mcp_server.run_server",
+    "forge_bot.project.graph.graph_documents",
+    "forge_bot.project.graph.kept_graph",
+    "forge_bot.project.graph.repo_map",
+    "forge_bot.project.graph.scaffold",
     "forge_bot.project.graph.stacks.declared_stacks",
+    "forge_bot.prompts.hidden_html",
     "forge_bot.runs.estimate_evidence",
-    "forge_bot.runs.estimate_evidence",
+    "forge_bot.runs.repair",
+    "forge_bot.runs.steps.perform_step",
+    "anyio._backends._asyncio",
+    "concurrent.futures.thread",
     "filelock",
+    "genai_prices",
+    "html5lib.serializer",
+    "html5lib.treebuilders.etree",
+    "jmespath",
     "rank_bm25",
+    "rich._emoji_codes",
     "rich.console",
+    "rich.live",
+    "rich.logging",
     "rich.markdown",
+    "rich.prompt",
+    "tree_sitter_python",
 )
 # A shell decides, since it starts at once: each sandbox is kept by a Python that comes this way.
 _LAUNCHER = """#!/bin/sh
@@ -277,11 +305,12 @@ def _began(listener: socket.socket, children: dict[int, _Child]) -> bool:
 
 def build_models() -> None:
     """Build what is built when it is used first, which each process would do anew: models, templates
-    of prompts, and the catalogue of capabilities.
+    of prompts, the catalogue of capabilities, and the shipped pipelines.
     """
     from forge_bot.agent.providers.context import ProviderContext
     from forge_bot.errors import BadTemplate
     from forge_bot.prompts.environment import Environment
+    from forge_bot.settings.load_pipeline import load_pipeline, pipeline_names
     from forge_bot.values import Frozen
 
     todo: list[type[BaseModel]] = [BaseModel]
@@ -299,6 +328,8 @@ def build_models() -> None:
         with suppress(BadTemplate):
             prompts.render(name, Frozen())
     ProviderContext(ROOT, past_runs=str, run_tests=str, lint_check=str)
+    for name in pipeline_names(None):
+        load_pipeline(name, None)
 
 
 def _exactly(connection: socket.socket, size: int) -> bytes:
