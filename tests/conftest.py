@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
+from pytest_recording.network import block
 
 from forge_bot.cli.app import run
 from tests.fakes.examples import FEW
@@ -39,6 +40,17 @@ settings.register_profile(FEW, _UNTIMED, max_examples=25)
 settings.load_profile("untimed")
 
 
+_RECORDING = {
+    "block_network",
+    "disable_recording",
+    "record_mode",
+    "vcr",
+    "vcr_cassette_dir",
+    "vcr_markers",
+}
+"""The fixtures that pytest-recording gives to every test."""
+
+
 def _shard(text: str) -> tuple[int, int]:
     number, _, of = text.partition("/")
     if not (number.isdecimal() and of.isdecimal() and 1 <= int(number) <= int(of)):
@@ -66,6 +78,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if item.get_closest_marker("hypothesis"):
             item.add_marker(pytest.mark.no_cover)
+        if isinstance(item, pytest.Function) and not _recorded(item):
+            item.fixturenames = [name for name in item.fixturenames if name not in _RECORDING]
     shard: tuple[int, int] = config.option.shard
     number, of = shard
     kept = [
@@ -77,6 +91,20 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
     items[:] = kept
     long_first(config, items)
+
+
+def _recorded(item: pytest.Item) -> bool:
+    """Return whether exchanges on disk answer a test, or the test says itself what it may reach."""
+    return any(map(item.get_closest_marker, ("vcr", "block_network")))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Block the network for a test and its fixtures, as pytest-recording does for those that are
+    recorded: its fixtures take as long as a short test.
+    """
+    if item.config.getoption("block_network"):
+        block(allowed_hosts=str(item.config.getoption("allowed_hosts")).split(","))
 
 
 @pytest.hookimpl(wrapper=True)

@@ -2,6 +2,7 @@
 
 import ast
 import re
+import socket
 import subprocess
 import sys
 import tomllib
@@ -24,6 +25,11 @@ from tests.fakes.bench import SHIPPED
 from tests.fakes.own_code import nodes_of_files
 
 ROOT = Path(__file__).parent.parent
+
+
+def test_no_test_reaches_beyond_this_machine() -> None:
+    with socket.socket() as made, pytest.raises(RuntimeError, match="Network is disabled"):
+        made.connect(("192.0.2.1", 9))
 
 
 def test_the_wheel_carries_every_template_and_nothing_else(tmp_path: Path) -> None:
