@@ -2,16 +2,14 @@
 it left there.
 """
 
-import shutil
 import subprocess
 import sys
-from importlib.util import cache_from_source, source_from_cache
 from pathlib import Path
 
 import pytest
 
 from tests.actions.conftest import WORKFLOWS
-from tests.actions.runner import Runner, missing, program_path, uv_cache
+from tests.actions.runner import Runner, missing
 from tests.bot.stage import SECRET, Job, heard
 
 # One process for all of them: what they wait for is the machine itself.
@@ -61,29 +59,6 @@ def passes(runner: Runner, folder: Path) -> None:
     assert ran.returncode == 0, ran.stderr
     assert "return None" in (folder / "rota" / "schedule.py").read_text(encoding="utf-8")
     assert (folder / "tests" / "test_before.py").is_file()
-
-
-def test_what_the_first_processes_import_is_compiled_while_it_is_installed_and_later(
-    action: Path, tmp_path: Path
-) -> None:
-    own = shutil.copytree(action, tmp_path / "action")
-    environ = {
-        "PATH": program_path(),
-        "FORGE_BOT_PYTHON": sys.executable,
-        "RUNNER_TEMP": str(tmp_path / "temp"),
-        "HOME": str(tmp_path),
-        "UV_CACHE_DIR": uv_cache(),
-        "UV_OFFLINE": "1",
-    }
-    # As a part of this shell the script's own processes can be waited for.
-    words = ["bash", "-c", '. "$0"; wait', str(own / "scripts" / "action" / "install")]
-    subprocess.run(words, env=environ, check=True)
-    sources = set((own / "forge_bot").rglob("*.py"))
-    compiled = {Path(source_from_cache(str(path))) for path in (own / "forge_bot").rglob("*.pyc")}
-    assert compiled == sources
-    libraries = next((tmp_path / "temp" / "forge-bot" / "venv" / "lib").glob("*/site-packages"))
-    for name in ("github/Requester.py", "pydantic_ai/direct.py"):
-        assert Path(cache_from_source(str(libraries / name))).is_file(), name
 
 
 @pytest.mark.slow

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib.util import cache_from_source, source_from_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -97,10 +98,24 @@ def test_the_second_job_of_a_runner_compiles_nothing_and_a_newer_action_all_of_i
     assert gone.exists()
 
 
-def test_a_tool_cache_that_cannot_be_written_is_left_alone(machine: Machine) -> None:
-    machine.tools = "/proc/tools"
+@pytest.mark.parametrize(
+    "tools",
+    [
+        pytest.param("/proc/tools", id="read-only"),
+        pytest.param("", marks=pytest.mark.thorough, id="none"),
+    ],
+)
+def test_without_a_tool_cache_that_can_be_written_what_the_first_processes_import_is_compiled_in_place(
+    machine: Machine, tools: str
+) -> None:
+    machine.tools = tools
     machine.install()
-    assert [*machine.own.rglob("leftovers*.pyc")]
+    compiled = {Path(source_from_cache(str(path))) for path in machine.own.rglob("*.pyc")}
+    assert compiled == {*machine.own.rglob("*.py")}
+    venv = machine.folder / "temp" / "forge-bot" / "venv"
+    libraries = next((venv / "lib").glob("*/site-packages"))
+    for name in ("github/Requester.py", "pydantic_ai/direct.py"):
+        assert Path(cache_from_source(str(libraries / name))).is_file(), name
     machine.supervise()
 
 

@@ -84,7 +84,7 @@ _ALL: dict[tuple[str, ...], int] = {
 """The most modules of each command, at the first question of a run."""
 
 _ON_WAYS_OF_THEIR_OWN = {
-    *("run", "approve", "clean", "graph", "capabilities", "mcp", "hook", "work", "publish"),
+    *("run", "clean", "graph", "capabilities", "mcp", "hook"),
 }
 _SAMPLED = [
     pytest.param(words, marks=() if words[0] in _ON_WAYS_OF_THEIR_OWN else pytest.mark.thorough)

@@ -75,36 +75,28 @@ def test_the_table_is_long_enough_to_be_trusted() -> None:
 
 @pytest.mark.promise("design-revise", "docs-gate-commands")
 @pytest.mark.parametrize(
-    ("body", "says"),
-    [(body, says) for _, body, says, _ in ROWS],
+    ("body", "says", "does"),
+    [(body, says, gate or ("at once" if says else "nothing")) for _, body, says, gate in ROWS],
     ids=[f"{group}: {body[:40]!r}" for group, body, *_ in ROWS],
 )
-def test_a_comment_says_what_the_table_says(body: str, says: list[str]) -> None:
-    said = [shown(part) for part in parse_comment(body)]
+def test_a_comment_says_what_the_table_says_and_the_gate_does_with_it_what_stands_there(
+    body: str, says: list[str], does: str
+) -> None:
+    commands = parse_comment(body)
+    said = [shown(part) for part in commands]
     # A suggestion may be shortened in the table to nothing: then any is right.
     assert [
         part.split(" → ")[0] if "→" not in wanted else part
         for part, wanted in zip(said, says, strict=False)
     ] == says
     assert len(said) == len(says)
-
-
-@pytest.mark.promise("docs-gate-commands")
-@pytest.mark.parametrize(
-    ("body", "says", "does"),
-    [(body, says, gate or ("at once" if says else "nothing")) for _, body, says, gate in ROWS],
-    ids=[f"{group}: {body[:40]!r}" for group, body, *_ in ROWS],
-)
-def test_the_gate_does_with_a_comment_what_the_table_says(
-    body: str, says: list[str], does: str
-) -> None:
     found = read_candidates(body, "/forge", bare=True)
     assert ("nothing" if not found.said else "at once" if found.certain else "later") == does
-    assert {part.line for part in parse_comment(body)} <= {part.line for part in found.said}
+    assert {part.line for part in commands} <= {part.line for part in found.said}
     if does == "at once":
         # What the gate answers by itself is what the supervisor would have answered.
         assert [shown(part).split(":")[0] for part in found.said] == [
-            shown(part).split(":")[0] for part in parse_comment(body)
+            each.split(":")[0] for each in said
         ]
 
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import pytest
 
 from forge_bot.runs.past_run_index import INDEXED
+from tests.fakes.kept_samples import made
 from tests.fakes.many_branches import repository_with
 from tests.fakes.sample import Sample
 
@@ -64,14 +65,22 @@ def called(folder: Path) -> Called:
     return Called(**json.loads(done.stdout))
 
 
-def test_the_first_call_of_a_tool_that_looks_imports_nothing_more(sample: Sample) -> None:
-    assert called(sample.path).more == []
+@pytest.fixture(scope="module")
+def first(tmp_path_factory: pytest.TempPathFactory) -> Called:
+    """A server in the sample repository, after its first calls."""
+    folder = tmp_path_factory.mktemp("first")
+    made(folder / "rota")
+    return called(folder / "rota")
+
+
+def test_the_first_call_of_a_tool_that_looks_imports_nothing_more(first: Called) -> None:
+    assert first.more == []
 
 
 def test_numpy_is_loaded_ahead_where_past_runs_are_indexed_and_nowhere_else(
-    tmp_path: Path, sample: Sample
+    tmp_path: Path, first: Called
 ) -> None:
-    assert not called(sample.path).numpy
+    assert not first.numpy
     many = repository_with(tmp_path / "many", merged=INDEXED, branches=0).root
     assert not called(many).numpy
     found = called(many)
@@ -79,9 +88,9 @@ def test_numpy_is_loaded_ahead_where_past_runs_are_indexed_and_nowhere_else(
 
 
 def test_a_served_repository_is_found_ahead_and_its_first_question_starts_one_process(
-    sample: Sample,
+    first: Called,
 ) -> None:
-    (call,) = called(sample.path).calls
+    (call,) = first.calls
     assert "'worktree', 'list'" in call
 
 
