@@ -12,6 +12,7 @@ from pathlib import Path
 from forge_bot.agent.redaction import redactor_of
 from forge_bot.errors import CannotJudge, ForgeError, SetupNotWalled
 from forge_bot.git import Repository, Tree
+from forge_bot.git.commit_objects import tree_without
 from forge_bot.git.unread_files import without_reading
 from forge_bot.knowledge.profile import Profile
 from forge_bot.lazy_regex import lazy_regex
@@ -34,7 +35,7 @@ from forge_bot.runs.setup_steps import divided, runs_nothing
 from forge_bot.sandbox.box import Box, CommandOutcome
 from forge_bot.sentences import say
 from forge_bot.settings import Config
-from forge_bot.store import full, without_room
+from forge_bot.store import SPECS, full, without_room
 from forge_bot.values import CommandName, CommandResult
 from forge_bot.verification.command_outcome import cut_line, plain_lines, read_outcome
 from forge_bot.verification.shown_output import shown_output
@@ -369,7 +370,10 @@ class Project:
         # machine.
         self.tell(CommandBegan(name=name, argv=argv))
         setting_up = name is CommandName.SETUP
-        box = self.sandbox.box(place, setting_up=setting_up, network=network, seconds=seconds)
+        at_base = self.sandbox.uses_go and self._is_at_base(place)
+        box = self.sandbox.box(
+            place, setting_up=setting_up, network=network, seconds=seconds, at_base=at_base
+        )
         if secret:
             box = box.replace(secret_env=secret)
         outcome = self._run(box, words, place)
@@ -404,6 +408,12 @@ class Project:
             return self.sandbox.run(box, words)
         with self._made.noted():
             return self.sandbox.run(box, words)
+
+    def _is_at_base(self, place: Tree) -> bool:
+        """Return whether a tree shows the code of the base commit, and nothing else."""
+        commits = (place.commit_id(), self._installation.foundation.commit)
+        trees = {tree_without(self.repository.root, commit, SPECS) for commit in commits}
+        return len(trees) == 1 and place.is_clean()
 
     def _without_places(self, output: str, place: Tree) -> str:
         """The output without secrets and without the names of this machine's folders."""

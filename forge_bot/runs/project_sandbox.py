@@ -17,6 +17,8 @@ from forge_bot.sandbox.box import BackendName, Box, CommandOutcome, ResourceLimi
 from forge_bot.sentences import say
 from forge_bot.settings import Config
 
+_GO_CACHE = "GOCACHE"
+
 
 @dataclass(eq=False)
 class ProjectSandbox:
@@ -54,6 +56,11 @@ class ProjectSandbox:
                 )
         return self._backend
 
+    @property
+    def uses_go(self) -> bool:
+        """Return whether a command of the project may compile Go."""
+        return any(language.name == "Go" for language in self.profile.languages)
+
     def try_out(self) -> None:
         """Try what the first command will run in. Raises NoSandbox."""
         choose(self.config.sandbox)
@@ -65,23 +72,33 @@ class ProjectSandbox:
         setting_up: bool = False,
         network: bool = False,
         seconds: float | None = None,
+        at_base: bool = False,
     ) -> Box:
         """Return the box of a command in a tree, with a time limit. Setup may write the files that
-        other commands read.
+        other commands read. What Go has compiled `at_base` is kept: others get a copy, since code
+        that is judged must not change what a later command runs.
         """
         limit = self.config.command_seconds
+        compiled = self.places.home / "go-build"
+        caches = {_GO_CACHE: compiled} if self.uses_go else {}
+        kept = caches if setting_up or at_base else {}
         environment = self.places.environment
         environment.mkdir(parents=True, exist_ok=True)
         return Box(
             worktree=place.path,
             network=network,
-            writable=(environment,) if setting_up else (),
+            writable=(*((environment,) if setting_up else ()), *kept.values()),
             readable=(
                 (self.repository.common_dir,)
                 if setting_up
                 else (environment, self.repository.common_dir)
             ),
-            env={**_tool_homes(environment), **self.config.environment},
+            copied={name: folder for name, folder in caches.items() if name not in kept},
+            env={
+                **_tool_homes(environment),
+                **{name: str(folder) for name, folder in kept.items()},
+                **self.config.environment,
+            },
             services=tuple(dict.fromkeys(self.config.services.values())),
             limits=ResourceLimits(seconds=limit if seconds is None else min(seconds, limit)),
         )

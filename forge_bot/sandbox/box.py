@@ -63,6 +63,9 @@ class Box(Frozen):
     readable: tuple[Path, ...] = Field(
         default=(), description="further folders or files it may read; skipped when missing"
     )
+    copied: Mapping[str, Path] = Field(
+        default={}, description="by variables: folders of which it gets a copy, deleted afterwards"
+    )
     env: Mapping[str, str] = Field(default={}, description="added to the clean environment")
     secret_env: Mapping[str, str] = Field(
         default={}, repr=False, description="variables that stand on no command line"

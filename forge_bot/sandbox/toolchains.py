@@ -154,6 +154,10 @@ def _from_elsewhere(entry: Path, readable: list[Path]) -> Iterator[Path]:
         ):
             yield entry
             yield real.parent
+    go = (entry / "go").resolve()
+    if _is_go(go.parent.parent) and os.access(go, os.X_OK) and _show(go.parent.parent, readable):
+        yield entry
+        yield go.parent
     if os.access(entry / "cargo", os.X_OK):
         yield entry
     for name in _SINGLE_FILES:
@@ -161,6 +165,11 @@ def _from_elsewhere(entry: Path, readable: list[Path]) -> Iterator[Path]:
         if os.access(tool, os.X_OK):
             readable += [tool, *([tool.resolve()] if tool.is_symlink() else [])]
             yield entry
+
+
+def _is_go(folder: Path) -> bool:
+    """Return whether a folder is an installation of Go, which needs its own sources."""
+    return (folder / "VERSION").is_file() and (folder / "src" / "runtime").is_dir()
 
 
 def _has_single_file(entry: Path, readable: Sequence[Path]) -> bool:

@@ -91,10 +91,14 @@ def _view(box: Box, worktree: Path, temporary: Path, copies: Path, seen: str) ->
         if not (box.network and name == "CARGO_HOME")
     }
     home = f"{seen}/home"
+    for name, folder in box.copied.items():
+        if folder.is_dir():
+            shutil.copytree(folder, temporary / name, symlinks=True)
     env = {
         **_clean(home, seen),
         **rust,
         **fetching.env,
+        **{name: f"{seen}/{name}" for name in box.copied},
         **box.env,
         **box.secret_env,
         "PATH": tools.path,

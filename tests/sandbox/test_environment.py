@@ -185,6 +185,33 @@ def test_of_a_rust_in_the_home_folder_the_credentials_stay_hidden(
     assert "hunter2" not in str(lines)
 
 
+def test_of_a_go_in_a_folder_of_its_own_all_of_it_is_seen(
+    walled: BackendName, worktree: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go = home / "sdk" / "go1.27"
+    tool(go / "bin" / "go", "go-of-home")
+    (go / "src" / "runtime").mkdir(parents=True)
+    (go / "VERSION").write_text("go1.27\n", "utf-8")
+    tool(home / "other" / "bin" / "go", "no-installation")
+    for folder in (home / "other" / "bin", go / "bin"):
+        on_path(monkeypatch, folder)
+        output = run(walled, Box(worktree=worktree), ["sh", "-c", f"go; cat {go}/VERSION"]).output
+        assert ("go-of-home\ngo1.27" in output) == (folder.parent == go)
+        assert "no-installation" not in output
+
+
+def test_of_a_copied_folder_a_command_changes_the_copy_only(
+    backend: BackendName, worktree: Path, tmp_path: Path
+) -> None:
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    (kept / "a").write_text("compiled\n", "utf-8")
+    box = Box(worktree=worktree, copied={"GOCACHE": kept, "OTHER": tmp_path / "missing"})
+    script = "cat $GOCACHE/a; echo changed > $GOCACHE/a; mkdir $OTHER && cat $GOCACHE/a"
+    assert run(backend, box, ["sh", "-ec", script]).output == "compiled\nchanged\n"
+    assert (kept / "a").read_text("utf-8") == "compiled\n"
+
+
 # -- registries
 # --------------------------------------------------------------------------------------------------
 
