@@ -9,6 +9,8 @@ from forge_bot.values import Frozen
 _CODE = lazy_regex(r"`([^`]+)`")
 _QUOTED = lazy_regex(r"[“„«]([^“”„«»]+)[”“»]")
 """A title in typographic quotes, as tests of JavaScript and Ruby are named in a text."""
+_CASES = lazy_regex(r"(`\w+`)\s*\([^()]*\)")
+"""What stands in parentheses behind the name of a function: the cases that it tries."""
 
 COLUMNS = ("requirement", "files", "tests", "state")
 
@@ -52,7 +54,8 @@ def _requirement(row: list[str]) -> Requirement:
 
 def _names(cell: str) -> tuple[str, ...]:
     """Return a cell's spans of code and quoted titles; without any, the parts between commas."""
-    if spans := [*_CODE.findall(cell), *_QUOTED.findall(_CODE.sub("", cell))]:
+    titles = _QUOTED.findall(_CODE.sub("", _CASES.sub(r"\1", cell)))
+    if spans := [*_CODE.findall(cell), *titles]:
         return tuple(filter(None, (span.strip() for span in spans)))
     return tuple(
         name

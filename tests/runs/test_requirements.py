@@ -29,6 +29,15 @@ def test_titles_in_typographic_quotes_are_names_of_tests_commas_included() -> No
     assert read_requirements(table)[0].tests == ("adds a, b", 'says "no"')
 
 
+def test_the_cases_of_a_test_in_parentheses_are_no_tests_and_titles_of_a_file_are() -> None:
+    for cells, tests in {
+        "`TestWalk` (“Get, then Route”; “Route alone”), `TestRoutes` |": ("TestWalk", "TestRoutes"),
+        "`test/walk.js` (“lists both”) |": ("test/walk.js", "lists both"),
+    }.items():
+        table = TABLE.replace("`test_it_prints` |", cells)
+        assert read_requirements(table)[0].tests == tests
+
+
 def test_a_document_without_such_a_table_has_no_rows() -> None:
     assert (
         read_requirements("## Requirements\n\nAll met.\n\n| a | b |\n|---|---|\n| 1 | 2 |\n") == ()
