@@ -8,13 +8,10 @@ from forge_bot.bot.comments import thread_change_replies
 from forge_bot.bot.comments.reply import CommentReply
 from forge_bot.bot.failed_checks import pull_number
 from forge_bot.bot.thread import Thread
-from forge_bot.gate.grammar import Ask, Cost, Help, Status
+from forge_bot.gate.grammar import TALK
 from forge_bot.github_api.types import Issue
 from forge_bot.interaction.command_names import CommandNames
 from forge_bot.runs.run import Run
-
-_TALK = (Ask, Cost, Help, Status)
-"""Commands that are answered on a closed issue too, and ask for no work on the change."""
 
 
 def stopped_by_closing(
@@ -39,7 +36,7 @@ def asked_since(run: Run, closed: datetime, thread: Thread) -> str:
     pull = pull_number(run)
     by = ""
     for spoken in thread.spoken(thread.number, *((pull,) if pull else ())):
-        if spoken.comment.created_at > closed and not isinstance(spoken.command, _TALK):
+        if spoken.comment.created_at > closed and not isinstance(spoken.command, TALK):
             by = spoken.by
     if by:
         return by

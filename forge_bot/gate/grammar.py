@@ -291,6 +291,8 @@ NAMED: dict[str, Form] = {
     name: form for form in FORMS if form.name for name in (form.name, *form.also)
 }
 START = FORMS[0]
+TALK = (Ask, Cost, Help, Status)
+"""Commands that ask for no work on the change."""
 _BEFORE_NOTES = (NAMED["reject"], NAMED["ask"])
 
 

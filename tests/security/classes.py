@@ -73,7 +73,7 @@ CLASSES: dict[str, Class] = {
     "S8": Class(
         "Commands in quotations, code, HTML, edits and comments of bots",
         (
-            "tests/gate/test_commands.py::test_a_comment_says_what_the_table_says",
+            "tests/gate/test_commands.py::test_a_comment_says_what_the_table_says_and_the_gate_does_with_it_what_stands_there",
             "tests/bot/test_uncertain_comments.py::test_a_command_that_nobody_sees_carries_nothing_on_and_is_not_answered",
             "tests/security/test_threads.py::test_copies_quotations_edits_bots_and_floods_move_nothing_and_are_answered_once",
         ),
