@@ -55,7 +55,8 @@ class CodeBlock(NamedTuple):
     """A definition: its name, its first and last line counted from 1, and how deep it stands.
 
     `of` is the type that it belongs to where it stands outside of that: a method in Go, an `impl`
-    in Rust, which has the name of the type too.
+    in Rust, which has the name of the type too. `at` is the line with the name, below comments and
+    decorators.
     """
 
     name: str
@@ -63,6 +64,7 @@ class CodeBlock(NamedTuple):
     last: int
     depth: int
     of: str = ""
+    at: int = 0
 
     @property
     def extends(self) -> bool:
@@ -79,11 +81,12 @@ def code_blocks(lines: Sequence[str]) -> tuple[CodeBlock, ...]:
         name = match and _name(match, line)
         if match and name:
             of = match["receiver"] or match["extended"] or ""
-            found.append(CodeBlock(name, number, number, _width(match["indent"]), of))
+            found.append(CodeBlock(name, number, number, _width(match["indent"]), of, number))
         elif member := _MEMBER.match(line) if group else None:
             # The first of a group stands for all of it.
             first = number == group + 1
-            found.append(CodeBlock(member[1], number - first, number, 0 if first else _width("\t")))
+            depth = 0 if first else _width("\t")
+            found.append(CodeBlock(member[1], number - first, number, depth, at=number))
         group = number if _GROUP.match(line) else 0 if line.startswith(")") else group
     ends = _ends(lines, [(block.first, block.depth) for block in found])
     return tuple(

@@ -78,7 +78,7 @@ class LikelyFiles:
             or any(path == other and is_inside(block, owner) for other, owner in owners)
         ]
         own = [(path, block) for path, block in hits if not block.extends]
-        return [(path, block.first) for path, block in inner or own or hits]
+        return [(path, block.at) for path, block in inner or own or hits]
 
     def named_alike(self, names: Sequence[str]) -> Mapping[str, int]:
         """Return how many definitions of each file have one of some names in theirs."""

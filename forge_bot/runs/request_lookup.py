@@ -53,7 +53,7 @@ _FEW_FILES = 40
 _SMALL_FILE = 2_000
 """Bytes of a file that is shown of a repository with few files: to look it up would cost a call."""
 
-_FORM = 8
+_FORM = 10
 """The number of the way in which a request is looked up. It grows when that changes."""
 
 _RANKED_WHOLE = 1_500

@@ -50,6 +50,10 @@ def test_what_the_request_names_is_looked_up_before_the_first_call(tmp_path: Pat
     assert shown[0].name == "looked up by our process before the first call"
     assert "`Pager.show` is defined at app/pager.py:2" in shown[0].text
     assert files(shown)[:1] == ["app/pager.py"]
+    rust = "/// Counts.\n///\n/// Twice.\npub fn counts() -> u8 {\n    2\n}\n"
+    there = repository(tmp_path / "rust", {"src/lib.rs": rust})
+    shown = PromptFiles(there, there.commit_id("main"), "`counts` is wrong").looked_up()
+    assert "`counts` is defined at src/lib.rs:4" in shown[0].text
     traceback = 'Traceback:\n  File "/usr/lib/app/other.py", line 1, in f\nValueError'
     shown = PromptFiles(here, here.commit_id("main"), traceback).looked_up()
     assert files(shown)[0] == "app/other.py"
