@@ -3,7 +3,7 @@ command would believe them, though they may be made from edits that nobody accep
 """
 
 import json
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -25,7 +25,7 @@ class MadeByCommands:
     def noted(self) -> Generator[None]:
         """Note what appears in the tree during the block."""
         before = self._ignored()
-        made = self._made(before)
+        made = self._made(lambda: before)
         self._keep({"made": made, "before": before})
         try:
             yield
@@ -37,7 +37,7 @@ class MadeByCommands:
         if not self._note.is_file():
             return
         root = self._tree.path
-        for name in sorted(self._made(self._ignored()), reverse=True):
+        for name in sorted(self._made(self._ignored), reverse=True):
             place = root / name
             if place.parent.resolve() != root.resolve() / Path(name).parent:
                 continue
@@ -50,13 +50,15 @@ class MadeByCommands:
     def _ignored(self) -> frozenset[str]:
         return frozenset(name for name in self._tree.ignored() if not name.startswith(f"{SPECS}/"))
 
-    def _made(self, now: frozenset[str]) -> frozenset[str]:
-        """Return what is noted, with what a command made whose process was killed."""
+    def _made(self, now: Callable[[], frozenset[str]]) -> frozenset[str]:
+        """Return what is noted, with what a command made whose process was killed; git is asked for
+        the files of `now` in that case only.
+        """
         try:
             note: dict[str, list[str]] = json.loads(self._note.read_bytes())
         except (OSError, ValueError):
             return frozenset()
-        killed = now.difference(note["before"]) if "before" in note else frozenset[str]()
+        killed = now().difference(note["before"]) if "before" in note else frozenset[str]()
         return killed.union(note["made"])
 
     def _keep(self, note: Mapping[str, Iterable[str]]) -> None:

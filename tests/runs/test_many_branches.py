@@ -32,7 +32,7 @@ MOST_FOR_A_RUN = 79
 
 MOST_QUESTIONS = 7
 MOST_TO_BEGIN = 26
-MOST_TO_APPROVE = 50
+MOST_TO_APPROVE = 52
 
 Counted = Callable[..., tuple[list[str], str]]
 
