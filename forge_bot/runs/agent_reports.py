@@ -2,14 +2,14 @@
 there is none.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
 from forge_bot.agent.assignment import StopReason, WorkResult, prefix_of
 from forge_bot.agent.journal import Journal
 from forge_bot.agent.model_answers import Change, Document
-from forge_bot.agent.tries import proof_of, with_tries
+from forge_bot.agent.tries import TryOutcome, proof_of, with_tries
 from forge_bot.engine import SpawnAgent
 from forge_bot.engine.reports import (
     AgentFailed,
@@ -75,7 +75,7 @@ class AgentReports:
                 ),
                 (),
             )
-        answer = self._with_tries(finished, task, worktree)
+        answer, tries = self._with_tries(finished, task, worktree)
         if answer is None or self.applier.unplaceable(answer, worktree.tree):
             reason = (
                 FailureReason.UNFIT
@@ -84,11 +84,11 @@ class AgentReports:
             )
             return _failed(action, task, finished, reason, _why_not(finished)), ()
         try:
-            formatted = finished.tries[-1].formatted if finished.tries else ()
+            formatted = tries[-1].formatted if tries else ()
             report, paths = self.applier.land(
                 action, task, answer, finished.usage, worktree.tree, formatted
             )
-            return report.model_copy(update=proof_of(finished.tries)), paths
+            return report.model_copy(update=proof_of(tries)), paths
         except MergeConflict as conflict:
             words = (
                 "Another task, done at the same time, changed the same place; start from the files"
@@ -98,19 +98,19 @@ class AgentReports:
 
     def _with_tries(
         self, finished: WorkResult, task: TaskId | None, worktree: AgentWorktree
-    ) -> Document | Change | None:
+    ) -> tuple[Document | Change | None, Sequence[TryOutcome]]:
         """Return the answer, with the outcome of the commands that ran on its edits in its
-        document.
+        document, and that outcome.
         """
         answer, tries = finished.answer or finished.rejected, finished.tries
         if answer is None or not tries:
-            return answer
+            return answer, tries
         if tries[-1].elsewhere and isinstance(answer, Change) and task is not None:
             with suppress(MergeConflict):
                 files = self.applier.merged(answer, worktree.tree, tries[-1].formatted)
                 tries = (*tries[:-1], self.tries.beside_others(task, worktree.commit, files, tries))
         text = with_tries(answer.artifact_markdown, tries)
-        return answer.model_copy(update={"artifact_markdown": text})
+        return answer.model_copy(update={"artifact_markdown": text}), tries
 
 
 def _failed(

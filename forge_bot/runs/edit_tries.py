@@ -26,7 +26,12 @@ from forge_bot.runs.newly_red import NOT_RUN, JudgedEdits, NewlyRed, limit_of, o
 from forge_bot.runs.notifications import Message, Notify
 from forge_bot.runs.project import Project
 from forge_bot.runs.run import Run
-from forge_bot.runs.without_change import RunsWithoutChange, only_tests, without_change
+from forge_bot.runs.without_change import (
+    RunsWithoutChange,
+    only_tests,
+    tasks_between,
+    without_change,
+)
 from forge_bot.store import SPECS
 from forge_bot.values import CommandName, CommandResult, TaskId
 from forge_bot.verification.judgement import newly_failing
@@ -254,7 +259,7 @@ class EditTries:
         have landed by now.
 
         Failures that are gone beside those tasks are left out. The commands that ran beside them
-        are added.
+        are added, and what tests of a task without code do without those tasks.
         """
         last, left = tries[-1], self.run.config.tries.seconds - sum(each.seconds for each in tries)
         if left <= 0 or self.run.repository.commit_id(base) == self.run.tree.head().commit:
@@ -264,7 +269,11 @@ class EditTries:
         now = self.outcome((task,), ours, made, left)
         still = {*now.red, *now.elsewhere}
         kept = last.elsewhere if now.untold else [each for each in last.elsewhere if each in still]
-        return last.replace(elsewhere=tuple(kept), ran=now.ran or last.ran)
+        without = last.without
+        if without is None:
+            landed = tasks_between(self.run, self.run.repository.commit_id(base), ours)
+            without = self._with_proof((*landed, task), made, now, left).without
+        return last.replace(elsewhere=tuple(kept), ran=now.ran or last.ran, without=without)
 
     def _surely(
         self, red: NewlyRed, tasks: Sequence[TaskId], base: str, edits: JudgedEdits

@@ -80,6 +80,13 @@ def only_tests(
     )
 
 
+def tasks_between(run: Run, base: str, head: str) -> tuple[TaskId, ...]:
+    """Return the tasks whose commits lie between two commits."""
+    commits = first_parents(run.repository.root, base, head)
+    tasks = (dict(commit.trailers).get(_TASK) for commit in commits)
+    return tuple(dict.fromkeys(TaskId(task) for task in tasks if task is not None))
+
+
 def _is_of(commit: CommitInfo, tasks: Sequence[TaskId] | None) -> bool:
     """Return whether a commit belongs to one of these tasks; to any without them."""
     task = dict(commit.trailers).get(_TASK)

@@ -92,11 +92,11 @@ def test_what_models_say_is_recorded_for_the_command_that_wants_it(
 def test_a_file_for_answers_that_cannot_be_written_is_told_before_a_model_is_asked(
     sample: Sample, tmp_path: Path
 ) -> None:
-    at = ("--effort", "S", "--yes", "--on", "temporal", "--dev", "--model", sample.model())
+    at = ("--effort", "S", "--on", "temporal", "--dev", "--model", sample.model())
     said = sample.forge("run", TASK, *at, "--record", str(tmp_path))
-    assert (said.code, "STATE-004" in said.err) == (1, True), said.out + said.err
+    assert (said.code, "REQUEST-007" in said.err) == (2, True), said.out + said.err
     record = tmp_path / "answers.jsonl"
-    assert sample.forge("resume", *at[3:5], "--dev", "--record", str(record)).code == 3
+    assert sample.forge("run", TASK, *at, "--record", str(record)).code == 3
     assert len(record.read_bytes().splitlines()) == 2
 
 
