@@ -370,12 +370,13 @@ class Project:
         # machine.
         self.tell(CommandBegan(name=name, argv=argv))
         setting_up = name is CommandName.SETUP
-        at_base = self.sandbox.uses_go and self._is_at_base(place)
         box = self.sandbox.box(
-            place, setting_up=setting_up, network=network, seconds=seconds, at_base=at_base
-        )
-        if secret:
-            box = box.replace(secret_env=secret)
+            place,
+            setting_up=setting_up,
+            network=network,
+            seconds=seconds,
+            at_base=self.sandbox.uses_go and self._is_at_base(place),
+        ).replace(secret_env=secret or {})
         outcome = self._run(box, words, place)
         if outcome.killed and setting_up and first:
             raise _SetupKilled(say("runs.project.setup_begins_anew", command=" ".join(argv)))

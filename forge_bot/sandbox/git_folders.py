@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from forge_bot.lazy_regex import lazy_regex
-from forge_bot.sandbox.secrets import secret_name, secret_value
+from forge_bot.sandbox.secrets import cleaned_text, secret_name, secret_value
 
 _CONFIGURATIONS = ("config", "config.worktree")
 _SHOWN = frozenset(
@@ -63,7 +63,7 @@ def private_parts(folders: Iterable[Path]) -> GitFolders:
         cleaned |= {
             file: clean
             for file in (folder / name for name in _CONFIGURATIONS)
-            if (clean := _cleaned(file)) is not None
+            if (clean := cleaned_text(file, _without_secrets)) is not None
         }
     return GitFolders(tuple(hidden), cleaned)
 
@@ -115,19 +115,11 @@ def _holds_address(file: Path) -> bool:
         return False
 
 
-def _cleaned(file: Path) -> str | None:
-    """Return the text without its secrets; None if there is no file, or nothing to remove."""
-    if not file.is_file():
-        return None
-    try:
-        text = file.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return None
-    clean = "".join(_without_secrets(text))
-    return None if clean == text else clean
+def _without_secrets(text: str) -> str:
+    return "".join(_lines_without_secrets(text))
 
 
-def _without_secrets(text: str) -> Iterator[str]:
+def _lines_without_secrets(text: str) -> Iterator[str]:
     """Yield the lines of a configuration without its secrets. A value may go on in the next line,
     and a setting may stand beside the header of its section (git-config(1), Syntax).
     """

@@ -1,6 +1,8 @@
 """Recognise secrets: names of variables and settings, and addresses with credentials."""
 
 import re
+from collections.abc import Callable
+from pathlib import Path
 
 from forge_bot.lazy_regex import lazy_regex
 
@@ -42,3 +44,15 @@ def without_secrets(text: str) -> str:
         ):
             kept.append(line)
     return "".join(kept)
+
+
+def cleaned_text(file: Path, clean: Callable[[str], str]) -> str | None:
+    """Return a file's text without its secrets; None if there is no file, or nothing to remove."""
+    if not file.is_file():
+        return None
+    try:
+        text = file.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+    without = clean(text)
+    return None if without == text else without

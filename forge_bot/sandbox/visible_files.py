@@ -14,9 +14,9 @@ from forge_bot.errors import SandboxFailed
 from forge_bot.sandbox.box import Box
 from forge_bot.sandbox.git_folders import private_parts
 from forge_bot.sandbox.registries import Registries, registries
-from forge_bot.sandbox.secrets import without_secrets
+from forge_bot.sandbox.secrets import cleaned_text, without_secrets
 from forge_bot.sandbox.setup_network import NetworkPolicy, machine_policy, registry_places
-from forge_bot.sandbox.toolchains import ROOTS, find_tools
+from forge_bot.sandbox.toolchains import ROOTS, Tools, find_tools
 from forge_bot.sentences import say
 
 _USUAL_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -83,26 +83,12 @@ def _view(box: Box, worktree: Path, temporary: Path, copies: Path, seen: str) ->
         file = temporary / "home" / place
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
-    path = box.env.get("PATH") or os.environ.get("PATH") or _USUAL_PATH
-    tools = find_tools(path, worktree, (*ROOTS, worktree, *writable, *readable))
-    rust = {
-        name: value
-        for name, value in tools.env.items()
-        if not (box.network and name == "CARGO_HOME")
-    }
-    home = f"{seen}/home"
     for name, folder in box.copied.items():
         if folder.is_dir():
             shutil.copytree(folder, temporary / name, symlinks=True)
-    env = {
-        **_clean(home, seen),
-        **rust,
-        **fetching.env,
-        **{name: f"{seen}/{name}" for name in box.copied},
-        **box.env,
-        **box.secret_env,
-        "PATH": tools.path,
-    }
+    path = box.env.get("PATH") or os.environ.get("PATH") or _USUAL_PATH
+    tools = find_tools(path, worktree, (*ROOTS, worktree, *writable, *readable))
+    home = f"{seen}/home"
     git = private_parts(
         folder for folder in (worktree / ".git", *readable) if (folder / "HEAD").is_file()
     )
@@ -115,7 +101,7 @@ def _view(box: Box, worktree: Path, temporary: Path, copies: Path, seen: str) ->
         replaced=_copies(_with_passwords() | git.cleaned, copies),
         temporary=temporary,
         home=home,
-        env=env,
+        env={**_clean(home, seen), **_declared(box, tools, fetching, seen), "PATH": tools.path},
         policy=(
             machine_policy(
                 fetching.places | registry_places({**box.env, **box.secret_env}, ()), box.env
@@ -124,6 +110,17 @@ def _view(box: Box, worktree: Path, temporary: Path, copies: Path, seen: str) ->
             else None
         ),
     )
+
+
+def _declared(box: Box, tools: Tools, fetching: Registries, seen: str) -> dict[str, str]:
+    """Return the variables of a box's tools, registries, copied folders and own environment."""
+    rust = {
+        name: value
+        for name, value in tools.env.items()
+        if not (box.network and name == "CARGO_HOME")
+    }
+    copied = {name: f"{seen}/{name}" for name in box.copied}
+    return {**rust, **fetching.env, **copied, **box.env, **box.secret_env}
 
 
 def _clean(home: str, temporary: str) -> dict[str, str]:
@@ -208,16 +205,8 @@ def _not_for_everyone(folder: Path) -> Iterator[Path]:
 def _with_passwords() -> dict[Path, str]:
     """Return the visible settings of this machine with secrets, each with its text without them."""
     candidates = [_ETC / name for name in _OFTEN_WITH_PASSWORDS]
-    return {file: clean for file in candidates if (clean := _cleaned(file)) is not None}
-
-
-def _cleaned(file: Path) -> str | None:
-    """Return the text without its secrets; None if there is no file, or nothing to remove."""
-    if not file.is_file():
-        return None
-    try:
-        text = file.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return None
-    clean = without_secrets(text)
-    return None if clean == text else clean
+    return {
+        file: clean
+        for file in candidates
+        if (clean := cleaned_text(file, without_secrets)) is not None
+    }
