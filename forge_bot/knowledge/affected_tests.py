@@ -10,7 +10,7 @@ from forge_bot.lazy_regex import lazy_regex
 from forge_bot.project.lenient_config import json_object, string, table
 
 _TEST = lazy_regex(
-    r"(?:^|/)(?:test_[^/]*|[^/]*_test|tests?)\.py$|_test\.go$"
+    r"(?:^|/)(?:test_[^/]*|[^/]*_test|tests?)\.py$|_test\.go$|(?:^|/)tests/[^/]+\.rs$"
     r"|[.\-_](?:test|spec)\.[cm]?[jt]sx?$|(?:^|/)__tests__/[^/]+\.[cm]?[jt]sx?$"
 )
 _LANGUAGE = lazy_regex(r"\.(?:(?P<py>py)|(?P<go>go)|(?P<js>[cm]?[jt]sx?)|(?P<rs>rs))$")
@@ -20,7 +20,7 @@ _TAKES_VALUE = {"-c", "-k", "-m", "-n", "-o", "-p", "-r", "-W", "--rootdir", "--
 _NODE = ["node", "--test"]
 _SCRIPTS = {"jest": ("--runTestsByPath",), "vitest": ()}
 """Runners of a package's test script, with the words before the files to run."""
-_NOWHERE = {"/test_.py", "/_test.go", "/.test.js"}
+_NOWHERE = {"/test_.py", "/_test.go", "/.test.js", "/tests/.rs"}
 """Files that no repository has. Beside them no selection is all there is."""
 
 
@@ -38,15 +38,21 @@ def affected_tests(edited: Collection[str], texts: Mapping[str, str]) -> tuple[s
     """Return the test files that are edited, or import an edited file over any number of others.
 
     `texts` has the code as it is after the edits. It is empty where an edited file is no code, or
-    one that sets tests up: then any test may be affected.
+    one that sets tests up: then any test may be affected. So it is by the code of a crate.
     """
     named = [path for path in edited if not path.endswith((".md", ".rst", ".txt"))]
-    if any(not is_code(path) or basename(path) in _SETS_UP for path in named):
+    if any(_may_affect_all(path) for path in named):
         return ()
     links = file_links({**dict.fromkeys(named, ""), **texts})
     return tuple(
         path for path in sorted(texts) if is_test(path) and reaches(path, set(named), links)
     )
+
+
+def _may_affect_all(path: str) -> bool:
+    if path.endswith(".rs"):
+        return not is_test(path)
+    return not is_code(path) or basename(path) in _SETS_UP
 
 
 def reaches(start: str, wanted: Collection[str], links: Mapping[str, Sequence[str]]) -> bool:
@@ -97,6 +103,8 @@ def selected(
         return (*kept, *sorted(own)) if own and own < all_ else None
     if words[:1] == ["go"] and "test" in words and "-C" not in words:
         return _go(words, tests, every)
+    if words[:2] == ["cargo", "test"]:
+        return _cargo(words, tests, every)
     return _script(words, tests, every, package)
 
 
@@ -154,6 +162,21 @@ def _go(
         return None
     place = words.index("./...")
     return (*words[:place], *sorted(packages), *words[place + 1 :])
+
+
+def _cargo(
+    words: Sequence[str], tests: Collection[str], every: Collection[str]
+) -> tuple[str, ...] | None:
+    """Name the integration tests, each of which is a target of Cargo.
+
+    Source: https://doc.rust-lang.org/cargo/commands/cargo-test.html
+    """
+    own = _of(tests, "rs")
+    if not own or own >= _of(every, "rs"):
+        return None
+    targets = sorted({basename(path).removesuffix(".rs") for path in own})
+    chosen = [word for target in targets for word in ("--test", target)]
+    return (*words[:2], *chosen, *words[2:])
 
 
 def _script(

@@ -105,10 +105,15 @@ def prettier(
 
 
 def rustfmt(listing: Listing, folder: str) -> Command:
-    """Return Rust's formatter, for the edition of the crate or workspace."""
+    """Return Rust's formatter, for the edition of the crate or workspace.
+
+    Cargo takes 2015 where a package names none.
+    Source: https://doc.rust-lang.org/cargo/reference/manifest.html#the-edition-field
+    """
     manifest = join(folder, "Cargo.toml")
     crate = toml(listing.text(manifest))
-    edition = string(table(crate, "package").get("edition"))
+    package = table(crate, "package")
+    edition = "2015" if package and "edition" not in package else string(package.get("edition"))
     edition = edition or string(table(crate, "workspace", "package").get("edition")) or "2021"
     return _formatter(manifest, folder, "rustfmt", "--edition", edition)
 

@@ -11,9 +11,16 @@ from forge_bot.artifacts.test_paths import belongs_to_tests
 from forge_bot.engine import State
 from forge_bot.errors import CannotJudge
 from forge_bot.git.commit_history import CommitInfo, FileVersion, first_parents
-from forge_bot.git.commit_objects import GONE, make_commit, tree_with, tree_without
+from forge_bot.git.commit_objects import (
+    GONE,
+    commit_on,
+    make_commit,
+    tree_with,
+    tree_without,
+)
 from forge_bot.interaction.title_of_change import name_of_change
 from forge_bot.knowledge.affected_tests import is_test, selected
+from forge_bot.knowledge.tests_in_source import may_hold_tests, with_tests_of
 from forge_bot.runs.notifications import Message
 from forge_bot.runs.project import Project
 from forge_bot.runs.run import Run
@@ -34,6 +41,7 @@ from forge_bot.verification.selected_tests import select_tests, uncached
 _TASK = "Forge-Task"
 _PACKAGE = "package.json"
 _NAMED = 5
+_AS_IT_IS = ("utf-8", "surrogateescape")
 
 
 class OnlyTests(NamedTuple):
@@ -43,9 +51,11 @@ class OnlyTests(NamedTuple):
     tree: str
     """Git's id of its files without the records of runs."""
     changed: tuple[str, ...]
-    """All files of tests that the change touches."""
+    """All files whose tests the change touches."""
     files: tuple[str, ...]
     """Those that hold tests, and are there."""
+    sources: tuple[str, ...]
+    """Those of them that hold code beside their tests; the code is that of the base commit."""
     is_whole: bool
     """Whether the change is nothing but these files."""
 
@@ -62,22 +72,44 @@ def only_tests(
     mine = [each for each in commits if each.id == tried or _is_of(each, tasks)]
     if tasks is not None and mine:
         base = mine[0].parents[0]
-    changed = {file.path for each in mine for file in each.files if belongs_to_tests(file.path)}
-    if not changed:
+    paths = {file.path for each in mine for file in each.files}
+    changed = set(filter(belongs_to_tests, paths))
+    sources = _sources(run, base, head, sorted(paths - changed))
+    if not changed and not sources:
         return None
     # What others did to the same files since belongs to them as they are now.
     versions = {file.path: file for each in commits for file in each.files if file.path in changed}
     commit = _commit(run, base, versions, commits[-1])
+    if sources:
+        commit = commit_on(root, commit, [*sources.items()])
     tree = tree_without(root, commit, SPECS)
+    files = {path for path, file in versions.items() if is_test(path) and file.mode != GONE}
     return OnlyTests(
         commit=commit,
         tree=tree,
-        changed=tuple(sorted(changed)),
-        files=tuple(
-            path for path, file in sorted(versions.items()) if is_test(path) and file.mode != GONE
-        ),
+        changed=tuple(sorted(changed | {*sources})),
+        files=tuple(sorted(files | {*sources})),
+        sources=tuple(sources),
         is_whole=tree == tree_without(root, head, SPECS),
     )
+
+
+def _sources(run: Run, base: str, head: str, paths: Sequence[str]) -> dict[str, bytes]:
+    """Return the files of code that hold changed unit tests, as they are at the base commit but for
+    these tests.
+    """
+    held = [path for path in paths if may_hold_tests(path)]
+    if not held:
+        return {}
+    before, now = (run.repository.read_many(commit, held) for commit in (base, head))
+    found: dict[str, bytes] = {}
+    for path in held:
+        # A file that is new is no part of the code without the change.
+        if path in before and path in now:
+            made = with_tests_of(before[path].decode(*_AS_IT_IS), now[path].decode(*_AS_IT_IS))
+            if made is not None:
+                found[path] = made.encode(*_AS_IT_IS)
+    return found
 
 
 def tasks_between(run: Run, base: str, head: str) -> tuple[TaskId, ...]:
@@ -115,7 +147,12 @@ class RunsWithoutChange:
         }
 
     def narrowed(self, argv: tuple[str, ...]) -> tuple[str, ...] | None:
-        """Return the command that runs the change's files of tests alone; None if there is none."""
+        """Return the command that runs the change's files of tests alone; None if there is none.
+
+        Unit tests within code cannot be run by their file, so all tests run for them.
+        """
+        if self.only.sources:
+            return argv
         repository, commit = self._run.repository, self.only.commit
         listed = repository.list_files(commit)
         package = repository.read(commit, _PACKAGE) if _PACKAGE in listed else None
@@ -171,8 +208,8 @@ def without_change(
 def _facts(result: CommandResult, red: Sequence[str], only: OnlyTests) -> Iterator[str]:
     """Yield what a reviewer is told of a test command that ran without the change."""
     where, count = named(only.files), result.tests or 0
-    if count < len(red):
-        # Parts of tests have names of their own, and are not counted.
+    if count < len(red) or only.sources:
+        # Parts of tests have names of their own, and beside unit tests others ran: not counted.
         count = 0
     if result.timed_out:
         yield f"Without the change, {_words(result.argv)} does not end in time."

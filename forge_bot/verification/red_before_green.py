@@ -9,8 +9,10 @@ from forge_bot.values import CommandResult
 from forge_bot.verification.judgement import UNNAMED
 from forge_bot.verification.selected_tests import select_tests
 
-_NAMES_FILES = lazy_regex(r"::|\.[cm]?[jt]sx? [›>] |^\w+ \([\w.]+\)")
-"""Names of tests that tell their file: of pytest, of Jest and Vitest, of unittest."""
+_NAMES_FILES = lazy_regex(r"^[^:./]*[./][^:]*::|\.[cm]?[jt]sx? [›>] |^\w+ \([\w.]+\)")
+"""Names of tests that tell their file: of pytest, of Jest and Vitest, of unittest. Those of Cargo
+begin with a module.
+"""
 _FILE_BEFORE = lazy_regex(r"^.+?(?:::| [›>] )")
 _PATH_END = lazy_regex(r"(?:::| [›>] )$")
 _UNITTEST = lazy_regex(r"^(\w+) \([\w.]+\)")

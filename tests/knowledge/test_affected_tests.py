@@ -19,6 +19,12 @@ GO = {
     "text/text.go": "package text\n",
     "text/text_test.go": "package text\n",
 }
+RUST = {
+    "src/lib.rs": "pub fn half() {}\n",
+    "tests/halves.rs": "use shop::half;\n",
+    "tests/common/mod.rs": "pub fn two() {}\n",
+    "tests/price.rs": "mod common;\n",
+}
 WEB = {
     "src/cart.js": 'import { price } from "./price.js"\n',
     "src/price.js": "export const price = 1\n",
@@ -34,6 +40,9 @@ WEB = {
         (["src/shop/mail.py"], PYTHON, ("tests/test_mail.py",)),
         (["tests/test_other.py", "README.md"], PYTHON, ("tests/test_other.py",)),
         (["clock/clock.go"], GO, ("clock/clock_test.go",)),
+        (["tests/price.rs", "README.md"], RUST, ("tests/price.rs",)),
+        (["src/lib.rs", "tests/price.rs"], RUST, ()),
+        (["tests/common/mod.rs"], RUST, ()),
         (["src/price.js"], WEB, ("test/cart.test.js",)),
         (["docs/use.md"], PYTHON, ()),
     ],
@@ -78,6 +87,18 @@ def test_go_gets_the_packages_in_the_place_of_all() -> None:
     wide, one = ("go", "test", "./..."), ["clock/clock_test.go"]
     assert selected(wide, one, GO) == ("go", "test", "./clock")
     assert selected(("go", "test", "./clock"), one, GO) is None
+
+
+def test_cargo_is_told_the_targets_of_integration_tests() -> None:
+    wide = ("cargo", "test", "--locked", "--no-fail-fast")
+    assert selected(wide, ["tests/price.rs"], RUST) == (
+        *("cargo", "test", "--test", "price", "--locked", "--no-fail-fast"),
+    )
+    both = ["tests/halves.rs", "tests/price.rs"]
+    assert selected(wide, both, RUST) is None
+    assert selected(("cargo", "test"), both, RUST, even_all=True) == (
+        *("cargo", "test", "--test", "halves", "--test", "price"),
+    )
 
 
 @pytest.mark.parametrize(

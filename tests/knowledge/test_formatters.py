@@ -77,6 +77,11 @@ def test_prettier_is_used_where_a_package_has_it(files: dict[str, str], found: l
 def test_a_crate_is_formatted_for_its_edition_and_a_module_of_go_in_its_folder() -> None:
     crate = profile_of({"Cargo.toml": '[package]\nedition = "2018"\n'}).commands.format
     assert lines(crate) == ["rustfmt --edition 2018"]
+    crate = profile_of({"Cargo.toml": '[package]\nname = "x"\n'}).commands.format
+    assert lines(crate) == ["rustfmt --edition 2015"]
+    shared = '[package]\nedition.workspace = true\n[workspace.package]\nedition = "2024"\n'
+    crate = profile_of({"Cargo.toml": shared}).commands.format
+    assert lines(crate) == ["rustfmt --edition 2024"]
     (found,) = profile_of({"go.mod": "module x\n"}).commands.format
     assert [takes(found, path) for path in ("a/b.go", "a.py")] == [True, False]
     (found,) = profile_of({"api/go.mod": "module x\n", "api/a_test.go": ""}).commands.format

@@ -3,6 +3,7 @@ do there.
 """
 
 import json
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from tests.runs.test_tries import (
     stage,
     talker,
 )
-from tests.runs.wave_scene import Answer, Planned, Stage, Talker, done, task_of, wrote
+from tests.runs.wave_scene import Answer, Planned, Stage, Talker, done, replaced, task_of, wrote
 
 pytestmark = pytest.mark.journey
 
@@ -92,6 +93,51 @@ def test_tests_of_what_is_not_there_without_the_change_cannot_be_loaded(tmp_path
     edits = done(wrote("lib/half.py", HALF), wrote("tests/test_half.py", test))
     here.go_on(talker(edits, tasks=(Planned("1", ("lib/half.py", "tests/test_half.py")),)))
     assert facts(here) == ["Without the change, `tests/test_half.py` cannot be loaded."]
+
+
+CRATE = """\
+/// Half of a number.
+pub fn half(x: u32) -> u32 {
+    x / 3
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_stays() {
+        assert_eq!(half(0), 0);
+    }
+}
+"""
+NEW_TEST = """\
+    }
+
+    #[test]
+    fn halves() {
+        assert_eq!(half(6), 3);
+    }
+}
+"""
+
+
+@pytest.mark.skipif(shutil.which("cargo") is None, reason="Rust is not installed")
+def test_unit_tests_within_code_run_beside_the_code_without_the_change(tmp_path: Path) -> None:
+    cargo = '[package]\nname = "half"\nversion = "0.1.0"\nedition = "2021"\n'
+    here = Stage.made(tmp_path / "repo", {"Cargo.toml": cargo, "src/lib.rs": CRATE})
+    here.start()
+    edits = done(
+        replaced("src/lib.rs", "x / 3", "x / 2"), replaced("src/lib.rs", "    }\n}\n", NEW_TEST)
+    )
+    outcome, _ = here.go_on(talker(edits, tasks=(Planned("1", ("src/lib.rs",)),)))
+    assert outcome is Outcome.DONE
+    assert facts(here) == ["Without the change, 1 test in `src/lib.rs` fails: `tests::halves`."]
+    listed = here.git("ls-tree", "-r", recorded(here)["tree"]).split()
+    held = here.git("cat-file", "blob", listed[listed.index("src/lib.rs") - 1])
+    assert "x / 3" in held
+    assert "halves" in held
+    assert "x / 2" in here.files()["src/lib.rs"]
 
 
 @pytest.mark.parametrize("kind", ["no test", "only tests", "a helper of tests", "another runner"])
