@@ -246,6 +246,7 @@ BOT = {
     "bot-talk-is-free": "A comment without a command asks GitHub nothing and installs nothing.",
     "bot-same-event": "The same event twice changes nothing.",
     "bot-lost-event": "An event that was lost is made up for by the next one.",
+    "bot-lost-answer": "A write whose answer is lost is there once.",
     "bot-at-once": "Two approvals, and two jobs at once, are one.",
     "bot-frozen": (
         "What is worked on is the text that was there when a person asked for it, until one asks to"

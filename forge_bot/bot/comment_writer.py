@@ -17,7 +17,7 @@ from forge_bot.bot.thread import Thread, ThreadCommand
 from forge_bot.bot.worker_messages import WorkerStopped, as_error
 from forge_bot.engine import Pipeline, State
 from forge_bot.engine.reports import GateShown
-from forge_bot.errors import ForgeError, GitFailed, NotOnGitHub
+from forge_bot.errors import ForgeError, GitFailed, GitHubUnavailable, NotOnGitHub
 from forge_bot.gate import messages
 from forge_bot.github_api.pygithub import GitHub
 from forge_bot.github_api.types import Comment, Issue, Reaction
@@ -280,10 +280,29 @@ class CommentWriter:
             self.say_once(thread_change_replies.repository_renamed(self.commands, old=old, new=new))
 
     def write(self, number: int, text: str) -> Comment:
-        """Write a comment."""
-        comment = self.github.comment(number, text)
+        """Write a comment, once: where GitHub's answer is lost, it is looked for before it is
+        written again.
+        """
+        try:
+            comment = self.github.comment(number, text)
+        except GitHubUnavailable:
+            comment = self._written_unheard(number, text) or self.github.comment(number, text)
         self.thread.remember(number, comment)
         return comment
+
+    def _written_unheard(self, number: int, text: str) -> Comment | None:
+        """Return our newest comment of this text that was not there when the thread was read."""
+        known = {comment.id for comment in self.thread.known(number)}
+        return next(
+            (
+                comment
+                for comment in reversed(self.github.comments(number))
+                if self.thread.own(comment)
+                and comment.id not in known
+                and comment.body.strip() == text.strip()
+            ),
+            None,
+        )
 
     def react(self, comment: Comment, reaction: str) -> None:
         """React to a comment, unless it was deleted since it was read: its command was obeyed."""

@@ -82,6 +82,10 @@ class Thread:
             self._comments[wanted] = self.github.comments(wanted)
         return self._comments[wanted]
 
+    def known(self, number: int) -> tuple[Comment, ...]:
+        """Return the comments of an issue or pull request that were read, without reading any."""
+        return self._comments.get(number, ())
+
     def events(self) -> tuple[IssueEvent, ...]:
         """Return what happened to the issue, read once."""
         if self._events is None:
@@ -222,7 +226,7 @@ class Thread:
         """Return our own comment with this mark, the newest of several."""
         for comment in reversed(self.comments()):
             mark = read_marker(comment.body) if self.own(comment) else None
-            if mark is not None and mark.kind == kind and fields.items() <= mark.fields.items():
+            if mark is not None and mark.is_about(kind, fields):
                 return comment
         return None
 

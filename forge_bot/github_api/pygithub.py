@@ -199,7 +199,11 @@ class GitHub:
         """React to an issue. A second call changes nothing."""
         errand = self._place.errand("github.requests.no_reaction_to_issue", "issue", number=number)
         self._place.ask(
-            errand, "POST", f"/issues/{number}/reactions", body={"content": reaction.value}
+            errand,
+            "POST",
+            f"/issues/{number}/reactions",
+            body={"content": reaction.value},
+            same=True,
         ).read(_Created)
 
     def react_to_comment(self, comment_id: int, reaction: Reaction) -> None:
@@ -212,6 +216,7 @@ class GitHub:
             "POST",
             f"/issues/comments/{comment_id}/reactions",
             body={"content": reaction.value},
+            same=True,
         ).read(_Created)
 
     # -- labels
@@ -271,7 +276,8 @@ class GitHub:
             "draft": new.draft,
         }
         try:
-            return self._place.ask(errand, "POST", "/pulls", body=body).read(PullRequest)
+            # GitHub refuses a second one for the same branches.
+            return self._place.ask(errand, "POST", "/pulls", body=body, same=True).read(PullRequest)
         except GitHubRefused as refused:
             there = self.pull_request_for(new.head) if refused.exists_already else None
             if there is None or there.state is not PullState.OPEN:

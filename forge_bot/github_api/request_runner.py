@@ -138,12 +138,13 @@ class RequestRunner:
         *,
         query: Mapping[str, str] | None = None,
         body: Any = None,
+        same: bool = False,
     ) -> ApiResponse:
         """Send one request, repeated while that is allowed and harmless. Raises a GitHubError.
 
         A limit that ends within the patience is waited for: GitHub carried nothing out. After a
-        failure of the server or the connection only reads are repeated, since a write may have been
-        carried out.
+        failure of the server or the connection only reads and changes of a text are repeated, and
+        what is the `same` when it is done twice: any other write may have been carried out.
         """
         left, tries = self._patience, 1
         while True:
@@ -158,7 +159,7 @@ class RequestRunner:
                 error, seconds = limited, float(limited.seconds)
             else:
                 return answer
-            again = isinstance(error, RateLimited) or verb == "GET"
+            again = same or verb in {"GET", "PATCH"} or isinstance(error, RateLimited)
             if not again or tries >= _TRIES or seconds > left:
                 raise error
             self._wait(seconds)
@@ -281,6 +282,7 @@ class RepositoryRequests:
         *,
         query: Mapping[str, str] | None = None,
         body: Any = None,
+        same: bool = False,
     ) -> ApiResponse:
         """Send a request in the repository.
 
@@ -288,14 +290,16 @@ class RepositoryRequests:
         """
         try:
             return self.caller.ask(
-                errand, verb, f"/repos/{self.name}{path}", query=query, body=body
+                errand, verb, f"/repos/{self.name}{path}", query=query, body=body, same=same
             )
         except MovedElsewhere:
             name = self._current_name(errand)
             if name == self.name:
                 raise
             self.name = name
-            return self.caller.ask(errand, verb, f"/repos/{name}{path}", query=query, body=body)
+            return self.caller.ask(
+                errand, verb, f"/repos/{name}{path}", query=query, body=body, same=same
+            )
 
     def errand(self, name: str, thing: str, **values: object) -> ApiRequest:
         """Return a request in the words of a sentence about the repository."""
@@ -346,7 +350,7 @@ class RepositoryRequests:
         Raises NotOnGitHub, PermissionMissing, GitHubRefused.
         """
         sent = {"query": query, "variables": dict(variables)}
-        answer = self.caller.ask(errand, "POST", "/graphql", body=sent)
+        answer = self.caller.ask(errand, "POST", "/graphql", body=sent, same=True)
         what = errand.what
         for error in answer.read(_GraphAnswer).errors:
             if error.type == "NOT_FOUND":

@@ -2,6 +2,7 @@
 Who wrote it is checked elsewhere.
 """
 
+from collections.abc import Mapping
 from typing import Literal, get_args
 
 from pydantic import Field
@@ -12,7 +13,7 @@ from forge_bot.values import Frozen
 Kind = Literal["tracking", "checkpoint", "pull-request", "reply", "finding", "spoken"]
 
 _MARKER = lazy_regex(r"<!-- forge-bot:(?P<kind>[a-z-]+)(?P<fields>(?: [a-z]+=[^\s=]+)*) -->")
-_UNFIT = lazy_regex(r"[^\w./:@+-]|--")
+_UNFIT = lazy_regex(r"[^\w./:@+]+")
 
 
 class Marker(Frozen):
@@ -22,10 +23,20 @@ class Marker(Frozen):
     fields: dict[str, str] = Field(default_factory=dict[str, str])
 
     def __str__(self) -> str:
-        named = "".join(
-            f" {name}={_UNFIT.sub('-', value)}" for name, value in self.fields.items() if value
-        )
+        named = "".join(f" {name}={_fit(value)}" for name, value in self.fields.items() if value)
         return f"<!-- forge-bot:{self.kind}{named} -->"
+
+    def is_about(self, kind: str, fields: Mapping[str, str]) -> bool:
+        """Return whether it is of that kind and has these fields as a marker holds them: without
+        signs such as the vowel signs of Hindi, which a run's name may have.
+        """
+        return kind == self.kind and all(
+            _fit(value) == _fit(self.fields.get(name, "")) for name, value in fields.items()
+        )
+
+
+def _fit(value: str) -> str:
+    return _UNFIT.sub("-", value)
 
 
 def tracking(run: str, issue: str = "") -> str:

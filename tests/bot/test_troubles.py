@@ -161,11 +161,29 @@ def test_a_renamed_repository_is_found_under_its_new_name(waiting: Stage) -> Non
 # --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
-def test_an_answer_of_github_that_is_lost_leads_to_nothing_twice(waiting: Stage) -> None:
-    waiting.hub.faults.lost(r"POST .*/pulls$", after=True)
-    assert heard(waiting.say("/approve")).code != 0
+@pytest.mark.promise("bot-lost-answer")
+@pytest.mark.parametrize("done", [True, False])
+def test_a_write_whose_answer_is_lost_is_there_once_and_nobody_is_troubled(
+    waiting: Stage, *, done: bool
+) -> None:
+    for write in ("POST .*/pulls$", r"PATCH .*/comments/", r"POST .*/reactions$"):
+        waiting.hub.faults.lost(write, after=done)
+    job = heard(waiting.say("/approve"))
+    assert (job.code, job.outcome) == (0, "done"), job.log
+    waiting.hub.faults.lost(COMMENT, after=done)
+    assert heard(waiting.say("/forge status")).code == 0
+    assert len(waiting.said("reply occasion=status")) == 1
+    assert waiting.said("reply occasion=github-007") == []
     finishes(waiting)
+
+
+@pytest.mark.journey
+def test_a_question_whose_answer_is_lost_is_asked_once(stage: Stage) -> None:
+    stage.hub.faults.lost(COMMENT, after=True)
+    stage.hub.faults.waiting[0].skip = 1
+    assert stage.label().outcome == "waiting"
+    assert len(stage.said("checkpoint")) == 1
+    assert len(stage.issue.comments) == 2
 
 
 @pytest.mark.promise("bot-label-off")

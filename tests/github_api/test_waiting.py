@@ -15,6 +15,7 @@ from forge_bot.errors import (
     TokenRefused,
 )
 from forge_bot.github_api.pygithub import GitHub
+from forge_bot.github_api.types import Reaction
 from forge_bot.sentences import hint_of
 from tests.fakes.github import FakeGitHub, Issue
 from tests.github_api.asking import never
@@ -111,6 +112,19 @@ def test_a_write_whose_answer_is_lost_is_not_sent_again_and_may_have_been_done(
     assert len(issue.comments) == 1
     github.faults.lost("GET")
     assert [comment.body for comment in bot.comments(1)] == ["hello"]
+
+
+def test_a_write_that_is_the_same_when_it_is_done_twice_is_sent_again(
+    github: FakeGitHub, bot: GitHub, issue: Issue, waits: list[float]
+) -> None:
+    comment = bot.comment(1, "hello")
+    github.faults.lost("PATCH", after=True)
+    github.faults.status("POST .*/reactions", 502)
+    bot.edit_comment(comment.id, "hello there")
+    bot.react_to_comment(comment.id, Reaction.ROCKET)
+    assert [each.body for each in issue.comments] == ["hello there"]
+    assert [each.content for each in issue.comments[0].reactions] == ["rocket"]
+    assert waits == [1.0, 1.0]
 
 
 def test_a_server_that_says_nothing_is_given_up_on(github: FakeGitHub, bot: GitHub) -> None:
