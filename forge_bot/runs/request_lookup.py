@@ -53,7 +53,7 @@ _FEW_FILES = 40
 _SMALL_FILE = 2_000
 """Bytes of a file that is shown of a repository with few files: to look it up would cost a call."""
 
-_FORM = 10
+_FORM = 11
 """The number of the way in which a request is looked up. It grows when that changes."""
 
 _RANKED_WHOLE = 1_500
@@ -175,7 +175,7 @@ def _looked_up(repository: Repository, base: str, request: str) -> RequestLookup
     ]
     holding_names = _by_names(uses, ranked, rare, files)
     wanted = dict.fromkeys(named)
-    wanted.update(dict.fromkeys(path for hits in defined.values() for path, _ in hits))
+    wanted.update(dict.fromkeys(_files_defining(defined)))
     wanted.update(dict.fromkeys(_to_show(holding_names, tuple(wanted), best)))
     code = [path for path in wanted if not is_prose(path) and not belongs_to_tests(path)]
     wanted.update(dict.fromkeys(best[: max(_LIKELY_SHOWN, _CODE_SHOWN - len(code))]))
@@ -187,6 +187,17 @@ def _looked_up(repository: Repository, base: str, request: str) -> RequestLookup
     shown.sort(key=lambda path: path not in named and is_prose(path))
     outside = {name: _name_uses(hits) for name, hits in uses.items()}
     return RequestLookup(tuple(telling), defined, outside, best, tuple(shown))
+
+
+def _files_defining(defined: Mapping[str, Sequence[tuple[str, int]]]) -> Iterator[str]:
+    """Yield the files that define the names. Of a name with several definitions only those count
+    that are in a file which defines another name alone, if there are any: the others are of the
+    same name by chance, as a method `Get` of an example.
+    """
+    alone = {hits[0][0] for hits in defined.values() if len(hits) == 1}
+    for hits in defined.values():
+        paths = [path for path, _ in hits]
+        yield from [path for path in paths if path in alone] or paths
 
 
 def _in_own_package(name: str, ranked: LikelyFiles | None) -> str:

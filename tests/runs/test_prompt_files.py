@@ -106,6 +106,24 @@ def test_a_method_that_only_tests_define_again_and_again_leads_to_the_code_that_
     assert "return v.UnmarshalText(s)" in shown[1].text
 
 
+def test_a_method_of_the_same_name_elsewhere_is_told_and_its_file_is_not_shown(
+    tmp_path: Path,
+) -> None:
+    router = (
+        "class Mux:\n    def get(self):\n        pass\n\n    def mount_here(self):\n        pass\n"
+    )
+    example = "class Todos:\n    def get(self):\n        return 'todo'\n"
+    others = {f"lib/part{n}.py": f"# What a mount hides.\nP_{n} = r.get()\n" for n in range(90)}
+    here = repository(tmp_path, {"a_example/todos.py": example, "mux.py": router, **others})
+    asked = PromptFiles(here, here.commit_id("main"), "`mount_here` hides what `get` gives")
+    shown = asked.looked_up()
+    assert "`get` is defined at a_example/todos.py:2, mux.py:2" in told(shown)
+    assert files(shown)[0] == "mux.py"
+    assert "a_example/todos.py" not in files(shown)
+    alone = PromptFiles(here, here.commit_id("main"), "`get` gives nothing").looked_up()
+    assert {"a_example/todos.py", "mux.py"} <= {*files(alone)}
+
+
 def test_a_file_that_only_hands_a_name_on_is_not_shown_for_it(tmp_path: Path) -> None:
     filler = "".join(f"def helper_{n}(value):\n    return value\n\n\n" for n in range(60))
     exports = f"from app.pager import Pager\n\n\n{filler}\n__all__ = [\n    'Pager',\n]\n"
