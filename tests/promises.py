@@ -246,6 +246,7 @@ BOT = {
     "bot-talk-is-free": "A comment without a command asks GitHub nothing and installs nothing.",
     "bot-same-event": "The same event twice changes nothing.",
     "bot-lost-event": "An event that was lost is made up for by the next one.",
+    "bot-opened-by-hand": "A pull request that a person opened for the bot is the run's.",
     "bot-lost-answer": "A write whose answer is lost is there once.",
     "bot-at-once": "Two approvals, and two jobs at once, are one.",
     "bot-frozen": (

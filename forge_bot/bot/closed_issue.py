@@ -6,7 +6,6 @@ from datetime import datetime
 
 from forge_bot.bot.comments import thread_change_replies
 from forge_bot.bot.comments.reply import CommentReply
-from forge_bot.bot.failed_checks import pull_number
 from forge_bot.bot.thread import Thread
 from forge_bot.gate.grammar import TALK
 from forge_bot.github_api.types import Issue
@@ -33,7 +32,7 @@ def asked_since(run: Run, closed: datetime, thread: Thread) -> str:
     GitHub's times have whole seconds: a command of the same second does not count, as with a
     comment that somebody closes the issue with.
     """
-    pull = pull_number(run)
+    pull = thread.pull_of(run)
     by = ""
     for spoken in thread.spoken(thread.number, *((pull,) if pull else ())):
         if spoken.comment.created_at > closed and not isinstance(spoken.command, TALK):

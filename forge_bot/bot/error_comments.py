@@ -1,5 +1,6 @@
 """Turn an error into the reply that people read: the same in thread, summary and log."""
 
+import re
 from math import ceil
 
 from forge_bot import errors
@@ -11,6 +12,7 @@ from forge_bot.interaction.commit_links import Links
 from forge_bot.interaction.number_format import in_time
 from forge_bot.remedies import CheckKey, ModelTrouble, SetKey
 from forge_bot.sentences import say
+from forge_bot.settings.state_home import state_home
 
 _KEY = "ANTHROPIC_API_KEY"
 
@@ -52,7 +54,16 @@ def reply_to_error(
         ) is not None:
             return reply
         case _:
-            return failure_replies.failed(error, links, commands)
+            reply = failure_replies.failed(error, links, commands)
+            return reply.replace(
+                headline=_without_places(reply.headline), detail=_without_places(reply.detail)
+            )
+
+
+def _without_places(text: str) -> str:
+    """Return the text without the paths of this machine, which tell nobody in a thread anything."""
+    place = rf"{re.escape(str(state_home()))}/(?:repositories|default-branch)(?:/[\w.-]*\w){{2}}"
+    return re.sub(place, say("failures.the_clone"), text)
 
 
 def _unavailable(trouble: ModelTrouble, message: str, commands: CommandNames) -> CommentReply:

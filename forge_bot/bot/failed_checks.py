@@ -41,14 +41,14 @@ def examine_failed_checks(
     The same commit leads to one round, however often this is called. Raises ReportRejected if the
     run cannot start one now.
     """
-    failed = github.failed_checks(pull_number(run))
+    pull = writer.thread.pull_of(run)
+    failed, address = github.failed_checks(pull), f"{writer.address}/pull/{pull}"
     ours = [check for check in failed if can_mend(check)]
     if not ours and any(check.conclusion == _WAITS for check in failed):
-        return failure_replies.checks_wait(pull_request=run.state.pull_request)
+        return failure_replies.checks_wait(pull_request=address)
     if not ours:
-        return command_replies.no_fix(
-            writer.view(run), checks=[f"{check.name}: {check.conclusion}" for check in failed]
-        )
+        named = [f"{check.name}: {check.conclusion}" for check in failed]
+        return command_replies.no_fix(writer.view(run), checks=named, pull_request=address)
     round_ = run.state.rounds.get(CHECKS, 0) + 1
     name = f"{CHECKS}-{round_}.md"
     names = tuple(dict.fromkeys(check.name[:200] for check in ours[:_MOST_CHECKS]))
@@ -56,12 +56,6 @@ def examine_failed_checks(
     key = f"checks-{run.tree.head().commit}"
     run.tell(ChecksFailed(key=key, at=now(), artifact=name, blob=blob_id(raw), checks=names))
     return command_replies.fixing(writer.view(run), checks=names, round_=round_, most=CHECK_ROUNDS)
-
-
-def pull_number(run: Run) -> int:
-    """Return the number of the run's pull request; 0 without one."""
-    number = run.state.pull_request.rstrip("/").rpartition("/")[2]
-    return int(number) if number.isascii() and number.isdigit() else 0
 
 
 def can_mend(check: FailedCheck) -> bool:

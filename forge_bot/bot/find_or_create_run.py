@@ -10,6 +10,7 @@ from forge_bot.bot import request_snapshot
 from forge_bot.bot.comments import command_replies, thread_change_replies
 from forge_bot.bot.comments.reply import CommentReply
 from forge_bot.bot.thread import ThreadCommand
+from forge_bot.bot.thread_commands import say_that_it_is_elsewhere
 from forge_bot.engine.reports import RunFlags
 from forge_bot.gate import grammar as said
 from forge_bot.gate import outputs
@@ -45,7 +46,14 @@ def find_or_create_run(supervisor: "Supervisor") -> RunInfo | CommentReply | Non
         # Whoever closes or reopens an issue asks for no run.
         return None
     if asked is None and not _by_label(supervisor):
-        comment = next((each for each in thread.comments() if each.id == around.wake.comment), None)
+        place = around.wake.thread or thread.number
+        comment = next(
+            (each for each in thread.comments(place) if each.id == around.wake.comment), None
+        )
+        if place != thread.number:
+            if comment is not None:
+                say_that_it_is_elsewhere(comment, thread, supervisor.writer, place)
+            return None
         spoken = [
             each
             for each in thread.spoken(thread.number)

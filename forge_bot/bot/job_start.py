@@ -11,8 +11,10 @@ from threading import Thread
 from typing import NamedTuple
 
 from forge_bot.bot.job_context import JobContext, read_job_context
+from forge_bot.errors import GitFailed, NoCommits
 from forge_bot.gate.environment_variables import Inputs
 from forge_bot.git import Repository, clone_repository
+from forge_bot.sentences import say
 from forge_bot.settings.state_home import state_home
 from forge_bot.store.lock import waited_for
 
@@ -92,6 +94,17 @@ def default_tree(repository: str, issue: int) -> Path:
     return state_home() / "default-branch" / repository / str(issue)
 
 
+def _tip(cloned: Repository, default: str) -> str:
+    """Return the newest commit of the default branch. Raises NoCommits where it has none."""
+    try:
+        return cloned.commit_id(f"refs/remotes/origin/{default}")
+    except GitFailed:
+        raise NoCommits(
+            say("bot.job_start.no_commits", branch=default),
+            hint=say("bot.job_start.push_one", branch=default),
+        ) from None
+
+
 def job_repository(around: JobContext) -> Repository:
     """A clone of our own, and in it a tree at the default branch's newest commit: configuration,
     pipelines and prompts are read from there.
@@ -104,7 +117,7 @@ def job_repository(around: JobContext) -> Repository:
     with waited_for(clone.with_name(f"{clone.name}.lock")):
         cloned = clone_repository(f"{around.url}.git", clone)
         default = cloned.default_branch() or "main"
-        tip = cloned.commit_id(f"refs/remotes/origin/{default}")
+        tip = _tip(cloned, default)
         tree = default_tree(around.repository, around.wake.issue)
         found = Repository.find(cloned.detached_tree(tree, tip).path)
     # A workflow has named a user for git before us, or it has not: for this job that is settled,

@@ -112,7 +112,8 @@ class Publication:
         commits are.
         """
         name = run.state.pull_request_branch
-        pull = self.github.pull_request_for(name) if name and run.state.pull_request else None
+        known = self.writer.thread.pull_of(run)
+        pull = self.github.pull_request_for(name) if name and known else None
         if pull is None or pull.state is PullState.OPEN:
             return True
         if not run.repository.contains(pull.head_sha, offered.tip):
@@ -122,9 +123,12 @@ class Publication:
         return False
 
     def refresh(self, run: Run) -> None:
-        """Update an open pull request's text, and mark it as ready once verification is green."""
+        """Update an open pull request's text, and mark it as ready once verification is green. One
+        that a person opened keeps the person's words.
+        """
         pull = self.github.pull_request_for(run.state.pull_request_branch or run.state.branch)
-        if pull is None or pull.state is not PullState.OPEN:
+        own = self.writer.thread.inputs.policy.own.casefold()
+        if pull is None or pull.state is not PullState.OPEN or pull.author.login.casefold() != own:
             return
         wanted = self._text(run, self.writer.view(run))
         if (pull.title, pull.body) != (wanted.title, wanted.body):
@@ -174,7 +178,8 @@ class Publication:
         )
         try:
             # A person may have given the open one another base.
-            pull = self.github.pull_request_for(offered.branch) if state.pull_request else None
+            known = self.writer.thread.pull_of(run)
+            pull = self.github.pull_request_for(offered.branch) if known else None
             if pull is None or pull.state is not PullState.OPEN:
                 pull = self.github.open_pull_request(new)
         except (PermissionMissing, GitHubRefused) as error:

@@ -165,10 +165,12 @@ class Supervisor:
         with self.opened(info) as run:
             before = run.tree.head().commit
             self._get_acquainted(run)
+            self._find_pull_by_hand(run)
             if isinstance(run.action, PersonAction | Done):
                 take_peoples_commits(run)
+            closed = stopped_by_closing(run, self.issue, self.thread, self.commands)
             questions = thread_commands.carry_out(
-                run, self.thread, self.writer, self.strike, self.around
+                run, self.thread, self.writer, self.strike, self.around, closed
             )
             closed = stopped_by_closing(run, self.issue, self.thread, self.commands)
             if closed is None:
@@ -205,6 +207,18 @@ class Supervisor:
             self.writer.estimate = expected_cost(run)
         self.writer.removed = unseen_text(run)
 
+    def _find_pull_by_hand(self, run: Run) -> None:
+        """Take a pull request that woke this job as the run's if a person opened it from the branch
+        for merge, as the thread asks for where GitHub does not let us.
+        """
+        wake, state = self.around.wake, run.state
+        places = {wake.thread, *wake.pulls} - {wake.issue, None, 0}
+        if state.pull_request or not state.ended or not places:
+            return
+        pull = self.github.pull_request_for(state.pull_request_branch or state.branch)
+        if pull is not None and pull.number in places:
+            self.thread.opened_by_hand = pull.number
+
     def _tell_of_closing(self, run: Run, at: datetime, closed: CommentReply | None) -> None:
         """Say once that the run stands because the issue was closed, or goes on nevertheless."""
         by = asked_since(run, at, self.thread)
@@ -215,9 +229,7 @@ class Supervisor:
         """Handle failed checks of the pull request. Checks that no change can fix are not
         mentioned.
         """
-        if self.around.wake.way != "checks" or not (
-            run.state.ended and failed_checks.pull_number(run)
-        ):
+        if self.around.wake.way != "checks" or not (run.state.ended and self.thread.pull_of(run)):
             return
         self.around = self.around.replace(wake=self.around.wake.replace(way=""))
         reply = failed_checks.examine_failed_checks(run, self.github, self.writer, self.strike)

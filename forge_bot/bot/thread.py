@@ -28,6 +28,7 @@ from forge_bot.gate.written_command import Mistyped
 from forge_bot.github_api.pygithub import GitHub
 from forge_bot.github_api.types import Comment, IssueEvent, Reaction, RepositoryRole
 from forge_bot.interaction.markers import Marker, read_marker
+from forge_bot.runs.run import Run
 from forge_bot.sentences import say
 
 
@@ -69,6 +70,16 @@ class Thread:
         self._standings: dict[str, Membership] = {}
         self._replied: dict[int, bool] = {}
         self._events: tuple[IssueEvent, ...] | None = None
+        self.opened_by_hand = 0
+        """The number of the run's pull request where a person opened it and the run does not know;
+        0 where the run does, or nobody spoke there.
+        """
+
+    def pull_of(self, run: Run) -> int:
+        """Return the number of the run's pull request; 0 without one."""
+        number = run.state.pull_request.rstrip("/").rpartition("/")[2]
+        known = int(number) if number.isascii() and number.isdigit() else 0
+        return known or self.opened_by_hand
 
     def look_again(self) -> None:
         """Forget the comments: new ones may have come."""

@@ -28,7 +28,7 @@ from forge_bot.gate import grammar as said
 from forge_bot.gate import messages
 from forge_bot.gate.authorise import Denied
 from forge_bot.git import blob_id
-from forge_bot.github_api.types import PullState
+from forge_bot.github_api.types import Comment, PullState
 from forge_bot.interaction.command_names import CommandNames
 from forge_bot.runs.base_update import update
 from forge_bot.runs.publish_result import target_of
@@ -43,7 +43,7 @@ def unseen(run: Run, thread: Thread) -> Iterator[ThreadCommand]:
     """Return the commands since the run began that are neither reported to it nor answered, so a
     lost event loses none.
     """
-    pull = failed_checks.pull_number(run)
+    pull = thread.pull_of(run)
     threads = (thread.number, pull) if pull else (thread.number,)
     begun = run.state.started_at.replace(microsecond=0)
     for spoken in thread.spoken(*threads):
@@ -53,9 +53,16 @@ def unseen(run: Run, thread: Thread) -> Iterator[ThreadCommand]:
 
 
 def carry_out(
-    run: Run, thread: Thread, writer: CommentWriter, strike: Redactor, around: JobContext
+    run: Run,
+    thread: Thread,
+    writer: CommentWriter,
+    strike: Redactor,
+    around: JobContext,
+    closed: CommentReply | None,
 ) -> tuple[ThreadCommand, ...]:
-    """Carry out all unseen commands, and return the questions that need a model."""
+    """Carry out all unseen commands, and return the questions that need a model. `closed` says why
+    the run stands where its issue is closed.
+    """
     questions: list[ThreadCommand] = []
     # All of them are read before any is answered: an answer to one line of a comment is no answer
     # to the others.
@@ -64,12 +71,12 @@ def carry_out(
             case said.Ask():
                 questions.append(spoken)
             case said.Status() | said.Cost() | said.Help() | said.Start():
-                writer.say(_talk(spoken, run, writer), spoken)
+                writer.say(_talk(spoken, run, writer, closed), spoken)
             case said.Refresh():
                 _refreshed(run, spoken, thread, writer, around)
             case said.Update():
                 _updated(run, spoken, thread, writer)
-            case said.Retry(phase=None) if _delivered(run):
+            case said.Retry(phase=None) if run.state.ended and thread.pull_of(run):
                 _mended(run, spoken, thread, writer, strike)
             case said.Approve() if _read_edited(run, spoken, thread):
                 writer.say(thread_change_replies.question_edited(writer.commands), spoken)
@@ -111,14 +118,24 @@ def _say_what_counts_no_more(
         return
     if any(key.startswith(f"comment-{comment.id}-") for key in run.state.seen):
         return
+    if place not in {thread.number, thread.pull_of(run)}:
+        say_that_it_is_elsewhere(comment, thread, writer, place)
+        return
     verdict = thread.verdict(comment)
     if thread.said(comment) and isinstance(verdict, Denied):
         text = messages.counts_no_more(verdict.sentence, thread.inputs.prefix, comment.id)
         writer.answer(comment, place, "confused", text)
 
 
-def _delivered(run: Run) -> bool:
-    return run.state.ended and bool(failed_checks.pull_number(run))
+def say_that_it_is_elsewhere(
+    comment: Comment, thread: Thread, writer: CommentWriter, place: int
+) -> None:
+    """Answer a command on a pull request that is none of a run, in that pull request."""
+    if thread.said(comment) and thread.may(comment):
+        reply = command_replies.other_pull_request(
+            issue=thread.number, address=writer.thread_address
+        )
+        writer.answer(comment, place, reply.reaction, reply.comment(str(comment.id)))
 
 
 def _mended(
@@ -143,8 +160,10 @@ def _check_open(run: Run, thread: Thread) -> None:
         )
 
 
-def _talk(spoken: ThreadCommand, run: Run, writer: CommentWriter) -> CommentReply:
-    view = writer.view(run)
+def _talk(
+    spoken: ThreadCommand, run: Run, writer: CommentWriter, closed: CommentReply | None
+) -> CommentReply:
+    view = writer.view(run).replace(trouble=closed)
     match spoken.command:
         case said.Status():
             return command_replies.asked_for_status(view)
@@ -181,7 +200,7 @@ def _updated(run: Run, spoken: ThreadCommand, thread: Thread, writer: CommentWri
     """Merge the new commits of the base branch, unless the pull request is over."""
     branch = run.state.pull_request_branch or run.state.branch
     try:
-        pull = thread.github.pull_request_for(branch) if run.state.pull_request else None
+        pull = thread.github.pull_request_for(branch) if thread.pull_of(run) else None
         if pull is not None and pull.state is not PullState.OPEN:
             raise CannotUpdate(
                 say("bot.thread_commands.pull_request_is_over", state=pull.state.value)

@@ -54,6 +54,9 @@ def every_reply() -> list[CommentReply]:
     waits, works = scene.design_waits(), scene.at_work()
     return [
         command_replies.no_run(COMMANDS, label="forge"),
+        command_replies.other_pull_request(
+            issue=42, address="https://github.com/lighthouse/rota/issues/42"
+        ),
         command_replies.branch_gone(COMMANDS, tracking=f"{LINKS.question}"),
         command_replies.no_budget(works),
         command_replies.already_running(works),
@@ -73,7 +76,11 @@ def every_reply() -> list[CommentReply]:
         command_replies.answered("Because `rota` counts days from the first."),
         command_replies.fixing(works, checks=["test", "lint"], round_=1, most=2),
         command_replies.updated(works, base="main", conflicts=["rota/cli.py"]),
-        command_replies.no_fix(scene.delivered(), checks=["deploy: cancelled"]),
+        command_replies.no_fix(
+            scene.delivered(),
+            checks=["deploy: cancelled"],
+            pull_request="https://github.com/lighthouse/rota/pull/57",
+        ),
         command_replies.pull_request_by_hand(
             works,
             PermissionMissing("Actions may not open pull requests.", hint="Allow it."),

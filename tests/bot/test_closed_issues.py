@@ -34,6 +34,9 @@ def test_a_closed_issue_stops_its_run_with_one_comment_and_an_answer_goes_on(
     assert "a command here, such as `/approve`" in said
     assert "Your turn" in waiting.said("tracking")[0]
     assert heard(waiting.say("/forge status")).code == 0
+    (told,) = waiting.said("reply occasion=status")
+    assert told.startswith(f"**{STOPPED}**")
+    assert "**Your turn: please read `design.md` and decide.**" in told
     assert len(waiting.said("reply occasion=issue-closed")) == 1
     assert status(waiting) == "awaiting_human"
     assert heard(waiting.say("/approve")).code == 0

@@ -35,6 +35,22 @@ def test_a_pull_request_that_may_not_be_opened_is_offered_against_the_branch_tha
     assert f"/compare/trunk...{waiting.offered}" in waiting.said("tracking")[0]
 
 
+def test_a_repository_without_a_commit_is_told_so_without_a_path_of_the_machine(
+    stage: Stage,
+) -> None:
+    commit = stage.repo.bare.head("main")
+    stage.repo.bare.set_ref("refs/heads/main", "")
+    job = stage.label()
+    assert (job.code, job.outcome) == (5, "refused"), job.log
+    (said,) = stage.said("reply occasion=git-003")
+    assert said.startswith("**There is no commit on the default branch, `main`.**")
+    assert "Push one to `main`" in said
+    assert "Then say `/forge`." in said
+    assert str(stage.folder) not in said + job.summary
+    stage.repo.bare.set_ref("refs/heads/main", commit)
+    assert heard(stage.say("/forge")).outcome == "waiting"
+
+
 def test_a_base_that_was_rewritten_without_a_common_commit_is_told_with_the_way_out(
     waiting: Stage,
 ) -> None:

@@ -47,6 +47,13 @@ def branch_gone(commands: CommandNames, *, tracking: str) -> CommentReply:
     return refusal_of("replies.branch_gone", tracking=tracking, retry=retry, prefix=prefix)
 
 
+def other_pull_request(*, issue: int, address: str) -> CommentReply:
+    """A command on a pull request whose branch has a name like those of an issue's runs, and which
+    is of none of them.
+    """
+    return refusal_of("replies.other_pull_request", issue=issue, address=address)
+
+
 def no_budget(view: RunView) -> CommentReply:
     """More money or tokens for a run that nothing limits."""
     return refusal_of("replies.no_budget", now=_now(view), prefix=view.commands.prefix)
@@ -215,13 +222,14 @@ def updated(view: RunView, *, base: str, conflicts: Sequence[str]) -> CommentRep
     return reply_of("replies.updated", "updated", "rocket", name=name, now=now)
 
 
-def no_fix(view: RunView, *, checks: Sequence[str]) -> CommentReply:
+def no_fix(view: RunView, *, checks: Sequence[str], pull_request: str) -> CommentReply:
     """No check of the pull request failed in a way that another change could mend."""
     if not checks:
         retry = view.commands.say("retry", _example(view))
         return reply_of("replies.no_fix.without_checks", "no-fix", retry=retry)
     named = listed([escape.code(name, 80) for name in checks[:5]])
-    link = pull_request_link(view, begins=False)
+    number = pull_request.rpartition("/")[2]
+    link = f"[{say('words.pull_request', number=number)}]({pull_request})"
     return reply_of("replies.no_fix", named=named, pull_request=link)
 
 

@@ -1,0 +1,55 @@
+"""Pull requests that people opened: one from the branch of a run is the run's, others are told so."""
+
+import pytest
+
+from tests.bot.stage import Stage, heard
+from tests.fakes.github import Issue
+
+
+def mine(stage: Stage, branch: str = "fix/1-mine") -> Issue:
+    """A person's own pull request, from a branch that is named like one of a run."""
+    stage.hub.commit(stage.repo, branch, {"mine.py": "mine = 1\n"})
+    return stage.hub.pull(stage.repo, branch, by="maint", title="Mine")
+
+
+def test_a_command_on_a_persons_own_pull_request_is_answered_there_and_the_run_does_not_hear_it(
+    waiting: Stage,
+) -> None:
+    pull, before = mine(waiting), len(waiting.issue.comments)
+    assert heard(waiting.say("/approve", issue=pull)).outcome == "waiting"
+    (said,) = waiting.said("reply", on=pull)
+    assert said.startswith("**This pull request is not from a run of mine, so nothing was done.**")
+    assert f"[issue 1]({waiting.hub.url}/acme/widget/issues/1)" in said
+    assert len(waiting.issue.comments) == before
+    assert waiting.state["decisions"] == []
+    assert heard(waiting.say("Shall we `/approve` this?", issue=pull)).result == "nothing"
+    assert len(waiting.said(on=pull)) == 1
+
+
+def test_where_no_run_is_the_issue_hears_nothing_of_a_command_on_a_persons_pull_request(
+    stage: Stage,
+) -> None:
+    pull = mine(stage)
+    assert heard(stage.say("/forge status", issue=pull)).code == 0
+    assert len(stage.said("reply occasion=other-pull-request", on=pull)) == 1
+    assert stage.said() == []
+
+
+@pytest.mark.promise("bot-opened-by-hand")
+def test_a_pull_request_that_a_person_opened_for_the_bot_takes_commands_and_has_its_checks_mended(
+    waiting: Stage,
+) -> None:
+    waiting.repo.actions_may_open_pulls = False
+    assert heard(waiting.say("/approve")).outcome == "done"
+    assert len(waiting.said("reply occasion=pull-request-by-hand")) == 1
+    pull = waiting.hub.pull(waiting.repo, waiting.offered, by="maint", title="Opened by hand")
+    assert pull.body == ""
+    assert heard(waiting.say("/forge status", issue=pull)).code == 0
+    assert len(waiting.said("reply occasion=status", on=pull)) == 1
+    waiting.check("test", "failure", "FAILED tests/test_who.py")
+    job = heard(waiting.say("/forge retry", issue=pull))
+    assert job.code == 0, job.log
+    assert len(waiting.said("reply occasion=fixing", on=pull)) == 1
+    assert waiting.state["currentPhaseStatus"] == "completed"
+    assert waiting.state["pullRequest"] == f"{waiting.hub.url}/acme/widget/pull/{pull.number}"
+    assert pull.title == "Opened by hand"
