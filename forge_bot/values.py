@@ -1,6 +1,6 @@
 """The shared value types: ids, enumerations, findings, problems, usage."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
 from enum import StrEnum
 from typing import Any, Literal, NewType, Self
@@ -278,14 +278,6 @@ class WithoutChange(Recorded):
         default=(), description="of the test commands there, without their output"
     )
     facts: tuple[str, ...] = Field(default=(), description="what a reviewer is told, as sentences")
-
-    def redacted(self, strike: Callable[[str], str]) -> "WithoutChange":
-        """Return the outcome with secrets struck out of the names of tests."""
-        results = [
-            each.replace(failures=tuple(map(strike, each.failures))) for each in self.results
-        ]
-        facts = tuple(map(strike, self.facts))
-        return self.replace(results=tuple(results), facts=facts)
 
 
 class RequirementCheck(Recorded):

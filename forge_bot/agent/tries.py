@@ -81,9 +81,16 @@ class TryOutcome(Frozen):
             red=tuple(map(strike, self.red)),
             words=strike(self.words),
             elsewhere=tuple(map(strike, self.elsewhere)),
-            without=without and without.redacted(strike),
+            without=without and _struck(without, strike),
             formatted=tuple(each for each in self.formatted if strike(each.text) == each.text),
         )
+
+
+def _struck(without: WithoutChange, strike: Callable[[str], str]) -> WithoutChange:
+    """Return an outcome without secrets in the names of tests."""
+    results = [each.replace(failures=tuple(map(strike, each.failures))) for each in without.results]
+    facts = tuple(map(strike, without.facts))
+    return without.replace(results=tuple(results), facts=facts)
 
 
 def with_tries(markdown: str, tries: Sequence[TryOutcome]) -> str:

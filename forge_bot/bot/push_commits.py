@@ -5,6 +5,7 @@ from contextlib import contextmanager, suppress
 
 from forge_bot.errors import BranchMoved, GitFailed, PushRefusal, PushRefused
 from forge_bot.git import Repository, Tree
+from forge_bot.runs.ended_records import is_kept
 from forge_bot.runs.pull_request_branch import Offer, push_run
 from forge_bot.runs.run import Run
 from forge_bot.sentences import say
@@ -18,6 +19,26 @@ def push(tree: Tree, commit: str) -> None:
     """
     with _behind():
         tree.push(commit=commit)
+
+
+class BranchPusher:
+    """Pushes the commits of one job, and remembers whether there were any."""
+
+    def __init__(self) -> None:
+        self.changed = False
+
+    def push(self, tree: Tree, commit: str) -> None:
+        """Push one commit and its ancestors to the branch: what `push` says."""
+        self.changed = True
+        push(tree, commit)
+
+    def keep(self, run: Run, before: str) -> None:
+        """Push all recorded reports; `before` is the commit at which the run was opened."""
+        run.keep()
+        head = run.tree.head().commit
+        # A branch that people deleted comes back only with something new.
+        if head != before or (run.tree.unpushed() and not is_kept(run.repository, head)):
+            self.push(run.tree, head)
 
 
 def push_offer(run: Run, offered: Offer) -> None:

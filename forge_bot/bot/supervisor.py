@@ -8,6 +8,7 @@ import time
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from datetime import datetime
+from threading import Event
 
 from forge_bot.agent.models.provider_keys import missing_key
 from forge_bot.agent.redaction import redactor
@@ -20,12 +21,12 @@ from forge_bot.bot.inspect_commits import CommitInspector
 from forge_bot.bot.job_context import JobContext
 from forge_bot.bot.job_handoff import JobHandoff
 from forge_bot.bot.publish_on_github import Publication
-from forge_bot.bot.push_commits import known_tip, push, refuse_unseen
+from forge_bot.bot.push_commits import BranchPusher, known_tip, refuse_unseen
 from forge_bot.bot.step_permission import StepGate
 from forge_bot.bot.supervised_worker import SupervisedWorker
 from forge_bot.bot.thread import Thread, ThreadCommand
 from forge_bot.bot.thread_host import ThreadHost
-from forge_bot.bot.worker_messages import StepBegins, WorkerStopped
+from forge_bot.bot.worker_messages import WorkerStopped
 from forge_bot.engine import (
     Checkpoint,
     Done,
@@ -44,7 +45,6 @@ from forge_bot.git.signed_commits import find_key, try_key
 from forge_bot.github_api.pygithub import GitHub
 from forge_bot.github_api.types import Issue
 from forge_bot.interaction.command_names import CommandNames
-from forge_bot.runs.ended_records import is_kept
 from forge_bot.runs.find_runs import RunInfo
 from forge_bot.runs.open_run import open_run
 from forge_bot.runs.outcome import Outcome
@@ -52,7 +52,6 @@ from forge_bot.runs.parked_batches import leaves_batches
 from forge_bot.runs.pull_request_branch import keep_run, take_peoples_commits
 from forge_bot.runs.resolve_run import resolve_run
 from forge_bot.runs.run import Run
-from forge_bot.runs.run_steps import PUBLISH
 from forge_bot.sentences import say
 from forge_bot.settings import Config
 from forge_bot.values import Tier
@@ -119,13 +118,13 @@ class Supervisor:
         # Read first of all: an issue that is gone or went elsewhere is left alone.
         self.issue = github.issue(around.wake.issue)
         self.strike = redactor(environ)
-        self.cancelled = False
+        self.pusher = BranchPusher()
+        self.cancelled = Event()
         self._unlabelled = False
-        self._changed = False
 
     def cancel(self) -> None:
         """Stop soon: the job is being cancelled."""
-        self.cancelled = True
+        self.cancelled.set()
         self.shift.cancel()
 
     def opened(self, info: RunInfo) -> AbstractContextManager[Run]:
@@ -151,7 +150,7 @@ class Supervisor:
                 return ended_by(
                     thread_change_replies.label_removed(self.commands, label=self.inputs.label)
                 )
-            if self.cancelled:
+            if self.cancelled.is_set():
                 return ended_by(self.writer.cancelled())
             if ended is not None:
                 return ended
@@ -175,7 +174,7 @@ class Supervisor:
             closed = stopped_by_closing(run, self.issue, self.thread, self.commands)
             if closed is None:
                 self._look_at_checks(run)
-            self._kept(run, before)
+            self.pusher.keep(run, before)
             if not questions:
                 if not run.state.ended and self.issue.closed_at is not None:
                     self._tell_of_closing(run, self.issue.closed_at, closed)
@@ -185,21 +184,20 @@ class Supervisor:
                 if not isinstance(action, SpawnAgent | WriteFile | Exec):
                     if self.wall is not None or not leaves_batches(run):
                         return self._rested(run, action)
-                elif self.cancelled:
+                elif self.cancelled.is_set():
                     return None
             self.writer.track(self.writer.view(run))
         return self._worked(info, questions)
 
     def _host(self, run: Run) -> ThreadHost:
-        before = run.tree.head().commit
         return ThreadHost(
             run,
             self.github,
             self.writer,
-            lambda: self._kept(run, before),
-            lambda: self.cancelled,
+            self.pusher,
+            self.cancelled,
+            self.gate,
             trust_local=self.around.trust_local,
-            before=lambda: self.gate.begin(StepBegins(step=PUBLISH)),
         )
 
     def _get_acquainted(self, run: Run) -> None:
@@ -250,7 +248,7 @@ class Supervisor:
     def _rested(self, run: Run, action: PersonAction | Done) -> Ended:
         """Return the result of a run that waits for a person or has ended."""
         over = isinstance(action, Done) and action.outcome != "abandoned"
-        if over and self._changed and run.state.pull_request:
+        if over and self.pusher.changed and run.state.pull_request:
             Publication(self.github, self.writer).refresh(run)
         if isinstance(action, Done):
             self._keep_record(run)
@@ -297,7 +295,7 @@ class Supervisor:
             )
         for spoken in questions:
             stopped, answer = self.shift.answer(info, spoken)
-            if self.cancelled:
+            if self.cancelled.is_set():
                 return None
             if (ended := self.answered(info, spoken, stopped, answer)) is not None:
                 return ended
@@ -330,19 +328,9 @@ class Supervisor:
     # -- keeping
     # ----------------------------------------------------------------------------------------------
 
-    def _kept(self, run: Run, before: str) -> None:
-        """Push all recorded reports."""
-        run.keep()
-        head = run.tree.head().commit
-        # A branch that people deleted comes back only with something new.
-        if head != before or (run.tree.unpushed() and not is_kept(self.repository, head)):
-            self._changed = True
-            push(run.tree, head)
-
     def _pushed(self, inspector: CommitInspector, after: str) -> None:
         """Push a worker's inspected commits, and show the progress."""
-        push(inspector.tree, after)
-        self._changed = True
+        self.pusher.push(inspector.tree, after)
         state = inspector.state_at(after)
         if self.writer.track(self.writer.view_at(state, inspector.pipeline, after), at_once=False):
             before, self.issue = self.issue, self.github.issue(self.thread.number)

@@ -1,25 +1,29 @@
 """The supervisor as a host of one run: it asks in the thread and publishes with the job's token."""
 
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator
+from threading import Event
 from uuid import uuid4
 
 from forge_bot.bot.comment_writer import CommentWriter
 from forge_bot.bot.publish_on_github import Publication, unverified
+from forge_bot.bot.push_commits import BranchPusher
+from forge_bot.bot.step_permission import StepGate
+from forge_bot.bot.worker_messages import StepBegins
 from forge_bot.engine import Checkpoint, Exec, PersonAction, State, WorkAction, no_reports
 from forge_bot.engine.phases import PublishPhase
 from forge_bot.engine.reports import Answer, Answered, ApprovalDoubted, Published, Report, head_of
 from forge_bot.errors import StepFailed
 from forge_bot.github_api.pygithub import GitHub
 from forge_bot.runs.run import Run
+from forge_bot.runs.run_steps import PUBLISH
 from forge_bot.runs.wall_clock import now
 
 
 class ThreadHost:
-    """Asks in the thread and publishes; a worker runs agents and commands. `push` puts recorded
-    reports on the remote.
+    """Asks in the thread and publishes; a worker runs agents and commands.
 
-    After `stopped` nothing more is begun. With `trust_local` an approval counts that was not given
-    in the thread. `before` is called before something is published.
+    After `cancelled` is set nothing more is begun. With `trust_local` an approval counts that was
+    not given in the thread. A publication is a step that waits at `gate`.
     """
 
     def __init__(
@@ -27,19 +31,20 @@ class ThreadHost:
         run: Run,
         github: GitHub,
         writer: CommentWriter,
-        push: Callable[[], None],
-        stopped: Callable[[], bool],
+        pusher: BranchPusher,
+        cancelled: Event,
+        gate: StepGate,
         *,
         trust_local: bool,
-        before: Callable[[], object] = lambda: None,
     ) -> None:
         self.run = run
         self.writer = writer
         self.publication = Publication(github, writer)
-        self.push = push
-        self.stopped = stopped
+        self.pusher = pusher
+        self.cancelled = cancelled
+        self.gate = gate
         self.trust_local = trust_local
-        self.before = before
+        self._before = run.tree.head().commit
 
     def perform(self, state: State, action: WorkAction) -> AsyncGenerator[Report]:
         """Leave the action to a worker, which opens the run once this process has closed it."""
@@ -49,7 +54,7 @@ class ThreadHost:
     async def ask(self, state: State, action: PersonAction) -> AsyncGenerator[Report]:
         """Write the question into the thread; the answer wakes another job."""
         del state
-        if self.stopped():
+        if self.cancelled.is_set():
             return
         if isinstance(action, Checkpoint) and self._asks_whether_to_post(action):
             yield self._posted(action)
@@ -59,8 +64,8 @@ class ThreadHost:
     async def publish(self, state: State, action: Exec) -> AsyncGenerator[Report]:
         """Publish on GitHub. If an approval cannot be verified, ask for it again instead."""
         del state
-        self.before()
-        if self.stopped():
+        self.gate.begin(StepBegins(step=PUBLISH))
+        if self.cancelled.is_set():
             return
         doubtful = None if self.trust_local else unverified(self.run, self.writer.thread)
         if action.operation in {"open-issues", "pull-request"} and doubtful is not None:
@@ -88,7 +93,7 @@ class ThreadHost:
     async def record(self, report: Report, state: State) -> None:
         """Record the report and push it."""
         self.run.record(report, state)
-        self.push()
+        self.pusher.keep(self.run, self._before)
 
     def _asks_whether_to_post(self, action: Checkpoint) -> bool:
         """Return whether the open question is another host's: whether to post the result."""

@@ -9,6 +9,7 @@ import asyncio
 import os
 import sys
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 
 from forge_bot.agent.agent_steps import AgentStep, StepChoice
@@ -25,7 +26,6 @@ from forge_bot.bot.worker_messages import (
     stopped_by,
 )
 from forge_bot.engine import Exec, SpawnAgent, WriteFile, drive
-from forge_bot.engine.reports import Report
 from forge_bot.errors import ForgeError
 from forge_bot.git import Repository
 from forge_bot.runs.agents import Agents
@@ -130,10 +130,7 @@ class Worker:
     ) -> LocalHost:
         project = project_of(run, config, self.outbox.tell)
         templates = prompts_for(repository.root, run.pipeline)
-
-        async def recorded(_report: Report) -> None:
-            await asyncio.to_thread(self._commits, run)
-
+        recorded = partial(self._commits, run)
         models: Mapping[Tier, Model] = TierModels(config)() if run.pipeline.speaking else {}
         withheld = () if may_push_workflows(self.environ) else (f"{WORKFLOWS}/*",)
         agents = Agents(
@@ -143,7 +140,7 @@ class Worker:
             templates,
             self.outbox.tell,
             environ=self.environ,
-            delivered=lambda: self._commits(run),
+            delivered=recorded,
             only=only,
         )
         return LocalHost(agents, withheld=withheld, recorded=recorded)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MethodType
-from typing import IO, Concatenate, Generic, ParamSpec, Protocol, TypeVar, cast
+from typing import IO, Concatenate, Generic, ParamSpec, TypeVar, cast
 
 from forge_bot.errors import ForgeError, GitFailed, GitMissing, NotARepository
 from forge_bot.lazy_regex import lazy_regex
@@ -314,22 +314,15 @@ def _failure(args: tuple[str, ...], code: int, words: bytes) -> ForgeError:
     )
 
 
-class HasFolder(Protocol):
-    """A repository or a work tree."""
-
-    @property
-    def folder(self) -> Path:
-        """The top of its work tree."""
-        ...
-
-
 class OfFolder(Generic[Given, Result]):
-    """A method that is a function, bound to the folder of its object: no call lies between."""
+    """A method that is a function, bound to the folder of its object. A subclass knows where an
+    object has its folder.
+    """
 
     def __init__(self, function: Callable[Concatenate[Path, Given], Result]) -> None:
         """Make a method of a function that takes the folder first."""
         self._function = function
 
-    def __get__(self, owner: HasFolder, _kind: type) -> Callable[Given, Result]:
-        """Return the function for one object."""
-        return cast("Callable[Given, Result]", MethodType(self._function, owner.folder))
+    def bound(self, folder: Path) -> Callable[Given, Result]:
+        """Return the function for one folder."""
+        return cast("Callable[Given, Result]", MethodType(self._function, folder))

@@ -4,7 +4,7 @@ cloned.
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -21,12 +21,17 @@ from forge_bot.git import (
 )
 from forge_bot.git.branch_tips import branch_names, branch_tips
 from forge_bot.git.object_reader import ObjectReader
-from forge_bot.git.process import LONG, OfFolder, git
+from forge_bot.git.process import LONG, Given, OfFolder, Result, git
 from forge_bot.sentences import say
 
 _OLDEST = (2, 30)
 _ORIGIN_HEAD = "refs/remotes/origin/"
 _SHORT = 15.0
+
+
+class _OfRoot(OfFolder[Given, Result]):
+    def __get__(self, owner: "Repository", _kind: type) -> Callable[Given, Result]:
+        return self.bound(owner.root)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,56 +46,51 @@ class Repository:
     common_dir: Path
 
     @property
-    def folder(self) -> Path:
-        """The top of the work tree, by the name that all folders of git have here."""
-        return self.root
-
-    @property
     def kept(self) -> Path:
         """The folder of forge-bot's own files, beside git's data; all work trees share it."""
         return self.common_dir / "forge-bot"
 
     # Branches, remotes, and what they name.
-    head = OfFolder(revisions.head)
-    tips = OfFolder(branch_tips)
-    branch_names = OfFolder(branch_names)
-    commit_id = OfFolder(revisions.commit_id)
-    tree_id = OfFolder(revisions.tree_id)
-    remote_url = OfFolder(remotes.remote_url)
-    take_over = OfFolder(remotes.take_over)
-    make_bundle = OfFolder(remotes.make_bundle)
-    open_bundle = OfFolder(remotes.open_bundle)
-    signature = OfFolder(commits.identity)
+    head = _OfRoot(revisions.head)
+    tips = _OfRoot(branch_tips)
+    branch_names = _OfRoot(branch_names)
+    commit_id = _OfRoot(revisions.commit_id)
+    tree_id = _OfRoot(revisions.tree_id)
+    remote_url = _OfRoot(remotes.remote_url)
+    take_over = _OfRoot(remotes.take_over)
+    make_bundle = _OfRoot(remotes.make_bundle)
+    open_bundle = _OfRoot(remotes.open_bundle)
+    signature = _OfRoot(commits.identity)
 
     # Files at a commit.
-    read = OfFolder(files_at.read)
-    read_many = OfFolder(files_at.read_many)
-    versions = OfFolder(files_at.versions)
-    objects = OfFolder(files_at.objects)
-    blobs_at = OfFolder(files_at.blobs)
-    blobs_here = OfFolder(files_at.blobs_here)
-    blob = OfFolder(files_at.blob)
-    read_blob = OfFolder(files_at.read_blob)
-    sizes = OfFolder(files_at.sizes)
-    list_files = OfFolder(files_at.list_files)
-    list_folders = OfFolder(files_at.list_folders)
-    entries = OfFolder(files_at.entries)
+    read = _OfRoot(files_at.read)
+    read_many = _OfRoot(files_at.read_many)
+    versions = _OfRoot(files_at.versions)
+    objects = _OfRoot(files_at.objects)
+    blobs_at = _OfRoot(files_at.blobs)
+    blobs_here = _OfRoot(files_at.blobs_here)
+    blob = _OfRoot(files_at.blob)
+    read_blob = _OfRoot(files_at.read_blob)
+    sizes = _OfRoot(files_at.sizes)
+    list_files = _OfRoot(files_at.list_files)
+    list_folders = _OfRoot(files_at.list_folders)
+    entries = _OfRoot(files_at.entries)
 
     # What is unfinished or missing here.
-    condition = OfFolder(missing_parts.condition)
-    lfs = OfFolder(missing_parts.lfs)
+    condition = _OfRoot(missing_parts.condition)
+    lfs = _OfRoot(missing_parts.lfs)
 
     # Work trees.
-    worktrees = OfFolder(worktree_list.listed)
-    tree_folders = OfFolder(worktree_list.folders)
-    is_checked_out = OfFolder(worktree_list.is_checked_out)
-    add_worktree = OfFolder(worktree.add)
-    detached_tree = OfFolder(worktree.detached)
-    show_commit = OfFolder(worktree.show)
-    remove_tree = OfFolder(worktree.remove)
-    remove_unused = OfFolder(worktree.remove_unused)
-    mend_worktree = OfFolder(worktree.mend)
-    tree_of = OfFolder(worktree.tree_of)
+    worktrees = _OfRoot(worktree_list.listed)
+    tree_folders = _OfRoot(worktree_list.folders)
+    is_checked_out = _OfRoot(worktree_list.is_checked_out)
+    add_worktree = _OfRoot(worktree.add)
+    detached_tree = _OfRoot(worktree.detached)
+    show_commit = _OfRoot(worktree.show)
+    remove_tree = _OfRoot(worktree.remove)
+    remove_unused = _OfRoot(worktree.remove_unused)
+    mend_worktree = _OfRoot(worktree.mend)
+    tree_of = _OfRoot(worktree.tree_of)
 
     @staticmethod
     def find(path: Path) -> "Repository":

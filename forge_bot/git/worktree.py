@@ -12,10 +12,15 @@ from forge_bot.errors import BranchExists, ForgeError, GitFailed
 from forge_bot.git import changes, own_files, remotes, revisions, snapshot
 from forge_bot.git import commits as made_commits
 from forge_bot.git import diff as differences
-from forge_bot.git.process import LONG, OfFolder, git
+from forge_bot.git.process import LONG, Given, OfFolder, Result, git
 from forge_bot.git.revisions import HEADS, branch_ref, commit_id, head, ref_target
 from forge_bot.git.worktree_list import WorktreeInfo, is_some_head, listed
 from forge_bot.sentences import say
+
+
+class _OfTree(OfFolder[Given, Result]):
+    def __get__(self, owner: "Tree", _kind: type) -> Callable[Given, Result]:
+        return self.bound(owner.path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,42 +29,37 @@ class Tree:
 
     path: Path
 
-    @property
-    def folder(self) -> Path:
-        """The top of the work tree, by the name that all folders of git have here."""
-        return self.path
-
     # What is there.
-    head = OfFolder(revisions.head)
-    status = OfFolder(changes.status)
-    untracked = OfFolder(changes.untracked)
-    ignored = OfFolder(changes.ignored)
-    tracked_folders = OfFolder(changes.tracked_folders)
-    nested = OfFolder(changes.nested)
-    commits = OfFolder(made_commits.log)
-    last_author = OfFolder(made_commits.last_author)
+    head = _OfTree(revisions.head)
+    status = _OfTree(changes.status)
+    untracked = _OfTree(changes.untracked)
+    ignored = _OfTree(changes.ignored)
+    tracked_folders = _OfTree(changes.tracked_folders)
+    nested = _OfTree(changes.nested)
+    commits = _OfTree(made_commits.log)
+    last_author = _OfTree(made_commits.last_author)
 
     # Differences between commits, and patches.
-    changed = OfFolder(differences.changed)
-    modes = OfFolder(differences.modes)
-    merge_base = OfFolder(differences.merge_base)
-    diff = OfFolder(differences.diff)
-    working_diff = OfFolder(snapshot.working_diff)
-    patch = OfFolder(snapshot.patch)
-    patched = OfFolder(snapshot.patched)
-    apply = OfFolder(snapshot.apply)
+    changed = _OfTree(differences.changed)
+    modes = _OfTree(differences.modes)
+    merge_base = _OfTree(differences.merge_base)
+    diff = _OfTree(differences.diff)
+    working_diff = _OfTree(snapshot.working_diff)
+    patch = _OfTree(snapshot.patch)
+    patched = _OfTree(snapshot.patched)
+    apply = _OfTree(snapshot.apply)
 
     # Changes of the files and the branch.
-    has_locks = OfFolder(own_files.has_locks)
-    rescue = OfFolder(snapshot.rescue)
-    discard = OfFolder(changes.discard)
-    restore = OfFolder(changes.restore)
-    remove_nested = OfFolder(changes.remove_nested)
-    unlock = OfFolder(own_files.unlock)
-    restore_index = OfFolder(own_files.restore_index)
-    push = OfFolder(remotes.push)
-    unpushed = OfFolder(remotes.unpushed)
-    give_way = OfFolder(remotes.give_way)
+    has_locks = _OfTree(own_files.has_locks)
+    rescue = _OfTree(snapshot.rescue)
+    discard = _OfTree(changes.discard)
+    restore = _OfTree(changes.restore)
+    remove_nested = _OfTree(changes.remove_nested)
+    unlock = _OfTree(own_files.unlock)
+    restore_index = _OfTree(own_files.restore_index)
+    push = _OfTree(remotes.push)
+    unpushed = _OfTree(remotes.unpushed)
+    give_way = _OfTree(remotes.give_way)
 
     def commit_id(self) -> str:
         """Return the id of the commit that is checked out, on a branch or detached."""

@@ -22,7 +22,7 @@ from forge_bot.knowledge.affected_tests import is_code, is_test, reaches
 from forge_bot.knowledge.likely_files import file_links
 from forge_bot.runs.base_graph import broken_rules, has_rules
 from forge_bot.runs.formatted_edits import FormattedEdits
-from forge_bot.runs.newly_red import NOT_RUN, JudgedEdits, NewlyRed, limit_of, outcome_of
+from forge_bot.runs.newly_red import NOT_RUN, JudgedEdits, NewlyRed, outcome_of
 from forge_bot.runs.notifications import Message, Notify
 from forge_bot.runs.project import Project
 from forge_bot.runs.run import Run
@@ -241,14 +241,10 @@ class EditTries:
         only = only_tests(self.run, made, tasks=mine, tried=made)
         if only is None or only.is_whole:
             return outcome
-        began, left = time.monotonic(), seconds - outcome.seconds
-
-        def most(before: CommandResult, argv: tuple[str, ...]) -> float:
-            now = min(left - (time.monotonic() - began), self.run.config.command_seconds)
-            return limit_of(before, now, whole=argv == before.argv)
-
+        began = time.monotonic()
         runs = RunsWithoutChange(self.run, self.project, only)
-        found = without_change(runs, self._baseline(), outcome.elsewhere, most)
+        until = began + seconds - outcome.seconds
+        found = without_change(runs, self._baseline(), outcome.elsewhere, until)
         spent = round(outcome.seconds + time.monotonic() - began, 3)
         return outcome.replace(without=found, seconds=spent)
 

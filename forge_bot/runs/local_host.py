@@ -3,7 +3,7 @@ own commands.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing, asynccontextmanager
 from functools import partial
 
@@ -34,9 +34,6 @@ from forge_bot.sentences import say
 from forge_bot.settings import Config
 from forge_bot.values import TaskId
 
-Recorded = Callable[[Report], Awaitable[None]]
-"""Called after each report that was recorded, before anything else happens."""
-
 
 class LocalHost:
     """Performs the actions of one run in sequence, and the tasks of a wave in parallel.
@@ -45,7 +42,8 @@ class LocalHost:
     cannot be delivered from here: they stay in the approved patch. Errors of a publication that are
     `passing` are raised and not reported, because whoever leads the run publishes again. With
     `looks_ahead` what the first prompt shows is looked up while setup runs, and the first command
-    is prepared while the first agent works.
+    is prepared while the first agent works. `recorded` is called in a thread after each report that
+    was recorded, before anything else happens.
     """
 
     def __init__(
@@ -54,7 +52,7 @@ class LocalHost:
         publisher: Publisher | None = None,
         *,
         withheld: tuple[str, ...] = (),
-        recorded: Recorded | None = None,
+        recorded: Callable[[], object] | None = None,
         passing: tuple[type[ForgeError], ...] = (),
         looks_ahead: bool = False,
     ) -> None:
@@ -84,7 +82,7 @@ class LocalHost:
                     Message(text=say("runs.local_host.passed_by_auto", phase=label, why=WHY_AUTO))
                 )
         if self.recorded is not None:
-            await self.recorded(report)
+            await asyncio.to_thread(self.recorded)
 
     async def perform(self, state: State, action: WorkAction) -> AsyncGenerator[Report]:
         """Run agents and the project's commands, and write the engine's documents."""

@@ -2,7 +2,8 @@
 was there.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+import time
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from forge_bot.agent.tries import named
@@ -21,6 +22,7 @@ from forge_bot.git.commit_objects import (
 from forge_bot.interaction.title_of_change import name_of_change
 from forge_bot.knowledge.affected_tests import is_test, selected
 from forge_bot.knowledge.tests_in_source import may_hold_tests, with_tests_of
+from forge_bot.runs.newly_red import limit_of
 from forge_bot.runs.notifications import Message
 from forge_bot.runs.project import Project
 from forge_bot.runs.run import Run
@@ -139,6 +141,7 @@ class RunsWithoutChange:
         self.only = only
         self._run = run
         self._project = project
+        self.command_seconds = project.config.command_seconds
         self._known = {
             result.argv: result
             for task in run.state.tasks
@@ -174,12 +177,12 @@ def without_change(
     runs: RunsWithoutChange,
     baseline: Sequence[CommandResult],
     elsewhere: Sequence[str],
-    seconds: Callable[[CommandResult, tuple[str, ...]], float],
+    until: float,
 ) -> WithoutChange | None:
     """Run the test commands of the baseline that can run these files alone; None if none can.
 
-    `elsewhere` are tests that fail with the change too. `seconds` says how long a command may take
-    now; 0 if it would need more than is left.
+    `elsewhere` are tests that fail with the change too. `until` is the end of the time for it, as
+    of `time.monotonic`; what would need more than is left is not run.
     """
     results: list[CommandResult] = []
     facts: list[str] = []
@@ -187,7 +190,8 @@ def without_change(
         argv = runs.narrowed(before.argv) if before.name is CommandName.TEST else None
         if argv is None:
             continue
-        if not (most := seconds(before, argv)):
+        left = min(until - time.monotonic(), runs.command_seconds)
+        if not (most := limit_of(before, left, whole=argv == before.argv)):
             facts.append(
                 f"Not tried without the change: too little time is left for {_words(argv)}."
             )
@@ -285,7 +289,7 @@ def _found(
     at_base: list[CommandResult] = []
     for now in commands:
         argv = runs.narrowed(now.argv) or now.argv
-        result = runs.result(argv, project.config.command_seconds)
+        result = runs.result(argv, runs.command_seconds)
         at_base.append(result)
         known = {*baseline.get((now.name, now.argv), ()), *now.failures, *now.flaky}
         red = of_files(red_at_base(result, known), runs.only.changed)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from forge_bot.lazy_regex import lazy_regex
-from forge_bot.sandbox.secrets import cleaned_text, secret_name, secret_value
+from forge_bot.sandbox.secrets import secret_name, secret_value, texts_in
 
 _CONFIGURATIONS = ("config", "config.worktree")
 _SHOWN = frozenset(
@@ -62,8 +62,8 @@ def private_parts(folders: Iterable[Path]) -> GitFolders:
         hidden += _unknown(folder)
         cleaned |= {
             file: clean
-            for file in (folder / name for name in _CONFIGURATIONS)
-            if (clean := cleaned_text(file, _without_secrets)) is not None
+            for file, text in texts_in(folder, _CONFIGURATIONS)
+            if (clean := "".join(_lines_without_secrets(text))) != text
         }
     return GitFolders(tuple(hidden), cleaned)
 
@@ -113,10 +113,6 @@ def _holds_address(file: Path) -> bool:
         return secret_value(file.read_text(encoding="utf-8", errors="replace"))
     except OSError:
         return False
-
-
-def _without_secrets(text: str) -> str:
-    return "".join(_lines_without_secrets(text))
 
 
 def _lines_without_secrets(text: str) -> Iterator[str]:

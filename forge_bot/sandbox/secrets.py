@@ -1,7 +1,8 @@
 """Recognise secrets: names of variables and settings, and addresses with credentials."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from forge_bot.lazy_regex import lazy_regex
@@ -46,13 +47,9 @@ def without_secrets(text: str) -> str:
     return "".join(kept)
 
 
-def cleaned_text(file: Path, clean: Callable[[str], str]) -> str | None:
-    """Return a file's text without its secrets; None if there is no file, or nothing to remove."""
-    if not file.is_file():
-        return None
-    try:
-        text = file.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return None
-    without = clean(text)
-    return None if without == text else without
+def texts_in(folder: Path, names: Sequence[str]) -> Iterator[tuple[Path, str]]:
+    """Yield the files of these names that are there and can be read, each with its text."""
+    for file in (folder / name for name in names):
+        if file.is_file():
+            with suppress(OSError):
+                yield file, file.read_text(encoding="utf-8", errors="replace")

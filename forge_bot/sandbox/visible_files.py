@@ -14,7 +14,7 @@ from forge_bot.errors import SandboxFailed
 from forge_bot.sandbox.box import Box
 from forge_bot.sandbox.git_folders import private_parts
 from forge_bot.sandbox.registries import Registries, registries
-from forge_bot.sandbox.secrets import cleaned_text, without_secrets
+from forge_bot.sandbox.secrets import texts_in, without_secrets
 from forge_bot.sandbox.setup_network import NetworkPolicy, machine_policy, registry_places
 from forge_bot.sandbox.toolchains import ROOTS, Tools, find_tools
 from forge_bot.sentences import say
@@ -90,7 +90,7 @@ def _view(box: Box, worktree: Path, temporary: Path, copies: Path, seen: str) ->
     tools = find_tools(path, worktree, (*ROOTS, worktree, *writable, *readable))
     home = f"{seen}/home"
     git = private_parts(
-        folder for folder in (worktree / ".git", *readable) if (folder / "HEAD").is_file()
+        [folder for folder in (worktree / ".git", *readable) if (folder / "HEAD").is_file()]
     )
     return VisibleFiles(
         worktree=worktree,
@@ -204,9 +204,8 @@ def _not_for_everyone(folder: Path) -> Iterator[Path]:
 
 def _with_passwords() -> dict[Path, str]:
     """Return the visible settings of this machine with secrets, each with its text without them."""
-    candidates = [_ETC / name for name in _OFTEN_WITH_PASSWORDS]
     return {
         file: clean
-        for file in candidates
-        if (clean := cleaned_text(file, without_secrets)) is not None
+        for file, text in texts_in(_ETC, _OFTEN_WITH_PASSWORDS)
+        if (clean := without_secrets(text)) != text
     }

@@ -32,9 +32,11 @@ def pipeline_names(root: Path | None) -> tuple[str, ...]:
 def _parsed(text: str, place: str) -> "Pipeline | StepPipeline":
     # A server reads the same text at every call; YAML takes longer to read than all else that a
     # call does.
-    from forge_bot.settings.yaml_file import read_yaml
+    from forge_bot.settings.yaml_file import raise_problems, read_with_lines
 
-    return read_yaml(text, place, _descriptor(), BadPipeline, check=_problems)
+    descriptor, lines = read_with_lines(text, place, _descriptor(), BadPipeline)
+    raise_problems(_problems(descriptor), place, lines, BadPipeline)
+    return descriptor
 
 
 @lru_cache(maxsize=1)

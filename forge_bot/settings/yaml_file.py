@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -50,18 +50,20 @@ _Loader = type[yaml.SafeLoader] | type[yaml.CSafeLoader]
 
 
 def read_yaml(
-    text: str,
-    name: str,
-    adapter: TypeAdapter[T],
-    error: type[SetupError],
-    keys: Sequence[str] = (),
-    check: Callable[[T], Sequence[tuple[Place, str]]] | None = None,
+    text: str, name: str, adapter: TypeAdapter[T], error: type[SetupError], keys: Sequence[str] = ()
 ) -> T:
     """Return the value of a YAML text; raise `error` with all problems, each as `name:line: what`.
 
     `keys` are the known keys, with dots between levels; the nearest one is suggested for an unknown
-    key. `check` returns the problems of a value of the right form.
+    key.
     """
+    return read_with_lines(text, name, adapter, error, keys)[0]
+
+
+def read_with_lines(
+    text: str, name: str, adapter: TypeAdapter[T], error: type[SetupError], keys: Sequence[str] = ()
+) -> tuple[T, dict[Place, int]]:
+    """Return the value of a YAML text as `read_yaml` does, and the line of each place in it."""
     if len(text) > _MOST_CHARACTERS:
         raise error(_too_long(name, text))
     try:
@@ -82,11 +84,16 @@ def read_yaml(
             say("settings.yaml_file.not_yaml", name=name), details=(f"{name}: {problem}",)
         ) from problem
     contents = YamlContents(value if value is not None else {}, lines, twice)
-    parsed = _validated(contents, name, adapter, error, keys)
-    if check is not None and (wrong := check(parsed)):
+    return _validated(contents, name, adapter, error, keys), lines
+
+
+def raise_problems(
+    wrong: Sequence[tuple[Place, str]], name: str, lines: dict[Place, int], error: type[SetupError]
+) -> None:
+    """Raise `error` if anything is wrong with a value of the right form."""
+    if wrong:
         details = [_said(name, lines, place, message) for place, message in wrong]
         raise _invalid(name, details, error)
-    return parsed
 
 
 def read_json(
