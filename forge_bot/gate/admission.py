@@ -143,13 +143,15 @@ class Admission:
         # nothing now.
         if said_here and own_doing and refused.told and self._wish.certain:
             self._react("confused")
+            comment = self._wish.comment
             self._say(
-                messages.REFUSAL_MARK,
+                messages.refusal_mark(refused, comment),
                 messages.refusal(
                     refused,
                     self._inputs.policy.floor,
                     self._inputs.prefix,
-                    labelled=self._wish.way is Trigger.LABEL,
+                    run_url=self._around.run_url,
+                    comment=comment,
                 ),
             )
         return outcome

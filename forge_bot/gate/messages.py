@@ -61,25 +61,38 @@ def stranded(run_url: str, prefix: str) -> str:
     return say("gate.stranded", run_url=run_url, prefix=prefix)
 
 
-def refusal(refused: Denied, floor: Role, prefix: str, *, labelled: bool = False) -> str:
-    """One kind sentence for somebody who was refused. `labelled`: a label was put on, which nobody
-    can put on again while it is there.
+def refusal_mark(refused: Denied, comment: int | None) -> str:
+    """Return the last line of the answer to somebody who was refused: one in a thread for people
+    who may not give commands, one for each comment while GitHub does not say who may.
+    """
+    if refused.ground is DenyReason.UNVERIFIED:
+        return f"{OWN_MARK}unverified to={comment or 'label'} -->"
+    return REFUSAL_MARK
+
+
+def refusal(
+    refused: Denied, floor: Role, prefix: str, *, run_url: str, comment: int | None = None
+) -> str:
+    """One kind sentence for somebody who was refused. Without a comment a label was put on, which
+    nobody can put on again while it is there.
     """
     who = f"@{refused.who}, " if refused.who else ""
     match refused.ground:
-        case DenyReason.ROLE if labelled:
+        case DenyReason.ROLE if comment is None:
             text = who + say("gate.refused_label_for_role", role=floor.word, prefix=prefix)
         case DenyReason.ROLE:
             text = who + say("gate.refused_for_role", role=floor.word)
         case DenyReason.UNVERIFIED:
-            text = who + say("gate.not_verified")
+            again = "gate.not_verified_label" if comment is None else "gate.not_verified_comment"
+            said = say("gate.not_verified", again=say(again, run_url=run_url, prefix=prefix))
+            text = who + said
         case _:
             text = who + say(
                 "gate.nothing_was_done" if who else "gate.nothing_was_done_begins",
                 reason=refused.sentence,
                 prefix=prefix,
             )
-    return f"{text}\n\n{REFUSAL_MARK}"
+    return f"{text}\n\n{refusal_mark(refused, comment)}"
 
 
 def counts_no_more(reason: str, prefix: str, comment: int) -> str:

@@ -44,7 +44,12 @@ def said_at_the_gate() -> list[str]:
     )
     return [
         messages.beginning(LINKS.job, 42),
-        *(messages.refusal(each, Role.WRITE, "/forge") for each in (role, unverified, edited)),
+        *(
+            messages.refusal(each, Role.WRITE, "/forge", run_url=LINKS.job, comment=comment)
+            for each in (role, unverified, edited)
+            for comment in (900001, None)
+            if comment or each is not edited
+        ),
         messages.correction(mistyped, "/forge", 900001, others=True),
         messages.stranded(LINKS.job, "/forge"),
     ]

@@ -205,3 +205,19 @@ def test_a_question_that_a_terminal_left_open_whether_to_post_is_closed_in_the_t
     ]
     assert "I go on without an answer" in waiting.said("reply occasion=status ")[-1]
     assert not any("forge-bot:summary" in comment.body for comment in waiting.issue.comments)
+
+
+@pytest.mark.promise("bot-lost-event")
+def test_a_command_of_somebody_whom_github_could_not_name_counts_with_the_next_one(
+    waiting: Stage,
+) -> None:
+    for number in (1, 2):
+        waiting.hub.faults.status(r"GET .*/collaborators/", 502, "Bad gateway", times=3)
+        assert heard(waiting.say("/approve")).result == "unverified"
+        told = [each for each in waiting.said() if "forge-bot:unverified to=" in each]
+        assert len(told) == number
+        assert "or with the next command here" in told[-1]
+    assert heard(waiting.say("/reject More.", by="stranger")).result == "refused"
+    assert waiting.said("refusal") != []
+    assert heard(waiting.say("/forge status")).outcome == "done"
+    assert [each["by"] for each in waiting.state["decisions"]] == ["maint"]
