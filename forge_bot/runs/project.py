@@ -81,6 +81,8 @@ class Project:
         self._credentials = credentials(config, os.environ)
         self._strike = redactor_of(secrets_in(self._credentials))
         self._printed = dict[tuple[str, ...], str]()
+        self._built = dict[Path, str]()
+        """Trees with what commands built there from the code of a commit, and of no other one."""
         # In a checkout of a person, their own programs make such files at any moment.
         ours = tree.path == places.tree and not profile.commands.setup
         self._made = MadeByCommands(tree, places.made_files) if ours else None
@@ -92,7 +94,7 @@ class Project:
             self.repository, tree, self.places, self.config, self.profile, self.tell, foundation
         )
         other.sandbox, other._judging = self.sandbox, self._judging
-        other._installation = self._installation
+        other._installation, other._built = self._installation, self._built
         return other
 
     def _nested_by_hand(self) -> frozenset[str]:
@@ -186,6 +188,7 @@ class Project:
         with self._judging:
             place = self._place()
             self._remove_built(place)
+            self._built[place.path] = place.commit_id()
             return tuple(
                 result for name, chosen in kinds for result in self._all(name, chosen, place)
             )
@@ -210,6 +213,8 @@ class Project:
     def _judging_at(self, commit: str) -> Tree:
         """Show a commit where commands judge, without what earlier commands left."""
         place = self._installation.show(commit)
+        if self._built.get(place.path) != commit:
+            self._built.pop(place.path, None)
         if not self._installation.is_tidy:
             # Of a command that was killed with us, everything is still there.
             self.tidy(place)
@@ -219,18 +224,37 @@ class Project:
         """Return the whole output of a test command when it ran last for a judgement."""
         return self._printed.get(argv, "")
 
+    def build_again(self) -> tuple[CommandResult, ...]:
+        """Build unless the tree has what the commands built from this very code: tests that use
+        what another commit built would judge that one. Return the results.
+        """
+        with self._judging:
+            return self._build_again(self._place())
+
+    def _build_again(self, place: Tree, seconds: float | None = None) -> tuple[CommandResult, ...]:
+        commit = place.commit_id()
+        if self._built.get(place.path) == commit:
+            return ()
+        self._remove_built(place)
+        results = self._all(CommandName.BUILD, self.profile.commands.build, place, seconds)
+        self._built[place.path] = commit
+        return results
+
     def run_again(self, argv: tuple[str, ...]) -> CommandResult:
         """Run tests by the words of a command that ran before, or by those that select some."""
         with self._judging:
             place = self._place()
             try:
+                self._build_again(place)
                 return self._one(CommandName.TEST, argv, place)[0]
             finally:
                 self.tidy(place)
 
     @contextmanager
-    def trial(self, commit: str) -> Generator[Tree]:
-        """Show a commit where commands judge, for one caller at a time; it may be on no branch."""
+    def trial(self, commit: str, build_seconds: float = 0) -> Generator[Tree]:
+        """Show a commit where commands judge, for one caller at a time; it may be on no branch. It
+        is built first, in so many seconds a command, if what other commits built must not count.
+        """
         path = self._installation.path
         with self._judging:
             if self.profile.commands.setup:
@@ -239,11 +263,14 @@ class Project:
             else:
                 place = self.repository.detached_tree(path, commit)
             try:
+                if build_seconds:
+                    self._build_again(place, build_seconds)
                 yield place
             finally:
                 if self.profile.commands.setup:
                     self.tidy(place)
                 else:
+                    self._built.pop(place.path, None)
                     self.repository.remove_tree(path)
 
     def run_in(
@@ -314,12 +341,16 @@ class Project:
     # ----------------------------------------------------------------------------------------------
 
     def _all(
-        self, name: CommandName, commands: tuple[Command, ...], place: Tree
+        self,
+        name: CommandName,
+        commands: tuple[Command, ...],
+        place: Tree,
+        seconds: float | None = None,
     ) -> tuple[CommandResult, ...]:
         if not commands:
             return ()
         try:
-            called = [self._called(name, command, place) for command in commands]
+            called = [self._called(name, each, place, seconds=seconds) for each in commands]
         finally:
             # Also when it is stopped here: what a command left is nobody's work, and would be put
             # aside as if it were.
@@ -329,12 +360,17 @@ class Project:
         return tuple(result for result, _ in called)
 
     def _called(
-        self, name: CommandName, command: Command, place: Tree, more: tuple[str, ...] = ()
+        self,
+        name: CommandName,
+        command: Command,
+        place: Tree,
+        more: tuple[str, ...] = (),
+        seconds: float | None = None,
     ) -> tuple[CommandResult, str]:
         """Run a command; without our own arguments where the program does not know them."""
         if command.argv in self._refused:
-            return self._one(name, (*command.plain, *more), place)
-        result, output = self._one(name, (*command.argv, *more), place)
+            return self._one(name, (*command.plain, *more), place, seconds=seconds)
+        result, output = self._one(name, (*command.argv, *more), place, seconds=seconds)
         if not command.ours or not is_usage_error(result):
             return result, output
         self._refused.add(command.argv)
@@ -347,7 +383,7 @@ class Project:
                 )
             )
         )
-        return self._one(name, (*command.plain, *more), place)
+        return self._one(name, (*command.plain, *more), place, seconds=seconds)
 
     def _one(
         self,

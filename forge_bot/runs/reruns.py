@@ -1,6 +1,6 @@
 """Run newly red tests again, at the commit that is judged and at the run's base commit."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Self
@@ -15,7 +15,7 @@ from forge_bot.runs.notifications import Message
 from forge_bot.runs.project import Project
 from forge_bot.runs.run import Run
 from forge_bot.store import write_whole
-from forge_bot.values import CommandResult
+from forge_bot.values import CommandName, CommandResult
 from forge_bot.verification.flaky_tests import MOST_RERUN, Moment, flaky_tests, newly_red
 from forge_bot.verification.selected_tests import select_tests, uncached
 
@@ -33,6 +33,10 @@ def with_flaky_tests(
     baseline = {(each.name, each.argv): each for each in state.baseline}
     unjudged = {(each.name, each.argv) for each in state.unusable}
     found: list[CommandResult] = []
+    builds = {
+        Moment.BEFORE: _ends_of_builds(state.baseline),
+        Moment.AFTER: _ends_of_builds(results),
+    }
     with BaseTree(run, project) as base:
         for result in results:
             before = baseline.get((result.name, result.argv))
@@ -46,7 +50,7 @@ def with_flaky_tests(
                     Message(text=f"{count} newly red and run again, before and after the change.")
                 )
             known = _known_flaky(run.repository) if names else ()
-            again = flaky_tests(before, result, _Runs(result, project, base).run, known)
+            again = flaky_tests(before, result, _Runs(result, project, base, builds).run, known)
             found.append(result.model_copy(update=again._asdict()) if any(again) else result)
     remember_flaky(run.repository, [name for result in found for name in result.flaky])
     return tuple(found)
@@ -76,22 +80,44 @@ class BaseTree:
         return self.project.in_tree(self._tree)
 
 
+_Ends = Mapping[tuple[str, ...], int]
+"""The exit codes of commands."""
+
+
+def _ends_of_builds(results: Sequence[CommandResult]) -> _Ends:
+    return {each.argv: each.exit_code for each in results if each.name is CommandName.BUILD}
+
+
 class _Runs:
     """The reruns of one command, until their time is used up."""
 
-    def __init__(self, result: CommandResult, project: Project, base: BaseTree) -> None:
+    def __init__(
+        self,
+        result: CommandResult,
+        project: Project,
+        base: BaseTree,
+        builds: Mapping[Moment, _Ends],
+    ) -> None:
         self.argv = result.argv
         self.project = project
         self.base = base
+        self.builds = builds
         self._left = project.config.command_seconds * 1_000
 
     def run(self, moment: Moment, names: Sequence[str]) -> CommandResult | None:
-        """Run the tests of these names alone, or all; None where the time is used up."""
+        """Run the tests of these names alone, or all; None where the time is used up, or where the
+        build ends otherwise than before.
+        """
         selection = select_tests(self.argv, names)
         argv = selection.argv if selection is not None else uncached(self.argv)
         if self._left <= 0:
             return None
         project = self.project if moment is Moment.AFTER else self.base.at_base()
+        built = project.build_again()
+        self._left -= sum(each.duration_ms for each in built)
+        if any(self.builds[moment].get(each.argv) != each.exit_code for each in built):
+            self._left = 0
+            return None
         result = project.run_again(argv)
         self._left -= result.duration_ms
         return result

@@ -167,7 +167,7 @@ class RunsWithoutChange:
         argv = uncached(argv)
         if argv not in self._known:
             self._project.tell(Message(text=say("runs.without_change.tests_run_without_the_code")))
-            with self._project.trial(self.only.commit) as place:
+            with self._project.trial(self.only.commit, build_seconds=seconds) as place:
                 found, _ = self._project.run_in(place, CommandName.TEST, argv, seconds)
             self._known[argv] = found
         return self._known[argv]

@@ -124,3 +124,44 @@ def test_a_test_that_fails_each_time_after_edits_goes_back_beside_a_flaky_one(
     assert sample.forge("run", TASK, "--effort", "S", "--model", model).code == 3
     said = sample.forge("approve", "--model", model)
     assert "sent back to the implementer" in said.out + said.err
+
+
+BUILD = "import os, shutil\nos.makedirs('built', exist_ok=True)\nshutil.copytree('rota', 'built/rota')\n"
+CHECK = (
+    "import sys\nfrom datetime import date\nsys.path[0] = 'built'\n"
+    "from rota.schedule import Schedule\n"
+    "of_two = Schedule(('ann', 'bob'), date(2026, 1, 5)).on_call(date(2026, 1, 12))\n"
+    "sys.exit(of_two != 'bob')\n"
+)
+
+
+@pytest.mark.parametrize("setup", ["setup: []", "setup: [[python3, -c, '']]"])
+def test_a_regression_that_a_test_sees_in_what_was_built_is_not_taken_for_flaky(
+    sample: Sample, setup: str
+) -> None:
+    """Without a build of their own, reruns at the base commit would judge the code of the change,
+    or none.
+    """
+    for name, text in {
+        ".forge/config.yml": (
+            f"sandbox: 'off'\ntries: {{most: 0}}\ncommands:\n  {setup}\n"
+            "  build: [[python3, build.py]]\n  test: [[python3, check.py]]\n"
+        ),
+        ".gitignore": "/built/\n__pycache__/\n",
+        "build.py": BUILD,
+        "check.py": CHECK,
+    }.items():
+        (sample.path / name).parent.mkdir(exist_ok=True)
+        (sample.path / name).write_text(text, encoding="utf-8")
+    sample.git("add", "-A")
+    sample.git("-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qm", "built")
+    verified(sample, sample.model({("implementer", "*", "*"): script.change(script.BREAKS)}))
+    reports = (sample.workspace / "reports.jsonl").read_text().splitlines()
+    before, after = (
+        next(each["results"] for each in map(json.loads, reports) if each["type"] == kind)[-1]
+        for kind in ("prepared", "commands_ran")
+    )
+    assert (before["exitCode"], after["exitCode"]) == (0, 1)
+    assert not after.get("flaky")
+    state = json.loads(sample.forge("status", "--json").out)
+    assert any(task["origin"] for task in state["tasks"]), "the regression went back"

@@ -540,4 +540,12 @@ CLASSES: dict[str, Class] = {
         ),
         red_at="715feaa8",
     ),
+    "S59": Class(
+        "Regressions that pass for flaky, since reruns judge what another commit built",
+        (
+            "tests/cli/test_flaky.py::test_a_regression_that_a_test_sees_in_what_was_built_is_not_taken_for_flaky",
+        ),
+        "edits whose code fails at random: their tests are named as flaky",
+        red_at="eee4d685",
+    ),
 }
