@@ -1,5 +1,8 @@
 """The table of requirements that a verifier or reviewer wrote: Requirement, Files, Tests, State."""
 
+import re
+from collections.abc import Iterator
+
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
@@ -11,6 +14,12 @@ _QUOTED = lazy_regex(r"[“„«]([^“”„«»]+)[”“»]")
 """A title in typographic quotes, as tests of JavaScript and Ruby are named in a text."""
 _CASES = lazy_regex(r"(`\w+`)\s*\([^()]*\)")
 """What stands in parentheses behind the name of a function: the cases that it tries."""
+_AS_ABOVE = lazy_regex(
+    r"^\s*(?:both|the same|ditto|as above"
+    r"|(?:all|its|these) (?:new )?(?:tests|two|three|four|five))\b|\bin both\b",
+    re.IGNORECASE,
+)
+"""Words that stand for the tests of the row above."""
 
 COLUMNS = ("requirement", "files", "tests", "state")
 
@@ -29,8 +38,20 @@ def read_requirements(markdown: str) -> tuple[Requirement, ...]:
     for table in _tables(MarkdownIt("commonmark").enable("table").parse(markdown)):
         head, *rows = table
         if tuple(cell.strip().casefold() for cell in head) == COLUMNS:
-            return tuple(_requirement(row) for row in rows)
+            return tuple(_requirements(rows))
     return ()
+
+
+def _requirements(rows: list[list[str]]) -> Iterator[Requirement]:
+    above: tuple[str, ...] = ()
+    for text, files, tests, state in rows:
+        named = _names(tests)
+        if _AS_ABOVE.search(tests):
+            if not (_CODE.search(tests) or _QUOTED.search(tests)):
+                named = ()
+            named = tuple(dict.fromkeys((*above, *named)))
+        yield Requirement(text=text.replace("`", ""), files=_names(files), tests=named, state=state)
+        above = named or above
 
 
 def _tables(tokens: list[Token]) -> list[list[list[str]]]:
@@ -43,13 +64,6 @@ def _tables(tokens: list[Token]) -> list[list[list[str]]]:
         elif token.type in {"th_open", "td_open"}:
             tables[-1][-1].append(tokens[place + 1].content)
     return [table for table in tables if table]
-
-
-def _requirement(row: list[str]) -> Requirement:
-    text, files, tests, state = row
-    return Requirement(
-        text=text.replace("`", ""), files=_names(files), tests=_names(tests), state=state
-    )
 
 
 def _names(cell: str) -> tuple[str, ...]:

@@ -117,7 +117,7 @@ def _claims_a_test(name: str, texts: Mapping[str, str]) -> bool:
     """Return whether a name that is no test claims to be one: it is not a word of the tests, or of
     Python, such as an error that a test expects, nor cut short.
     """
-    if not _NAME.search(name) or hasattr(builtins, name) or "…" in name:
+    if not _NAME.search(name) or hasattr(builtins, name) or "…" in name or "..." in name:
         return False
     word = re.compile(rf"(?<!\w){re.escape(plain_name(name))}(?!\w)")
     return not any(word.search(text) for text in texts.values())

@@ -98,6 +98,11 @@ def test_one_name_in_two_files_is_found_twice_and_a_commented_one_never() -> Non
         assert places(unknown, TEXTS) == ()
 
 
+def test_a_case_in_a_test_of_go_is_no_test_by_itself() -> None:
+    assert places("empty file", TEXTS) == ()
+    assert [place.name for place in places("TestRead/empty_file", TEXTS)] == ["TestRead"]
+
+
 def test_where_nothing_can_be_selected_the_output_tells_whether_a_test_ran() -> None:
     output = "  sum\n    ✔ adds two numbers\n    - subtracts\n test it_is ... ignored\n"
     assert is_listed("adds two numbers", output)

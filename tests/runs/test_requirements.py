@@ -38,6 +38,20 @@ def test_the_cases_of_a_test_in_parentheses_are_no_tests_and_titles_of_a_file_ar
         assert read_requirements(table)[0].tests == tests
 
 
+def test_words_for_the_tests_of_the_row_above_stand_for_their_names() -> None:
+    for cells, tests in {
+        "both, red before and green now": ("test_it_prints",),
+        "the same, and `test_it_ends`": ("test_it_prints", "test_it_ends"),
+        "both, case `no handler`": ("test_it_prints", "no handler"),
+        "its three tests": ("test_it_prints",),
+        "`test_both_ways`": ("test_both_ways",),
+        "–": (),
+    }.items():
+        table = TABLE.replace("| – | | not shown |", f"| – | {cells} | shown |")
+        assert read_requirements(table)[1].tests == tests, cells
+    assert read_requirements(TABLE.replace("`test_it_prints`", "both"))[0].tests == ()
+
+
 def test_a_document_without_such_a_table_has_no_rows() -> None:
     assert (
         read_requirements("## Requirements\n\nAll met.\n\n| a | b |\n|---|---|\n| 1 | 2 |\n") == ()
