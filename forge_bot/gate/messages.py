@@ -83,9 +83,12 @@ def refusal(
         case DenyReason.ROLE:
             text = who + say("gate.refused_for_role", role=floor.word)
         case DenyReason.UNVERIFIED:
-            again = "gate.not_verified_label" if comment is None else "gate.not_verified_comment"
-            said = say("gate.not_verified", again=say(again, run_url=run_url, prefix=prefix))
-            text = who + said
+            again = (
+                say("gate.not_verified_label", run_url=run_url, prefix=prefix)
+                if comment is None
+                else say("gate.not_verified_comment", run_url=run_url)
+            )
+            text = who + say("gate.not_verified", again=again)
         case _:
             text = who + say(
                 "gate.nothing_was_done" if who else "gate.nothing_was_done_begins",

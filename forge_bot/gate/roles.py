@@ -74,8 +74,9 @@ def read_membership(login: str, status: int, answer: Node, trouble: str = "") ->
         return UnknownRole(say("gate.roles.no_such_user"))
     if status != _OK:
         message = answer.text("message")[:100]
-        name = "gate.roles.status_and_words" if message else "gate.roles.status"
-        return UnknownRole(say(name, status=status, message=message))
+        if not message:
+            return UnknownRole(say("gate.roles.status", status=status))
+        return UnknownRole(say("gate.roles.status_and_words", status=status, message=message))
     legacy = answer.text("permission")
     account = read_account(answer["user"])
     if legacy not in _AT_MOST:
