@@ -12,7 +12,7 @@ def main() -> None:
     from forge_bot.cli.standard_streams import prepare_streams
 
     prepare_streams()
-    code = _job() if sys.argv[1:2] in (["work"], ["publish"]) else None
+    code = _job() if sys.argv[1:2] in (["work"], ["publish"], ["mcp"]) else None
     if code is None:
         from forge_bot.cli.app import run
 
@@ -24,7 +24,9 @@ def main() -> None:
 
 
 def _job() -> int | None:
-    """Run the command of a workflow; None if only the option parser can read it."""
+    """Run the command of a workflow or of an MCP client; None if only the option parser can read
+    it.
+    """
     from forge_bot.cli.exit_code import exit_code_of
     from forge_bot.cli.job_commands import job_command
 

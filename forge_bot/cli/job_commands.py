@@ -1,5 +1,5 @@
-"""The commands that a workflow gives, read without the option parser: to load that takes as long as
-a job's first question.
+"""The commands that a workflow or an MCP client gives, read without the option parser: to load that
+takes as long as a job's first question, and a tenth of a server's start.
 """
 
 from collections.abc import Callable, Sequence
@@ -7,8 +7,10 @@ from pathlib import Path
 
 
 def job_command(words: Sequence[str]) -> Callable[[], int] | None:
-    """Return the job for a command line; None if it is not one of a workflow."""
+    """Return the job for a command line; None if only the option parser can read it."""
     match words:
+        case ["mcp", *named] if (folders := _folders(named)) is not None:
+            return lambda: serve(folders)
         case ["work"]:
             return work
         case ["work", "--out", folder]:
@@ -19,6 +21,22 @@ def job_command(words: Sequence[str]) -> Callable[[], int] | None:
             return lambda: publish(Path(folder), last=True)
         case _:
             return None
+
+
+def _folders(words: Sequence[str]) -> tuple[Path, ...] | None:
+    """Return the folders that are named, each by `--repo FOLDER`; None for any other words."""
+    options, folders = words[::2], words[1::2]
+    plain = len(options) == len(folders) and {*options} <= {"--repo"}
+    if not plain or any(not each or each.startswith("-") for each in folders):
+        return None
+    return tuple(map(Path, folders))
+
+
+def serve(folders: Sequence[Path]) -> int:
+    """Serve folders to an MCP client over stdin and stdout; without any, the current one."""
+    from forge_bot.mcp_server.run_server import serve_stdio
+
+    return serve_stdio(folders or (Path(),), named=bool(folders))
 
 
 def work(out: Path | None = None) -> int:

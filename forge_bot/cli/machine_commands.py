@@ -69,13 +69,13 @@ def mcp(
         from forge_bot.errors import BadOption
 
         raise BadOption(say("cli.machine_commands.port_goes_with_http"))
-    from forge_bot.mcp_server.run_server import serve_http, serve_stdio
+    if not http:
+        from forge_bot.cli import job_commands
 
-    return (
-        serve_http(tuple(repo or (HERE,)), port or _PORT)
-        if http
-        else serve_stdio(tuple(repo or (HERE,)), named=bool(repo))
-    )
+        return job_commands.serve(repo or ())
+    from forge_bot.mcp_server.run_server import serve_http
+
+    return serve_http(tuple(repo or (HERE,)), port or _PORT)
 
 
 def hook(

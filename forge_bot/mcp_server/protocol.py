@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from mcp import MCPError
 from mcp.server import MCPServer, NotificationOptions
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.server.mcpserver import Context, RequestStateSecurity
 from mcp.server.mcpserver.exceptions import ToolError
@@ -51,6 +52,8 @@ the version that was shown anyway."""
 ROOTS = "forge://mcp/roots"
 """The address of the served folders."""
 
+_GREETING = {"initialize", "notifications/initialized", "ping", "server/discover"}
+
 MOST_CHARACTERS = 400_000
 """Of all arguments of one call together."""
 
@@ -85,6 +88,17 @@ class ForgeServer(MCPServer[Any]):
         # Nor does it let a server over HTTP say to clients of the older protocol that it tells of
         # changes.
         low.create_initialization_options = _telling_of_changes(low)
+
+    def before_first_question(self, make: Callable[[], None]) -> None:
+        """Call `make` once, before the first request of a client that is more than a greeting."""
+        left = [make]
+
+        async def made(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+            if left and ctx.method not in _GREETING:
+                left.pop()()
+            return await call_next(ctx)
+
+        self._lowlevel_server.middleware.append(made)
 
     async def list_resources(self) -> list[Resource]:
         """Return the fixed resources and the current ones: the served repositories and their runs

@@ -4,7 +4,8 @@ import gc
 import os
 import secrets
 import sys
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from forge_bot.sentences import say
 
 if TYPE_CHECKING:
     from forge_bot.mcp_server.protocol import ForgeServer
+    from forge_bot.mcp_server.service_calls import LazyService
 
 DEBUG = "FORGE_BOT_DEBUG"
 TOKEN = "FORGE_BOT_MCP_TOKEN"  # noqa: S105 - the name of a variable, not a token
@@ -25,7 +27,9 @@ def serve_stdio(folders: Sequence[Path], *, named: bool = True) -> int:
         # A person who typed the command would wait for nothing.
         sys.stderr.write(f"{say('client.run_server.waits_for_a_client')}\n")
         sys.stderr.flush()
-    _made(folders, named=named).run("stdio")
+    with _without_collections():
+        server = _for_stdio(folders, named=named)
+    server.run("stdio")
     return 0
 
 
@@ -34,7 +38,8 @@ def serve_http(folders: Sequence[Path], port: int) -> int:
 
     If no token was set, one is made and printed on stderr.
     """
-    server = _made(folders)
+    with _without_collections():
+        server = _for_http(folders)
     from forge_bot.mcp_server.http import LOOPBACK, PATH, door, listen
 
     opened = door(port)
@@ -49,17 +54,38 @@ def serve_http(folders: Sequence[Path], port: int) -> int:
     return 0
 
 
-def _made(folders: Sequence[Path], *, named: bool = True) -> "ForgeServer":
-    # Importing makes many objects that all stay: looking through them for garbage takes a tenth of
-    # the start.
-    gc.disable()
+def _for_stdio(folders: Sequence[Path], *, named: bool) -> "ForgeServer":
+    from forge_bot.mcp_server.sdk_import import import_for_stdio, without_optional_packages
+
+    import_for_stdio()
+    from forge_bot.mcp_server.server import make_later
+
+    with without_optional_packages():
+        return make_later(_service(folders, named=named), debug=_debug())
+
+
+def _for_http(folders: Sequence[Path]) -> "ForgeServer":
     from forge_bot.mcp_server.server import make_server
+
+    return make_server(_service(folders), debug=_debug())
+
+
+def _service(folders: Sequence[Path], *, named: bool = True) -> "LazyService":
     from forge_bot.mcp_server.service_calls import LazyService
 
-    server = make_server(
-        LazyService([folder.absolute() for folder in folders], named=named),
-        debug=DEBUG in os.environ,
-    )
+    return LazyService([folder.absolute() for folder in folders], named=named)
+
+
+def _debug() -> bool:
+    return DEBUG in os.environ
+
+
+@contextmanager
+def _without_collections() -> Generator[None]:
+    """Importing makes many objects that all stay: looking through them for garbage takes a tenth of
+    the start.
+    """
+    gc.disable()
+    yield
     gc.freeze()
     gc.enable()
-    return server

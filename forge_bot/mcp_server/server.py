@@ -18,7 +18,29 @@ INSTRUCTIONS = (
 
 def make_server(service: LazyService, *, debug: bool = False) -> ForgeServer:
     """The server for a service; with `debug` its errors have a context."""
+    server = _empty(service, debug=debug)
+    _fill(server)
+    return server
+
+
+def make_later(service: LazyService, *, debug: bool = False) -> ForgeServer:
+    """The same server, whose tools, resources and prompts are made when a client asks for the first
+    time: a greeting names none of them.
+    """
+    server = _empty(service, debug=debug)
+    server.before_first_question(lambda: _fill(server))
+    return server
+
+
+def _empty(service: LazyService, *, debug: bool) -> ForgeServer:
     server = ForgeServer(service, version=__version__, instructions=INSTRUCTIONS, debug=debug)
+    # Whether it completes is part of the greeting.
+    add_completion(server, service)
+    return server
+
+
+def _fill(server: ForgeServer) -> None:
+    service = server.service
     add_beginning(server, service)
     add_loop(server, service)
     add_reporting(server, service)
@@ -28,5 +50,3 @@ def make_server(service: LazyService, *, debug: bool = False) -> ForgeServer:
     add_steering(server, service)
     add_resources(server, service)
     add_prompts(server, service)
-    add_completion(server, service)
-    return server

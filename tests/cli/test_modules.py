@@ -75,7 +75,7 @@ _ALL: dict[tuple[str, ...], int] = {
     ("doctor",): 580,
     ("graph", "show"): 410,
     ("capabilities",): 490,
-    ("mcp",): 730,
+    ("mcp",): 590,
     ("hook", "post-tool"): 335,
     ("worker",): 1260,
     ("work",): 365,
@@ -191,6 +191,15 @@ def test_git_can_clone_before_the_supervisor_is_read() -> None:
     read = imported("forge_bot.bot.job_start")
     assert len([name for name in read if name.startswith("forge_bot.")]) <= _MOST_BEFORE_CLONE
     assert {"forge_bot.engine", "markdown_it", "yaml"} & {*read} == set()
+
+
+def test_a_server_over_stdio_reads_no_option_parser_and_nothing_that_serves_http(
+    asked_sample: Sample,
+) -> None:
+    read = modules("mcp", "--repo", str(asked_sample.path))
+    assert "mcp.server.stdio" in read
+    assert {"typer", "click", "forge_bot.cli.app", "uvicorn", "rich"} & {*read} == set()
+    assert "forge_bot.cli.app" in modules("mcp", "--repo")
 
 
 @pytest.mark.parametrize(
