@@ -94,6 +94,14 @@ def _refuse(writer: CommentWriter, comment: Comment, place: int, refused: Denied
         return
     writer.react(comment, "confused")
     own = (each.body.rstrip() for each in writer.thread.comments(place) if writer.thread.own(each))
-    if not any(body.endswith(messages.REFUSAL_MARK) for body in own):
+    mark = messages.refusal_mark(refused, comment.id)
+    if not any(body.endswith(mark) for body in own):
         inputs = writer.thread.inputs
-        writer.write(place, messages.refusal(refused, inputs.policy.floor, inputs.prefix))
+        text = messages.refusal(
+            refused,
+            inputs.policy.floor,
+            inputs.prefix,
+            run_url=writer.job,
+            comment=comment.id,
+        )
+        writer.write(place, text)
