@@ -249,6 +249,7 @@ BOT = {
     "bot-opened-by-hand": "A pull request that a person opened for the bot is the run's.",
     "bot-lost-answer": "A write whose answer is lost is there once.",
     "bot-at-once": "Two approvals, and two jobs at once, are one.",
+    "bot-too-late": "A text or a label that came after a run had begun is told to be too late, once.",
     "bot-frozen": (
         "What is worked on is the text that was there when a person asked for it, until one asks to"
         " read it again."

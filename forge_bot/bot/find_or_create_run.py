@@ -165,7 +165,8 @@ def _begun(supervisor: "Supervisor", asked: ThreadCommand | None) -> RunInfo | C
         writer.say_once(
             thread_change_replies.request_edited(
                 writer.links(info), writer.commands, issue=frozen.edited, comments=left_out
-            )
+            ),
+            request_snapshot.edition(supervisor.issue),
         )
     if ignored:
         named = tuple((each.name, each.by) for each in ignored)

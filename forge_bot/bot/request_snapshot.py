@@ -4,6 +4,8 @@ who may give commands.
 A run never reads the issue again by itself.
 """
 
+import hashlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -14,6 +16,7 @@ from forge_bot.gate.roles import KnownRole
 from forge_bot.github_api.types import Comment, Issue, IssueEvent
 from forge_bot.runs.request_draft import RequestDraft, checked
 from forge_bot.settings.load_pipeline import RESERVED
+from forge_bot.store.request import Request
 from forge_bot.values import Source
 
 _LONGEST_COMMENT = 20_000
@@ -134,6 +137,31 @@ def counted_labels(
     names = {each.name for each in ignored}
     counted = tuple(label for label in issue.labels if label not in names)
     return issue.replace(labels=counted), tuple(ignored)
+
+
+def labels_since(
+    issue: Issue, thread: Thread, begun: datetime, pipelines: tuple[str, ...]
+) -> tuple[str, ...]:
+    """Return the modifier labels of an issue that were put on after its run had begun."""
+    known = {f"{thread.inputs.label}:{name}".casefold() for name in (*RESERVED, *pipelines)}
+    there = [label for label in issue.labels if label.casefold() in known]
+    added = ((label, _last_added(thread.events(), label)) for label in there)
+    return tuple(label for label, event in added if event is not None and event.at > begun)
+
+
+def says_other_text(issue: Issue, request: Request, added: Iterable[str]) -> bool:
+    """Return whether title or body of an issue are others now than in its frozen request. `added`
+    are texts of commands, of which one may stand below the body.
+    """
+    body, text = " ".join(issue.body.split()), " ".join(request.text.split())
+    rest = text.removeprefix(body).partition("## Comments")[0].strip()
+    same = text.startswith(body) and rest in {"", *(" ".join(each.split()) for each in added)}
+    return not same or (bool(issue.title.strip()) and issue.title.strip() != request.title.strip())
+
+
+def edition(issue: Issue) -> str:
+    """Return a name for the present text of an issue."""
+    return hashlib.sha256(f"{issue.title}\0{issue.body}".encode(errors="replace")).hexdigest()[:12]
 
 
 def _last_added(events: tuple[IssueEvent, ...], label: str) -> IssueEvent | None:

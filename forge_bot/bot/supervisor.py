@@ -171,6 +171,8 @@ class Supervisor:
             questions = thread_commands.carry_out(
                 run, self.thread, self.writer, self.strike, self.around, closed
             )
+            if not run.state.ended:
+                thread_commands.say_what_came_too_late(run, self.issue, self.thread, self.writer)
             closed = stopped_by_closing(run, self.issue, self.thread, self.commands)
             if closed is None:
                 self._look_at_checks(run)

@@ -28,7 +28,7 @@ from forge_bot.gate import grammar as said
 from forge_bot.gate import messages
 from forge_bot.gate.authorise import Denied
 from forge_bot.git import blob_id
-from forge_bot.github_api.types import Comment, PullState
+from forge_bot.github_api.types import Comment, Issue, PullState
 from forge_bot.interaction.command_names import CommandNames
 from forge_bot.runs.base_update import update
 from forge_bot.runs.publish_result import target_of
@@ -36,6 +36,7 @@ from forge_bot.runs.request_draft import RequestDraft
 from forge_bot.runs.run import Run
 from forge_bot.runs.typed_answer import ANSWER_OF
 from forge_bot.sentences import say
+from forge_bot.settings.load_pipeline import pipeline_names
 from forge_bot.store import render_request
 
 
@@ -85,6 +86,24 @@ def carry_out(
                 _told(run, command, spoken, writer)
     _say_what_counts_no_more(run, thread, writer, around)
     return tuple(questions)
+
+
+def say_what_came_too_late(run: Run, issue: Issue, thread: Thread, writer: CommentWriter) -> None:
+    """Tell people once that a run under way does not follow a later text of its issue, nor labels
+    that were put on since.
+    """
+    started = [each.command for each in thread.spoken(thread.number)]
+    texts = [each.text for each in started if isinstance(each, said.Start)]
+    if request_snapshot.says_other_text(issue, run.request, texts) and (
+        "request-edited" not in writer.told
+    ):
+        reply = thread_change_replies.request_edited(writer.view(run).links, writer.commands)
+        writer.say_once(reply, request_snapshot.edition(issue))
+    names = pipeline_names(run.repository.root)
+    late = request_snapshot.labels_since(issue, thread, run.state.started_at, names)
+    for label in late:
+        reply = thread_change_replies.label_too_late(writer.commands, label=label)
+        writer.say_once(reply, f"{run.name}/{label}")
 
 
 def _read_edited(run: Run, spoken: ThreadCommand, thread: Thread) -> bool:

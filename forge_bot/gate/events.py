@@ -2,7 +2,7 @@
 Nothing with a reason.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from forge_bot.gate.json_payload import Node
@@ -21,12 +21,15 @@ _BRANCH = lazy_regex(
 
 @dataclass(frozen=True, slots=True)
 class LabelAdded:
-    """Labels came to an issue: one was put on, or the issue was opened with some."""
+    """Labels came to an issue: one was put on, or the issue was opened with some. `there` are all
+    that it has.
+    """
 
     issue: int
     added: tuple[str, ...]
     sender: Account | None
     opened: bool = False
+    there: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,11 +112,16 @@ def _issue(payload: Node) -> Event:
         return Nothing(say("gate.events.on_a_pull_request"))
     if action in _NEW_STATE:
         return IssueStateChanged(issue, read_account(payload["sender"]))
-    labels = [payload["label"]] if action == "labeled" else payload.items("issue", "labels")
-    added = tuple(name for label in labels if (name := label.text("name")))
+    there = _names(payload.items("issue", "labels"))
+    added = _names([payload["label"]]) if action == "labeled" else there
     if not added:
         return Nothing(say("gate.events.no_label"))
-    return LabelAdded(issue, added, read_account(payload["sender"]), opened=action == "opened")
+    sender = read_account(payload["sender"])
+    return LabelAdded(issue, added, sender, opened=action == "opened", there=there)
+
+
+def _names(labels: Iterable[Node]) -> tuple[str, ...]:
+    return tuple(name for label in labels if (name := label.text("name")))
 
 
 def _comment(payload: Node) -> Event:

@@ -32,7 +32,9 @@ class Trigger(StrEnum):
     DISPATCH = "dispatch"
     CHECKS = "checks"
     STATE = "state"
-    """The issue was closed or opened again."""
+    """The issue was closed or opened again, or got a label that modifies runs: whoever does so asks
+    for no run.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +87,13 @@ def intent_of(event: Event, inputs: Inputs, around: StepContext) -> Intent | NoI
     match event:
         case Nothing(reason):
             return NoIntent(reason)
-        case LabelAdded(issue, added, sender):
-            if not any(label.casefold() == inputs.label.casefold() for label in added):
+        case LabelAdded(issue, added, sender, there=there):
+            names, own = {label.casefold() for label in added}, inputs.label.casefold()
+            modifies = any(name.startswith(f"{own}:") for name in names)
+            if own not in names and modifies and own in {label.casefold() for label in there}:
+                attempt = Attempt(RequestedOperation.RESUME, {ActorPart.SENDER: sender, **others})
+                return Intent(Trigger.STATE, issue, attempt)
+            if own not in names:
                 return NoIntent(say("gate.intents.other_label"))
             return Intent(
                 Trigger.LABEL,

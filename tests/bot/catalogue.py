@@ -184,6 +184,7 @@ def every_reply() -> list[CommentReply]:
         thread_change_replies.label_ignored(
             COMMANDS, labels=[("forge:auto", "mallory"), ("forge:S", "")], role="write"
         ),
+        thread_change_replies.label_too_late(COMMANDS, label="forge:auto"),
         thread_change_replies.asked_too_much(
             COMMANDS, notes=["The task asks for workflow files (.github/workflows/ci.yml)."]
         ),

@@ -224,9 +224,9 @@ def test_a_name_that_nobody_can_have_is_nobodys(login: str) -> None:
 
 
 def test_a_label_comes_with_its_event_or_with_the_issue() -> None:
-    assert event("issues", labelled()) == LabelAdded(42, ("forge",), ANN)
+    assert event("issues", labelled()) == LabelAdded(42, ("forge",), ANN, there=("forge",))
     opened = {**labelled("forge"), "action": "opened", "label": None}
-    assert event("issues", opened) == LabelAdded(42, ("forge",), ANN, opened=True)
+    assert event("issues", opened) == LabelAdded(42, ("forge",), ANN, opened=True, there=("forge",))
 
 
 def test_labels_on_pull_requests_start_nothing() -> None:

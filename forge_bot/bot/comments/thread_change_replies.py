@@ -153,6 +153,17 @@ def label_ignored(
     )
 
 
+def label_too_late(commands: CommandNames, *, label: str) -> CommentReply:
+    """A label that modifies runs was put on while one was under way."""
+    return reply_of(
+        "thread.label_too_late",
+        label=escape.code(label),
+        effort=commands.say("effort", "L"),
+        abandon=commands.say("abandon"),
+        prefix=commands.prefix,
+    )
+
+
 def asked_too_much(commands: CommandNames, *, notes: Sequence[str]) -> CommentReply:
     """The task names something that cannot be delivered from here, or not as wished; said before
     money is spent.
