@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from forge_bot.agent.providers.context import ProviderContext
 from forge_bot.git import Tree
 from forge_bot.runs.base_graph import graph_reader
+from forge_bot.runs.commands_for_models import lint, run_tests
 from forge_bot.runs.leftovers import remove_task_tree
 from forge_bot.runs.project import Project
 from forge_bot.runs.run import Run
@@ -60,15 +61,17 @@ class AgentWorktrees:
             base=self.run.state.base_commit,
             graph=graph_reader(self.run.repository, self.run.state.base_commit, tree.path),
             past_runs=self.past_runs,
-            run_tests=self._running(project.run_tests) if project.profile.commands.test else None,
-            lint_check=self._running(project.lint) if project.profile.commands.lint else None,
+            run_tests=self._running(run_tests, project) if project.profile.commands.test else None,
+            lint_check=self._running(lint, project) if project.profile.commands.lint else None,
         )
 
-    def _running(self, run: Callable[[Sequence[str]], str]) -> Callable[[Sequence[str]], str]:
+    def _running(
+        self, run: Callable[[Project, Sequence[str]], str], project: Project
+    ) -> Callable[[Sequence[str]], str]:
         """Return what runs commands for an agent, unless a person agreed to go on without setup."""
 
         def running(paths: Sequence[str]) -> str:
             left_out = going_without_setup(self.run.state.unusable)
-            return f"Nothing can run here: {left_out}" if left_out else run(paths)
+            return f"Nothing can run here: {left_out}" if left_out else run(project, paths)
 
         return running

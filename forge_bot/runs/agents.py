@@ -35,6 +35,7 @@ from forge_bot.runs.agent_worktree import AgentWorktree, AgentWorktrees
 from forge_bot.runs.apply_output import OutputApplier
 from forge_bot.runs.artifact_contract import answer_contract
 from forge_bot.runs.capability_descriptions import describe_capability
+from forge_bot.runs.commands_for_models import most_seconds
 from forge_bot.runs.edit_tries import EditTries
 from forge_bot.runs.notifications import (
     Notify,
@@ -346,7 +347,7 @@ class Agents:
             running=tuple(spec.name for spec in self._specs if spec.effect is not Effect.READS),
             outside=self.outside.looked_up,
             limits=WorkLimits(
-                command_seconds=self.project.most_seconds() + self.outside.skill_seconds,
+                command_seconds=most_seconds(self.project) + self.outside.skill_seconds,
                 turns=settings.turns,
                 requests_per_turn=settings.requests_per_turn,
                 total_input_tokens=settings.input_tokens,

@@ -30,6 +30,7 @@ from forge_bot.prompts.assemble import assemble
 from forge_bot.prompts.environment import Environment
 from forge_bot.prompts.material import InputFile, Material, Prompt
 from forge_bot.runs.capability_descriptions import describe_capability
+from forge_bot.runs.commands_for_models import most_seconds
 from forge_bot.runs.project import Project
 from forge_bot.runs.run_prompts import PERFORMER
 from forge_bot.sandbox.box import CommandOutcome
@@ -163,7 +164,7 @@ class SkillPerformer:
                 total_input_tokens=self.config.agent.input_tokens,
                 output_tokens=self.config.agent.output_tokens,
                 seconds=policy.skill_seconds,
-                command_seconds=self.project.most_seconds() + policy.seconds,
+                command_seconds=most_seconds(self.project) + policy.seconds,
             ),
         )
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from forge_bot.runs.commands_for_models import run_tests
 from forge_bot.runs.project import Project
 from forge_bot.sandbox.backends import available
 from forge_bot.sandbox.box import BackendName
@@ -85,7 +86,7 @@ def test_bytecode_that_tests_of_an_earlier_commit_left_makes_no_red_test_green(
     project = made(setup)
     project.set_up()
     git(project.tree.path, "reset", "-q", "--hard", edited(project))
-    assert "planted" in project.run_tests([])
+    assert "planted" in run_tests(project, [])
     git(project.tree.path, "reset", "-q", "--hard", "HEAD^")
     [result] = project.check()
     assert result.exit_code == 1
