@@ -51,7 +51,8 @@ _SAYS_WHAT_THE_RECORD_SAYS = {"edit_tries", "newly_red", "requirement_check", "r
 """Modules whose notices repeat the record of a run, which is the same in every language."""
 _SPEAK_TO_PEOPLE = {
     *("gate/*", "settings/*", "store/*", "sandbox/*"),
-    *("runs/effort", "runs/risk_signs", "runs/workflow_file", "runs/publish_result"),
+    *("runs/baseline_document", "runs/effort", "runs/risk_signs"),
+    *("runs/workflow_file", "runs/publish_result"),
     *("mcp_server/queries", "mcp_server/publish_steps"),
 }
 """Rooms and modules that have no sentence anywhere in their code."""
@@ -91,6 +92,10 @@ _NOT_FOR_PEOPLE = {
     # Lines of a workflow.
     "runs/workflow_file: with: { extras: __EXTRAS__ }",
     "runs/workflow_file: with: { extras:  }",
+    # Lines of a configuration.
+    "runs/baseline_document: setup_credentials: []",
+    "runs/baseline_document: command_seconds: 3600",
+    "runs/baseline_document: services: {database: 5432}",
     # A hidden mark.
     "runs/publish_result: <!-- forge-bot:summary run= -->",
     # A mistake of ours.

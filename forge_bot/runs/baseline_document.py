@@ -9,24 +9,19 @@ from collections.abc import Iterator, Sequence
 from forge_bot.lazy_regex import lazy_regex
 from forge_bot.project.detected_commands import ENV, ProjectCommands
 from forge_bot.sandbox.setup_network import NOT_PUBLIC
+from forge_bot.sentences import say
 from forge_bot.settings.config import CONFIG
 from forge_bot.text_format import code_block
 from forge_bot.values import CommandName, CommandResult
 from forge_bot.verification.unusable_commands import Cause, UnusableCommand, missing_module
 
 BASELINE = "baseline.md"
+_LOCK = "runs.baseline_document.stale_lock"
+_NO_SETUP = "runs.baseline_document.how_it_is_installed"
 _LINES_SHOWN = 25
 _MOST_SHOWN = 8
 _LONGEST_LINE = 400
 
-_HEAD = f"""# The baseline tells nothing
-
-These commands ran at the base commit, before any change. What they say is nothing that a change
-could be compared with.
-
-- `reject` with a note runs setup and baseline once more, for example after {CONFIG} was mended.
-- `approve` goes on and judges without these commands. The pull request says so.
-"""
 _MISSING_IMPORT = lazy_regex(r"No module named '?([A-Za-z_]\w*)")
 _CREDENTIALS = lazy_regex(
     r"\b(?:401|403)\b|E401|E403|[Uu]nauthori[sz]ed|[Ff]orbidden|authenticat|credential|ENEEDAUTH"
@@ -62,23 +57,32 @@ def baseline_document(
     """Return the text about the unusable commands; the same results give the same text."""
     known = {(result.name, result.argv): result for result in results}
     shown = found[:_MOST_SHOWN]
-    parts = [_HEAD, *(_part(each, known[each.name, each.argv], commands) for each in shown)]
+    title = say("runs.baseline_document.title")
+    what = say("runs.baseline_document.at_the_base_commit")
+    again = say("runs.baseline_document.reject", config=CONFIG)
+    without = say("runs.baseline_document.approve")
+    parts = [f"# {title}\n\n{what}\n", f"- {again}\n- {without}\n"]
+    parts += [_part(each, known[each.name, each.argv], commands) for each in shown]
     if len(found) > _MOST_SHOWN:
-        parts.append(f"… and {len(found) - _MOST_SHOWN} more commands that tell nothing.\n")
+        parts.append(f"{say('runs.baseline_document.more', count=len(found) - _MOST_SHOWN)}\n")
     return "\n".join(parts)
 
 
 def _part(each: UnusableCommand, result: CommandResult, commands: ProjectCommands) -> str:
     words = " ".join(each.argv)
-    code = "" if result.timed_out else f" (exit code {result.exit_code})"
+    code = "" if result.timed_out else f" ({say('words.exit_code', code=result.exit_code)})"
     tail = [line[:_LONGEST_LINE] for line in result.tail.splitlines()[-_LINES_SHOWN:]]
-    output = code_block("\n".join(tail)) if any(line.strip() for line in tail) else "No output."
+    output = (
+        code_block("\n".join(tail))
+        if any(line.strip() for line in tail)
+        else say("runs.baseline_document.no_output")
+    )
     advice, configuration = _mended(each, result, commands)
     return "\n".join(
         (
             f"## {each.name.value}: `{words}`",
             "",
-            f"{_SAID[each.cause]}{code}. The end of its output:",
+            say("runs.baseline_document.cause", why=say(_CAUSES[each.cause]), code=code),
             "",
             output,
             "",
@@ -93,15 +97,15 @@ def _part(each: UnusableCommand, result: CommandResult, commands: ProjectCommand
     )
 
 
-_SAID = {
-    Cause.SETUP_FAILED: "The installation failed, so nothing after it could run",
-    Cause.MISSING_TOOL: "A program that it needs is not there",
-    Cause.TIMED_OUT: "It did not end in time",
-    Cause.USAGE_ERROR: "The program refused its arguments",
-    Cause.NOT_COLLECTED: "Tests could not be loaded, and none ran",
-    Cause.NO_TESTS: "It ran no test",
-    Cause.ALL_RED: "All tests fail",
-    Cause.UNREADABLE: "It failed, and its output does not name what fails",
+_CAUSES = {
+    Cause.SETUP_FAILED: "runs.baseline_document.setup_failed",
+    Cause.MISSING_TOOL: "runs.baseline_document.missing_tool",
+    Cause.TIMED_OUT: "runs.baseline_document.timed_out",
+    Cause.USAGE_ERROR: "runs.baseline_document.usage_error",
+    Cause.NOT_COLLECTED: "runs.baseline_document.not_collected",
+    Cause.NO_TESTS: "runs.baseline_document.no_tests",
+    Cause.ALL_RED: "runs.baseline_document.all_red",
+    Cause.UNREADABLE: "runs.baseline_document.unreadable",
 }
 
 Mended = tuple[str, Iterator[str]]
@@ -123,54 +127,38 @@ def _mended(each: UnusableCommand, result: CommandResult, commands: ProjectComma
         case Cause.MISSING_TOOL:
             program = next((word for word in argv if word != "env" and "=" not in word), argv[0])
             missing = missing_module(result) or program
-            return (
-                f"Install {missing} where these commands run, or leave the command out:",
-                _lists(name, _others(each, commands)),
-            )
+            said = say("runs.baseline_document.install_it", missing=missing)
+            return said, _lists(name, _others(each, commands))
         case Cause.TIMED_OUT:
-            return "Give it more time, or run less:", iter(["command_seconds: 3600"])
+            return say("runs.baseline_document.more_time"), iter(["command_seconds: 3600"])
         case Cause.NOT_COLLECTED:
             return _import(each, result, commands)
         case Cause.ALL_RED:
             return _all_red(result)
         case Cause.UNREADABLE if _FOREIGN.search(result.tail):
-            said = (
-                "If it speaks another language than English, let it speak English; else let it"
-                " print the names of what fails, or leave it out:"
+            return say("runs.baseline_document.speak_english"), iter(
+                ["environment: {LC_ALL: C.UTF-8}"]
             )
-            return said, iter(["environment: {LC_ALL: C.UTF-8}"])
         case Cause.UNREADABLE:
-            return (
-                "Let it print the names of what fails, or leave it out:",
-                _lists(name, [(*argv, "--verbose")]),
-            )
+            return say("runs.baseline_document.print_names"), _lists(name, [(*argv, "--verbose")])
         case Cause.USAGE_ERROR | Cause.NO_TESTS:
             place = () if each.cause is Cause.USAGE_ERROR else ("path/to/tests",)
-            said = "Write the command as this project calls it; an empty list means none:"
-            return said, _lists(name, [(*argv, *place), *_others(each, commands)])
+            return say("runs.baseline_document.as_called_here"), _lists(
+                name, [(*argv, *place), *_others(each, commands)]
+            )
 
 
 def _setup(result: CommandResult) -> str:
     if refused := _NOT_PUBLIC.search(result.tail):
-        return (
-            f"Setup reaches public addresses and configured registries, and {refused[1]} is neither"
-            " on this machine. If it is your registry, name its address as well:"
-        )
+        return say("runs.baseline_document.not_public", address=refused[1])
     if _CREDENTIALS.search(result.tail):
-        return (
-            "A registry asks for credentials. Name the variable that holds them for the package"
-            f" manager, such as {_holder(result)}, and give its value as"
-            f" FORGE_SETUP_{_holder(result)} where forge-bot runs; or install from a registry that"
-            " can be read without them:"
-        )
-    if _STALE_LOCK.search(result.tail):
-        return "The lock file may not fit its manifest: renew and commit it, or install without it:"
-    return "Write down how this project is installed:"
+        return say("runs.baseline_document.credentials", holder=_holder(result))
+    return say(_LOCK if _STALE_LOCK.search(result.tail) else _NO_SETUP)
 
 
 def _install_script(package: str, result: CommandResult, commands: ProjectCommands) -> Mended:
     """Return what leaves out the script that a package of npm runs when it is installed."""
-    said = f"The install script of {package} failed. If the tests need nothing of it, leave it out:"
+    said = say("runs.baseline_document.install_script", package=package)
     if (skips := _SKIPS.search(result.tail)) is not None:
         return said, iter([f'environment: {{{skips[1]}: "1"}}'])
     argvs = [
@@ -189,31 +177,25 @@ def _holder(result: CommandResult) -> str:
 def _import(each: UnusableCommand, result: CommandResult, commands: ProjectCommands) -> Mended:
     module = _MISSING_IMPORT.search(result.tail)
     if module is None or not commands.setup:
-        return "Mend what stops the tests from being loaded, or name others:", _lists(
+        return say("runs.baseline_document.tests_not_loaded"), _lists(
             each.name, [(*each.argv, "path/to/tests")]
         )
     python = f"{ENV}/bin/python"
     more = (python, "-m", "pip", "install", module[1])
-    return (
-        f"The module {module[1]} is missing; its package may have another name:",
-        _lists(CommandName.SETUP, [*(every.argv for every in commands.setup), more]),
+    argvs = [*(every.argv for every in commands.setup), more]
+    return say("runs.baseline_document.module_is_missing", module=module[1]), _lists(
+        CommandName.SETUP, argvs
     )
 
 
 def _all_red(result: CommandResult) -> Mended:
     if _SERVICE.search(result.tail):
-        said = (
-            "A service that the tests need cannot be reached. Start it on this machine, and name"
-            " its port and where the tests find it:"
-        )
         address = "postgresql://user@127.0.0.1:5432/test"
         lines = ["services: {database: 5432}", f"environment: {{DATABASE_URL: '{address}'}}"]
-        return said, iter(lines)
-    said = (
-        "Something that all tests need is missing: a service, a variable, a time zone (TZ), a built"
-        " part. Set what they need, or test only what runs without it:"
+        return say("runs.baseline_document.service_is_missing"), iter(lines)
+    return say("runs.baseline_document.all_tests_need_it"), iter(
+        ["environment:", "  DATABASE_URL: sqlite://"]
     )
-    return said, iter(["environment:", "  DATABASE_URL: sqlite://"])
 
 
 def _others(each: UnusableCommand, commands: ProjectCommands) -> list[tuple[str, ...]]:
