@@ -1,6 +1,7 @@
 """Print the end of an invocation: the result, where it is, and the next commands to type."""
 
 import shlex
+from collections.abc import Iterator
 from pathlib import Path
 
 from rich.markup import escape
@@ -48,39 +49,18 @@ def _done(run: Run, progress: Progress, ending: Ending) -> None:
     progress.line(escape(_changes(run)))
     total = state.usage
     tokens = total.input_tokens + total.output_tokens
-    calls, cost = total.calls, money(total.cost)
-    said = say("cli.closing.calls", calls=calls, tokens=tokens, cost=cost)
+    said = say("cli.closing.calls", calls=total.calls, tokens=tokens, cost=money(total.cost))
     progress.line(f"[dim]{said}[/]\n")
     separate = is_separate(state)
     kept = recorded_on(run.repository).get(run.name, "").removeprefix(HEADS) if separate else ""
     code = offered(run) if separate else Offer(branch=state.branch)
     if state.nothing_to_do is not None:
-        why = state.nothing_to_do.why.value
-        progress.line(f"{say('cli.closing.nothing_to_do', why=why)}\n")
         code = Offer()
-    if state.verification is not None:
-        asked = state.verification.requirements
-        for said in (*state.verification.notes, *(asked.said if asked is not None else ())):
-            progress.line(f"[yellow]![/] {escape(said)}\n")
-    if code.branch:
-        count = say("cli.closing.commits", count=code.commits) if separate else ""
-        branch, base = escape(code.branch), escape(state.base_branch)
-        own = state.branch == state.base_branch
-        begins = (
-            f"[bold]{branch}[/]"
-            if own
-            else say("cli.closing.code_branch", branch=branch, base=base, commits=count)
-        )
-        progress.line(_row("cli.closing.branch", begins))
-    if separate:
-        record = say("cli.closing.record_branch", branch=escape(kept or state.branch))
-        progress.line(_row("cli.closing.record", record))
-    if run.pipeline.summary:
-        shown = f"forge-bot show {escape(run.pipeline.summary)}"
-        progress.line(_row("cli.closing.what_was_done", shown))
-    if run.workspace.read_bytes(PULL_REQUEST) is not None:
-        shown = escape(state.pull_request or f"forge-bot show {PULL_REQUEST}")
-        progress.line(_row("cli.closing.pull_request", shown))
+    for said in _notes(run):
+        progress.line(f"{said}\n")
+    for row in _places(run, code, kept):
+        progress.line(row)
+    # The commands name folders that are there, so before the work tree goes.
     following = _next_lines(run, code, kept, ending)
     progress.line(_work_tree(run, ending))
     if code.left_behind:
@@ -88,6 +68,44 @@ def _done(run: Run, progress: Progress, ending: Ending) -> None:
         progress.line(f"\n  {not_moved}\n  {escape(code.left_behind)}")
     for each in following:
         progress.line(escape(each))
+
+
+def _notes(run: Run) -> Iterator[str]:
+    """Yield what a person should know about the result."""
+    if (nothing := run.state.nothing_to_do) is not None:
+        yield say("cli.closing.nothing_to_do", why=nothing.why.value)
+    if (judged := run.state.verification) is not None:
+        asked = judged.requirements.said if judged.requirements is not None else ()
+        for said in (*judged.notes, *asked):
+            yield f"[yellow]![/] {escape(said)}"
+
+
+def _places(run: Run, code: Offer, kept: str) -> Iterator[str]:
+    """Yield the rows that say where the code, the record and the documents are."""
+    state = run.state
+    if code.branch:
+        branch = escape(code.branch)
+        separate = is_separate(state)
+        begins = (
+            f"[bold]{branch}[/]"
+            if state.branch == state.base_branch
+            else say(
+                "cli.closing.code_branch",
+                branch=branch,
+                base=escape(state.base_branch),
+                commits=say("cli.closing.commits", count=code.commits) if separate else "",
+            )
+        )
+        yield _row("cli.closing.branch", begins)
+    if is_separate(state):
+        record = say("cli.closing.record_branch", branch=escape(kept or state.branch))
+        yield _row("cli.closing.record", record)
+    if run.pipeline.summary:
+        shown = f"forge-bot show {escape(run.pipeline.summary)}"
+        yield _row("cli.closing.what_was_done", shown)
+    if run.workspace.read_bytes(PULL_REQUEST) is not None:
+        shown = escape(state.pull_request or f"forge-bot show {PULL_REQUEST}")
+        yield _row("cli.closing.pull_request", shown)
 
 
 def _row(name: str, text: str) -> str:

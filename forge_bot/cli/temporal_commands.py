@@ -5,6 +5,7 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -41,6 +42,7 @@ from forge_bot.temporal.worker_parts import WorkerDuty, WorkerPart
 
 if TYPE_CHECKING:
     from forge_bot.temporal.temporal_session import TemporalSession
+    from forge_bot.temporal.thread_activities import ThreadActivities
 
 SILENCE = "FORGE_BOT_TEMPORAL_SILENCE"
 _LONGEST_SILENCE = 3600
@@ -268,28 +270,11 @@ async def _work(
     metrics: str,
     github: tuple[str, ...],
 ) -> None:
-    from forge_bot.github_api.app_tokens import AppTokens, app_in
     from forge_bot.temporal.search_attributes import add_attributes, has_attributes
     from forge_bot.temporal.temporal_worker import working
-    from forge_bot.temporal.thread_activities import ThreadActivities
 
     console = Console(soft_wrap=True)
-
-    def tell_line(line: str) -> None:
-        console.print(escape(line))
-
-    app = app_in(os.environ) if github else None
-    address = os.environ.get("GITHUB_API_URL") or "https://api.github.com"
-    tokens = AppTokens(app, address, now) if app is not None else None
-    visits = ThreadActivities(github, os.environ, tell_line, tokens, duty.in_each_clone)
-
-    def tell_of(run: str) -> Notify:
-        def tell(notice: Notice) -> None:
-            if (line := log_line(notice)) is not None:
-                console.print(f"{escape(run)}: {escape(line.text)}")
-
-        return tell
-
+    visits = _visits(console, github, duty)
     locked_out = _without_sandbox(repositories, duty)
     leads = WorkerPart.ORCHESTRATION in duty.parts
     async with AsyncExitStack() as work:
@@ -297,7 +282,14 @@ async def _work(
         lacking = await add_attributes(client) if leads else ""
         visits.searchable = bool(github) and await has_attributes(client)
         await work.enter_async_context(
-            working(client, repositories, tell_of, duty, without_sandbox=locked_out, visits=visits)
+            working(
+                client,
+                repositories,
+                partial(_tell_of, console),
+                duty,
+                without_sandbox=locked_out,
+                visits=visits,
+            )
         )
         console.print(
             say(
@@ -311,6 +303,31 @@ async def _work(
         if lacking:
             console.print(f"[yellow]{escape(lacking)}[/]")
         await asyncio.Event().wait()
+
+
+def _visits(console: Console, github: tuple[str, ...], duty: WorkerDuty) -> "ThreadActivities":
+    """Return the activities for threads of these repositories on GitHub."""
+    from forge_bot.github_api.app_tokens import AppTokens, app_in
+    from forge_bot.temporal.thread_activities import ThreadActivities
+
+    app = app_in(os.environ) if github else None
+    address = os.environ.get("GITHUB_API_URL") or "https://api.github.com"
+    tokens = AppTokens(app, address, now) if app is not None else None
+
+    def tell(line: str) -> None:
+        console.print(escape(line))
+
+    return ThreadActivities(github, os.environ, tell, tokens, duty.in_each_clone)
+
+
+def _tell_of(console: Console, run: str) -> Notify:
+    """Return what prints the notices of a run."""
+
+    def tell(notice: Notice) -> None:
+        if (line := log_line(notice)) is not None:
+            console.print(f"{escape(run)}: {escape(line.text)}")
+
+    return tell
 
 
 def _tell_queues(

@@ -306,14 +306,12 @@ def _answered(
         found = _read(f"{_KEYS.get(word, word)} {rest}", words, question.data.digest)
         if isinstance(found, str):
             console.print(f"  {escape(found)}")
-            continue
-        if found.answer is Answer.REJECT and not found.notes:
-            notes = ask(say("terminal.what_should_be_different")).strip()
-            found = found.replace(notes=notes)
-        if found.answer is Answer.REJECT and not found.notes:
+        elif found.answer is not Answer.REJECT or found.notes:
+            return found
+        elif notes := ask(say("terminal.what_should_be_different")).strip():
+            return found.replace(notes=notes)
+        else:
             console.print(f"  {say('terminal.rejection_needs_a_reason')}")
-            continue
-        return found
 
 
 def _editable(question: Question) -> str:

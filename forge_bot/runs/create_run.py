@@ -120,27 +120,25 @@ def plan_for(
         issue_type=draft.issue_type,
         mark=mark,
     )
-    short = slug(name or draft.title)
+    plan = RunPlan(
+        effort=guess.effort,
+        effort_reason=guess.reason,
+        slug=slug(name or draft.title),
+        branch=branch or "",
+        here=here,
+    )
     if here:
         if branch is not None:
             raise BadOption(say("runs.create_run.here_and_branch"))
         head = repository.head()
         if not external_worktree:
             _check_here(repository, head)
-        return RunPlan(
-            effort=guess.effort,
-            effort_reason=guess.reason,
-            slug=short,
-            branch=head.branch,
-            here=True,
-        )
+        return plan.replace(branch=head.branch)
     if branch is not None:
         check_free(repository, branch)
-    if branch is None:
-        branch = free_branch(
-            repository, branch_name(draft.source.id, short), repository.branch_names()
-        )
-    return RunPlan(effort=guess.effort, effort_reason=guess.reason, slug=short, branch=branch)
+        return plan
+    wanted = branch_name(draft.source.id, plan.slug)
+    return plan.replace(branch=free_branch(repository, wanted, repository.branch_names()))
 
 
 def _check_here(repository: Repository, head: Head) -> None:
@@ -178,29 +176,24 @@ def create_run(
     tips = record_tips(repository)
     beginning = beginning.replace(recalls_from=newest_records(repository, tips))
     wanted = workspace_name(stamp.date(), draft.source.id, plan.slug)
+    own_tree = not (plan.here or external_worktree)
     with (
         told_when_full(run_paths(repository, wanted).written),
         free_run(repository, wanted, tips, this_process()) as name,
+        _whole_start(repository, name, beginning, head, external_worktree=external_worktree),
+        _beside(repository, name, head.commit) if sets_up else nullcontext(),
     ):
         places = run_paths(repository, name)
-        own_tree = not (plan.here or external_worktree)
-        where = places.tree if own_tree else repository.root
-        begun = FailedStart(
-            run=name, branch=plan.branch, base=head.commit, tree=where, own_tree=own_tree
+        if note is not None:
+            note(places)
+        tree = (
+            repository.add_worktree(places.tree, plan.branch, head.commit, filled=not sets_up)
+            if own_tree
+            else Tree(repository.root)
         )
-        beside = _beside(repository, places, head.commit) if sets_up else nullcontext()
-        made = (repository.root / SPECS / name, places.home) if external_worktree else ()
-        with _left_whole(made), noted(places, begun), beside:
-            if note is not None:
-                note(places)
-            tree = (
-                repository.add_worktree(where, plan.branch, head.commit, filled=not sets_up)
-                if own_tree
-                else Tree(where)
-            )
-            _FirstCommit(beginning, pipeline, name, head, stamp).write(
-                tree, commit=not external_worktree
-            )
+        _FirstCommit(beginning, pipeline, name, head, stamp).write(
+            tree, commit=not external_worktree
+        )
     if own_tree:
         note_new_tree(tree.path)
         if sets_up:
@@ -213,6 +206,25 @@ def create_run(
         effort=plan.effort.value,
         updated_at=stamp,
     )
+
+
+@contextmanager
+def _whole_start(
+    repository: Repository, name: str, beginning: NewRun, head: Head, *, external_worktree: bool
+) -> Generator[None]:
+    """Leave nothing of a run if the block that makes it fails, or its process dies."""
+    plan, places = beginning.plan, run_paths(repository, name)
+    own_tree = not (plan.here or external_worktree)
+    begun = FailedStart(
+        run=name,
+        branch=plan.branch,
+        base=head.commit,
+        tree=places.tree if own_tree else repository.root,
+        own_tree=own_tree,
+    )
+    made = (repository.root / SPECS / name, places.home) if external_worktree else ()
+    with _left_whole(made), noted(places, begun):
+        yield
 
 
 @contextmanager
@@ -230,11 +242,11 @@ def _left_whole(made: Collection[Path]) -> Generator[None]:
         raise
 
 
-def _beside(repository: Repository, places: RunPaths, commit: str) -> AbstractContextManager[None]:
+def _beside(repository: Repository, name: str, commit: str) -> AbstractContextManager[None]:
     # Only a terminal asks for it, and a supervisor reads few modules.
     from forge_bot.runs.judged_tree import made_beside
 
-    return made_beside(repository, places, commit)
+    return made_beside(repository, run_paths(repository, name), commit)
 
 
 class _FirstCommit(NamedTuple):
