@@ -44,4 +44,6 @@ def said(value: float, figure: Figure) -> str:
 
 
 def _short(value: float) -> str:
-    return f"{value:.0f}" if value >= 100 or value == int(value) else f"{value:.3g}"  # noqa: PLR2004 - three digits
+    # Three digits.
+    whole = value >= 100 or value == int(value)  # noqa: PLR2004
+    return f"{value:.0f}" if whole else f"{value:.3g}"

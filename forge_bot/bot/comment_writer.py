@@ -35,7 +35,8 @@ from forge_bot.store import SPECS
 from forge_bot.values import Tier
 
 _ATTACHED = lazy_regex(
-    r"!\[[^\]\n]*\][(\[]|<img\b|https://github\.com/(?:user-attachments/|[^\s/]+/[^\s/]+/(?:assets|files)/)",
+    r"!\[[^\]\n]*\][(\[]|<img\b"
+    r"|https://github\.com/(?:user-attachments/|[^\s/]+/[^\s/]+/(?:assets|files)/)",
     re.IGNORECASE,
 )
 """An image, or the address of a file that was dropped into a text on GitHub."""

@@ -311,4 +311,5 @@ class _stopped_by_signals:  # noqa: N801 - used like a function, in a `with`
 
     def __exit__(self, *error: object) -> None:
         for number, before in self._before.items():
-            signal.signal(number, before)  # pyright: ignore[reportArgumentType] - what signal() itself gave back
+            # What signal() itself gave back.
+            signal.signal(number, before)  # pyright: ignore[reportArgumentType]

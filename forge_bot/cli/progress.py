@@ -296,4 +296,5 @@ def _figures(estimate: "Estimate", share: Literal["p50", "p90"]) -> str:
 def clock(seconds: float) -> str:
     """Minutes and seconds; seconds alone when there are few."""
     whole = int(seconds)
-    return f"{whole // 60}:{whole % 60:02d}" if whole >= 60 else f"{seconds:.1f} s"  # noqa: PLR2004 - a minute
+    # A minute.
+    return f"{whole // 60}:{whole % 60:02d}" if whole >= 60 else f"{seconds:.1f} s"  # noqa: PLR2004

@@ -29,6 +29,7 @@ _PLAIN = {
 """Our own signs where an encoding lacks them. Marks that mean different things stay different."""
 
 _PICTURES = 0x2400
+_DELETE, _C0_END = 0x7F, 0x20
 """Unicode's block of pictures for control characters, in the order of ASCII."""
 
 
@@ -46,13 +47,15 @@ def prepare_streams() -> None:
     output would land in it.
     """
     codecs.register_error(_plain.__name__, _plain)
-    while (descriptor := os.open(os.devnull, os.O_RDWR)) <= 2:  # noqa: PLR2004 - stdin, stdout, stderr
+    # The numbers of stdin, stdout and stderr.
+    while (descriptor := os.open(os.devnull, os.O_RDWR)) <= 2:  # noqa: PLR2004
         pass
     os.close(descriptor)
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         stream = getattr(sys, name)
         if stream is None:
-            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115 - it lives as long as the process
+            # The stream lives as long as the process.
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115
         elif mode == "w":
             stream.reconfigure(errors=_plain.__name__)
 
@@ -108,4 +111,6 @@ def visible(text: str) -> str:
 
 def _sign(match: re.Match[str]) -> str:
     code = ord(match[0])
-    return "␡" if code == 0x7F else chr(_PICTURES + code) if code < 0x20 else "\ufffd"  # noqa: PLR2004 - DEL, and the end of C0
+    if code == _DELETE:
+        return "␡"
+    return chr(_PICTURES + code) if code < _C0_END else "\ufffd"

@@ -62,7 +62,7 @@ _FLAGS = (
 
 def read_membership(login: str, status: int, answer: Node, trouble: str = "") -> Membership:
     """The role in an answer to `GET /repos/{owner}/{repo}/collaborators/{username}/permission`
-    (https://docs.github.com/en/rest/collaborators/collaborators#get-repository-permissions-for-a-user).
+    (https://docs.github.com/en/rest/collaborators/collaborators, "Get repository permissions").
 
     `role_name` decides. A custom role counts as the role it is built on, as the `permissions` of
     the same answer show it. Where fields contradict each other the lower one counts; without the

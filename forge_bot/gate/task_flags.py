@@ -123,7 +123,8 @@ def _last(words: list[str], switches: Sequence[str]) -> tuple[_Flag, int] | None
             flag.name in VALUES and flag.value is not None
         )
         return (flag, 1) if known else None
-    if len(words) > 2 and _unit(words[-1:]) and _flag(words[-3]) == _Flag("--budget", "budget"):  # noqa: PLR2004
+    before = words[-3:-2]
+    if before and _unit(words[-1:]) and _flag(before[0]) == _Flag("--budget", "budget"):
         return _Flag("--budget", "budget", f"{words[-2]} {words[-1]}"), 3
     if len(words) > 1 and words[-2].startswith((_END, *_LONG_DASHES)):
         flag = _flag(words[-2])

@@ -23,8 +23,10 @@ _DEFINITION = lazy_regex(
     r"(?:\([^)]*\)\s*)?(?:<[^>]*>\s*)?(?P<name>[A-Za-z_$][\w$.]*)"
     r"|(?:let|var|const)\b\s*(?:mut\s+)?(?P<value>[A-Za-z_$][\w$]*)"
     r"|(?P<constant>[A-Z_][A-Z0-9_]{2,})\s*(?::[^=]+)?=(?!=)"
-    r"|(?:it|test|describe|context|suite|specify|\w\.Run)(?:\.\w+)*\(\s*(?P<quote>['\"`])(?P<test>.+?)(?P=quote),"
-    r"|(?P<member>[\w$.]+)\s*:?[:=]\s*(?:async\s+)?(?:func(?:tion)?\b|\([^()]*\)\s*(?::[^=]+)?=>|\w+\s*=>)"
+    r"|(?:it|test|describe|context|suite|specify|\w\.Run)(?:\.\w+)*"
+    r"\(\s*(?P<quote>['\"`])(?P<test>.+?)(?P=quote),"
+    r"|(?P<member>[\w$.]+)\s*:?[:=]\s*(?:async\s+)?"
+    r"(?:func(?:tion)?\b|\([^()]*\)\s*(?::[^=]+)?=>|\w+\s*=>)"
     r"|\*?\s*(?P<method>[A-Za-z_$#][\w$]*)\s*(?:<[^>()]*>\s*)?\([^;]*\)\s*(?::\s*[^=;]+)?\{\s*$)"
 )
 _HOLDS_CODE = lazy_regex(r"=>\s*[({]?\s*$|=>|\bfunction\b|\bclass\b|[({\[]\s*$")

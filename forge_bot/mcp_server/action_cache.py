@@ -106,7 +106,8 @@ def _in(folder: str) -> list[str]:
 
 def _print(path: str) -> tuple[str, int, int, int, int]:
     try:
-        seen = os.stat(path)  # noqa: PTH116 - of a dozen files at each call, and a Path costs more than the question
+        # Asked for a dozen files at each call, and a Path costs more than the question.
+        seen = os.stat(path)  # noqa: PTH116
     except FileNotFoundError:
         return (path, 0, 0, 0, 0)
     return (path, seen.st_ctime_ns, seen.st_mtime_ns, seen.st_size, seen.st_ino)

@@ -70,7 +70,8 @@ class Listeners:
         for session in list(self._sessions.get(uri, ())):
             try:
                 await session.send_resource_updated(uri)
-            except Exception:  # noqa: BLE001 - a client that went away in any way is no listener any more
+            # A client that went away in any way is no listener any more.
+            except Exception:  # noqa: BLE001
                 self._sessions[uri].remove(session)
 
 

@@ -65,7 +65,8 @@ def answer_hook(event: Event, said: TextIO | None = None) -> int:
         if found is None:
             return 0
         reason = _stopped(found, event, payload)
-    except Exception as error:  # noqa: BLE001 - any other exit code than 2 lets the call go on, so whatever went wrong closes the door
+    # Any other exit code than 2 lets the call go on, so whatever went wrong closes the door.
+    except Exception as error:  # noqa: BLE001
         # Only where there is a run that could be harmed.
         harmful = event == "pre-tool" and (
             isinstance(error, ReportsDamaged) or any(map(has_runs, folders))

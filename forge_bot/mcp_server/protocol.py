@@ -107,7 +107,8 @@ class ForgeServer(MCPServer[Any]):
         fixed = await super().list_resources()
         try:
             found = await in_thread(self._shelf)
-        except Exception as error:  # noqa: BLE001 - what always is there can be listed whatever is wrong with the runs
+        # The fixed resources can be listed whatever is wrong with the runs.
+        except Exception as error:  # noqa: BLE001
             known = _cause(error, ForgeError)
             why = in_one_line(
                 known or ForgeError(UNEXPECTED.format(tool=say("client.protocol.this_list")))

@@ -164,6 +164,10 @@ def add_steering(server: ForgeServer, service: LazyService) -> None:
         )
 
     @server.tool(annotations=WRITES, structured_output=False)
-    async def preferences(set: Object | None = None, project: str = "") -> CallToolResult:  # noqa: A002 - what hosts write
+    async def preferences(
+        # Hosts write this name.
+        set: Object | None = None,  # noqa: A002
+        project: str = "",
+    ) -> CallToolResult:
         """Defaults for new runs; set replaces them: auto, nopr, debug, discuss, effort."""
         return answered(await in_thread(lambda: service().managing.preferences(set, project)))

@@ -11,7 +11,8 @@ _RUN = lazy_regex(r"[^\W_]+")
 # Han, kana, Hangul and their extensions: scripts whose words are not (reliably) separated by
 # blanks.
 _CJK = lazy_regex(
-    r"([\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]+)"
+    r"([\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
+    r"\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]+)"
 )
 _HUMP = lazy_regex(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _SHORTEST_PLURAL = 4

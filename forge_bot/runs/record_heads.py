@@ -272,7 +272,8 @@ def names_on_disk(tree: Path) -> list[str]:
         newest = sorted(os.listdir(folder), reverse=True)  # noqa: PTH208 - see _started_in
     except OSError:
         return []
-    folders = (name for name in newest if os.path.isdir(f"{folder}/{name}"))  # noqa: PTH112 - the same
+    # As above.
+    folders = (name for name in newest if os.path.isdir(f"{folder}/{name}"))  # noqa: PTH112
     return [*islice(folders, LOOKED_AT)]
 
 

@@ -71,7 +71,8 @@ def _is_code(path: str) -> bool:
 def _next_code(block: Block) -> str:
     """Return the code that the words about a file begin with."""
     spans = [span for span in block.spans if span.text.strip()]
-    between = len(spans) > 2 and _BETWEEN.fullmatch(spans[1].text)  # noqa: PLR2004 - path, sign, code
+    # Path, sign, code.
+    between = len(spans) > 2 and _BETWEEN.fullmatch(spans[1].text)  # noqa: PLR2004
     return spans[2].text.strip() if between and spans[2].code else ""
 
 

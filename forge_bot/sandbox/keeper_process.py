@@ -147,7 +147,8 @@ def _exec(program: str, argv: list[str], env: dict[str, str]) -> None:
             raise
         # The shell runs a script without a first line that names its interpreter, as execvp(3)
         # does.
-        os.execve("/bin/sh", ["/bin/sh", argv[0] if "/" in argv[0] else program, *argv[1:]], env)  # noqa: S606
+        script = argv[0] if "/" in argv[0] else program
+        os.execve("/bin/sh", ["/bin/sh", script, *argv[1:]], env)  # noqa: S606
 
 
 # -- refused requests of the command ---------------------------------------------------------------

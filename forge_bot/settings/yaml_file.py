@@ -207,7 +207,8 @@ def read_contents(text: str, kind: _Loader) -> YamlContents:
         lines = dict(_lines(root, ())) if root is not None else {}
         twice = list(_duplicates(root))
         value: object = (
-            loader.construct_document(root)  # pyright: ignore[reportUnknownMemberType] - the stubs lack a type there
+            # The stubs lack a type there.
+            loader.construct_document(root)  # pyright: ignore[reportUnknownMemberType]
             if root is not None
             else None
         )

@@ -45,7 +45,8 @@ def _has_link(folder: str, steps: tuple[str, ...]) -> bool:
     """
     for step in steps:
         folder = f"{folder}{os.sep}{step}"
-        if os.path.islink(folder):  # noqa: PTH114 - asked for every document of every call, and a Path costs more than the question
+        # Asked for every document of every call, and a Path costs more than the question.
+        if os.path.islink(folder):  # noqa: PTH114
             return True
     return False
 

@@ -97,7 +97,9 @@ def secrets_for(
         }
         for name in variables_of(server):
             value = environ.get(name, "")
-            if name not in _PLAIN and not (value.startswith("/") and os.path.exists(value)):  # noqa: PTH110 - pathlib raises for names that are too long
+            # A Path raises for names that are too long.
+            is_file = value.startswith("/") and os.path.exists(value)  # noqa: PTH110
+            if name not in _PLAIN and not is_file:
                 found[name] = value
                 if password := password_in(value):
                     found[f"{name} password"] = password

@@ -37,8 +37,9 @@ class GraphCache:
             for start in range(0, len(keys), _AT_ONCE):
                 part = keys[start : start + _AT_ONCE]
                 marks = ",".join("?" * len(part))
-                rows = store.execute(f"SELECT key, value FROM facts WHERE key IN ({marks})", part)  # noqa: S608 - question marks only
-                found.update(rows)
+                # Question marks only.
+                asked = f"SELECT key, value FROM facts WHERE key IN ({marks})"  # noqa: S608
+                found.update(store.execute(asked, part))
             return found
 
         return self._with(read, {}) if keys else {}
@@ -84,7 +85,9 @@ class GraphCache:
     def _keep(self, name: str, rows: Iterable[tuple[str, bytes]], most: int) -> None:
         def write(store: sqlite3.Connection) -> None:
             with store:
-                store.executemany(f"INSERT OR REPLACE INTO {name} VALUES (?, ?)", rows)  # noqa: S608 - our own table
+                # Our own table.
+                kept = f"INSERT OR REPLACE INTO {name} VALUES (?, ?)"  # noqa: S608
+                store.executemany(kept, rows)
                 store.execute(
                     f"DELETE FROM {name} WHERE rowid <="  # noqa: S608 - our own table
                     f" (SELECT max(rowid) FROM {name}) - ?",
