@@ -2,7 +2,7 @@
 
 import signal
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -31,19 +31,15 @@ _PROBE = ResourceLimits(seconds=20)
 _RESTRICTED = Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
 
 
-def available() -> tuple[tuple[BackendName, str], ...]:
-    """Return every backend, strongest first, with "" or the reason why it does not work.
-
-    Each backend is tested now by running a command in it.
-    """
-    return tuple((name, _failure_reason(name, _try_now)) for name in BackendName)
-
-
 def failure_reason(name: BackendName) -> str:
     """Return why a backend does not work here, or "". It is tested once in a process, by running a
     command in it.
     """
-    return _failure_reason(name, _try_once)
+    try:
+        _try_once(name)
+    except SandboxFailed as error:
+        return f"{error.message}{_apparmor() if name is BackendName.BUBBLEWRAP else ''}"
+    return ""
 
 
 def choose(wanted: Wanted) -> BackendName:
@@ -178,25 +174,12 @@ def _try(name: BackendName, binary: str) -> None:
         raise SandboxFailed(words.strip() or say("sandbox.backends.trial_failed", code=code))
 
 
-def _try_now(name: BackendName) -> None:
-    _try(name, bubblewrap_here() if name is BackendName.BUBBLEWRAP else "")
-
-
 @cache
 def _try_once(name: BackendName) -> None:
     if name is BackendName.BUBBLEWRAP:
         bubblewrap_here()  # it has run a command in what it returns
     else:
-        _try_now(name)
-
-
-def _failure_reason(name: BackendName, attempt: Callable[[BackendName], None]) -> str:
-    """Return why a backend does not work here, or ""."""
-    try:
-        attempt(name)
-    except SandboxFailed as error:
-        return f"{error.message}{_apparmor() if name is BackendName.BUBBLEWRAP else ''}"
-    return ""
+        _try(name, "")
 
 
 def _apparmor() -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.sandbox.backends import available
+from forge_bot.sandbox.backends import failure_reason
 from forge_bot.sandbox.box import BackendName
 from tests.fakes import clones
 from tests.fakes.agents import AgentServer
@@ -216,7 +216,7 @@ SETUP = "commands: {setup: [[python3, --version]]}\n"
 def test_setup_that_nothing_holds_to_the_proxy_is_asked_about_before_a_run(
     sample: Sample, server: AgentServer
 ) -> None:
-    if trouble := dict(available())[BackendName.LANDLOCK]:
+    if trouble := failure_reason(BackendName.LANDLOCK):
         pytest.skip(trouble)
     clones.configure(sample, f"{SETUP}sandbox: landlock\n")
     before = left(sample)

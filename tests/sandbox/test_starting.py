@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from forge_bot.errors import NoSandbox, SandboxFailed
-from forge_bot.sandbox.backends import available, choose, run
+from forge_bot.sandbox.backends import choose, failure_reason, run
 from forge_bot.sandbox.box import BackendName, Box
 from tests.sandbox.scene import Attempt
 
@@ -97,7 +97,7 @@ def test_a_home_folder_is_no_work_tree(
 
 
 def test_the_strongest_that_works_is_chosen() -> None:
-    troubles = dict(available())
+    troubles = {name: failure_reason(name) for name in BackendName}
     assert list(troubles) == ["bubblewrap", "landlock", "off"]
     assert troubles[BackendName.OFF] == ""
     walled = [

@@ -11,7 +11,7 @@ from forge_bot.runs.installation import Foundation
 from forge_bot.runs.kept_profiles import profile_at
 from forge_bot.runs.project import Project
 from forge_bot.runs.run_paths import run_paths
-from forge_bot.sandbox.backends import available
+from forge_bot.sandbox.backends import failure_reason
 from forge_bot.sandbox.box import BackendName
 from forge_bot.settings import load_config
 from tests.security.scene import git
@@ -69,7 +69,7 @@ Look = Callable[[], str]
 
 @pytest.fixture(params=["bubblewrap", "landlock"])
 def backend(request: pytest.FixtureRequest) -> BackendName:
-    if trouble := dict(available())[BackendName(request.param)]:
+    if trouble := failure_reason(BackendName(request.param)):
         pytest.skip(trouble)
     return BackendName(request.param)
 

@@ -9,7 +9,7 @@ import pytest
 
 from forge_bot.runs.project import Project
 from forge_bot.runs.run_paths import run_paths
-from forge_bot.sandbox.backends import available
+from forge_bot.sandbox.backends import failure_reason
 from forge_bot.sandbox.box import BackendName
 from tests.security.project_scene import project_in
 from tests.security.scene import git
@@ -45,7 +45,7 @@ def untouched(outside: Path) -> bool:
 @pytest.fixture(params=["bubblewrap", "landlock"])
 def made(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Made:
     """Make the project with more lines for its setup and its tests."""
-    if trouble := dict(available())[BackendName(request.param)]:
+    if trouble := failure_reason(BackendName(request.param)):
         pytest.skip(trouble)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
 

@@ -9,7 +9,7 @@ import pytest
 
 from forge_bot.runs.commands_for_models import run_tests
 from forge_bot.runs.project import Project
-from forge_bot.sandbox.backends import available
+from forge_bot.sandbox.backends import failure_reason
 from forge_bot.sandbox.box import BackendName
 from forge_bot.values import CommandName
 from tests.security.project_scene import project_in
@@ -46,7 +46,7 @@ Made = Callable[[str], Project]
 @pytest.fixture(params=["bubblewrap", "landlock"])
 def made(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Made:
     """Make a project whose test is red, with this line for its setup."""
-    if trouble := dict(available())[BackendName(request.param)]:
+    if trouble := failure_reason(BackendName(request.param)):
         pytest.skip(trouble)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
 

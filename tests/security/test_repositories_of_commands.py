@@ -13,7 +13,7 @@ from forge_bot.agent.limits import WorkLimits
 from forge_bot.agent.providers.context import ProviderContext
 from forge_bot.runs.commands_for_models import run_tests
 from forge_bot.runs.project import Project
-from forge_bot.sandbox.backends import available
+from forge_bot.sandbox.backends import failure_reason
 from forge_bot.sandbox.box import BackendName
 from tests.security.project_scene import project_in
 from tests.security.scene import git
@@ -50,7 +50,7 @@ def ran(tmp_path: Path) -> Path:
 @pytest.fixture(params=["bubblewrap", "landlock"])
 def made(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Made:
     """Make a project that has a submodule, without its files, and these tests."""
-    if trouble := dict(available())[BackendName(request.param)]:
+    if trouble := failure_reason(BackendName(request.param)):
         pytest.skip(trouble)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
 

@@ -18,7 +18,7 @@ import pytest
 from forge_bot.errors import GitFailed
 from forge_bot.project.detected_commands import ENV
 from forge_bot.runs.setup_steps import deciding_files, divided, not_divided
-from forge_bot.sandbox.backends import available
+from forge_bot.sandbox.backends import failure_reason
 from forge_bot.sandbox.box import BackendName
 from tests.security.project_scene import project_in
 from tests.security.scene import git
@@ -144,7 +144,7 @@ WITHOUT_UV = pytest.mark.skipif(not shutil.which("uv"), reason="no uv here")
 def test_an_approved_dependency_is_fetched_and_the_project_is_built_without_network(
     backend: str, installer: str, asked: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if trouble := dict(available())[BackendName(backend)]:
+    if trouble := failure_reason(BackendName(backend)):
         pytest.skip(trouble)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     folder = tmp_path / "demo"

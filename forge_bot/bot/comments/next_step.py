@@ -37,17 +37,15 @@ def _in_trouble(view: RunView, trouble: CommentReply) -> CommentReply:
     return trouble.replace(detail=f"{trouble.detail}\n\n**{asked.headline}** {asked.detail}")
 
 
-def pull_request_link(view: RunView, *, begins: bool = True) -> str:
-    """Return the pull request as a link with its number, if the address has one; `begins` is for
-    the beginning of a sentence or cell.
+def pull_request_link(view: RunView) -> str:
+    """Return the pull request, at the beginning of a sentence or cell, as a link with its number if
+    the address has one.
     """
     address = view.state.pull_request
     number = address.rstrip("/").rpartition("/")[2]
     if number.isdigit():
-        name = "words.pull_request_begins" if begins else "words.pull_request"
-        return f"[{say(name, number=number)}]({address})"
-    name = "words.the_pull_request_begins" if begins else "words.the_pull_request"
-    return f"[{say(name)}]({address})"
+        return f"[{say('words.pull_request_begins', number=number)}]({address})"
+    return f"[{say('words.the_pull_request_begins')}]({address})"
 
 
 def _completed(view: RunView) -> CommentReply:
