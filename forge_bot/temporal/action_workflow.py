@@ -11,6 +11,8 @@ from temporalio.exceptions import ActivityError, ChildWorkflowError, is_cancelle
 with workflow.unsafe.imports_passed_through():
     from forge_bot.agent.agent_steps import WantedAction
     from forge_bot.agent.capabilities import CapabilityType, ResultStatus
+    from forge_bot.bot.worker_messages import WorkerStopped
+    from forge_bot.errors import RunMoved
     from forge_bot.runs.run_steps import ACTIVITY_OF_ACTION
     from forge_bot.temporal.payloads import (
         ActionResult,
@@ -38,6 +40,19 @@ _TRIES = RetryPolicy(
     maximum_attempts=4,
 )
 _SUCCESS = frozenset({"ok", "done"})
+
+
+class StepMoved(Exception):
+    """The branch of the run is another than a step expected; it has to be read again."""
+
+
+class StepStopped(Exception):
+    """A worker could not take a step. `passing`: the reason can go away by itself."""
+
+    def __init__(self, stop: WorkerStopped, *, passing: bool) -> None:
+        super().__init__(stop.message)
+        self.stop = stop
+        self.passing = passing
 
 
 async def step_done(order: StepOrder) -> StepDone:
@@ -126,6 +141,26 @@ async def actions_done(order: StepOrder, actions: Sequence[WantedAction]) -> Ste
             raise each
     # The one that ended last knows which are left.
     return min(done, key=lambda each: len(each.actions))
+
+
+async def order_done(order: StepOrder, actions: Sequence[WantedAction]) -> StepDone:
+    """Let a worker take a step, or each of these actions, and push what it did. Raises StepMoved,
+    StepStopped.
+    """
+    try:
+        done = await (actions_done(order, actions) if actions else step_done(order))
+        if done.unpushed:
+            known = order.known + len(done.reports)
+            await step_done(order.replace(step="news", commit=done.commit, known=known))
+    except (ActivityError, ChildWorkflowError) as error:
+        if is_cancelled_exception(error):
+            raise
+        stop, passing = stop_in(error.cause)
+        if stop.code == RunMoved.code:
+            raise StepMoved from None
+        raise StepStopped(stop, passing=passing) from None
+    else:
+        return done
 
 
 async def action_done(order: StepOrder | VisitStep, action: WantedAction) -> StepDone | VisitDone:

@@ -5,7 +5,6 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import suppress
 
 from temporalio import workflow
-from temporalio.exceptions import ActivityError, ChildWorkflowError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
     from forge_bot.agent.agent_steps import AgentStep, WantedAction
@@ -45,7 +44,7 @@ with workflow.unsafe.imports_passed_through():
     )
     from forge_bot.runs.phase_names import StopAtLine, stop_after
     from forge_bot.runs.run_steps import first_step, outstanding_action
-    from forge_bot.temporal.action_workflow import actions_done, step_done
+    from forge_bot.temporal.action_workflow import StepMoved, StepStopped, order_done
     from forge_bot.temporal.payloads import (
         RunBegin,
         RunStanding,
@@ -53,7 +52,6 @@ with workflow.unsafe.imports_passed_through():
         StepOrder,
         as_failure,
         seconds_to_wait,
-        stop_in,
     )
     from forge_bot.temporal.search_attributes import ShownRun, WaitsFor
     from forge_bot.values import PhaseId
@@ -69,19 +67,6 @@ _PAUSES = (60, 300, 900)
 
 _MOVES = 3
 """Times in a row that the branch may be read again without a step forward."""
-
-
-class _Moved(Exception):
-    """The branch has to be read again."""
-
-
-class _Stopped(Exception):
-    """The work cannot continue. `passing`: the reason can go away by itself."""
-
-    def __init__(self, stop: WorkerStopped, *, passing: bool) -> None:
-        super().__init__(stop.message)
-        self.stop = stop
-        self.passing = passing
 
 
 @workflow.defn(name="ForgeRunWorkflow")
@@ -121,7 +106,7 @@ class ForgeRunWorkflow:
                     return action.outcome
                 if self._lies_behind(state, action) and not await self._heard():
                     return STOPPED
-            except _Moved:
+            except StepMoved:
                 self._moved()
             if self._leaves_off():
                 await workflow.wait_condition(workflow.all_handlers_finished)
@@ -222,13 +207,13 @@ class ForgeRunWorkflow:
             try:
                 line = REPORT.dump_json(report).decode()
                 self._commit = (await self._once("record", report=line)).commit
-            except _Moved:
+            except StepMoved:
                 # It is taken up again, as the first thing after the branch has been read.
                 self._inbox.appendleft(report)
                 raise
-            except _Stopped as stopped:
+            except StepStopped as stopped:
                 self._refused[report.key] = stopped.stop
-                raise _Moved from None
+                raise StepMoved from None
             self._told.discard(report.key)
         self._state = state
         self._known += 1
@@ -276,7 +261,7 @@ class ForgeRunWorkflow:
         while True:
             try:
                 return await self._once(name, actions, action_id=action_id, first=first)
-            except _Stopped as stopped:
+            except StepStopped as stopped:
                 self._trouble, woken = stopped.stop, self._wakes
                 parked = stopped.stop.code == BatchUnderWay.code
                 passing = stopped.passing or parked
@@ -315,19 +300,7 @@ class ForgeRunWorkflow:
         )
         self._step = name
         try:
-            done = await (actions_done(order, actions) if actions else step_done(order))
-            if done.unpushed:
-                known = self._known + len(done.reports)
-                await step_done(order.replace(step="news", commit=done.commit, known=known))
-        except (ActivityError, ChildWorkflowError) as error:
-            if is_cancelled_exception(error):
-                raise
-            stop, passing = stop_in(error.cause)
-            if stop.code == RunMoved.code:
-                raise _Moved from None
-            raise _Stopped(stop, passing=passing) from None
-        else:
-            return done
+            return await order_done(order, actions)
         finally:
             self._step = ""
 
