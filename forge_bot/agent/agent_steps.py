@@ -3,13 +3,17 @@
 The journal has the results of earlier steps, so the next invocation continues after them.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Sequence
 from enum import StrEnum
+from typing import TypeVar
 
 from pydantic import Field
 
 from forge_bot.agent.capabilities import CapabilityType
+from forge_bot.errors import BatchUnderWay, ModelUnavailable
 from forge_bot.values import Frozen
+
+Result = TypeVar("Result")
 
 
 class AgentStep(StrEnum):
@@ -77,13 +81,48 @@ class OneStep:
         )
 
 
-def next_of_all(paused: Iterable[PausedBefore]) -> PausedBefore:
-    """Return where agents side by side go on: the step that an invocation takes next.
+class AgentStops:
+    """The reasons why agents side by side have not ended."""
 
-    Questions to models come after lookups and tries, so that they are asked at the same time.
-    Landing comes last, in the order of the tasks.
-    """
-    each = tuple(paused)
-    waiting = {pause.step for pause in each}
-    step = next(step for step in AgentStep if step in waiting)
-    return PausedBefore(step, [action for pause in each for action in pause.actions])
+    def __init__(self) -> None:
+        self._failure: ModelUnavailable | None = None
+        self._parked: BatchUnderWay | None = None
+        self._paused: list[PausedBefore] = []
+
+    async def ended(self, agent: Awaitable[Result]) -> Result | None:
+        """Return the result of an agent; None if it has not ended."""
+        try:
+            return await agent
+        except ModelUnavailable as error:
+            # What the others have paid for is not thrown away.
+            self._failure = self._failure or error
+        except BatchUnderWay as error:
+            self._parked = self._parked or error
+        except PausedBefore as pause:
+            self._paused.append(pause)
+        return None
+
+    def land(self, *, lands: bool) -> bool:
+        """Return whether the next result may land: in the order of the tasks, and not in an
+        invocation for another step.
+        """
+        if lands and not (self._paused or self._parked):
+            return True
+        self._paused.append(PausedBefore(AgentStep.LANDING))
+        return False
+
+    def raise_reason(self) -> None:
+        """Raise the reason, if there is one. Steps that can be taken come before waiting for a
+        batch.
+
+        Questions to models come after lookups and tries, so that they are asked at the same time.
+        Landing comes last, in the order of the tasks.
+        """
+        if self._failure is not None:
+            raise self._failure
+        waiting = {pause.step for pause in self._paused}
+        if self._parked is not None and not waiting - {AgentStep.LANDING}:
+            raise self._parked
+        if waiting:
+            step = next(step for step in AgentStep if step in waiting)
+            raise PausedBefore(step, [each for pause in self._paused for each in pause.actions])

@@ -4,10 +4,10 @@ a wave are merged in order.
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AsyncExitStack, suppress
 
-from forge_bot.agent.agent_steps import AgentStep, OneStep, PausedBefore, StepChoice, next_of_all
+from forge_bot.agent.agent_steps import AgentStep, AgentStops, OneStep, PausedBefore, StepChoice
 from forge_bot.agent.assignment import Assignment, StopReason, WorkResult, prefix_of
 from forge_bot.agent.batched_questions import BatchLane
 from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult, Effect, ResultStatus
@@ -27,7 +27,7 @@ from forge_bot.agent.tools.tool_context import ToolContext
 from forge_bot.agent.tries import TryOutcome
 from forge_bot.engine import Exec, SpawnAgent
 from forge_bot.engine.phases import AnsweringPhase
-from forge_bot.errors import BatchUnderWay, ForgeError, ModelUnavailable
+from forge_bot.errors import ForgeError, ModelUnavailable
 from forge_bot.prompts.environment import Environment
 from forge_bot.prompts.material import Material, Prompt
 from forge_bot.runs.agent_reports import AgentReports, Landed
@@ -120,30 +120,17 @@ class Agents:
             if lane is not None:
                 # While a batch is handed in nothing else is committed.
                 await asyncio.wait(agents)
-            failure: ModelUnavailable | None = None
-            parked: BatchUnderWay | None = None
-            paused: list[PausedBefore] = []
+            lands = self.only is None or self.only.kind is AgentStep.LANDING
+            stops = AgentStops()
             for task, worktree, agent in zip(tasks, worktrees, agents, strict=True):
-                try:
-                    finished = await agent
-                except ModelUnavailable as error:
-                    # What the others have paid for is not thrown away.
-                    failure = failure or error
-                except BatchUnderWay as error:
-                    parked = parked or error
-                except PausedBefore as pause:
-                    paused.append(pause)
-                else:
-                    lands = self.only is None or self.only.kind is AgentStep.LANDING
-                    if paused or parked or not lands:
-                        paused.append(PausedBefore(AgentStep.LANDING))
-                        continue
+                finished = await stops.ended(agent)
+                if finished is not None and stops.land(lands=lands):
                     yield await asyncio.to_thread(
                         self.reports.landed, action, task, finished, worktree
                     )
             if lane is not None:
                 await asyncio.to_thread(self._keep)
-            _raise_why_stopped(failure, parked, paused)
+            stops.raise_reason()
 
     def look_ahead(self) -> None:
         """Look up what all prompts show, before the first one. An error is for that to raise."""
@@ -377,20 +364,6 @@ class Agents:
             self._unpriced = True
             self.tell(warn_of_price(notice.model))
         self.tell(Thinking(notice=notice, task=task))
-
-
-def _raise_why_stopped(
-    failure: ModelUnavailable | None, parked: BatchUnderWay | None, paused: Sequence[PausedBefore]
-) -> None:
-    """Raise the reason why agents have not ended, if there is one. Steps that can be taken come
-    before waiting for a batch.
-    """
-    if failure is not None:
-        raise failure
-    if parked is not None and not {each.step for each in paused} - {AgentStep.LANDING}:
-        raise parked
-    if paused:
-        raise next_of_all(paused)
 
 
 async def _ended(agents: "list[asyncio.Task[WorkResult]]") -> None:
