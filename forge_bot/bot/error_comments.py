@@ -7,6 +7,7 @@ from forge_bot import errors
 from forge_bot.bot.comments import failure_replies, thread_change_replies
 from forge_bot.bot.comments.reply import CommentReply
 from forge_bot.errors import ForgeError, PushRefusal
+from forge_bot.git.remotes import unreached
 from forge_bot.interaction.command_names import CommandNames
 from forge_bot.interaction.commit_links import Links
 from forge_bot.interaction.number_format import in_time
@@ -54,10 +55,16 @@ def reply_to_error(
         ) is not None:
             return reply
         case _:
-            reply = failure_replies.failed(error, links, commands)
-            return reply.replace(
-                headline=_without_places(reply.headline), detail=_without_places(reply.detail)
-            )
+            return _in_own_words(error, links, commands)
+
+
+def _in_own_words(error: ForgeError, links: Links, commands: CommandNames) -> CommentReply:
+    """The reply to any other error: git's words where its server failed, else the error's."""
+    if isinstance(error, errors.GitFailed) and (said := unreached(error.output)):
+        return failure_replies.git_down(commands, occasion=error.code.lower(), said=said)
+    reply = failure_replies.failed(error, links, commands)
+    headline, detail = _without_places(reply.headline), _without_places(reply.detail)
+    return reply.replace(headline=headline, detail=detail)
 
 
 def _without_places(text: str) -> str:

@@ -175,7 +175,11 @@ def _check_open(run: Run, thread: Thread) -> None:
     if pull is not None and pull.state is not PullState.OPEN:
         raise ReportRejected(
             say("bot.thread_commands.pull_request_is_over", state=pull.state.value),
-            hint=say("bot.thread_commands.reopen_it", prefix=thread.inputs.prefix),
+            hint=(
+                say("bot.thread_commands.begin_anew", prefix=thread.inputs.prefix)
+                if pull.state is PullState.MERGED
+                else say("bot.thread_commands.reopen_it", prefix=thread.inputs.prefix)
+            ),
         )
 
 

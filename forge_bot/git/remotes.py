@@ -2,6 +2,7 @@
 (git-bundle(1)).
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,6 +39,20 @@ _FETCHED = ("--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch
 _NOT_ATOMIC = "does not support --atomic"
 _REFUSED = lazy_regex(r"rejected\]\s+\S+ -> (?P<branch>\S+) \((?!atomic)")
 _REJECTED = lazy_regex(r"\[remote rejected\][^()]*\((?P<why>.+)\)")
+_UNREACHED = lazy_regex(
+    r"(?:RPC failed; )?HTTP (?:429|5\d\d)|The requested URL returned error: (?:429|5\d\d)"
+    r"|Could not resolve host|Failed to connect|Connection (?:refused|reset|timed out)"
+    r"|Operation timed out|remote end hung up|Empty reply from server",
+    re.IGNORECASE,
+)
+
+
+def unreached(output: str) -> str:
+    """Return git's words for a server that failed or could not be reached; empty for other
+    output.
+    """
+    found = _UNREACHED.search(output)
+    return found[0] if found is not None else ""
 
 
 def remote_url(folder: Path, name: str = ORIGIN) -> str | None:
@@ -95,10 +110,17 @@ def _push(folder: Path, branch: str, sources: Sequence[str], more: Sequence[str]
             hint=say("git.remotes.add_the_remote"),
         )
     options = ("--no-verify", "--no-follow-tags", "--no-signed", "--no-recurse-submodules", *more)
+    # A remote marked as mirror would push, and force, all that is there.
+    words = ("-c", f"remote.{ORIGIN}.mirror=false", "push", "--quiet", *options)
+    words = (*words, "--", ORIGIN, *sources)
     try:
-        # A remote marked as mirror would push, and force, all that is there.
-        words = ("-c", f"remote.{ORIGIN}.mirror=false", "push", "--quiet", *options)
-        git(folder, *words, "--", ORIGIN, *sources, seconds=LONG)
+        try:
+            git(folder, *words, seconds=LONG)
+        except GitFailed as error:
+            # What was pushed after all, the remote has already.
+            if not unreached(error.output):
+                raise
+            git(folder, *words, seconds=LONG)
     except GitFailed as error:
         raise _refused(error, branch) from None
 

@@ -139,6 +139,9 @@ def every_reply() -> list[CommentReply]:
             what="the comment with the question",
             said="Validation Failed: body is too long",
         ),
+        failure_replies.git_down(
+            COMMANDS, occasion="git-006", said="The requested URL returned error: 502"
+        ),
         failure_replies.github_limited(COMMANDS, seconds=3000),
         failure_replies.branch_protected(
             LINKS,

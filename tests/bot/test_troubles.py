@@ -12,7 +12,7 @@ from forge_bot.bot.error_comments import reply_to_error
 from forge_bot.bot.worker_messages import WorkerStopped, as_error
 from forge_bot.interaction.command_names import CommandNames
 from forge_bot.interaction.commit_links import Links
-from tests.bot.stage import Stage, heard
+from tests.bot.stage import Job, Stage, heard
 from tests.bot.truth import agree, agree_without_comment
 
 COMMENT = r"POST .*/issues/\d+/comments$"
@@ -155,6 +155,38 @@ def test_a_renamed_repository_is_found_under_its_new_name(waiting: Stage) -> Non
     job = waiting.delivered(comment, then=lambda: waiting.hub.rename(waiting.repo, "renamed"))
     assert job.code == 0, job.log
     assert waiting.state["currentPhaseStatus"] == "completed"
+
+
+@pytest.mark.promise("bot-git-down")
+def test_a_server_for_git_that_fails_is_told_in_its_words_and_the_next_one_goes_on(
+    waiting: Stage,
+) -> None:
+    comment = waiting.comment("/approve")
+    waiting.hub.faults.status(r"GET .*/info/refs", 503, times=9)
+    job = waiting.delivered(comment)
+    said = agree_on(waiting, job, "git-006")
+    assert "`The requested URL returned error: 503`" in said
+    assert "git clone" not in said
+    waiting.hub.faults.waiting.clear()
+    finishes(waiting)
+
+
+def agree_on(stage: Stage, job: Job, occasion: str) -> str:
+    """The one comment for a failure before the run could be opened, after summary and exit code
+    were seen to say the same.
+    """
+    (said,) = stage.said(f"reply occasion={occasion}")
+    assert (job.code, job.outcome) == (1, "failed"), job.log
+    assert said.splitlines()[0] in job.summary
+    return said
+
+
+@pytest.mark.parametrize("done", [True, False])
+def test_a_push_whose_answer_is_lost_is_sent_again(waiting: Stage, *, done: bool) -> None:
+    waiting.hub.faults.status(r"POST .*/git-receive-pack", 502)
+    waiting.hub.faults.waiting[-1].after = done
+    job = heard(waiting.say("/approve"))
+    assert (job.code, job.outcome) == (0, "done"), job.log
 
 
 # -- jobs that stop in the middle

@@ -129,6 +129,18 @@ def model_down(commands: CommandNames, *, provider: str, said: str) -> CommentRe
     )
 
 
+def git_down(commands: CommandNames, *, occasion: str, said: str) -> CommentReply:
+    """The server of the repository failed, or could not be reached, while git spoke to it."""
+    return failure_of(
+        "failures.git_down",
+        occasion,
+        tone="warning",
+        said=escape.code(said),
+        safe=_safe(commands),
+        again=_once_more(commands, "failures.say_it_in_some_minutes"),
+    )
+
+
 # -- GitHub refuses
 # --------------------------------------------------------------------------------------------------
 

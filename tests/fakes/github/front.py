@@ -52,13 +52,16 @@ def handle(
         )
         return None
     if match := _GIT.fullmatch(path):
-        return _git(
+        if fault and fault.reply and not fault.after:
+            return fault.reply
+        reply = _git(
             hub,
             match[1],
             match[2],
             GitRequest(method, match[3], query, body, headers),
             headers.get("authorization", ""),
         )
+        return fault.reply if fault and fault.reply else reply
     with hub.lock:
         if match := _LOG.fullmatch(path):
             return _stored_log(hub, int(match[1]), int(match[2]), headers)
