@@ -62,7 +62,7 @@ def words(text: str) -> list[str]:
 
 def one_line(text: str, limit: int = LINE_LIMIT) -> str:
     """Return the text on one line of at most `limit` characters, without invisible characters."""
-    line = " ".join(_VARIATION_SELECTOR.sub("", text).split())
+    line = " ".join((text if text.isascii() else _VARIATION_SELECTOR.sub("", text)).split())
     if not line.isprintable():
         line = " ".join(
             "".join(sign for sign in line if not unicodedata.category(sign).startswith("C")).split()
