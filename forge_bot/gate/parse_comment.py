@@ -137,15 +137,19 @@ class _Lines:
             return self._prefixed(word, rest)
         if self._bare and name.startswith("/") and (form := form_named(name[1:])) is not None:
             return form, word, rest
-        hint = self._near(word)
+        hint = self._near(word, rest.partition(" ")[0].casefold())
         return (hint, word[:LONGEST_SHOWN], rest) if hint else None
 
-    def _near(self, word: str) -> str:
-        """Return the command that a misspelt word probably means; empty for all that others may
-        mean something by.
+    def _near(self, word: str, following: str) -> str:
+        """Return the command that a misspelt word probably means, with the word that follows it;
+        empty for all that others may mean something by.
         """
         name = word.casefold()
         prefix = self._prefix.casefold()
+        if name == f"{prefix}-bot":
+            # The name of the program, which is not its prefix.
+            meant = f"{self._prefix} {following}" if following in NAMED else self._prefix
+            return say("gate.did_you_mean", meant=meant)
         if "/" in name[1:]:
             behind = name.removeprefix(f"{prefix}/")
             meant = f"{self._prefix} {behind}"
