@@ -7,18 +7,15 @@ it closes, every process ends. The answer is a Python literal on the descriptor 
 argument names. Other inherited descriptors are passed on to the command.
 
 A keeper starts for every command, so it imports only what loads quickly: `json`, `contextlib` and
-`signal` would take as long as the interpreter.
+`signal` would take as long as the interpreter, and `ctypes` half as long.
 """
 
 from __future__ import annotations
 
-import ctypes
 import errno
-import fcntl
 import marshal
 import os
 import select
-import struct
 import sys
 
 TYPE_CHECKING = False
@@ -88,14 +85,21 @@ def _content(path: str) -> bytes:
 # -- the command ---------------------------------------------------------------------------------
 
 
-def _libc() -> ctypes.CDLL:
-    return ctypes.CDLL(None, use_errno=True)
+def _prctl(option: int, value: int) -> None:
+    """Call prctl(2) where there is one, by what `ctypes` wraps."""
+    import _ctypes
+
+    with _Suppressed(OSError):
+        # The stubs do not know that None is the program itself.
+        program = _ctypes.dlopen(None, 0)  # pyright: ignore[reportArgumentType]
+        function = _ctypes.dlsym(program, "prctl")
+        _ctypes.call_function(function, (option, value, 0, 0, 0))
 
 
 def _limit(limits: dict[str, int]) -> None:
-    import resource
-
     for name, value in limits.items():
+        import resource
+
         which = getattr(resource, f"RLIMIT_{name}")
         hard = resource.getrlimit(which)[1]
         held = value if hard == resource.RLIM_INFINITY else min(value, hard)
@@ -120,8 +124,7 @@ def _become(order: dict[str, Any], trouble: int, line: socket.socket | None) -> 
             signal.signal(ignored, signal.SIG_DFL)
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         _limit(order["limits"])
-        with _Suppressed(AttributeError):
-            _libc().prctl(_SET_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
+        _prctl(_SET_DEATH_SIGNAL, signal.SIGKILL)
         if walls := order.get("walls"):
             import keeper_walls
 
@@ -167,6 +170,9 @@ class _Listener:
 
     def refuse(self) -> None:
         """Refuse one call. No call is allowed, so later changes by the process do not matter."""
+        import fcntl
+        import struct
+
         notice = bytearray(_NOTICE_BYTES)
         try:
             fcntl.ioctl(self.descriptor, _NOTICE_RECEIVE, notice)
@@ -289,8 +295,7 @@ def main() -> None:
         order: dict[str, Any] = marshal.load(sys.stdin.buffer)  # noqa: S302
     except EOFError:
         return
-    with _Suppressed(AttributeError):
-        _libc().prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    _prctl(_SET_CHILD_SUBREAPER, 1)
     # Who stops a service or hangs up sends these to all of its processes. This one ends when the
     # one above it does, and says until then how the command ended.
     for each in _FOR_ALL:

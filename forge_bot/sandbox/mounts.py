@@ -5,16 +5,18 @@ Source of the options: bwrap(1) of bubblewrap 0.8 and later.
 
 import os
 import stat
+from operator import attrgetter
 from pathlib import Path
 
 from forge_bot.sandbox.read_only_places import Protected
-from forge_bot.sandbox.toolchains import ROOTS
+from forge_bot.sandbox.toolchains import ROOTS, is_within
 from forge_bot.sandbox.visible_files import VisibleFiles
 from forge_bot.sandbox.watch_process import SHARED_MEMORY
 
 # Places inside the box, not on this machine.
 TEMPORARY = "/tmp"  # noqa: S108
 _TEMPORARY_TOO = "/var/tmp"  # noqa: S108
+_PROC = "/proc"
 _RUN_BYTES = 2**24
 # Build tools read the number of processors from the first; NixOS keeps its programs behind the
 # second.
@@ -33,7 +35,7 @@ def mounts(seen: VisibleFiles, holes: Protected, shared_memory_bytes: int) -> li
             words += ["--symlink", str(root.readlink()), str(root)]
         elif root.exists():
             words += _bound("--ro-bind", root)
-    words += ["--proc", "/proc", *_kernel(), "--dev", "/dev"]
+    words += ["--proc", _PROC, *_kernel(), "--dev", "/dev"]
     words += [
         "--size",
         str(shared_memory_bytes),
@@ -62,15 +64,16 @@ def _kernel() -> list[str]:
     /proc/sys/kernel/core_pattern alone the kernel starts a program outside of every box.
     """
     words: list[str] = []
-    for place in sorted(Path("/proc").iterdir()) if os.geteuid() == 0 else ():
+    for place in sorted(os.scandir(_PROC), key=attrgetter("name")) if os.geteuid() == 0 else ():
+        # Most names are numbers of processes.
         if place.name.isdigit() or place.is_symlink():
             continue
         if place.is_dir():
-            words += _bound("--ro-bind", place)
+            words += ["--ro-bind", place.path, place.path]
         elif not place.stat().st_mode & stat.S_IROTH:
-            words += ["--ro-bind", os.devnull, str(place)]
+            words += ["--ro-bind", os.devnull, place.path]
         elif place.stat().st_mode & stat.S_IWUSR:
-            words += _bound("--ro-bind", place)
+            words += ["--ro-bind", place.path, place.path]
     return words
 
 
@@ -93,9 +96,7 @@ def _named(seen: VisibleFiles, holes: Protected) -> list[str]:
         inside_changeable = any(
             place.is_relative_to(folder) and place != folder for folder in changeable
         )
-        if inside_changeable or not any(
-            place.is_relative_to(root) for root in (*ROOTS, *changeable)
-        ):
+        if inside_changeable or not is_within(place, (*ROOTS, *changeable)):
             wanted.append((place, _bound("--ro-bind", place)))
     wanted += [(place, _shown("--ro-bind", place, seen)) for place in holes.locked]
     wanted += [(place, _nothing_at(_inside(place, seen))) for place in holes.covered]

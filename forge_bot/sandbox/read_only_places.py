@@ -29,12 +29,14 @@ def remove_new_files(worktree: Path, names: Sequence[str]) -> Generator[tuple[st
 
     An empty folder in their place, as for covered places, would mislead tools that expect a file.
     """
-    there = tuple(name for name in names if os.path.lexists(worktree / name))
+    # Plain text: hundreds of names are looked for, before and after each command.
+    there = tuple(name for name in names if os.path.lexists(f"{worktree}/{name}"))
     absent = {*names}.difference(there)
     try:
         yield there
     finally:
-        for place in (worktree / name for name in absent if os.path.lexists(worktree / name)):
+        new = [name for name in absent if os.path.lexists(f"{worktree}/{name}")]
+        for place in (worktree / name for name in new):
             if place.is_dir() and not place.is_symlink():
                 shutil.rmtree(place, ignore_errors=True)
             else:
