@@ -21,7 +21,7 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Generator
+from collections.abc import Collection, Generator, Iterable
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
@@ -34,35 +34,10 @@ ROOT = Path(__file__).parents[2]
 _MODULES = ("forge_bot", "forge_bot.bot.worker")
 _USERS = "users"
 """A pipe that every test process holds open for as long as it may ask."""
-_LOADED = (
-    "forge_bot.cli.app",
-    "forge_bot.bot.job",
-    "forge_bot.bot.worker",
-    "forge_bot.mcp_server.server",
-    "forge_bot.mcp_server.service",
-    "forge_bot.agent.models.open_model",
-    "forge_bot.agent.models.provider",
+_WITHOUT = ("temporal",)
+"""The rooms that nothing here needs: what they import is an extra."""
+_LIBRARIES = (
     # What some commands read only when they need it.
-    "forge_bot.cli.closing_lines",
-    "forge_bot.cli.demo",
-    "forge_bot.cli.discussion",
-    "forge_bot.cli.error_output",
-    "forge_bot.cli.job_commands",
-    "forge_bot.cli.resume",
-    "forge_bot.cli.session_setup",
-    "forge_bot.cli.start_run",
-    "forge_bot.cli.temporal_commands",
-    "forge_bot.engine.step_phases",
-    "forge_bot.mcp_server.run_server",
-    "forge_bot.project.graph.graph_documents",
-    "forge_bot.project.graph.kept_graph",
-    "forge_bot.project.graph.repo_map",
-    "forge_bot.project.graph.scaffold",
-    "forge_bot.project.graph.stacks.declared_stacks",
-    "forge_bot.prompts.hidden_html",
-    "forge_bot.runs.estimate_evidence",
-    "forge_bot.runs.repair",
-    "forge_bot.runs.steps.perform_step",
     "anyio._backends._asyncio",
     "concurrent.futures.thread",
     "filelock",
@@ -231,8 +206,7 @@ def main() -> None:
     leave_without_cleaning()
     gc.disable()
     listener, users, folder = socket.socket(fileno=int(sys.argv[1])), int(sys.argv[2]), sys.argv[3]
-    for name in _LOADED:
-        importlib.import_module(name)
+    load(_LIBRARIES, _WITHOUT)
     from forge_bot.github_api.request_runner import load_library
 
     load_library()
@@ -301,6 +275,18 @@ def _began(listener: socket.socket, children: dict[int, _Child]) -> bool:
     if order is not None:
         children[process] = _Child(order, connection, process)
     return False
+
+
+def load(libraries: Iterable[str], without: Collection[str]) -> None:
+    """Import libraries, and every module of forge-bot that is found, but those of some rooms and
+    those that run as they are imported.
+    """
+    for name in libraries:
+        importlib.import_module(name)
+    for file in sorted((ROOT / "forge_bot").rglob("*.py")):
+        parts = file.relative_to(ROOT).with_suffix("").parts
+        if parts[-1] != "__main__" and parts[1] not in without:
+            importlib.import_module(".".join(parts).removesuffix(".__init__"))
 
 
 def build_models() -> None:

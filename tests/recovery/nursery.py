@@ -17,23 +17,18 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from tests.fakes.warm_python import build_models, leave_without_cleaning, run_as_main
+from tests.fakes.warm_python import build_models, leave_without_cleaning, load, run_as_main
 
 ROOT = Path(__file__).parents[2]
-_LOADED = (
-    "forge_bot.cli.app",
-    "forge_bot.cli.start_run",
-    "forge_bot.cli.resume",
-    "forge_bot.cli.show_artifact",
-    "forge_bot.cli.show_runs",
-    "forge_bot.agent.models.open_model",
-    "forge_bot.agent.models.provider",
+_LIBRARIES = (
     "pydantic_ai.models.openai",
     "pydantic_ai.providers.openai",
     # What some commands read only when they need it.
     "filelock",
     "rank_bm25",
 )
+_WITHOUT = ("bot", "mcp_server", "temporal")
+"""The rooms that no command here needs."""
 
 
 class Nursery:
@@ -119,8 +114,7 @@ def _become(order: dict[str, Any]) -> None:
 def main() -> None:
     """Serve orders until stdin ends."""
     leave_without_cleaning()
-    for name in _LOADED:
-        __import__(name)
+    load(_LIBRARIES, _WITHOUT)
     build_models()
     # Nothing of this is garbage: processes that look for some would copy it all.
     gc.freeze()
