@@ -71,8 +71,11 @@ ATTACKS = {
         "resource.prlimit(W, resource.RLIMIT_NOFILE); print('DONE')"
     ),
     "slow another process down": "os.setpriority(os.PRIO_PROCESS, W, 1); print('DONE')",
-    "slow every process of the user down": (
-        "os.setpriority(os.PRIO_USER, os.getuid(), 0); print('DONE')"
+    # Nobody has this number, so nobody becomes slow: an answer about processes comes from behind
+    # the walls.
+    "slow every process of a user down": (
+        "C.setpriority(os.PRIO_USER, 54_321, 19);"
+        " print('DONE' if ctypes.get_errno() == errno.ESRCH else '')"
     ),
     "let another process wait for the disk": (
         "print('DONE' if C.syscall(IOPRIO_SET, 1, W, 3 << 13) == 0 else '')"
@@ -147,7 +150,7 @@ for name, code in json.loads(sys.argv[1]).items():
 # Landlock has no word for permissions (docs/sandbox.md says so). In a network of its own a box may
 # send, since nobody is there; among its own processes it may slow all of them down.
 HARMLESS = {
-    BackendName.BUBBLEWRAP: {"send a UDP datagram", "slow every process of the user down"},
+    BackendName.BUBBLEWRAP: {"send a UDP datagram", "slow every process of a user down"},
     BackendName.LANDLOCK: {"change permissions of a workflow"},
 }
 
