@@ -102,9 +102,10 @@ def test_the_second_job_of_a_runner_compiles_nothing_and_a_newer_action_all_of_i
     "tools",
     [
         pytest.param("/proc/tools", id="read-only"),
-        pytest.param("", marks=pytest.mark.thorough, id="none"),
+        pytest.param("", id="none"),
     ],
 )
+@pytest.mark.thorough
 def test_without_a_tool_cache_that_can_be_written_what_the_first_processes_import_is_compiled_in_place(
     machine: Machine, tools: str
 ) -> None:

@@ -58,7 +58,7 @@ def test_two_tasks_that_the_design_lists_cost_nine_calls(sample: Sample) -> None
 
 @pytest.mark.parametrize(
     ("effort", "calls"),
-    [("S", 4), pytest.param("M", 6, marks=[pytest.mark.journey, pytest.mark.first_line])],
+    [("S", 4), pytest.param("M", 6, marks=pytest.mark.journey)],
 )
 def test_a_run_of_one_task_pays_a_model_only_for_what_nobody_knows(
     sample: Sample, effort: str, calls: int

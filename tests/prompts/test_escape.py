@@ -11,6 +11,7 @@ from forge_bot.prompts.active_markdown import active_markup
 from forge_bot.prompts.characters import is_suspect
 from tests.bot.reading import acts, elements, shown
 from tests.fakes.examples import at_most
+from tests.fakes.sampled import sampled
 
 PIECES = (
     *(
@@ -294,7 +295,7 @@ def test_the_longest_title_is_read_in_a_moment() -> None:
     assert time.process_time() - began < 5
 
 
-@pytest.mark.parametrize("unit", ["[", "\\", "![", "[a](", "<\\", "\\<", "a\\"])
+@pytest.mark.parametrize("unit", sampled(["[", "\\", "![", "[a](", "<\\", "\\<", "a\\"], 7))
 def test_the_longest_document_of_one_sign_is_read_in_a_moment(unit: str) -> None:
     began = time.process_time()
     shown = escape.document(f"Begins.\n\n{unit * (200_000 // len(unit))}\n\nEnds.")

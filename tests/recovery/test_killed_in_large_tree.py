@@ -5,7 +5,6 @@ at once, a run that is killed ends as if nothing had happened.
 import pytest
 
 from forge_bot.git.own_files import FILLING
-from tests.fakes.sampled import sampled_rows
 from tests.recovery.conftest import Told
 from tests.recovery.trials import KINDS, Boundary, Kind, spread, survives
 
@@ -20,21 +19,17 @@ _NOTED, _FILLED, _KNOWN = 1, 2, 3
 of them are there, and git knows their times."""
 
 
-@pytest.mark.first_line
 @pytest.mark.parametrize(
     ("part", "boundary"),
-    sampled_rows(
-        [
-            (0, Boundary("power", _FILLED, FILLING)),
-            (0, Boundary("file", _NOTED, FILLING)),
-            (0, Boundary("power", _NOTED, FILLING)),
-            (0, Boundary("power", _KNOWN, FILLING)),
-            (0, Boundary("power", 1, _INSTALLED)),
-            (0, Boundary("power", 20)),
-            (1, Boundary("git before", 9)),
-        ],
-        7,
-    ),
+    [
+        (0, Boundary("power", _FILLED, FILLING)),
+        (0, Boundary("file", _NOTED, FILLING)),
+        (0, Boundary("power", _NOTED, FILLING)),
+        (0, Boundary("power", _KNOWN, FILLING)),
+        (0, Boundary("power", 1, _INSTALLED)),
+        (0, Boundary("power", 20)),
+        (1, Boundary("git before", 9)),
+    ],
 )
 def test_a_run_in_a_large_tree_that_is_killed_ends_the_same(
     large: Told, part: int, boundary: Boundary
