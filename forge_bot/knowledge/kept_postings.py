@@ -100,7 +100,7 @@ class Postings:
         for key, count in counted.items():
             numbers, counts = known.get(key) or self.held(key)
             numbers.append(number)
-            counts.append(count if count < _MOST_COUNTED else _MOST_COUNTED)
+            counts.append(min(count, _MOST_COUNTED))
         self._changed.update(counted)
 
     def add(self, key: str, number: int) -> None:
