@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from typing import NamedTuple
 
-from forge_bot.knowledge.code_blocks import CodeBlock, code_blocks
+from forge_bot.knowledge.code_blocks import CodeBlock, code_blocks, is_long
 from forge_bot.knowledge.line_spans import Span, merged, not_in, size_of, written
 from forge_bot.knowledge.wanted_places import WantedPlaces, beginning_of, places_by_worth
 from forge_bot.lazy_regex import lazy_regex
@@ -121,12 +121,25 @@ def _gaps(chosen: Sequence[Span], without: Sequence[Span], top: int) -> Iterator
 
 
 def _without_stubs(lines: Sequence[str], blocks: Sequence[CodeBlock]) -> tuple[CodeBlock, ...]:
-    """Return the definitions without mere declarations of one of the same name (overloads)."""
+    """Return the definitions without mere declarations of one of the same name (overloads). Those
+    right above a definition are a part of it, as its type is, if that does not make it long.
+    """
     stubs = {
         block for block in blocks if lines[block.last - 1].rstrip().endswith((" ...", "\t..."))
     }
     real = {block.name for block in blocks if block not in stubs}
-    return tuple(block for block in blocks if block not in stubs or block.name not in real)
+    found: list[CodeBlock] = []
+    first = 0
+    for block, after in zip_longest(blocks, blocks[1:]):
+        first = first or block.first
+        declared = after is not None and (block.name, block.depth) == (after.name, after.depth)
+        if block in stubs and declared:
+            continue
+        whole = block._replace(first=first)
+        if block not in stubs or block.name not in real:
+            found.append(block if is_long(whole) and not is_long(block) else whole)
+        first = 0
+    return tuple(found)
 
 
 def special_methods(text: str, about: Sequence[str]) -> tuple[str, ...]:

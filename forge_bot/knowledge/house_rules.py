@@ -234,8 +234,9 @@ def newest_entries(path: str, text: str, room: int, of_each: int = 0) -> HouseRu
     if not text.strip():
         return None
     newest = [*_until_next_release(lines, _without_title(lines, [*_sections(lines)]))]
-    beginnings = ([*_beginnings(lines, newest, most)] for most in range(of_each, 0, -1))
-    fitting = (spans for spans in beginnings if _length_of(lines, spans) <= room)
+    beginnings = [[*_beginnings(lines, newest, most)] for most in range(of_each, 0, -1)]
+    with_ends = [[*_with_ends(lines, newest, spans)] for spans in beginnings]
+    fitting = (spans for spans in with_ends + beginnings if _length_of(lines, spans) <= room)
     shown = next(fitting, None) or [*_as_many_lines(lines, newest, room)]
     part = NEWEST if shown == newest else PARTS_OF_NEWEST
     whole = shown == [(0, len(lines))]
@@ -249,16 +250,41 @@ def _beginnings(lines: Sequence[str], sections: Sequence[Span], most: int) -> It
         yield first, min(last, entry + most)
 
 
+def _with_ends(
+    lines: Sequence[str], sections: Sequence[Span], beginnings: Sequence[Span]
+) -> Iterator[Span]:
+    """Yield the beginning of each section, and its end."""
+    for (_, last), (first, end) in zip(sections, beginnings, strict=True):
+        yield from _parts(lines, first, end, last)
+
+
+def _parts(lines: Sequence[str], first: int, end: int, last: int) -> Iterator[Span]:
+    """Yield a section up to a line, and its end."""
+    yield first, end
+    yield from _end_of(lines, end, last)
+
+
+def _end_of(lines: Sequence[str], first: int, last: int) -> Iterator[Span]:
+    """Yield the last entry of a section, or the end of a long one: where many projects add theirs.
+    Nothing of it is before the first line that is given.
+    """
+    end = next((at for at in range(last, first, -1) if lines[at - 1].strip()), first)
+    entry = next((at for at in range(end - 1, first, -1) if _ENTRY.match(lines[at])), first)
+    if end > first:
+        yield max(entry, end - _LINES_OF_ENTRIES), end
+
+
 def _as_many_lines(lines: Sequence[str], sections: Sequence[Span], room: int) -> Iterator[Span]:
     """Yield the sections from the first on, until they take the room."""
     shown: list[Span] = []
     for first, last in sections:
         end = last
-        while end > first and _length_of(lines, [*shown, (first, end)]) > room:
+        while end > first and _length_of(lines, [*shown, *_parts(lines, first, end, last)]) > room:
             end -= 1
         if end > first:
-            shown.append((first, end))
-            yield first, end
+            parts = [*_parts(lines, first, end, last)]
+            shown += parts
+            yield from parts
 
 
 def _length_of(lines: Sequence[str], spans: Sequence[Span]) -> int:

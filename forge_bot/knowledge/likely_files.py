@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import zip_longest
 from posixpath import basename, splitext
 
 from forge_bot.knowledge.code_blocks import (
@@ -57,8 +58,9 @@ class LikelyFiles:
         )
         self._places: dict[str, list[tuple[str, CodeBlock]]] = {}
         for path, found in blocks.items():
-            for block in found:
-                self._places.setdefault(block.name, []).append((path, block))
+            for block, after in zip_longest(found, found[1:]):
+                if after is None or not _is_overload(path, block, after):
+                    self._places.setdefault(block.name, []).append((path, block))
         self.links = file_links(texts)
 
     def definitions(self, name: str) -> list[tuple[str, int]]:
@@ -111,6 +113,12 @@ class LikelyFiles:
                     scores[path] = scores.get(path, 0.0) + _TOGETHER * times / most
         ranked = sorted(scores, key=lambda path: (-round(scores[path], 6), path))
         return tuple(ranked[:limit])
+
+
+def _is_overload(path: str, block: CodeBlock, after: CodeBlock) -> bool:
+    """Return whether a definition of Python is only one form of the next, which has its name."""
+    same = (block.name, block.depth) == (after.name, after.depth)
+    return same and path.endswith((".py", ".pyi"))
 
 
 def file_links(texts: Mapping[str, str]) -> dict[str, tuple[str, ...]]:

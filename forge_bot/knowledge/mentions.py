@@ -33,6 +33,7 @@ _HEADING = lazy_regex(r"^(#{1,6})\s+(.*)$")
 _FENCE = lazy_regex(r"^\s*(```+|~~~+)")
 _TICKED = lazy_regex(r"`([^`\n]{1,200})`")
 _LEADS = lazy_regex(r"^\s*[-*+]\s+(?:\[[ xX]\]\s+)?\**`([^`\n]{1,200})`")
+_BULLET = lazy_regex(r"\s*[-*+]\s+")
 _LINES_AFTER = lazy_regex(
     r"^[^\n`]{0,60}?\(?\blines?\s+(\d{1,7})(?:\s*(?:-|–|to|and)\s*(\d{1,7}))?", re.IGNORECASE
 )
@@ -244,9 +245,14 @@ def _places(line: str) -> Iterator[tuple[str, int, int]]:
     untouched = _TICKED.sub(" ", _PYTHON_FRAME.sub(" ", line))
     for path, number in _FRAME.findall(untouched):
         yield path, int(number), int(number)
-    for path, number in _BARE_PATH.findall(untouched):
+    for match in _BARE_PATH.finditer(untouched):
+        path, number = match.groups()
         if "/" in path and _is_file(path) and "//" not in line[: line.find(path)][-3:]:
             yield path, int(number or 0), int(number or 0)
+            if _BULLET.fullmatch(untouched[: match.start()]):
+                told = _BARE_PATH.split(untouched[match.end() :], maxsplit=1)[0]
+                for first, last in _NUMBERS.findall(told):
+                    yield path, int(first), int(last or first)
 
 
 def _told_of_it(rest: str) -> str:

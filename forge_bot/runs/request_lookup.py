@@ -53,7 +53,7 @@ _FEW_FILES = 40
 _SMALL_FILE = 2_000
 """Bytes of a file that is shown of a repository with few files: to look it up would cost a call."""
 
-_FORM = 11
+_FORM = 13
 """The number of the way in which a request is looked up. It grows when that changes."""
 
 _RANKED_WHOLE = 1_500
@@ -128,7 +128,9 @@ class RequestLookup(NamedTuple):
             some = f"; search for the rest of {', '.join(cut)}" if cut else ""
             yield (
                 f"{'Other' if cut else 'All other'} lines that hold these names, but for changelogs"
-                f"{some}{':' if told else '.'}"
+                f"{some}:"
+                if told
+                else f"Too many lines to be shown hold these names; search for {', '.join(cut)}."
             )
             yield from (f"- {path}:{line}: {text}" for path, line, text in told)
 
@@ -297,11 +299,15 @@ def places_defined(
 ) -> dict[str, list[tuple[str, int]]]:
     """Return the places where names are defined. A name with many definitions is left out, because
     it does not identify a place. If these are many only by those in tests, as of a method that
-    an interface asks for, the others count.
+    an interface asks for, the others count. A name of Python's library, such as `pathlib.Path`, is
+    defined only by a module of that name.
     """
     found: dict[str, list[tuple[str, int]]] = {}
     for name in names if ranked else ():
         hits = ranked.definitions(name) if ranked else []
+        if as_searched(name) != last_part(name):
+            module = name.partition(".")[0]
+            hits = [hit for hit in hits if module in PurePosixPath(hit[0]).with_suffix("").parts]
         if len(hits) > _PLACES_OF_A_NAME:
             hits = [hit for hit in hits if not belongs_to_tests(hit[0])]
         if len(hits) <= _PLACES_OF_A_NAME:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from forge_bot.knowledge.house_rules import HouseRule, house_rules
+from forge_bot.knowledge.house_rules import HouseRule, house_rules, newest_entries
 from forge_bot.project.file_list import Listing
 
 TOWNCRIER = '[tool.towncrier]\ndirectory = "changelog"\n'
@@ -198,6 +198,19 @@ def test_of_a_changelog_with_long_entries_no_section_is_left_out() -> None:
     found = rules({"CHANGELOG.md": text})["CHANGELOG.md"]
     assert all(f"### {kind}\n\n- Entry 0" in found.text for kind in kinds)
     assert len(found.text) <= 1_500
+
+
+def test_the_last_entry_of_a_long_section_is_shown_since_a_new_one_may_come_behind_it() -> None:
+    entries = "".join(f"-   Change {n},\n    which is done. :pr:`{n}`\n" for n in range(200))
+    text = f"# Changes\n\n## 2.0\n\nUnreleased\n\n{entries}\n## 1.0\n\n- The first.\n"
+    found = rules({"CHANGES.md": text})["CHANGES.md"].text
+    assert "-   Change 0,\n" in found
+    assert found.rstrip().partition("-   Change 199,\n")[2].startswith("    which is done.")
+    assert "The first" not in found
+    shown = newest_entries("CHANGES.md", text, 3_500)
+    assert shown is not None
+    assert "-   Change 199,\n    which is done. :pr:`199`\n" in shown.text
+    assert len(shown.text) <= 3_500
 
 
 def test_what_a_template_hides_in_comments_is_not_shown() -> None:

@@ -300,8 +300,13 @@ def test_of_a_long_named_function_the_part_with_most_words_of_the_task_is_shown(
     ("said", "lines"),
     [
         ("- `a/b.py`: `f` (34) and `g` (51-60) do it", ((34, 34), (51, 60))),
+        (
+            "- a/b.py: `f` (34), line 40, set at 45; `g` (51-60)",
+            ((34, 34), (40, 40), (45, 45), (51, 60)),
+        ),
         ("- `a/b.py:12`: asked at 15 (once), 20 (twice)", ((12, 12), (15, 15), (20, 20))),
         ("- `a/b.py`: 21 and 45 say the same", ((21, 21), (45, 45))),
+        ("It is in a/b.py since (2024) and so at 30.", ()),
         ("- `a/b.py` (R-1, R-2): since 2024, 15 tests, 40 %, #123", ()),
     ],
 )
@@ -458,6 +463,23 @@ def test_overloads_of_what_is_named_are_left_out() -> None:
     assert "return write(path)" in shown
     assert "@overload" not in shown
     assert "def save(path: str) -> str: ..." in _shown(f"{overload}{_FILLER}", "save")
+
+
+def test_overloads_right_above_what_is_named_are_shown_with_it() -> None:
+    overload = "@overload\ndef save(path: str) -> str: ...\n\n\n"
+    real = "def save(path):\n    return str(path)\n\n\n"
+    assert f"{overload}{overload}{real}".rstrip() in _shown(
+        f"{_FILLER}{overload}{overload}{real}{_FILLER}", "save"
+    )
+    long = real.replace("    return", "    path = path.strip()\n" * 38 + "    return")
+    assert "@overload" not in _shown(f"{_FILLER}{overload * 2}{long}{_FILLER}", "save")
+
+
+def test_forms_of_one_function_are_one_definition() -> None:
+    overload = "@overload\ndef save(path: str) -> str: ...\n\n\n"
+    text = f"{overload * 4}def save(path):\n    return str(path)\n"
+    files = LikelyFiles({"app/save.py": text, "app/other.py": "def save():\n    pass\n"})
+    assert files.definitions("save") == [("app/save.py", 17), ("app/other.py", 1)]
 
 
 def test_what_calls_a_named_definition_and_what_it_calls_are_shown_with_it() -> None:

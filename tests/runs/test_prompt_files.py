@@ -124,6 +124,27 @@ def test_a_method_of_the_same_name_elsewhere_is_told_and_its_file_is_not_shown(
     assert {"a_example/todos.py", "mux.py"} <= {*files(alone)}
 
 
+def test_a_name_of_the_standard_library_is_not_taken_for_one_of_the_repository(
+    tmp_path: Path,
+) -> None:
+    own = "class Path:\n    pass\n"
+    here = repository(tmp_path, {"app/kinds.py": own, "app/types.py": own})
+    shown = PromptFiles(here, here.commit_id("main"), "`pathlib.Path` for an editor").looked_up()
+    assert "is defined at" not in told(shown)
+    shown = PromptFiles(here, here.commit_id("main"), "`types.Path` for an editor").looked_up()
+    assert "`types.Path` is defined at app/types.py:1\n" in told(shown)
+
+
+def test_where_too_many_lines_hold_a_name_the_search_is_advised(tmp_path: Path) -> None:
+    many = {f"lib/part{n}.py": f"show_{n} = Pager().show({n})\n" for n in range(90)}
+    here = repository(tmp_path, {"app/pager.py": CORE, **many})
+    shown = PromptFiles(here, here.commit_id("main"), "`Pager` fails").looked_up()
+    advice = (
+        "Too many lines to be shown hold these names; search for `Pager` (91 lines in 91 files)."
+    )
+    assert advice in told(shown)
+
+
 def test_a_file_that_only_hands_a_name_on_is_not_shown_for_it(tmp_path: Path) -> None:
     filler = "".join(f"def helper_{n}(value):\n    return value\n\n\n" for n in range(60))
     exports = f"from app.pager import Pager\n\n\n{filler}\n__all__ = [\n    'Pager',\n]\n"
