@@ -70,17 +70,9 @@ def agent_worked(
     implementing = run.pipeline.implements(action.phase)
     in_code = changed if implementing and (named or len(tasks) == 1) else None
     there = _worked_on(run, dispatch, names, in_code, named=named)
-    if not there:
-        missing = ", ".join(f"{run.workspace.relative}/{name}" for name in names.values())
-        if not said.action_id and said.complete:
-            return None
-        raise NothingVisible(
-            say(
-                "client.client_agent_reports.document_is_unchanged",
-                action_id=action.action_id,
-                missing=missing,
-            )
-        )
+    if not there and not named and said.complete:
+        return None
+    _require_any(run, action, there, names)
     check_bounds(run, changed, implementing=implementing)
     texts = {task: _fit(run, action, dispatch, names[task]) for task in there}
     shares = _shared_out(run, there, changed, texts) if implementing else {}
@@ -99,6 +91,24 @@ def agent_worked(
     missing = [task for task in tasks if task not in there]
     stray = () if implementing else tuple(changed)
     return _told(run, action, reports, (*_left(missing, names), *_stray(stray)))
+
+
+def _require_any(
+    run: Run,
+    action: SpawnAgent,
+    there: Sequence[TaskId | None],
+    names: dict[TaskId | None, str],
+) -> None:
+    """Raise NothingVisible where no task was worked on."""
+    if not there:
+        missing = ", ".join(f"{run.workspace.relative}/{name}" for name in names.values())
+        raise NothingVisible(
+            say(
+                "client.client_agent_reports.document_is_unchanged",
+                action_id=action.action_id,
+                missing=missing,
+            )
+        )
 
 
 def _left(tasks: Iterable[TaskId | None], names: dict[TaskId | None, str]) -> Iterator[str]:

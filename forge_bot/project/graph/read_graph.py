@@ -18,7 +18,7 @@ from forge_bot.git import Repository
 from forge_bot.project.file_list import Listing
 from forge_bot.project.graph.classify import entry_points, kind_of
 from forge_bot.project.graph.config_problems import config_problem
-from forge_bot.project.graph.file_facts import FileFacts
+from forge_bot.project.graph.file_facts import FileFacts, ImportLine
 from forge_bot.project.graph.graph_cache import GraphCache
 from forge_bot.project.graph.kept_graph import PROBLEM, TESTS, commands_from, kept_form, node_from
 from forge_bot.project.graph.node_types import NodeKind
@@ -36,7 +36,7 @@ from forge_bot.project.graph.stacks.all_stacks import BUILT_IN, StackTable
 from forge_bot.project.graph.stacks.declared_stacks import FOLDER as OWN_STACKS
 from forge_bot.project.graph.stacks.declared_stacks import declared_stacks
 from forge_bot.project.graph.stacks.shell_paths import command_files
-from forge_bot.project.graph.stacks.stack import Resolve, Stack
+from forge_bot.project.graph.stacks.stack import Resolution, Resolve, Stack
 from forge_bot.project.graph.tested_files import with_tests
 from forge_bot.project.toolchains import find_commands
 from forge_bot.text_format import several
@@ -290,25 +290,31 @@ def _digest(text: str) -> str:
     return hashlib.sha256(text.encode(errors="surrogateescape")).hexdigest()[:32]
 
 
+def _resolve_nothing(_path: str, _line: ImportLine) -> tuple[Resolution, ...]:
+    return ()
+
+
 def _maker(listing: Listing, stacks: StackTable) -> Callable[[str, FileFacts], FileNode]:
     """Return the function that makes a node of a file's facts."""
     entries = entry_points(listing)
 
     @cache
-    def resolver(stack: Stack) -> Resolve | None:
-        return stack.resolver(listing) if stack.resolver is not None else None
+    def resolver(stack: Stack | None) -> Resolve:
+        if stack is None or stack.resolver is None:
+            return _resolve_nothing
+        return stack.resolver(listing)
 
     def make(path: str, facts: FileFacts) -> FileNode:
         stack = stacks.stack_for(path)
         kind = kind_of(path, entries, code=stack in stacks.own)
         if kind is NodeKind.MODULE and "main" in facts.marks:
             kind = NodeKind.ENTRY
-        resolve = resolver(stack) if stack is not None else None
+        resolve = resolver(stack)
         imports: dict[str, int] = {}
         outside: dict[str, int] = {}
         missing: dict[str, int] = {}
-        for line in facts.imports if resolve is not None else ():
-            for found in resolve(path, line) if resolve is not None else ():
+        for line in facts.imports:
+            for found in resolve(path, line):
                 for target in found.paths:
                     if target != path:
                         imports.setdefault(target, line.line)
@@ -318,8 +324,8 @@ def _maker(listing: Listing, stacks: StackTable) -> Callable[[str, FileFacts], F
                     missing.setdefault(found.missing, line.line)
         writes = {
             target: line.line
-            for line in reversed(facts.writes if resolve is not None else ())
-            for found in (resolve(path, line) if resolve is not None else ())
+            for line in reversed(facts.writes)
+            for found in resolve(path, line)
             for target in found.paths
         }
         return FileNode(
