@@ -4,7 +4,7 @@ that matter for a change of code.
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from posixpath import basename
 
@@ -35,6 +35,7 @@ _KINDS = (
 _CHANGELOGS = names("changelog changes history news releases release_notes versions whatsnew")
 _FRAGMENTS = ("newsfragments", "changelog.d", "changelog_entries", "news", "changes", ".changeset")
 _FRAGMENT = lazy_regex(r"\.(?:md|rst|txt|ya?ml)$", re.IGNORECASE)
+_SETTINGS = ("towncrier.toml", "pyproject.toml")
 _MOST_CHANGELOG = 1_000
 _WHOLE_CHANGELOG = 2_000
 """Characters of newest entries that are shown whole: an implementer needs them whole anyway."""
@@ -339,6 +340,9 @@ def _fragments(listing: Listing) -> HouseRule | None:
     named = [path for path in inside if _FRAGMENT.search(path) and not _is_about(path)]
     about = next((path for path in inside if _is_about(path)), None)
     says = [f"Each change adds a file to {folder}/, which becomes part of the changelog."]
+    if any(table(_tools(listing, settings), "towncrier") for settings in _SETTINGS):
+        # Source: https://towncrier.readthedocs.io/en/stable/tutorial.html#creating-news-fragments
+        says.append("The name of one without a number begins with “+”, such as +lists.bugfix.md.")
     if named:
         says.append(f"Some that are there: {', '.join(named[-_EXAMPLES:])}.")
         if kinds := _kinds(listing, named[-_MOST_COUNTED:]):
@@ -369,8 +373,8 @@ def _is_about(path: str) -> bool:
 
 def _fragment_folder(listing: Listing) -> str:
     """Return the folder of news fragments: as a tool's settings say, or by its usual name."""
-    for settings in ("towncrier.toml", "pyproject.toml"):
-        tools = table(toml(listing.text(settings)), "tool")
+    for settings in _SETTINGS:
+        tools = _tools(listing, settings)
         if towncrier := table(tools, "towncrier"):
             package = string(towncrier.get("package"))
             usual = next(
@@ -389,6 +393,10 @@ def _fragment_folder(listing: Listing) -> str:
     if listing.has_folder("releasenotes/notes"):
         return "releasenotes/notes"
     return next((name for name in _FRAGMENTS if _holds_fragments(listing, name)), "")
+
+
+def _tools(listing: Listing, settings: str) -> Mapping[str, object]:
+    return table(toml(listing.text(settings)), "tool")
 
 
 def _holds_fragments(listing: Listing, folder: str) -> bool:

@@ -113,6 +113,14 @@ def test_what_linters_read_is_shown_without_the_rest_of_its_file() -> None:
     assert cut.part
 
 
+def test_towncriers_name_for_a_change_without_a_number_is_told_where_it_is_used() -> None:
+    settings = {"pyproject.toml": '[tool.towncrier]\ndirectory = "changelog.d"\n'}
+    told = "The name of one without a number begins with “+”, such as +lists.bugfix.md."
+    fragments = {"changelog.d/12.bugfix.md": "Mended.\n"}
+    assert told in rules({**settings, **fragments})["changelog.d/"].text
+    assert told not in rules(fragments)["changelog.d/"].text
+
+
 def test_an_example_of_a_news_fragment_keeps_its_lines() -> None:
     fragment = "---\nfixes:\n  - |\n    It works.\n"
     found = rules({"releasenotes/notes/a-1.yaml": fragment})
