@@ -1,6 +1,7 @@
 """Parts of sentences: numbers with their nouns, money, cut texts, code; and tables of names."""
 
 import re
+import unicodedata
 from decimal import Decimal
 
 _CENT = Decimal("0.01")
@@ -56,3 +57,9 @@ def ticks_around(text: str, least: int = 1) -> str:
 def names(table: str) -> tuple[str, ...]:
     """Return the names in a table, which are parted by blanks and ends of lines."""
     return tuple(table.split())
+
+
+def right_to_left(text: str) -> bool:
+    """Return whether the first letter of a text belongs to a script such as Arabic or Hebrew."""
+    directions = (unicodedata.bidirectional(sign) for sign in text)
+    return next((each in {"R", "AL"} for each in directions if each in {"L", "R", "AL"}), False)

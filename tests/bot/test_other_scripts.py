@@ -2,6 +2,9 @@
 
 import pytest
 
+from forge_bot.bot.comments.checkpoint_comment import checkpoint
+from tests.bot import scene
+from tests.bot.reading import elements
 from tests.bot.stage import Stage, heard
 
 TITLES = {
@@ -29,3 +32,15 @@ def test_a_title_in_another_script_leads_to_one_question_and_one_notice(
     assert stage.said("reply occasion=comment-deleted") == []
     assert heard(stage.say("/approve")).outcome == "done"
     assert len(stage.said("tracking")) == 1
+
+
+@pytest.mark.parametrize("language", TITLES)
+def test_a_title_from_right_to_left_does_not_turn_the_line_below_it(language: str) -> None:
+    view = scene.design_waits()
+    view = view.replace(state=view.state.replace(title=TITLES[language]))
+    (title,) = [
+        "".join(each.itertext())
+        for each in elements(checkpoint(view), "p")
+        if TITLES[language] in "".join(each.itertext())
+    ]
+    assert ("effort M" in title) == (language != "Arabic")

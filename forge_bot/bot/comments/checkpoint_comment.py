@@ -21,7 +21,7 @@ from forge_bot.prompts import escape
 from forge_bot.runs.question import Question
 from forge_bot.runs.question_overview import LONGEST_LINE, MOST_FINDINGS, MOST_RISKS
 from forge_bot.sentences import listed, say
-from forge_bot.text_format import code_block
+from forge_bot.text_format import code_block, right_to_left
 from forge_bot.values import Finding, Severity
 
 _WEIGHTS = {Severity.CRITICAL: "🟥", Severity.MAJOR: "🟧", Severity.MINOR: "🟨"}
@@ -84,7 +84,8 @@ def _decision(view: RunView, question: Question, gate: OpenGate) -> str:
         lines.append(say("checkpoint.where_all_of_it_is", effort=view.state.effort, texts=texts))
     else:
         lines += [escape.line(each) for each in question.data.decision[1:2]]
-    return "  \n".join(lines)
+    # GitHub sets a whole paragraph from right to left where its first letter is written so.
+    return ("\n\n" if right_to_left(view.state.title) else "  \n").join(lines)
 
 
 def _reviewed(question: Question) -> str:
