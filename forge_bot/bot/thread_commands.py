@@ -72,7 +72,7 @@ def carry_out(
             case said.Ask():
                 questions.append(spoken)
             case said.Status() | said.Cost() | said.Help() | said.Start():
-                writer.say(_talk(spoken, run, writer, closed), spoken)
+                writer.say(_talk(spoken, run, thread, writer, closed), spoken)
             case said.Refresh():
                 _refreshed(run, spoken, thread, writer, around)
             case said.Update():
@@ -83,7 +83,7 @@ def carry_out(
                 writer.say(thread_change_replies.question_edited(writer.commands), spoken)
             case command:
                 # Pyright points here at a command that has neither a case nor a report.
-                _told(run, command, spoken, writer)
+                _told(run, command, spoken, thread, writer)
     _say_what_counts_no_more(run, thread, writer, around)
     return tuple(questions)
 
@@ -184,9 +184,13 @@ def _check_open(run: Run, thread: Thread) -> None:
 
 
 def _talk(
-    spoken: ThreadCommand, run: Run, writer: CommentWriter, closed: CommentReply | None
+    spoken: ThreadCommand,
+    run: Run,
+    thread: Thread,
+    writer: CommentWriter,
+    closed: CommentReply | None,
 ) -> CommentReply:
-    view = writer.view(run).replace(trouble=closed)
+    view = _view_with_pull(run, thread, writer).replace(trouble=closed)
     match spoken.command:
         case said.Status():
             return command_replies.asked_for_status(view)
@@ -200,8 +204,23 @@ def _talk(
             return command_replies.asked_for_help(view, writer.commands)
 
 
+def _view_with_pull(run: Run, thread: Thread, writer: CommentWriter) -> RunView:
+    """Return the run as comments show it; of one that is over also whether its pull request is
+    merged.
+    """
+    view, state = writer.view(run), run.state
+    if not (state.ended and state.pull_request):
+        return view
+    pull = thread.github.pull_request_for(state.pull_request_branch or state.branch)
+    return view if pull is None else view.replace(pull_state=pull.state)
+
+
 def _told(
-    run: Run, command: command_reports.Telling, spoken: ThreadCommand, writer: CommentWriter
+    run: Run,
+    command: command_reports.Telling,
+    spoken: ThreadCommand,
+    thread: Thread,
+    writer: CommentWriter,
 ) -> None:
     try:
         report = command_reports.report_of(command, spoken.utterance, run.pipeline, run.state)
@@ -210,7 +229,8 @@ def _told(
             return
         run.tell(report)
     except ForgeError as error:
-        writer.say(_refusal(error, command, writer.view(run), writer.commands), spoken)
+        view = _view_with_pull(run, thread, writer)
+        writer.say(_refusal(error, command, view, writer.commands), spoken)
         return
     budget = run.state.budget
     if isinstance(report, BudgetRaised) and budget.cap is None and budget.token_cap is None:

@@ -6,6 +6,7 @@ from forge_bot.engine.budget import Budget
 from forge_bot.engine.phases import GatePhase, PublishPhase, TaskReviewPhase, TasksPhase
 from forge_bot.engine.process_documents import UNNEEDED
 from forge_bot.engine.state import OpenGate, Reason
+from forge_bot.github_api.types import PullState
 from forge_bot.interaction.commit_links import short
 from forge_bot.interaction.number_format import money
 from forge_bot.prompts import escape
@@ -56,10 +57,13 @@ def _completed(view: RunView) -> CommentReply:
     caution = say("progress.completed.red_and_accepted") if red else ""
     if state.verification is not None and state.verification.requirements is not None:
         caution += "".join(f" {escape.line(each)}" for each in state.verification.requirements.said)
-    if state.pull_request:
-        detail = say(
-            "progress.completed.pull_request", pull_request=pull_request_link(view), caution=caution
-        )
+    link = pull_request_link(view)
+    if state.pull_request and view.pull_state is PullState.MERGED:
+        detail = say("progress.completed.merged", pull_request=link, caution=caution)
+    elif state.pull_request and view.pull_state is PullState.CLOSED:
+        detail = say("progress.completed.closed", pull_request=link, caution=caution)
+    elif state.pull_request:
+        detail = say("progress.completed.pull_request", pull_request=link, caution=caution)
     else:
         compare = view.compare(view.offered)
         detail = say(

@@ -3,6 +3,7 @@
 from pydantic import Field
 
 from forge_bot.bot.comments.reply import CommentReply
+from forge_bot.github_api.types import PullState
 from forge_bot.interaction.run_facts import RunFacts
 from forge_bot.prompts import escape
 from forge_bot.runs.question import Question
@@ -27,6 +28,9 @@ class RunView(RunFacts):
         default="", description="the sentences on what no model sees of the request"
     )
 
+    pull_state: PullState = Field(
+        default=PullState.OPEN, description="of the pull request, where somebody asked for it"
+    )
     target: str = Field(
         default="",
         description="the branch that the change goes to, where it is not the base branch",
