@@ -81,6 +81,7 @@ class Progress:
                 self._do(say("cli.progress.running", command=" ".join(notice.argv)))
             case CommandEnded():
                 self._ran(notice.result)
+                self._do(say("cli.progress.ran", command=" ".join(notice.result.argv)))
             case Message():
                 mark = "[yellow]![/]" if notice.kind == "warning" else "[dim]·[/]"
                 self.line(f"  {mark} {escape(notice.text)}")

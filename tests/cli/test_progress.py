@@ -5,9 +5,9 @@ from threading import Event
 
 from forge_bot.cli.console import Console
 from forge_bot.cli.progress import Progress
-from forge_bot.runs.notifications import CommandBegan, PhaseBegan
+from forge_bot.runs.notifications import CommandBegan, CommandEnded, PhaseBegan
 from forge_bot.runs.past_run_reader import MANY
-from forge_bot.values import CommandName, PhaseId
+from forge_bot.values import CommandName, CommandResult, PhaseId
 from tests.fakes.sample import Sample
 
 
@@ -43,6 +43,20 @@ def test_what_is_being_done_is_said_again_and_again_until_it_is_over() -> None:
     # The first of them may come before the command is told of.
     assert all("Implementation · " in line for line in lines), lines
     assert "Implementation · running make test" in lines[-1], lines
+
+
+def test_a_command_that_has_ended_is_not_called_running() -> None:
+    output = _Output(lines=4)
+    progress = _working(output, every=3600)
+    result = CommandResult(
+        name=CommandName.TEST, argv=("make", "test"), exit_code=0, duration_ms=1200
+    )
+    progress(CommandEnded(result=result))
+    progress.every = 0.01
+    progress.line("Something")
+    assert output.full.wait(timeout=30)
+    progress.stop()
+    assert "Implementation · reading what make test printed" in output.getvalue().splitlines()[-1]
 
 
 def test_nothing_is_said_where_something_was_printed_in_the_meantime() -> None:
