@@ -7,18 +7,14 @@ from typing import NamedTuple
 
 from forge_bot.artifacts.test_paths import belongs_to_tests
 from forge_bot.git import Repository
+from forge_bot.knowledge.changelogs import PARTS_OF_NEWEST, newest_entries, tells_of_changes
 from forge_bot.knowledge.code_blocks import defines
 from forge_bot.knowledge.excerpts import excerpt, special_methods
-from forge_bot.knowledge.house_rules import (
-    PARTS_OF_NEWEST,
-    HouseRule,
-    house_rules,
-    newest_entries,
-    tells_of_changes,
-)
+from forge_bot.knowledge.house_rules import house_rules
 from forge_bot.knowledge.likely_files import is_prose
 from forge_bot.knowledge.line_spans import Span
 from forge_bot.knowledge.mentions import Mentions, leading_paths, mentions, resolve
+from forge_bot.knowledge.text_sections import HouseRule
 from forge_bot.knowledge.wanted_places import WantedPlaces
 from forge_bot.project.file_list import Listing
 from forge_bot.project.search_words import words

@@ -14,7 +14,7 @@ from pydantic import TypeAdapter
 from forge_bot.artifacts.test_paths import belongs_to_tests
 from forge_bot.git import Repository
 from forge_bot.git.commit_history import changed_together, holding, lines_with
-from forge_bot.knowledge.house_rules import tells_of_changes
+from forge_bot.knowledge.changelogs import tells_of_changes
 from forge_bot.knowledge.likely_files import LikelyFiles, is_prose
 from forge_bot.knowledge.mentions import (
     as_searched,

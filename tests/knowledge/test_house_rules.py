@@ -2,7 +2,9 @@
 
 import pytest
 
-from forge_bot.knowledge.house_rules import HouseRule, house_rules, newest_entries
+from forge_bot.knowledge.changelogs import newest_entries
+from forge_bot.knowledge.house_rules import house_rules
+from forge_bot.knowledge.text_sections import HouseRule
 from forge_bot.project.file_list import Listing
 
 TOWNCRIER = '[tool.towncrier]\ndirectory = "changelog"\n'
