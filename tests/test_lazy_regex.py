@@ -72,3 +72,22 @@ def test_no_module_compiles_one_when_it_is_imported() -> None:
         for line in compiled_at_once(nodes[0])
     ]
     assert found == []
+
+
+BEYOND_LINES = re.compile(r"\^(?:\(\?:)?(?:\\s[*+{]|\[[^\]^]*\\s[^\]]*\][*+{])(?!0,)")
+"""A run of blanks at the beginning of a line, which may go on over many empty lines."""
+
+
+def test_no_pattern_for_lines_looks_for_blanks_over_the_ends_of_lines() -> None:
+    """Each empty line would be the beginning of all that follow, and the time to read a file of
+    empty lines would grow with their square.
+    """
+    found = [
+        f"{path.relative_to(PRODUCT)}:{node.lineno}"
+        for path, nodes in nodes_of_files().items()
+        for node in nodes
+        if isinstance(node, ast.Call)
+        and "MULTILINE" in (words := ast.unparse(node))
+        and BEYOND_LINES.search(words.replace("\\\\", "\\"))
+    ]
+    assert found == []

@@ -55,7 +55,7 @@ _BRACKETED = lazy_regex(r"\[(?P<type>[a-z ]+)\]\s*[:：]?\s*(?P<title>\S.*)", re
 _DOCUMENT = lazy_regex(r"design\s*[:：–—-]\s*", re.IGNORECASE)
 _LABEL = lazy_regex(r"(?:type|kind|category|t)\s*[:/=_-]\s*(?P<name>.+)", re.IGNORECASE)
 _TRACEBACK = lazy_regex(
-    r"Traceback \(most recent call last\)|^\s+at [\w$.<>]+ ?\(|^panic: |^thread '.*' panicked",
+    r"Traceback \(most recent call last\)|^[^\S\n]+at [\w$.<>]+ ?\(|^panic: |^thread '.*' panicked",
     re.MULTILINE,
 )
 _LONGEST_READ = 100_000

@@ -50,10 +50,10 @@ Source: "Special method names" and "Coroutines" in Python's language reference
 """
 
 _MEANT_BY_SYNTAX = (
-    (lazy_regex(r"^\s*(?:>>> )?async for \w", re.MULTILINE), ("__aiter__", "__anext__")),
-    (lazy_regex(r"^\s*(?:>>> )?for \w[\w, ]* in \w", re.MULTILINE), ("__iter__", "__next__")),
-    (lazy_regex(r"^\s*(?:>>> )?async with \w", re.MULTILINE), ("__aenter__", "__aexit__")),
-    (lazy_regex(r"^\s*(?:>>> )?with \w", re.MULTILINE), ("__enter__", "__exit__")),
+    (lazy_regex(r"^[^\S\n]*(?:>>> )?async for \w", re.MULTILINE), ("__aiter__", "__anext__")),
+    (lazy_regex(r"^[^\S\n]*(?:>>> )?for \w[\w, ]* in \w", re.MULTILINE), ("__iter__", "__next__")),
+    (lazy_regex(r"^[^\S\n]*(?:>>> )?async with \w", re.MULTILINE), ("__aenter__", "__aexit__")),
+    (lazy_regex(r"^[^\S\n]*(?:>>> )?with \w", re.MULTILINE), ("__enter__", "__exit__")),
     (lazy_regex(r"[\w)]\[[^\]\n]*:[^\]\n]*\]"), ("__getitem__",)),
 )
 

@@ -37,7 +37,8 @@ _KINDS = (
     ("pull_request_template", "merge_request_templates/default"),
 )
 _CODE = lazy_regex(
-    r"`[^`\n]+`|^\s{4,}\S|^\s*(?:```|~~~|\$ |\.\. code)|^\s*- \[[ xX]\]", re.MULTILINE
+    r"`[^`\n]+`|^[^\S\n]{4,}\S|^[^\S\n]*(?:```|~~~|\$ |\.\. code)|^[^\S\n]*- \[[ xX]\]",
+    re.MULTILINE,
 )
 _ABOUT = lazy_regex(
     r"test|lint|style|format|convention|commit|change|news|doc|typ|pull request|rule|code\b",

@@ -34,7 +34,7 @@ _NEIGHBOURS = 4
 _LINKED = 0.15
 _TOGETHER = 0.25
 _IMPORT = lazy_regex(
-    r"""^\s*(?:from\s+([\w.]+)\s+import|import\s+([\w.]+)|use\s+([\w:]+)|\#include\s+"([^"]+)"
+    r"""^[^\S\n]*(?:from\s+([\w.]+)\s+import|import\s+([\w.]+)|use\s+([\w:]+)|\#include\s+"([^"]+)"
     |.*?\b(?:require|import)\s*\(?\s*['"]([^'"]+)['"]|.*?\bfrom\s+['"]([^'"]+)['"])""",
     re.VERBOSE | re.MULTILINE,
 )

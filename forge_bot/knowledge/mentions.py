@@ -70,17 +70,18 @@ _NUMBERS = lazy_regex(
 _PYTHON_FRAME = lazy_regex(r'File "([^"\n]+)", line (\d+)(?:, in (\w+))?')
 _FRAME = lazy_regex(r"(?<![\w/])((?:[\w.@+-]+/)*[\w@+-]+\.[A-Za-z]{1,5}):(\d+)(?::\d+)?\b")
 _IN_CODE = lazy_regex(
-    r"[A-Za-z_][\w.]*(?=\()|\b[A-Za-z_]\w*(?==[^=])|\b[A-Za-z]+_\w+|\b[A-Z]\w*[a-z]\w*"
+    r"(?<![A-Za-z_])(?<!\w\.)[A-Za-z_][\w.]*(?=\()|\b[A-Za-z_]\w*(?==[^=])|\b[A-Za-z]+_\w+|\b[A-Z]\w*[a-z]\w*"
 )
 _LIKE_CODE = lazy_regex(
-    r"[A-Za-z_][\w.]*(?=\((?!s\)))|\b[A-Za-z_]\w*(?==[^=\s])|\b[A-Za-z]\w*_\w+"
+    r"(?<![A-Za-z_])(?<!\w\.)[A-Za-z_][\w.]*(?=\((?!s\)))|\b[A-Za-z_]\w*(?==[^=\s])|\b[A-Za-z]\w*_\w+"
     r"|\b[A-Z]+[a-z0-9]+[A-Z]\w*|\b[a-z]+[A-Z]\w*|(?<!\S)--[a-z][\w-]*\w|\b[a-z]+(?:-[a-z]+){2,}"
 )
 _PUNCTUATION = lazy_regex(r"[(=\[{<]|\w\.\w")
 """Signs of code: words without them may be a message, in which a capital letter begins a
 sentence."""
 
-_ADDRESS = lazy_regex(r"\w+://\S+|[\w.-]+@[\w.-]+")
+_ADDRESS = lazy_regex(r"(?<!\w)\w+://\S+|(?<![\w.-])[\w.-]+@[\w.-]+")
+_LONGEST_LINE = 2_000
 _NO_NAMES = frozenset({*kwlist, "self", "true", "false", "null", "catch", "throw"})
 """Words of languages, in backticks or code, that name nothing of a project."""
 
@@ -120,7 +121,7 @@ def mentions(text: str) -> Mentions:
     names: dict[str, None] = {}
     spared = {
         path
-        for line in text.splitlines()
+        for line in _lines(text)
         if _SPARED_LINE.search(line)
         for path, _, _ in _places(line.partition("`:")[0] + "`")
     }
@@ -136,7 +137,7 @@ def mentions(text: str) -> Mentions:
 
 def leading_paths(text: str) -> tuple[str, ...]:
     """Return the paths with which the bullets of a text begin, in backticks."""
-    begun = (_LEADS.match(line) for line in text.splitlines())
+    begun = (_LEADS.match(line) for line in _lines(text))
     paths = (_PATH.match(match[1].strip()) for match in begun if match is not None)
     return tuple(dict.fromkeys(path["path"] for path in paths if path is not None))
 
@@ -149,10 +150,24 @@ def request_names(title: str, text: str) -> tuple[str, ...]:
     told = [(line, fenced) for line, mark, fenced in _fenced(text) if not mark]
     prose = [line for line, fenced in told if not fenced]
     code = [line for line, fenced in told if fenced]
-    named = [*_like_code([title]), *mentions(title).names, *_like_code(prose)]
+    named = [*_like_code([*_lines(title)]), *mentions(title).names, *_like_code(prose)]
     named += [name for line in prose for name in _names(line)]
     named = named or _like_code(code)
     return tuple(dict.fromkeys((*named, *_quoted([title, *prose]))))
+
+
+def _lines(text: str) -> Iterator[str]:
+    """Yield the lines, a very long one in parts: to look through one takes a time that grows with
+    the square of its length.
+    """
+    for line in text.splitlines():
+        rest = line
+        while len(rest) > _LONGEST_LINE:
+            end = rest.rfind(" ", 1, _LONGEST_LINE)
+            end = _LONGEST_LINE if end < 0 else end
+            yield rest[:end]
+            rest = rest[end:]
+        yield rest
 
 
 def _quoted(lines: Sequence[str]) -> Iterator[str]:
@@ -181,7 +196,7 @@ def _fenced(text: str) -> Iterator[tuple[str, bool, bool]]:
     inside or begins one.
     """
     fence = ""
-    for line in text.splitlines():
+    for line in _lines(text):
         mark = _FENCE.match(line)
         if fence:
             fence = "" if mark and mark[1].startswith(fence) else fence

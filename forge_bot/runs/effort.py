@@ -49,8 +49,8 @@ _PATH = lazy_regex(
 _CODE = lazy_regex(r"`[^`\n]+`|(?<!\w)--[a-z][\w-]*")
 _ITEM = lazy_regex(r"^[ \t]{0,6}(?:[-*+]|\d{1,3}[.)])[ \t]+\S", re.MULTILINE)
 _TRACEBACK = lazy_regex(
-    r"Traceback \(most recent call last\)|^\s+at [\w$.<>]+ ?\(|^panic: |^thread '.*'"
-    r" panicked|^\s*File \".+\", line \d+",
+    r"Traceback \(most recent call last\)|^[^\S\n]+at [\w$.<>]+ ?\(|^panic: |^thread '.*'"
+    r" panicked|^[^\S\n]*File \".+\", line \d+",
     re.MULTILINE,
 )
 _WORD = lazy_regex(r"[^\W\d_]+")

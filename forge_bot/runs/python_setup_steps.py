@@ -25,7 +25,7 @@ _QUIET = ("-q", "--disable-pip-version-check")
 _BUILT_HERE = ("--no-deps", "--no-build-isolation")
 _LOCAL = lazy_regex(r"\s*(?:-e\b|--editable\b|\.|/|file:|[\w.\[\],-]+\s*@\s*file:)")
 _LOCAL_IN_LOCK = lazy_regex(
-    r"^\s*(?:type\s*=\s*\"(?:directory|file)\"|path\s*=|editable\s*=\s*true)", re.MULTILINE
+    r"^[^\S\n]*(?:type\s*=\s*\"(?:directory|file)\"|path\s*=|editable\s*=\s*true)", re.MULTILINE
 )
 """Lines of poetry.lock and pdm.lock about a package that is a folder or file."""
 _BEYOND = ("hatchling", "pdm-backend")

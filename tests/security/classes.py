@@ -548,4 +548,16 @@ CLASSES: dict[str, Class] = {
         "edits whose code fails at random: their tests are named as flaky",
         red_at="eee4d685",
     ),
+    "S60": Class(
+        "Files of a repository and requests that keep us busy outside of the sandbox",
+        (
+            "tests/security/test_files_of_rows_of_signs.py::test_a_file_of_one_sign_is_read_in_a_moment",
+            "tests/security/test_files_of_rows_of_signs.py::test_a_makefile_that_includes_itself_many_times_is_read_once",
+            "tests/security/test_files_of_rows_of_signs.py::test_a_request_of_one_sign_is_read_in_a_moment",
+            "tests/security/test_files_of_rows_of_signs.py::test_files_of_one_sign_are_taken_into_the_graph_in_a_moment",
+            "tests/security/test_files_of_rows_of_signs.py::test_names_behind_the_beginning_of_a_long_line_are_found",
+            "tests/test_lazy_regex.py::test_no_pattern_for_lines_looks_for_blanks_over_the_ends_of_lines",
+        ),
+        red_at="eee4d685",
+    ),
 }

@@ -7,8 +7,8 @@ from forge_bot.project.detected_commands import DetectedCommands, ProjectCommand
 from forge_bot.project.file_list import Listing, join
 from forge_bot.project.formatters import gofmt
 
-_REQUIRES = lazy_regex(r"^\s*require\b", re.MULTILINE)
-_USES = lazy_regex(r"^\s*use\s*(?:\((?P<many>[^)]*)\)|(?P<one>\S+))", re.MULTILINE)
+_REQUIRES = lazy_regex(r"^[^\S\n]*require\b", re.MULTILINE)
+_USES = lazy_regex(r"^[^\S\n]*use\s*(?:\((?P<many>[^()]*)\)|(?P<one>\S+))", re.MULTILINE)
 _LINT_CONFIGS = (".golangci.yml", ".golangci.yaml", ".golangci.toml", ".golangci.json")
 
 

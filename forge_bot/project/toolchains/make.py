@@ -28,14 +28,15 @@ _TARGETS = {
 _ASSIGNMENT = lazy_regex(
     r"(?:(?:export|override|private|unexport)\s+)*[^\s:#=]+\s*(?::{0,3}|[?+!])="
 )
-_RULE = lazy_regex(r"(?P<targets>[^\s:=#][^:=#]*?)\s*&?::?(?![:=])(?P<rest>.*)")
+_RULE = lazy_regex(r"(?P<targets>[^\s:=#]+?(?:\s++[^\s:=#]+?)*?)\s*+&?::?(?![:=])(?P<rest>.*)")
 _INCLUDE = lazy_regex(r"[-s]?include\s+(?P<names>.+)")
 _DEFINE = lazy_regex(r"\s*(?:override\s+|export\s+)*define\b")
 _PYTHON_TOOLS = lazy_regex(
     r"(?<![\w.-])(?:python3?|pip3?|virtualenv|pytest|ruff|flake8|black|isort|mypy|pyright|pylint"
     r"|bandit|tox|nox|coverage|sphinx-build)(?![\w-])"
 )
-_DEEPEST_INCLUDE = 5
+_MOST_INCLUDED = 100
+_LONGEST_NAME = 255
 
 
 class Rule(NamedTuple):
@@ -64,7 +65,7 @@ def rules(listing: Listing, path: str) -> Mapping[str, Rule]:
     patterns, names made of variables.
     """
     found: dict[str, Rule] = {}
-    for names, needs, recipe in _rules(listing, path, 0):
+    for names, needs, recipe in _rules(listing, path, {path}):
         for name in names.split():
             if not name.startswith(".") and not set(name) & set("%$"):
                 known = found.get(name, Rule((), ""))
@@ -117,8 +118,10 @@ def _work(known: Mapping[str, Rule], target: str) -> str:
     return "\n".join(known[name].recipe for name in reached)
 
 
-def _rules(listing: Listing, path: str, depth: int) -> Iterator[tuple[str, str, str]]:
-    """Yield targets, prerequisites and recipe of each rule, reading lines as GNU make does."""
+def _rules(listing: Listing, path: str, read: set[str]) -> Iterator[tuple[str, str, str]]:
+    """Yield targets, prerequisites and recipe of each rule, reading lines as GNU make does; each
+    file once.
+    """
     open_rule: tuple[str, str] | None = None
     recipe: list[str] = []
     for line in _lines(listing.text(path)):
@@ -131,9 +134,10 @@ def _rules(listing: Listing, path: str, depth: int) -> Iterator[tuple[str, str, 
             yield (*open_rule, "\n".join(recipe))
         open_rule, recipe = None, []
         if included := _INCLUDE.match(line):
-            if depth < _DEEPEST_INCLUDE:
-                for name in _included(listing, path, included["names"]):
-                    yield from _rules(listing, name, depth + 1)
+            for name in _included(listing, path, included["names"]):
+                if name not in read and len(read) < _MOST_INCLUDED:
+                    read.add(name)
+                    yield from _rules(listing, name, read)
         elif not _ASSIGNMENT.match(line) and (rule := _RULE.match(line)):
             needs, _, inline = rule["rest"].partition(";")
             if not _ASSIGNMENT.match(needs.strip()):
@@ -146,9 +150,12 @@ def _rules(listing: Listing, path: str, depth: int) -> Iterator[tuple[str, str, 
 
 
 def _included(listing: Listing, path: str, names: str) -> Iterator[str]:
-    for name in names.split():
+    for name in names.split()[:_MOST_INCLUDED]:
         wanted = normpath(join(dirname(path), name))
-        yield from (each for each in listing.files if fnmatch(each, wanted))
+        if listing.has(wanted):
+            yield wanted
+        elif len(wanted) <= _LONGEST_NAME:
+            yield from (each for each in listing.files if fnmatch(each, wanted))
 
 
 def _lines(text: str) -> Iterator[str]:

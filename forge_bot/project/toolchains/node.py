@@ -215,7 +215,7 @@ def _members(listing: Listing, folder: str, content: Mapping[str, object]) -> It
     patterns = strings(workspaces) or strings(table(workspaces).get("packages"))
     pnpm = listing.text(join(folder, "pnpm-workspace.yaml"))
     patterns += tuple(
-        match[1] for match in re.finditer(r"""^\s*-\s*["']?([^"'#\s!]+)""", pnpm, re.MULTILINE)
+        match[1] for match in re.finditer(r"""^[^\S\n]*-\s*["']?([^"'#\s!]+)""", pnpm, re.MULTILINE)
     )
     for path in listing.own(folder):
         inner = dirname(path)[len(folder) + 1 if folder else 0 :]

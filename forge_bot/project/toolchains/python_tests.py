@@ -14,9 +14,11 @@ from forge_bot.project.toolchains.python_needs import DeclaredDependencies
 from forge_bot.values import Frozen
 
 _PYTEST_FILES = ("pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml")
-_USES_PYTEST = lazy_regex(r"^\s*(?:import|from)\s+pytest\b|^(?:async\s+)?def\s+test_", re.MULTILINE)
-_USES_UNITTEST = lazy_regex(r"^\s*(?:import|from)\s+unittest\b", re.MULTILINE)
-_USES_DJANGO = lazy_regex(r"^\s*(?:import|from)\s+django\.test\b", re.MULTILINE)
+_USES_PYTEST = lazy_regex(
+    r"^[^\S\n]*(?:import|from)\s+pytest\b|^(?:async\s+)?def\s+test_", re.MULTILINE
+)
+_USES_UNITTEST = lazy_regex(r"^[^\S\n]*(?:import|from)\s+unittest\b", re.MULTILINE)
+_USES_DJANGO = lazy_regex(r"^[^\S\n]*(?:import|from)\s+django\.test\b", re.MULTILINE)
 _TEST_FILE = lazy_regex(r"(?:tests?|test(?:_|[A-Z0-9]).*|.*_test)\.py")
 _READ_AT_MOST = 60
 

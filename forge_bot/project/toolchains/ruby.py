@@ -7,7 +7,7 @@ from forge_bot.project.detected_commands import Command, DetectedCommands, Proje
 from forge_bot.project.file_list import Listing
 
 _TEST_TASK = lazy_regex(
-    r"Rake::TestTask|Minitest::TestTask|^\s*task\s+:?[\"']?test\b", re.MULTILINE
+    r"Rake::TestTask|Minitest::TestTask|^[^\S\n]*task\s+:?[\"']?test\b", re.MULTILINE
 )
 
 

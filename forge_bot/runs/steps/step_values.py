@@ -26,9 +26,10 @@ def inputs_of(pipeline: StepPipeline, text: str) -> dict[str, JsonValue]:
     values: dict[str, JsonValue] = {REQUEST: text.strip()}
     problems: list[str] = []
     for name, wanted in pipeline.inputs.items():
-        line = re.compile(rf"^[\s*>-]*`?{re.escape(name)}`?\s*[:=]\s*(.+?)\s*$", re.MULTILINE)
+        before, plain = r"^(?:[^\S\n]|[*>-])*", re.escape(name)
+        line = re.compile(rf"{before}`?{plain}`?[^\S\n]*[:=]\s*(\S.*)$", re.MULTILINE)
         found = line.search(text)
-        said = found[1].strip("`\"'") if found is not None else ""
+        said = found[1].rstrip().strip("`\"'") if found is not None else ""
         value = _value(said, wanted) if said else wanted.default
         if value is None or (wanted.choices and value not in wanted.choices):
             problems.append(_lacking(name, said, wanted))

@@ -41,9 +41,10 @@ _TYPES = """
 _SCRIPT = Grammar("tree_sitter_javascript", _DEFINITIONS + _IMPORTS)
 _TYPED = Grammar("tree_sitter_typescript", _DEFINITIONS + _IMPORTS + _TYPES, "language_typescript")
 _TYPED_MARKUP = Grammar("tree_sitter_typescript", _TYPED.query, "language_tsx")
-_REQUIRED = lazy_regex(r"^\s*(?:module\.)?exports\b|\brequire\(", re.MULTILINE)
-_EXPORTED = lazy_regex(r"^\s*(?:export|import)\s", re.MULTILINE)
-_BLOCK = lazy_regex(rb"(<script\b[^>]*>)(.*?)(?=</script\s*>)", re.DOTALL | re.IGNORECASE)
+_REQUIRED = lazy_regex(r"^[^\S\n]*(?:module\.)?exports\b|\brequire\(", re.MULTILINE)
+_EXPORTED = lazy_regex(r"^[^\S\n]*(?:export|import)\s", re.MULTILINE)
+_BEGINS = lazy_regex(rb"<script\b", re.IGNORECASE)
+_ENDS = lazy_regex(rb"</script\s*>", re.IGNORECASE)
 
 
 def _read(path: str, data: bytes) -> FileFacts:
@@ -56,10 +57,16 @@ def _read(path: str, data: bytes) -> FileFacts:
 
 def _script_of(data: bytes) -> bytes:
     """Return the scripts of a component at their lines, and blank lines for the rest."""
-    made = b""
-    for block in _BLOCK.finditer(data):
-        made += b"\n" * (data.count(b"\n", 0, block.start(2)) - made.count(b"\n")) + block[2]
-    return made
+    made: list[bytes] = []
+    place = 0
+    while (begins := _BEGINS.search(data, place)) is not None:
+        start = data.find(b">", begins.end()) + 1
+        ends = _ENDS.search(data, start) if start else None
+        if ends is None:
+            break
+        made += [b"\n" * data.count(b"\n", place, start), data[start : ends.start()]]
+        place = ends.start()
+    return b"".join(made)
 
 
 def _scaffold(new: NewFile) -> str:

@@ -12,7 +12,7 @@ from forge_bot.lazy_regex import lazy_regex
 from forge_bot.project.file_list import Listing, join
 from forge_bot.project.toolchains import carried_out
 
-_PATH = lazy_regex(r"[\w.@-]*(?:/[\w.@-]+)+|[\w-]+\.[A-Za-z]\w{0,4}\b")
+_PATH = lazy_regex(r"(?<![\w.@-])[\w.@-]*(?:/[\w.@-]+)+|(?<![\w-])[\w-]+\.[A-Za-z]\w{0,4}\b")
 _MOST_LINES = 2_000
 _ENDS = frozenset({";", ";;", "&&", "||", "|", "|&", "&", "(", ")"})
 _REDIRECTIONS = frozenset({">", ">>", ">|", "&>", "&>>"})

@@ -11,8 +11,8 @@ from forge_bot.project.graph.stacks.package_exports import matched
 from forge_bot.project.lenient_config import items, json_object, string, strings, table
 
 _NAMES = ("tsconfig.json", "jsconfig.json")
-_COMMENT = lazy_regex(r'("(?:\\.|[^"\\\n])*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
-_COMMA = lazy_regex(r'("(?:\\.|[^"\\\n])*")|,(?=\s*[}\]])')
+_COMMENT = lazy_regex(r'("(?:\\.|[^"\\\n])*"?)|//[^\n]*|/\*.*?\*/', re.DOTALL)
+_COMMA = lazy_regex(r'("(?:\\.|[^"\\\n])*"?)|,(?=\s*[}\]])')
 _DEEPEST = 8
 
 
