@@ -120,13 +120,16 @@ class CommandRunner:
 
     def _is_at_base(self, place: Tree) -> bool:
         """Return whether a tree shows the code of the base commit and nothing else, where that
-        matters.
+        matters: no ignored files either, but those of setup and of the run's record.
         """
         if not self.sandbox.uses_go:
             return False
         commits = (place.commit_id(), self.installation.foundation.commit)
         trees = {tree_without(self.tree.path, commit, SPECS) for commit in commits}
-        return len(trees) == 1 and place.is_clean()
+        if len(trees) > 1 or not place.is_clean():
+            return False
+        ignored = (name for name in place.ignored() if not name.startswith(f"{SPECS}/"))
+        return all(self.installation.left(name) for name in ignored)
 
     def _run(self, box: Box, argv: Sequence[str], place: Tree) -> CommandOutcome:
         """Run a command; in the run's own tree note the ignored files that it makes."""

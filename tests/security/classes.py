@@ -484,6 +484,7 @@ CLASSES: dict[str, Class] = {
         "Files that commands built from other edits, believed by a later judgement",
         (
             "tests/security/test_poisoned_leftovers.py::test_bytecode_that_tests_of_an_earlier_commit_left_makes_no_red_test_green",
+            "tests/security/test_poisoned_leftovers.py::test_ignored_files_that_edits_left_are_not_run_where_what_go_compiles_is_kept",
             "tests/security/test_poisoned_leftovers.py::test_ignored_files_that_tests_made_in_the_runs_own_tree_make_no_red_test_green",
             "tests/security/test_poisoned_leftovers.py::test_what_a_killed_command_made_is_removed_too",
             "tests/security/test_poisoned_leftovers.py::test_what_the_try_of_an_edit_left_is_gone_before_the_judgement_and_what_setup_left_stays",

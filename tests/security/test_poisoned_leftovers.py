@@ -147,3 +147,33 @@ def test_what_a_killed_command_made_is_removed_too(made: Made) -> None:
     project.check()
     assert not (tree / "left.built").exists()
     assert (tree / "mine.built").exists()
+
+
+IN_CACHE = """import os, pathlib
+cache = pathlib.Path(os.environ["GOCACHE"], "kept")
+found = cache.read_text() if cache.exists() else "nothing"
+"""
+
+
+def test_ignored_files_that_edits_left_are_not_run_where_what_go_compiles_is_kept(
+    made: Made,
+) -> None:
+    folder = made(SETUP).tree.path
+    (folder / "main.go").write_text("package main\n", encoding="utf-8")
+    # Go compiles each file of a folder, also one that git ignores.
+    base = f"{IN_CACHE}for each in pathlib.Path('lib').glob('*.built'):\n"
+    base += "    'poison' in each.name and cache.write_text('poisoned')\nprint(found)\n"
+    (folder / "test.py").write_text(base, encoding="utf-8")
+    git(folder, "add", "-A")
+    git(folder, "commit", "-qm", "with Go")
+    project = project_in(folder)
+    project.set_up()
+    start = project.tree.commit_id()
+    with project.trial(edited(project)) as place:
+        project.run_in(place, CommandName.TEST, ("python3", "test.py"), 60)
+    told: list[str] = []
+    for _ in range(2):
+        with project.trial(start) as place:
+            tried, _ = project.run_in(place, CommandName.TEST, ("python3", "test.py"), 60)
+        told.append(tried.tail)
+    assert told == ["nothing"] * 2
