@@ -140,9 +140,14 @@ def is_prose(path: str) -> bool:
     return bool(_PROSE.search(path))
 
 
+def is_beside_code(path: str) -> bool:
+    """Return whether a file only goes with the code: tests, examples, benchmarks and pages."""
+    return bool(_BESIDE_CODE.search(path))
+
+
 def _share(path: str) -> float:
     """Return the weight of a file: tests and texts share words with every task."""
-    return _ASIDE if _BESIDE_CODE.search(path) else 1.0
+    return _ASIDE if is_beside_code(path) else 1.0
 
 
 def _stem(path: str) -> str:

@@ -15,7 +15,7 @@ from forge_bot.artifacts.test_paths import belongs_to_tests
 from forge_bot.git import Repository
 from forge_bot.git.commit_history import changed_together, holding, lines_with
 from forge_bot.knowledge.changelogs import tells_of_changes
-from forge_bot.knowledge.likely_files import LikelyFiles, is_prose
+from forge_bot.knowledge.likely_files import LikelyFiles, is_beside_code, is_prose
 from forge_bot.knowledge.mentions import (
     as_searched,
     last_part,
@@ -53,7 +53,7 @@ _FEW_FILES = 40
 _SMALL_FILE = 2_000
 """Bytes of a file that is shown of a repository with few files: to look it up would cost a call."""
 
-_FORM = 13
+_FORM = 15
 """The number of the way in which a request is looked up. It grows when that changes."""
 
 _RANKED_WHOLE = 1_500
@@ -192,14 +192,17 @@ def _looked_up(repository: Repository, base: str, request: str) -> RequestLookup
 
 
 def _files_defining(defined: Mapping[str, Sequence[tuple[str, int]]]) -> Iterator[str]:
-    """Yield the files that define the names. Of a name with several definitions only those count
-    that are in a file which defines another name alone, if there are any: the others are of the
-    same name by chance, as a method `Get` of an example.
+    """Yield the files that define the names.
+
+    Of a name with several definitions only those count that are in a file which defines another
+    name alone, if there are any, or else those of the code: the others are of the same name by
+    chance, as a method `Get` of an example.
     """
     alone = {hits[0][0] for hits in defined.values() if len(hits) == 1}
     for hits in defined.values():
         paths = [path for path, _ in hits]
-        yield from [path for path in paths if path in alone] or paths
+        own = [path for path in paths if not is_beside_code(path)]
+        yield from [path for path in paths if path in alone] or own or paths
 
 
 def _in_own_package(name: str, ranked: LikelyFiles | None) -> str:
@@ -222,7 +225,7 @@ def _to_show(
     code = [path for path in ranked if not is_prose(path) and not belongs_to_tests(path)]
     tests = [path for path in ranked if belongs_to_tests(path)]
     tests = [path for path in tests if ranked[path] * 2 >= ranked[tests[0]]]
-    tests.sort(key=lambda path: not _is_named_after(path, (*already, *code)[:1]))
+    tests.sort(key=lambda path: not _is_named_after(path, already or code[:1]))
     tests = tests or [path for path in best if belongs_to_tests(path)]
     pages = [path for path in ranked if is_prose(path) and not tells_of_changes(path)]
     yield from code[: max(0, _CODE_SHOWN - len(already))]

@@ -124,6 +124,25 @@ def test_a_method_of_the_same_name_elsewhere_is_told_and_its_file_is_not_shown(
     assert {"a_example/todos.py", "mux.py"} <= {*files(alone)}
 
 
+def test_of_a_name_that_examples_define_too_the_code_and_its_tests_are_shown(
+    tmp_path: Path,
+) -> None:
+    other = "".join(f"def test_{n}():\n    edits_the_text()\n\n\n" for n in range(9))
+    files_of = {
+        "examples/demo.py": "def edits_the_text():\n    pass\n",
+        "src/_text.py": "def edits_the_text(x):\n    return x\n",
+        "src/text.py": "from _text import edits_the_text\n\n\ndef edits_the_text(x, y):\n    return x\n",
+        "tests/test_all.py": other,
+        "tests/test_text.py": other,
+        **{f"lib/part{n}.py": f"PART_{n} = {n}\n" for n in range(60)},
+    }
+    here = repository(tmp_path, files_of)
+    shown = PromptFiles(here, here.commit_id("main"), "`edits_the_text` fails").looked_up()
+    assert files(shown)[:2] == ["src/_text.py", "src/text.py"]
+    assert "tests/test_text.py" in files(shown)
+    assert "tests/test_all.py" not in files(shown)
+
+
 def test_a_name_of_the_standard_library_is_not_taken_for_one_of_the_repository(
     tmp_path: Path,
 ) -> None:
