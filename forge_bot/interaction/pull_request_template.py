@@ -11,6 +11,7 @@ from itertools import pairwise
 from forge_bot.artifacts.change_name import ChangeType, named_type
 from forge_bot.lazy_regex import lazy_regex
 from forge_bot.prompts import escape
+from forge_bot.prompts.untrusted import clean
 from forge_bot.values import Frozen
 
 _FOLDERS = (".github", "", "docs")
@@ -93,9 +94,9 @@ def fill_template(template: str, parts: Mapping[str, str], kind: ChangeType) -> 
 
     Parts are `problem`, `why`, `tests` and `issue`. Comments for authors go, and so do headings
     with nothing below them. Everything else stays as it is, boxes without a tick too: only the type
-    of the change is ticked.
+    of the change is ticked. Of a template that is nothing but comments nothing is left.
     """
-    if len(template) > _LONGEST or not template.strip():
+    if len(template) > _LONGEST or not clean(template).text.strip():
         return Filled()
     shown: list[str] = []
     taken: set[str] = set()

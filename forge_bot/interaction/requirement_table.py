@@ -14,6 +14,8 @@ _QUOTED = lazy_regex(r"[“„«]([^“”„«»]+)[”“»]")
 """A title in typographic quotes, as tests of JavaScript and Ruby are named in a text."""
 _CASES = lazy_regex(r"(`\w+`)\s*\([^()]*\)")
 """What stands in parentheses behind the name of a function: the cases that it tries."""
+_NO_NAME = lazy_regex(r"[-–—]$|(?:none|n/a|no tests?)\b(?![_.:])", re.IGNORECASE)
+"""What stands in a cell that names nothing."""
 _AS_ABOVE = lazy_regex(
     r"^\s*(?:both|the same|ditto|as above"
     r"|(?:all|its|these) (?:new )?(?:tests|two|three|four|five))\b|\bin both\b",
@@ -68,11 +70,12 @@ def _tables(tokens: list[Token]) -> list[list[list[str]]]:
 
 def _names(cell: str) -> tuple[str, ...]:
     """Return a cell's spans of code and quoted titles; without any, the parts between commas."""
-    titles = _QUOTED.findall(_CODE.sub("", _CASES.sub(r"\1", cell)))
-    if spans := [*_CODE.findall(cell), *titles]:
+    told = _CASES.sub(r"\1", cell)
+    titles = _QUOTED.findall(_CODE.sub("", told))
+    if spans := [*_CODE.findall(told), *titles]:
         return tuple(filter(None, (span.strip() for span in spans)))
     return tuple(
         name
         for part in cell.split(",")
-        if (name := part.strip().strip("`").strip()) and name not in {"-", "–", "—"}
+        if (name := part.strip().strip("`").strip()) and not _NO_NAME.match(name)
     )

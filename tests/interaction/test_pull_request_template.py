@@ -3,7 +3,7 @@
 import pytest
 
 from forge_bot.artifacts.change_name import ChangeType
-from forge_bot.interaction.pull_request_template import fill_template, find_template
+from forge_bot.interaction.pull_request_template import Filled, fill_template, find_template
 
 TEMPLATE = """<!-- Thank you! -->
 ## Description
@@ -89,6 +89,11 @@ def test_problem_and_solution_are_filled_and_a_heading_with_only_a_comment_goes(
         "## Problem\n\nNobody is on call.\n\n## Solution\n\nNobody is on call before the start.\n\n"
         "## Notes\n### Deployed by\n\nMe"
     )
+
+
+def test_of_a_template_with_nothing_but_comments_for_authors_nothing_is_left() -> None:
+    template = "<!--\nOpen a ticket first.\n-->\n\n<!--\nfixes #<issue number>\n-->\n"
+    assert fill_template(template, PARTS, ChangeType.FIX) == Filled()
 
 
 def test_what_a_heading_does_not_ask_for_is_left_to_the_rest_of_the_text() -> None:

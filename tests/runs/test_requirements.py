@@ -33,6 +33,11 @@ def test_the_cases_of_a_test_in_parentheses_are_no_tests_and_titles_of_a_file_ar
     for cells, tests in {
         "`TestWalk` (“Get, then Route”; “Route alone”), `TestRoutes` |": ("TestWalk", "TestRoutes"),
         "`test/walk.js` (“lists both”) |": ("test/walk.js", "lists both"),
+        "`test_kinds` (`Path`, a list of `bytes`), `test_b` |": ("test_kinds", "test_b"),
+        "`tests/test_a.py` (`test_a`, `test_b`) |": ("tests/test_a.py", "test_a", "test_b"),
+        "none; no type checker ran |": (),
+        "None needed |": (),
+        "nonempty_list_is_kept, none_is_refused |": ("nonempty_list_is_kept", "none_is_refused"),
     }.items():
         table = TABLE.replace("`test_it_prints` |", cells)
         assert read_requirements(table)[0].tests == tests
