@@ -33,6 +33,18 @@ _HEADING = lazy_regex(r"^(#{1,6})\s+(.*)$")
 _FENCE = lazy_regex(r"^\s*(```+|~~~+)")
 _TICKED = lazy_regex(r"`([^`\n]{1,200})`")
 _LEADS = lazy_regex(r"^\s*[-*+]\s+(?:\[[ xX]\]\s+)?\**`([^`\n]{1,200})`")
+_DOTTED = lazy_regex(r"@?\w+(?:\.\w+)*\.[A-Za-z_]\w{5,}")
+"""A name like that of an attribute: few endings of files have six letters and more."""
+
+_LONG_ENDINGS = (
+    ".config",
+    ".example",
+    ".gradle",
+    ".markdown",
+    ".properties",
+    ".svelte",
+    ".template",
+)
 _BULLET = lazy_regex(r"\s*[-*+]\s+")
 _LINES_AFTER = lazy_regex(
     r"^[^\n`]{0,60}?\(?\blines?\s+(\d{1,7})(?:\s*(?:-|–|to|and)\s*(\d{1,7}))?", re.IGNORECASE
@@ -292,6 +304,8 @@ def _span(rest: str) -> tuple[int, int] | None:
 def _is_file(path: str) -> bool:
     """Return whether a path looks like a file: with an ending, or a name such as Makefile."""
     last = path.rstrip("/").rpartition("/")[2]
+    if path == last and _DOTTED.fullmatch(path) and not path.endswith(_LONG_ENDINGS):
+        return False
     hidden = last.startswith(".") and len(last) > 1
     return (
         bool(re.search(r"\w\.[A-Za-z]\w{0,9}$", last)) or hidden or ("/" in path and last.isalnum())

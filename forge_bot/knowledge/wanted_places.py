@@ -80,6 +80,9 @@ def places_by_worth(
     for first, last in wanted.lines:
         if first <= total:
             yield clipped(first - _AROUND, last + _AROUND, total)
+            # A range that is too long for its room is shown by its ends.
+            yield clipped(last - _TAIL, last, total)
+            yield clipped(first, min(first + _TAIL, last), total)
             yield from _enclosing(blocks, first)
     if wanted.prose:
         yield from _of_prose(lines, wanted)

@@ -306,6 +306,7 @@ def test_of_a_long_named_function_the_part_with_most_words_of_the_task_is_shown(
         ),
         ("- `a/b.py:12`: asked at 15 (once), 20 (twice)", ((12, 12), (15, 15), (20, 20))),
         ("- `a/b.py`: 21 and 45 say the same", ((21, 21), (45, 45))),
+        ("- `a/b.py`: `c_attr.converter` (34), read at 40", ((34, 34), (40, 40))),
         ("It is in a/b.py since (2024) and so at 30.", ()),
         ("- `a/b.py` (R-1, R-2): since 2024, 15 tests, 40 %, #123", ()),
     ],
@@ -375,6 +376,13 @@ def test_a_small_file_is_shown_whole_and_not_a_second_time() -> None:
     rest = excerpt(PYTHON, WantedPlaces(), 8_000, without=((1, 10),))
     assert "class Context" not in rest.text
     assert "def invoke" in rest.text
+
+
+def test_a_range_that_is_too_long_for_its_room_is_shown_by_its_ends() -> None:
+    text = "".join(f"line number {number} of the page\n" for number in range(1, 400))
+    for prose in (True, False):
+        part = excerpt(text, WantedPlaces(lines=((200, 300),), prose=prose), 2_400)
+        assert {200, 210, 290, 300} <= {n for a, b in part.spans for n in range(a, b + 1)}
 
 
 def test_a_line_without_end_does_not_fill_a_prompt() -> None:
