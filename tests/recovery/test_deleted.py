@@ -77,7 +77,6 @@ def test_a_long_run_goes_on_in_a_fresh_clone_after_each_of_its_commits(long: Tol
     each_in_turn(long, LONG, slice(None))
 
 
-@pytest.mark.first_line
 def test_a_run_that_only_a_remote_has_is_listed_named_and_read_before_anything_is_checked_out(
     short: Told,
 ) -> None:
