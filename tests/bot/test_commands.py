@@ -221,6 +221,7 @@ def test_a_retry_without_a_failed_check_mends_nothing(over: Kept, tmp_path: Path
     assert stage.state["currentPhaseStatus"] == "completed"
 
 
+@pytest.mark.first_line
 @pytest.mark.promise("bot-red-checks")
 @pytest.mark.xdist_group("over")
 def test_after_the_pull_request_failed_checks_are_mended_twice_and_then_asked_about(
@@ -250,6 +251,7 @@ def test_after_the_pull_request_failed_checks_are_mended_twice_and_then_asked_ab
     assert stage.state["currentPhaseStatus"] == "completed"
 
 
+@pytest.mark.first_line
 @pytest.mark.promise("bot-workflow-patch")
 def test_files_that_the_token_cannot_push_come_as_a_patch(waiting: Stage, tmp_path: Path) -> None:
     waiting.model(

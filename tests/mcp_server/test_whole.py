@@ -102,7 +102,6 @@ def phases(host: Host) -> list[str]:
     )
 
 
-@pytest.mark.first_line
 async def test_an_issue_becomes_a_pull_request_at_effort_m(sample: Sample, shell: Shell) -> None:
     async with over_stdio(sample) as host:
         arrived = await host.call("pipeline_init", arguments=ISSUE, current_branch="main")
