@@ -14,7 +14,7 @@ _QUOTED = lazy_regex(r"[“„«]([^“”„«»]+)[”“»]")
 """A title in typographic quotes, as tests of JavaScript and Ruby are named in a text."""
 _CASES = lazy_regex(r"(`\w+`)\s*\([^()]*\)")
 """What stands in parentheses behind the name of a function: the cases that it tries."""
-_NO_NAME = lazy_regex(r"[-–—]$|(?:none|n/a|no tests?)\b(?![_.:])", re.IGNORECASE)
+_NO_NAME = lazy_regex(r"(?:[-–—]|none|n/a)$", re.IGNORECASE)
 """What stands in a cell that names nothing."""
 _AS_ABOVE = lazy_regex(
     r"^\s*(?:both|the same|ditto|as above"

@@ -212,6 +212,8 @@ class Project:
             return self._build_again(self._place())
 
     def _build_again(self, place: Tree, seconds: float | None = None) -> tuple[CommandResult, ...]:
+        if not self.profile.commands.build:
+            return ()
         commit = place.commit_id()
         if self._built.get(place.path) == commit:
             return ()
