@@ -16,12 +16,12 @@ from tests.fakes.sample import Sample
 
 _READ = "import time:"
 _MOST = {
-    ("--help",): 162,
-    ("--version",): 162,
-    ("list",): 334,
-    ("status",): 345,
-    ("show", "request.md"): 334,
-    ("status", "--json"): 339,
+    ("--help",): 165,
+    ("--version",): 165,
+    ("list",): 337,
+    ("status",): 348,
+    ("show", "request.md"): 337,
+    ("status", "--json"): 342,
 }
 _WORKING = {
     "asyncio",
