@@ -173,13 +173,7 @@ def _searched(
     with the request.
     """
     names = [as_searched(name) for name in wanted.names]
-    # Beside what a name means, others that hold it are its neighbours, unless they test it.
-    alike = [
-        block
-        for block in named_alike(blocks, names)
-        if block not in found
-        and (_tests_one_of(lines, block, names) if "test" in block.name.lower() else not found)
-    ]
+    alike = _alike(lines, blocks, found, names)
     yield from _told_by_name(blocks, wanted)
     for block in alike:
         yield from short_around(blocks, block.first)
@@ -201,15 +195,39 @@ def _searched(
         yield from _ranked(lines, _parts_of(blocks, owner), wanted.about, _MOST_RANKED_BESIDE)
     yield from called(lines, blocks, (*inside, *used))
     if wanted.first:
-        yield from callers(lines, blocks, (*near, *used))
-        for first, last in called(lines, blocks, near, long=True):
-            yield first, min(last, first + _LONGEST_BLOCK)
+        yield from _calls_around(lines, blocks, near, used)
     if wanted.first or not (found or alike or used):
         for block in (*found, *alike):
             yield from _pieces(block, first_only=False)
         most = _MOST_RANKED if wanted.first or not wanted.names else _MOST_RANKED_ELSEWHERE
         if not (near or used):
             yield from _ranked(lines, blocks, wanted.about, most)
+
+
+def _alike(
+    lines: Sequence[str],
+    blocks: Sequence[CodeBlock],
+    found: Sequence[CodeBlock],
+    names: Sequence[str],
+) -> list[CodeBlock]:
+    """Return the definitions whose names hold one of some names. Beside what a name means, these
+    are its neighbours, unless they test it.
+    """
+    return [
+        block
+        for block in named_alike(blocks, names)
+        if block not in found
+        and (_tests_one_of(lines, block, names) if "test" in block.name.lower() else not found)
+    ]
+
+
+def _calls_around(
+    lines: Sequence[str], blocks: Sequence[CodeBlock], near: Sequence[Span], used: Sequence[Span]
+) -> Iterator[Span]:
+    """Yield what calls the named definitions, and the beginnings of long ones that they call."""
+    yield from callers(lines, blocks, (*near, *used))
+    for first, last in called(lines, blocks, near, long=True):
+        yield first, min(last, first + _LONGEST_BLOCK)
 
 
 def _tests_one_of(lines: Sequence[str], block: CodeBlock, names: Sequence[str]) -> bool:
