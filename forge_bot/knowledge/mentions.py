@@ -82,10 +82,12 @@ _NUMBERS = lazy_regex(
 _PYTHON_FRAME = lazy_regex(r'File "([^"\n]+)", line (\d+)(?:, in (\w+))?')
 _FRAME = lazy_regex(r"(?<![\w/])((?:[\w.@+-]+/)*[\w@+-]+\.[A-Za-z]{1,5}):(\d+)(?::\d+)?\b")
 _IN_CODE = lazy_regex(
-    r"(?<![A-Za-z_])(?<!\w\.)[A-Za-z_][\w.]*(?=\()|\b[A-Za-z_]\w*(?==[^=])|\b[A-Za-z]+_\w+|\b[A-Z]\w*[a-z]\w*"
+    r"(?<![A-Za-z_])(?<!\w\.)[A-Za-z_][\w.]*(?=\()"
+    r"|\b[A-Za-z_]\w*(?==[^=])|\b[A-Za-z]+_\w+|\b[A-Z]\w*[a-z]\w*"
 )
 _LIKE_CODE = lazy_regex(
-    r"(?<![A-Za-z_])(?<!\w\.)[A-Za-z_][\w.]*(?=\((?!s\)))|\b[A-Za-z_]\w*(?==[^=\s])|\b[A-Za-z]\w*_\w+"
+    r"(?<![A-Za-z_])(?<!\w\.)[A-Za-z_][\w.]*(?=\((?!s\)))"
+    r"|\b[A-Za-z_]\w*(?==[^=\s])|\b[A-Za-z]\w*_\w+"
     r"|\b[A-Z]+[a-z0-9]+[A-Z]\w*|\b[a-z]+[A-Z]\w*|(?<!\S)--[a-z][\w-]*\w|\b[a-z]+(?:-[a-z]+){2,}"
 )
 _PUNCTUATION = lazy_regex(r"[(=\[{<]|\w\.\w")

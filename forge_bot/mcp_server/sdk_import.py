@@ -26,7 +26,9 @@ def without_optional_packages() -> Generator[None]:
     `sys.modules` is the import system's documented sign for a module that is not to be found.
     """
     hidden = [name for name in _OPTIONAL if name not in sys.modules]
-    sys.modules.update(dict.fromkeys(hidden))  # pyright: ignore[reportCallIssue, reportArgumentType]
+    for name in hidden:
+        # The stubs know modules alone; the import system's documentation has None.
+        sys.modules[name] = None  # pyright: ignore[reportArgumentType]
     try:
         yield
     finally:
