@@ -33,14 +33,19 @@ def describe_capability(entry: CapabilitySpec) -> Capability:
     said += [f"Takes {', '.join(free)} too."] if free else []
     return Capability(
         name=entry.name,
-        description=" ".join((_clean(entry), *said)),
-        parameters=json.dumps(sample, ensure_ascii=False),
+        description=" ".join((_clean(entry), *(_seen(entry, each) for each in said))),
+        parameters=_seen(entry, json.dumps(sample, ensure_ascii=False)),
         kind=entry.kind.value,
     )
 
 
+def _seen(entry: CapabilitySpec, text: str) -> str:
+    """Return what is told of parameters; for capabilities from outside without hidden text."""
+    return text if entry.kind is CapabilityType.PROVIDER else clean(text).text
+
+
 def _clean(entry: CapabilitySpec) -> str:
-    """Return the description; for capabilities from outside without hidden text."""
+    """Return the description, and for capabilities from outside whether they change something."""
     if entry.kind is CapabilityType.PROVIDER:
         return entry.description
     way = {
@@ -48,4 +53,4 @@ def _clean(entry: CapabilitySpec) -> str:
         Effect.RUNS: "",
         Effect.ACTS: " It may change something: it is done after your turn, and you begin anew.",
     }
-    return f"{clean(entry.description).text}{way[entry.effect]}"
+    return f"{_seen(entry, entry.description)}{way[entry.effect]}"

@@ -561,4 +561,15 @@ CLASSES: dict[str, Class] = {
         ),
         red_at="eee4d685",
     ),
+    "S61": Class(
+        "Servers of tools that keep us busy, fill disk, memory or prompts, or hide text in them",
+        (
+            "tests/agent/test_http_servers.py::test_an_answer_without_end_is_not_read_to_its_end",
+            "tests/agent/test_tool_servers.py::test_a_server_that_complains_without_end_fills_no_disk",
+            "tests/agent/test_tool_servers.py::test_schemas_that_refer_to_themselves_or_are_huge_are_shown_in_short",
+            "tests/agent/test_tool_servers.py::test_what_a_prompt_says_of_parameters_hides_nothing_and_leaves_its_line",
+        ),
+        "what a server does with memory and the disk of its own box before its time is up",
+        red_at="21e824ed",
+    ),
 }

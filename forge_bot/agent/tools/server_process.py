@@ -11,7 +11,7 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from mcp.client._transport import TransportStreams
@@ -21,6 +21,7 @@ MOST_BYTES = 4_000_000
 
 _SECONDS_TO_LEAVE = 0.3
 _COMPLAINT = 400
+_CHUNK = 65_536
 
 
 @dataclass(frozen=True)
@@ -36,21 +37,19 @@ class ServerCommand:
 class ServerConnection:
     """The streams of one started server, and its problem if it has one."""
 
-    def __init__(self, command: ServerCommand, complaints: IO[bytes]) -> None:
+    def __init__(self, command: ServerCommand) -> None:
         self.command = command
         self.trouble = ""
-        self._complaints = complaints
+        self._complaints = b""
 
     def why(self) -> str:
         """Return what is known of a failure: the protocol's error, and the server's last output."""
         return "; ".join(filter(None, (self.trouble, self._complaint())))
 
     def _complaint(self) -> str:
-        """Return the end of what the server wrote on standard error."""
-        end = self._complaints.seek(0, os.SEEK_END)
-        self._complaints.seek(max(0, end - _COMPLAINT))
-        said = self._complaints.read().decode("utf-8", "replace").split("\n")
-        return " ".join(" ".join(said[1:] if end > _COMPLAINT else said).split())
+        """Return the end of what the server wrote on standard error, from the start of a line."""
+        said = self._complaints[-_COMPLAINT:].decode("utf-8", "replace").split("\n")
+        return " ".join(" ".join(said[len(self._complaints) > _COMPLAINT :]).split())
 
     @asynccontextmanager
     async def streams(self) -> "AsyncGenerator[TransportStreams]":
@@ -61,7 +60,7 @@ class ServerConnection:
             *self.command.words,
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
-            stderr=self._complaints,
+            stderr=asyncio.subprocess.PIPE,
             env=dict(self.command.env),
             cwd=self.command.folder,
             start_new_session=True,
@@ -74,12 +73,18 @@ class ServerConnection:
             asyncio.create_task(self._read(process, heard)),
             asyncio.create_task(_write(process, to_server)),
         )
+        listening = asyncio.create_task(self._listen(process))
         try:
             yield to_session, from_session
         finally:
             for stream in (to_session, from_session):
                 stream.close()
-            await asyncio.shield(_end(process, pumps))
+            await asyncio.shield(_end(process, pumps, listening))
+
+    async def _listen(self, process: asyncio.subprocess.Process) -> None:
+        """Keep the end of what the server complains of: it may be more than a disk has room for."""
+        while process.stderr and (more := await process.stderr.read(_CHUNK)):
+            self._complaints = (self._complaints + more)[-_COMPLAINT - 1 :]
 
     async def _read(self, process: asyncio.subprocess.Process, heard: Any) -> None:
         from mcp import types
@@ -135,8 +140,12 @@ async def _write(process: asyncio.subprocess.Process, to_server: Any) -> None:
                     await pipe.drain()
 
 
-async def _end(process: asyncio.subprocess.Process, pumps: tuple[asyncio.Task[None], ...]) -> None:
-    """End the server: close its input, wait a moment, end its group."""
+async def _end(
+    process: asyncio.subprocess.Process,
+    pumps: tuple[asyncio.Task[None], ...],
+    listening: asyncio.Task[None],
+) -> None:
+    """End the server: close its input, wait a moment, end its group, hear its last complaint."""
     for pump in pumps:
         pump.cancel()
     await asyncio.gather(*pumps, return_exceptions=True)
@@ -147,4 +156,8 @@ async def _end(process: asyncio.subprocess.Process, pumps: tuple[asyncio.Task[No
             await process.wait()
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
+    # A process that left the group may hold the pipe, and so `wait` too.
+    await asyncio.wait((listening,), timeout=_SECONDS_TO_LEAVE)
+    listening.cancel()
+    await asyncio.gather(listening, return_exceptions=True)
     await process.wait()

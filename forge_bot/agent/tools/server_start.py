@@ -14,12 +14,12 @@ from contextlib import (
 )
 from functools import cache
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, cast
 
 from pydantic import ValidationError
 
 from forge_bot.agent.tools.placeholders import TREE, resolved
-from forge_bot.agent.tools.server_process import ServerCommand, ServerConnection
+from forge_bot.agent.tools.server_process import MOST_BYTES, ServerCommand, ServerConnection
 from forge_bot.agent.tools.setup import CapabilitySetup
 from forge_bot.errors import ForgeError, SandboxFailed
 from forge_bot.sandbox import group_keeper
@@ -61,7 +61,7 @@ async def started(
                 yield client
             return
         command = stack.enter_context(_command(setup, name, server, environ))
-        connection = ServerConnection(command, stack.enter_context(_complaints()))
+        connection = ServerConnection(command)
         try:
             async with Client(connection.streams(), cache=None) as client:
                 yield client
@@ -71,12 +71,6 @@ async def started(
             if why := connection.why():
                 raise ServerFailed(f"{sentence_of(cause)}; {why}") from cause
             raise
-
-
-@contextmanager
-def _complaints() -> Generator[IO[bytes]]:
-    with tempfile.TemporaryFile() as file:
-        yield file
 
 
 def innermost(error: BaseException) -> BaseException:
@@ -102,12 +96,21 @@ async def _address(
     import httpx2
     from mcp.client.streamable_http import streamable_http_client
 
-    headers = {key: resolved(value, environ) for key, value in server.headers.items()}
+    from forge_bot.agent.tools.bounded_answers import UNPACKED, bound
+
+    headers = UNPACKED | {key: resolved(value, environ) for key, value in server.headers.items()}
     # An address of the configuration is not left for another: the headers hold secrets.
     http = await stack.enter_async_context(
-        httpx2.AsyncClient(headers=headers, follow_redirects=False, timeout=None)
+        httpx2.AsyncClient(
+            headers=headers,
+            follow_redirects=False,
+            timeout=None,
+            event_hooks={"response": [bound]},
+        )
     )
-    return streamable_http_client(resolved(server.url, environ), http_client=http)
+    return streamable_http_client(
+        resolved(server.url, environ), http_client=http, max_sse_event_size=MOST_BYTES
+    )
 
 
 @contextmanager
