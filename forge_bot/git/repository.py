@@ -98,7 +98,7 @@ class Repository:
         GitMissing.
         """
         start = path.parent if path.is_file() else path
-        _check_version(start, os.environ.get("PATH", ""))
+        _check_version(os.environ.get("PATH", ""))
         asked = ("--is-inside-work-tree", "--git-common-dir", "--show-toplevel")
         match git(start, "rev-parse", *asked, upwards=True, ok=(0, 128)).line.split("\n"):
             case ["true", common_dir, top]:
@@ -247,9 +247,9 @@ def _look(start: Path, path: Path) -> str:
 
 
 @lru_cache(maxsize=8)
-def _check_version(folder: Path, _path: str) -> None:
-    """Raise GitMissing if git is too old: asked once for each folder and path of programs."""
-    said = git(folder, "version", upwards=True).line
+def _check_version(_path: str) -> None:
+    """Raise GitMissing if git is too old: asked once for each path of programs."""
+    said = git(Path("/"), "version", upwards=True).line
     found = re.search(r"(\d+)\.(\d+)", said)
     if found and (int(found[1]), int(found[2])) < _OLDEST:
         raise GitMissing(say("git.repository.git_is_too_old", said=said))
