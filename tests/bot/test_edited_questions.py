@@ -3,6 +3,7 @@
 import pytest
 
 from tests.bot.stage import Stage, heard
+from tests.fakes.sampled import sampled_rows
 
 
 def edit(stage: Stage, text: str) -> None:
@@ -13,8 +14,18 @@ def edit(stage: Stage, text: str) -> None:
 
 
 @pytest.mark.promise("bot-edited-question")
-@pytest.mark.parametrize("text", ["Something quite different", ""])
-@pytest.mark.parametrize("version", ["", "named"])
+@pytest.mark.parametrize(
+    ("text", "version"),
+    sampled_rows(
+        [
+            ("Something quite different", ""),
+            ("Something quite different", "named"),
+            ("", "named"),
+            ("", ""),
+        ],
+        2,
+    ),
+)
 def test_an_approval_of_a_question_that_was_edited_counts_for_nothing_and_it_is_asked_again(
     waiting: Stage, text: str, version: str
 ) -> None:

@@ -166,7 +166,11 @@ def test_a_rejection_sends_the_design_back_with_its_notes_and_the_next_version_i
     ("body", "told"),
     [
         ("It looks so:\n\n![the page](https://github.com/user-attachments/assets/1)", True),
-        ("The log: [a.txt](https://github.com/user-attachments/files/7/a.txt)", True),
+        pytest.param(
+            "The log: [a.txt](https://github.com/user-attachments/files/7/a.txt)",
+            True,
+            marks=pytest.mark.thorough,
+        ),
         ("Write `!` and [a link](https://example.org/picture.png)", False),
     ],
 )

@@ -83,7 +83,7 @@ CHANGES: dict[str, tuple[tuple[Change, ...], tuple[str, ...]]] = {
         ("dos.txt", ".gitattributes"),
     ),
     "a name as long as they come": ((put(f"{_DEEP}/0.txt"),), (f"{_DEEP}/0.txt",)),
-    **{f"the name {name!r}": ((put(name),), (name,)) for name in ODD_NAMES},
+    "odd names": (tuple(map(put, ODD_NAMES)), ODD_NAMES),
 }
 
 

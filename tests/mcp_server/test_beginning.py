@@ -376,53 +376,53 @@ async def test_fields_by_other_names_are_answered_with_those_that_are_read(sampl
         assert "forge-bot run" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "text", "said"),
-    [
-        ("Make --auto the default of the CLI", "Make --auto the default of the CLI", {}),
-        ("Document the --effort option", "Document the --effort option", {}),
-        (
-            "Say what --effort=XL means in the manual",
-            "Say what --effort=XL means in the manual",
-            {},
-        ),
-        ("Rename the option to --verbose", "Rename the option to --verbose", {}),
-        ("Add an option called --effort", "Add an option called --effort", {}),
-        ("Explain when to use --effort here", "Explain when to use --effort here", {}),
-        (
-            "--auto --effort L Fix --debug output --nopr",
-            "Fix --debug output",
-            {"auto": True, "skip_pr": True, "effort_override": "L"},
-        ),
-        ("--budget $2.50 Fix the output", "Fix the output", {"budget": "2.50"}),
-        (
-            "Fix the output --effort s --debug",
-            "Fix the output",
-            {"debug": True, "effort_override": "S"},
-        ),
-        (
-            "first line\n    indented  code\n--debug",
-            "first line\n    indented  code",
-            {"debug": True},
-        ),
-        (
-            "--auto -- --debug prints nothing, unlike --nopr",
-            "--debug prints nothing, unlike --nopr",
-            {"auto": True},
-        ),
-        (
-            "Fix the .specs/ ignore rule in our README",
-            "Fix the .specs/ ignore rule in our README",
-            {},
-        ),
-        (".specs/ should not be listed", ".specs/ should not be listed", {}),
-        ("/forge ignores .specs/x", "/forge ignores .specs/x", {}),
-    ],
-)
+READ_AS: list[tuple[str, str, dict[str, object]]] = [
+    ("Make --auto the default of the CLI", "Make --auto the default of the CLI", {}),
+    ("Document the --effort option", "Document the --effort option", {}),
+    (
+        "Say what --effort=XL means in the manual",
+        "Say what --effort=XL means in the manual",
+        {},
+    ),
+    ("Rename the option to --verbose", "Rename the option to --verbose", {}),
+    ("Add an option called --effort", "Add an option called --effort", {}),
+    ("Explain when to use --effort here", "Explain when to use --effort here", {}),
+    (
+        "--auto --effort L Fix --debug output --nopr",
+        "Fix --debug output",
+        {"auto": True, "skip_pr": True, "effort_override": "L"},
+    ),
+    ("--budget $2.50 Fix the output", "Fix the output", {"budget": "2.50"}),
+    (
+        "Fix the output --effort s --debug",
+        "Fix the output",
+        {"debug": True, "effort_override": "S"},
+    ),
+    (
+        "first line\n    indented  code\n--debug",
+        "first line\n    indented  code",
+        {"debug": True},
+    ),
+    (
+        "--auto -- --debug prints nothing, unlike --nopr",
+        "--debug prints nothing, unlike --nopr",
+        {"auto": True},
+    ),
+    (
+        "Fix the .specs/ ignore rule in our README",
+        "Fix the .specs/ ignore rule in our README",
+        {},
+    ),
+    (".specs/ should not be listed", ".specs/ should not be listed", {}),
+    ("/forge ignores .specs/x", "/forge ignores .specs/x", {}),
+]
+"""Words of a person, the task that they name, and the flags that they give."""
+
+
 async def test_flags_stand_before_or_behind_the_task_and_all_else_is_its_text(
-    sample: Sample, arguments: str, text: str, said: dict[str, object]
+    sample: Sample,
 ) -> None:
-    nothing = {
+    nothing: dict[str, object] = {
         "auto": False,
         "skip_pr": False,
         "debug": False,
@@ -431,31 +431,27 @@ async def test_flags_stand_before_or_behind_the_task_and_all_else_is_its_text(
         "current_branch": "main",
     }
     async with hosting(sample) as host:
-        found = await host.call("pipeline_init", arguments=arguments)
-    assert (found["source_type"], found["core_text"], found["flags"]) == (
-        "text",
-        text,
-        {**nothing, **said},
-    )
+        found = [await host.call("pipeline_init", arguments=row[0]) for row in READ_AS]
+    assert [(each["source_type"], each["core_text"], each["flags"]) for each in found] == [
+        ("text", text, {**nothing, **said}) for _, text, said in READ_AS
+    ]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        ("--verbose should say more", "unknown flag `--verbose`"),
-        ("--auto=yes Fix the output", "`--auto` takes no value"),
-        ("--effort XS Fix the output", "`--effort` takes one of S, M and L"),
-        ("Fix the output --effort xl", "`--effort` takes one of S, M and L"),
-        ("--effort", "`--effort` takes one of S, M and L"),
-        (".specs/no-such-run --auto", "holds no run"),
-        (".specs/", "holds no run"),
-    ],
-)
-async def test_a_flag_that_does_not_exist_is_told(
-    sample: Sample, arguments: str, words: str
-) -> None:
+NO_FLAGS = [
+    ("--verbose should say more", "unknown flag `--verbose`"),
+    ("--auto=yes Fix the output", "`--auto` takes no value"),
+    ("--effort XS Fix the output", "`--effort` takes one of S, M and L"),
+    ("Fix the output --effort xl", "`--effort` takes one of S, M and L"),
+    ("--effort", "`--effort` takes one of S, M and L"),
+    (".specs/no-such-run --auto", "holds no run"),
+    (".specs/", "holds no run"),
+]
+
+
+async def test_a_flag_that_does_not_exist_is_told(sample: Sample) -> None:
     async with hosting(sample) as host:
-        assert words in (await host.call("pipeline_init", arguments=arguments))["errors"][0]
+        for arguments, words in NO_FLAGS:
+            assert words in (await host.call("pipeline_init", arguments=arguments))["errors"][0]
 
 
 async def test_a_runs_folder_is_resumed_whatever_flags_and_path_stand_around_it(
@@ -517,24 +513,23 @@ async def test_a_client_that_shows_forms_is_asked_for_the_effort_and_the_run_beg
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
-@pytest.mark.parametrize(
-    "answer",
-    [
-        ElicitResult(action="decline"),
-        ElicitResult(action="cancel"),
-        chose(effort="XXL"),
-        ElicitResult(action="accept"),
-    ],
-)
 async def test_a_form_without_an_effort_begins_nothing_and_the_model_is_told_to_ask(
-    sample: Sample, mode: str, answer: ElicitResult
+    sample: Sample, mode: str
 ) -> None:
     person = Person()
-    person.effort = answer
     async with hosting(sample, mode=mode, elicitation_callback=person) as host:
-        needs = await host.call("pipeline_init_with_context", workspace=".specs/x", task_text=TASK)
-        assert "needs_user_confirmation" in needs
-        assert folders(sample) == []
+        for answer in (
+            ElicitResult(action="decline"),
+            ElicitResult(action="cancel"),
+            chose(effort="XXL"),
+            ElicitResult(action="accept"),
+        ):
+            person.effort = answer
+            needs = await host.call(
+                "pipeline_init_with_context", workspace=".specs/x", task_text=TASK
+            )
+            assert "needs_user_confirmation" in needs, answer
+            assert folders(sample) == []
 
 
 async def test_words_that_name_a_run_among_others_are_said_before_another_one_begins(

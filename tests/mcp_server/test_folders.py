@@ -128,9 +128,8 @@ async def test_preferences_are_kept_for_the_project_that_is_named(
         assert [each["flags"]["skip_pr"] for each in found] == [False, True]
 
 
-@pytest.mark.parametrize(
-    ("tool", "arguments"),
-    [
+async def test_a_project_that_is_not_served_is_refused_everywhere_alike(sample: Sample) -> None:
+    calls: list[tuple[str, dict[str, Any]]] = [
         ("history_search", {"query": "login"}),
         ("analytics", {"kind": "summary", "workspace": ".specs/x"}),
         ("analytics", {"kind": "estimate"}),
@@ -139,15 +138,13 @@ async def test_preferences_are_kept_for_the_project_that_is_named(
         ("preferences", {"set": {"auto": True}}),
         ("forge_orient", {}),
         ("pipeline_init", {"arguments": TASK}),
-    ],
-)
-async def test_a_project_that_is_not_served_is_refused_everywhere_alike(
-    sample: Sample, tool: str, arguments: dict[str, Any]
-) -> None:
+    ]
     async with hosting(sample) as host:
-        with pytest.raises(Refusal) as caught:
-            await host.call(tool, **arguments, project="/etc")
-    assert (caught.value.error["code"], caught.value.error["source_tool"]) == ("MCP-002", tool)
+        for tool, arguments in calls:
+            with pytest.raises(Refusal) as caught:
+                await host.call(tool, **arguments, project="/etc")
+            error = caught.value.error
+            assert (error["code"], error["source_tool"]) == ("MCP-002", tool), arguments
 
 
 async def test_a_project_is_found_by_every_path_that_leads_to_it(
