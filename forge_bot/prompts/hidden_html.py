@@ -4,6 +4,7 @@ Hidden are comments, attributes, tags of unknown elements, and the content of in
 element is invisible when a browser does not draw it: by its name (`<template>`, `<script>`, the
 fallback of a video) or because its author asked for it (`hidden`, `display: none`). GitHub removes
 such attributes and shows the content; other readers of the same text do not, so it is removed.
+Elements that make text smaller hide it too where many stand in each other.
 """
 
 from collections import Counter
@@ -33,6 +34,12 @@ class _Element:
     content: int
     asked_hidden: bool
     block_end: int
+    size: float
+
+    @property
+    def too_small(self) -> bool:
+        """Return whether nobody can read what stands in it."""
+        return self.size < _SMALLEST
 
 
 @dataclass
@@ -131,9 +138,9 @@ class _Reader:
 
     def _open(self, tag: Tag) -> None:
         frame, block_end = self._frames[-1], self._page.block_end(tag.start)
-        frame.elements.append(
-            _Element(tag.name, tag.start, tag.end, _asks_to_hide(tag.attributes), block_end)
-        )
+        asked = _asks_to_hide(tag.attributes)
+        size = self._size() * _SIZE_OF.get(tag.name, 1)
+        frame.elements.append(_Element(tag.name, tag.start, tag.end, asked, block_end, size))
         frame.names[tag.name] += 1
         if (
             tag.name in _UNSEEN_TEXT
@@ -142,6 +149,11 @@ class _Reader:
         ):
             self.met_text = True
             self._tags.read_as_text()
+
+    def _size(self) -> float:
+        """Return the size of text here, as a share of the page's."""
+        open_ = (frame.elements[-1].size for frame in reversed(self._frames) if frame.elements)
+        return next(open_, 1)
 
     def _last_end_tag(self, name: str, block_end: int) -> int:
         key = (name, block_end)
@@ -159,17 +171,16 @@ class _Reader:
         frame.names[tag.name] -= 1
         if element.asked_hidden:
             self._hide(element.start, tag.end, RemovalKind.HIDDEN_ELEMENT)
-        elif (
-            element.name in _UNSEEN | _UNSEEN_TEXT
-            and self._text[element.content : tag.start].strip()
-        ):
+        elif (element.too_small or element.name in _UNSEEN | _UNSEEN_TEXT) and self._text[
+            element.content : tag.start
+        ].strip():
             self._hide(element.content, tag.start, RemovalKind.HIDDEN_ELEMENT)
 
     def _hide_unclosed(self, element: _Element, at: int) -> None:
         """Hide an element without an end tag.
 
-        Only an explicit request hides it, and only to the end of its block: prose names
-        `<template>` too.
+        An explicit request hides it, and only to the end of its block: prose names `<template>`
+        too. What GitHub itself hides or shrinks stays so up to here, over the ends of blocks.
         """
         if element.asked_hidden:
             self._hide(
@@ -177,6 +188,8 @@ class _Reader:
                 max(element.content, min(at, element.block_end)),
                 RemovalKind.HIDDEN_ELEMENT,
             )
+        elif element.too_small or element.name == _UNSEEN_ON_GITHUB:
+            self._hide(element.content, max(element.content, at), RemovalKind.HIDDEN_ELEMENT)
 
     def _hide(self, start: int, end: int, kind: RemovalKind) -> None:
         first, stop = self._page.source_of(start, end)
@@ -245,6 +258,16 @@ _ELEMENTS = _words(
 # Elements whose content is not drawn. In those of the second set HTML is text, up to the end tag.
 _UNSEEN = _words("audio canvas datalist meter noscript object progress rp template video")
 _UNSEEN_TEXT = _words("iframe noembed noframes script style title")
+
+_UNSEEN_ON_GITHUB = "rp"
+"""The element that GitHub keeps and no browser draws: brackets for those that know no ruby."""
+
+_SMALL = {"small": 0.9, "code": 0.85, "h6": 0.85, "samp": 0.85, "tt": 0.85}
+_SIZE_OF = {**_SMALL, "rt": 0.5, "sub": 0.75, "sup": 0.75}
+"""The size of an element's text, as a share of that around it, by GitHub's style sheet."""
+
+_SMALLEST = 0.25
+"""The share of the page's size below which text cannot be read: four pixels of sixteen."""
 
 # Attributes with a visible effect and values that can hold no words.
 _SIZES = _words("width height colspan rowspan start border cellpadding cellspacing value")

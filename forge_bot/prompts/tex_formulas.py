@@ -3,11 +3,14 @@ r"""Find parts of a TeX formula that MathJax does not draw, or draws in white on
 GitHub draws `$…$`, `$$…$$`, `` $`…`$ `` and code blocks of the language `math`. The parts are
 comments, the arguments of commands that draw nothing (`\phantom`, `\label`, definitions), text in a
 colour that looks like white, and text in a background colour of GitHub's dark themes. Black is no
-such colour: it is what formulas are drawn in.
+such colour: it is what formulas are drawn in, though a black box hides them. Text behind a step of
+many letters (`\kern-99em`) is not on the page, and a command or colour that the text itself defines
+can be any of these.
 """
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 from forge_bot.lazy_regex import lazy_regex
@@ -17,9 +20,39 @@ from forge_bot.prompts.removals import RemovalKind, RemovedSpan
 _UNDRAWN = {
     "phantom": 1, "hphantom": 1, "vphantom": 1, "label": 1, "require": 1, "cssId": 1, "class": 1,
     "newcommand": 2, "renewcommand": 2, "providecommand": 2, "def": 1, "definecolor": 3,
-    "newenvironment": 3,
+    "newenvironment": 3, "mathchoice": 4, "mathtip": 2, "texttip": 2, "toggle": 2, "mmlToken": 2,
+    "href": 1, "style": 2,
 }  # fmt: skip
+_STEPS = frozenset({
+    "hskip", "hspace", "kern", "lower", "mkern", "moveleft", "moveright", "mskip", "mspace",
+    "raise", "skew",
+})  # fmt: skip
+_LENGTH = lazy_regex(r"[\s{\[]*[-+]?\s*(?P<number>\d*[.,]?\d+)\s*(?P<unit>[a-z]{2})?")
+_EMS = {
+    "cm": 2.8, "ex": 0.5, "in": 7.2, "mm": 0.28, "mu": 1 / 18, "pc": 1.2, "pt": 0.1, "px": 0.06,
+}  # fmt: skip
+_FARTHEST = 20
+"""The step, in widths of a letter, behind which a text is taken to be off its place."""
+_DEFINITION = lazy_regex(
+    r"\\(?:(?:re)?newcommand|providecommand|def|let)(?![a-z])\*?\s*(?:\{\s*)?\\"
+    r"(?P<name>[A-Za-z]{1,80}|.)"
+)
+_DEFINED_COLOUR = lazy_regex(
+    r"\\definecolor\s*\{(?P<name>[^{}]{1,80})\}\s*\{(?P<model>[^{}]{1,20})\}"
+    r"\s*\{(?P<colour>[^{}]{1,80})\}"
+)
+_BODY = 200
+"""The characters behind the name of a definition in which a command that hides makes it one."""
+_UNDRAWN_LINE = lazy_regex(
+    r"^[ \t]*(%%.*|acc(?:Title|Descr)[ \t]*:.*|accDescr[ \t]*\{[^}]*\}?"
+    r"|click[ \t]+\w+[ \t]+(?:\"|href\b|call\b).*)$",
+    re.MULTILINE,
+)
+_BOXES = {"colorbox": 1, "fcolorbox": 2}
+"""Commands that draw text in a box, with the number of their colours."""
+_NEARLY_BLACK = 0.12
 _COLOURS = frozenset({"color", "textcolor"})
+_HIDING = frozenset((*_UNDRAWN, *_STEPS, *_BOXES, *_COLOURS)) - {"def", "newcommand", "label"}
 _WHITE_NAMES = """
     white whitesmoke ghostwhite snow ivory floralwhite mintcream azure aliceblue seashell honeydew
     oldlace lavenderblush linen transparent
@@ -129,11 +162,18 @@ class _Reader:
             for _ in range(_UNDRAWN[name]):
                 self._skip_argument()
             return True
-        if name not in _COLOURS:
-            return False
-        model = self._argument("[", "]")
-        colour = self._argument("{", "}")
-        if not _is_unseen_colour(model, colour):
+        if name in _BOXES:
+            return self._is_unseen_box(_BOXES[name])
+        if name in _COLOURS:
+            model = self._argument("[", "]")
+            colour = self._argument("{", "}")
+            named = colour.strip() in _defined(self._text)
+            if not (named or _is_unseen_colour(model, colour)):
+                return False
+        elif self._is_far(name):
+            self._at = self._group_end(self._at, "{", "}")
+            return True
+        elif name not in _defined(self._text):
             return False
         self._at = self._past_space()
         if self._text.startswith("{", self._at, self._end):
@@ -141,6 +181,31 @@ class _Reader:
         else:
             self._at = self._group_end(self._at, "{", "}")
         return True
+
+    def _is_far(self, name: str) -> bool:
+        """Return whether the command makes a step that leads off the place of its formula."""
+        if name not in _STEPS and not (name == "\\" and self._text.startswith("[", self._at)):
+            return False
+        step = _LENGTH.match(self._text, self._at, min(self._end, self._at + 80))
+        if step is None:
+            return False
+        # A length in braces is an argument of its own; what follows it stands off its place.
+        self._at = step.end() + self._text.startswith("}", step.end())
+        number = float(step["number"].replace(",", "."))
+        return number * _EMS.get(step["unit"] or "", 1) > _FARTHEST
+
+    def _is_unseen_box(self, colours: int) -> bool:
+        """Return whether a box is as black as what is drawn in it."""
+        model = self._argument("[", "]")
+        given = [self._argument("{", "}") for _ in range(colours)][-1:]
+        shares = [_shares(model.strip(), "".join(each.casefold().split())) for each in given]
+        black = given == ["black"] or any(
+            each and all(share <= _NEARLY_BLACK for share in each) for each in shares
+        )
+        named = any(each.strip() in _defined(self._text) for each in given)
+        if black or named:
+            self._argument("{", "}")
+        return black or named
 
     def _skip_argument(self) -> None:
         r"""Skip `[…]`, `\name` and signs up to the next braces, and these."""
@@ -186,6 +251,28 @@ class _Reader:
         return at
 
 
+@lru_cache(maxsize=4)
+def _defined(text: str) -> frozenset[str]:
+    """Return the commands and colours by which a text may hide others: a definition holds in all
+    its formulas.
+    """
+    names = {
+        found["name"]: text[found.end() : found.end() + _BODY]
+        for found in _DEFINITION.finditer(text)
+    }
+    hides = any(
+        command[1:].rstrip("*") in _HIDING
+        for body in names.values()
+        for command in _COMMAND.findall(body)
+    )
+    colours = (
+        found["name"].strip()
+        for found in _DEFINED_COLOUR.finditer(text)
+        if _is_unseen_colour(found["model"], found["colour"])
+    )
+    return frozenset((*colours, *(names if hides else ())))
+
+
 def _is_unseen_colour(model: str, colour: str) -> bool:
     """Return whether text in the colour cannot be told from a page of a light or a dark theme."""
     colour = "".join(colour.casefold().split())
@@ -217,6 +304,8 @@ def _shares(model: str, colour: str) -> list[float]:
 
 
 def drawing_comments(text: str, start: int, end: int) -> Iterator[RemovedSpan]:
-    """Yield the comments of a Mermaid diagram between these offsets: lines that begin with `%%`."""
-    for found in re.compile(r"^[ \t]*(%%.*)$", re.MULTILINE).finditer(text, start, end):
+    """Yield what a Mermaid diagram between these offsets does not draw: comments, which begin with
+    `%%`, descriptions for readers of screens, and texts of links.
+    """
+    for found in _UNDRAWN_LINE.finditer(text, start, end):
         yield RemovedSpan(found.start(1), found.end(1), RemovalKind.DIAGRAM_COMMENT)

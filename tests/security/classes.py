@@ -572,4 +572,14 @@ CLASSES: dict[str, Class] = {
         "what a server does with memory and the disk of its own box before its time is up",
         red_at="21e824ed",
     ),
+    "S62": Class(
+        "Text that stands on the page where nobody can read it",
+        (
+            "tests/security/test_text_nobody_can_read.py::test_text_that_nobody_can_read_is_no_part_of_a_request",
+            "tests/security/test_text_nobody_can_read.py::test_what_only_looks_alike_stays",
+        ),
+        "what maps and solids (`geojson`, `stl`) say besides what is drawn of them; words in the"
+        " colour of a diagram's boxes",
+        red_at="cb29cae4",
+    ),
 }
