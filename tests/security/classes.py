@@ -507,7 +507,7 @@ CLASSES: dict[str, Class] = {
     "S55": Class(
         "Credentials in git's own folder, read by the project's code",
         (
-            "tests/security/test_credentials_in_gits_folder.py::test_a_file_that_is_not_gits_is_not_read",
+            "tests/security/test_credentials_in_gits_folder.py::test_files_that_are_not_gits_are_not_read",
             "tests/security/test_credentials_in_gits_folder.py::test_a_setting_with_a_secret_is_not_read",
             "tests/security/test_credentials_in_gits_folder.py::test_an_address_that_a_pull_left_in_a_reflog_is_not_read",
             "tests/security/test_credentials_in_gits_folder.py::test_the_run_of_a_work_tree_reads_what_git_reads_there",
