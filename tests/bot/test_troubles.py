@@ -14,6 +14,7 @@ from forge_bot.interaction.command_names import CommandNames
 from forge_bot.interaction.commit_links import Links
 from tests.bot.stage import Job, Stage, heard
 from tests.bot.truth import agree, agree_without_comment
+from tests.fakes.sampled import sampled
 
 COMMENT = r"POST .*/issues/\d+/comments$"
 LINKS = Links(repository="https://github.com/octo/rota", commit="0" * 40, workspace=".specs/x")
@@ -181,7 +182,7 @@ def agree_on(stage: Stage, job: Job, occasion: str) -> str:
     return said
 
 
-@pytest.mark.parametrize("done", [True, False])
+@pytest.mark.parametrize("done", sampled([False, True], 2))
 def test_a_push_whose_answer_is_lost_is_sent_again(waiting: Stage, *, done: bool) -> None:
     waiting.hub.faults.status(r"POST .*/git-receive-pack", 502)
     waiting.hub.faults.waiting[-1].after = done
@@ -194,7 +195,7 @@ def test_a_push_whose_answer_is_lost_is_sent_again(waiting: Stage, *, done: bool
 
 
 @pytest.mark.promise("bot-lost-answer")
-@pytest.mark.parametrize("done", [True, False])
+@pytest.mark.parametrize("done", sampled([True, False], 2))
 def test_a_write_whose_answer_is_lost_is_there_once_and_nobody_is_troubled(
     waiting: Stage, *, done: bool
 ) -> None:

@@ -91,8 +91,6 @@ def test_a_no_goes_on_with_the_notes(sample: Sample) -> None:
     state = status(sample)
     assert state["gate"]["name"] == "checkpoint-a"
     assert state["nothingToDo"] is None
-    assert sample.forge("approve", "--model", model).code == 0
-    assert sample.offered
 
 
 @pytest.mark.journey

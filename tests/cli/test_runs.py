@@ -98,17 +98,18 @@ def test_a_document_is_shown_where_the_reports_of_its_run_cannot_be_read(
     assert (shown.code, "before the rota starts" in shown.out) == (0, True)
 
 
-@pytest.mark.journey
-@pytest.mark.first_line
-@pytest.mark.promise("cli-own-tree")
-def test_the_users_uncommitted_work_is_never_touched(sample: Sample) -> None:
+@pytest.mark.promise("cli-own-tree", "design-push-on-request")
+def test_neither_uncommitted_work_nor_the_remote_is_touched(sample: Sample, tmp_path: Path) -> None:
+    remote = tmp_path / "remote.git"
+    sample.git("init", "-q", "--bare", str(remote))
+    sample.git("remote", "add", "origin", str(remote))
     (sample.path / "rota" / "schedule.py").write_text("# half done\n")
     (sample.path / "notes.txt").write_text("mine")
-    model = sample.model()
-    sample.forge("run", TASK, "--effort", "S", "--model", model)
-    sample.forge("approve", "--model", model)
+    done = sample.forge("run", TASK, "--effort", "S", "--auto", "--model", sample.model())
+    assert done.code == 0, done.err
     assert (sample.path / "rota" / "schedule.py").read_text() == "# half done\n"
     assert (sample.path / "notes.txt").read_text() == "mine"
+    assert sample.git("--git-dir", str(remote), "for-each-ref") == ""
 
 
 @pytest.mark.journey
@@ -255,27 +256,26 @@ def test_retry_does_a_phase_again(asked_sample: Sample) -> None:
     assert "Thought again." in again.out
 
 
-@pytest.mark.promise("lesson-01", "cli-option-auto")
-def test_auto_goes_through_when_the_reviewer_approves(sample: Sample) -> None:
-    done = sample.forge("run", TASK, "--effort", "S", "--auto", "--model", sample.model())
-    assert done.code == 0
+@pytest.mark.promise("lesson-01", "cli-option-auto", "cli-option-push")
+def test_auto_goes_through_when_the_reviewer_approves_and_push_takes_the_branch_to_the_remote(
+    sample: Sample, tmp_path: Path
+) -> None:
+    sample.git("init", "-q", "--bare", str(tmp_path / "remote.git"))
+    sample.git("remote", "add", "origin", str(tmp_path / "remote.git"))
+    done = sample.forge("run", TASK, "--effort", "S", "--auto", "--push", "--model", sample.model())
+    assert done.code == 0, done.err
     assert "Design Review APPROVE" in done.out
     told = " ".join(done.out.split())
     assert "Human Reviews Design: passed by --auto, since the review says APPROVE" in told
+    assert sample.git("rev-parse", f"origin/{sample.branch}") == sample.git(
+        "rev-parse", sample.branch
+    )
 
 
 @pytest.mark.journey
 @pytest.mark.first_line
-@pytest.mark.promise("design-no-pull-request", "cli-option-nopr")
-def test_without_a_pull_request_no_text_is_prepared(sample: Sample) -> None:
-    sample.forge("run", TASK, "--effort", "S", "--auto", "--nopr", "--model", sample.model())
-    assert not (sample.workspace / "pull-request.md").exists()
-
-
-@pytest.mark.journey
-@pytest.mark.first_line
-@pytest.mark.promise("cli-option-debug")
-def test_debug_adds_its_report_to_the_summary(
+@pytest.mark.promise("design-no-pull-request", "cli-option-nopr", "cli-option-debug")
+def test_debug_adds_its_report_to_the_summary_and_without_a_pull_request_no_text_is_prepared(
     sample: Sample, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FORGE_BOT_DEBUG", "")
@@ -287,11 +287,13 @@ def test_debug_adds_its_report_to_the_summary(
         "S",
         "--auto",
         "--debug",
+        "--nopr",
         "--model",
         sample.model({("verifier", "final-summary", "*"): whole}),
     )
     assert done.code == 0
     assert "## Debug Report" in (sample.workspace / "summary.md").read_text()
+    assert not (sample.workspace / "pull-request.md").exists()
 
 
 @pytest.mark.journey
@@ -342,17 +344,6 @@ def test_here_a_persons_own_repositories_stay_and_those_that_commands_leave_go(
         assert (sample.path / kept / ".git").is_dir(), kept
     for left in ("rota/.git", "rota/left.txt", "left"):
         assert not (sample.path / left).exists(), left
-
-
-@pytest.mark.promise("cli-option-push")
-def test_push_takes_the_branch_to_the_remote(sample: Sample, tmp_path: Path) -> None:
-    sample.git("init", "-q", "--bare", str(tmp_path / "remote.git"))
-    sample.git("remote", "add", "origin", str(tmp_path / "remote.git"))
-    done = sample.forge("run", TASK, "--effort", "S", "--auto", "--push", "--model", sample.model())
-    assert done.code == 0, done.err
-    assert sample.git("rev-parse", f"origin/{sample.branch}") == sample.git(
-        "rev-parse", sample.branch
-    )
 
 
 @pytest.mark.promise("design-who-approved", "design-commits")

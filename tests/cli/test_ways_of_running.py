@@ -56,18 +56,15 @@ def test_what_was_recorded_in_one_run_answers_the_next(sample: Sample, tmp_path:
     assert sample.git("show", f"{sample.branch}:rota/schedule.py") == first
 
 
-@pytest.mark.journey
-@pytest.mark.first_line
 def test_the_model_of_a_run_answers_its_next_commands_until_another_is_named(
-    sample: Sample, monkeypatch: pytest.MonkeyPatch
+    asked_sample: Sample, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
-    assert sample.forge("run", TASK, "--effort", "S", "--model", sample.model()).code == 3
     monkeypatch.setenv("FORGE_BOT_MODEL", "nobody:nothing")
-    refused = sample.forge("ask", "Why?")
+    refused = asked_sample.forge("ask", "Why?")
     assert "nobody:nothing is not a model" in refused.err, refused.err
     monkeypatch.delenv("FORGE_BOT_MODEL")
-    assert sample.forge("approve").code == 0
+    assert asked_sample.forge("approve", "--until", "tasks").code == 3
 
 
 @pytest.mark.promise("cli-option-version")
@@ -115,10 +112,10 @@ def test_the_commands_of_the_project_write_outside_of_the_work_tree_only_without
 @pytest.mark.journey
 @pytest.mark.first_line
 @pytest.mark.promise("design-only-adds", "cli-no-main")
-def test_a_run_only_adds_commits_to_its_own_branch(sample: Sample) -> None:
+def test_a_run_only_adds_commits_to_its_own_branch(asked_sample: Sample) -> None:
+    sample = asked_sample
     main = sample.git("rev-parse", "main")
     model = sample.model()
-    sample.forge("run", TASK, "--effort", "S", "--model", model)
     sample.forge("reject", "Say what happens to swaps", "--model", model)
     sample.forge("retry", "design", "--model", model)
     assert sample.forge("approve", "--model", model).code == 0
@@ -130,16 +127,6 @@ def test_a_run_only_adds_commits_to_its_own_branch(sample: Sample) -> None:
     )
     assert commits[len(moves) - 1] == main, "and the first of them is where it began"
     assert sample.git("rev-list", "--merges", sample.branch) == ""
-
-
-@pytest.mark.promise("design-push-on-request")
-def test_nothing_is_pushed_that_nobody_asked_to_push(sample: Sample, tmp_path: Path) -> None:
-    remote = tmp_path / "remote.git"
-    sample.git("init", "-q", "--bare", str(remote))
-    sample.git("remote", "add", "origin", str(remote))
-    done = sample.forge("run", TASK, "--effort", "S", "--auto", "--model", sample.model())
-    assert done.code == 0, done.err
-    assert sample.git("--git-dir", str(remote), "for-each-ref") == ""
 
 
 @pytest.mark.promise("cli-work")
