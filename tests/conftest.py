@@ -215,6 +215,22 @@ def asked_sample(
 
 
 @pytest.fixture
+def clients_sample(
+    kept_samples: KeptSamples, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Sample:
+    """The sample repository with a small run that a client has led to its first question."""
+    return _sample(kept_samples.asked_by_client("S"), monkeypatch, capsys)
+
+
+@pytest.fixture
+def clients_medium_sample(
+    kept_samples: KeptSamples, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Sample:
+    """The same with a run of effort M."""
+    return _sample(kept_samples.asked_by_client("M"), monkeypatch, capsys)
+
+
+@pytest.fixture
 def ended_sample(
     kept_samples: KeptSamples, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Sample:

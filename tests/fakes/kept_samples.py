@@ -2,19 +2,25 @@
 every test that begins there.
 """
 
+import asyncio
 import atexit
 import os
 import shutil
 import subprocess
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
+
+import pytest
 
 from forge_bot.resources import templates
 from tests.fakes import script
 from tests.fakes.warm_python import warm_python
 
 TASK = "Nobody is on call before the rota starts"
+CLIENTS_TASK = "Nobody is on call before the start"
 
 
 def made(path: Path) -> None:
@@ -57,11 +63,20 @@ class KeptSamples:
     def again(self, code: int, *options: str) -> Path:
         """The folder after `run` with these options, which ended with this exit code."""
         name = "-".join(word.strip("-") for word in options)
+        return self._again(name, lambda place: _led(place, code, options))
+
+    def asked_by_client(self, effort: str) -> Path:
+        """The folder after a client of the server has led a run to its first question."""
+        return self._again(f"client-{effort}", lambda place: _led_by_client(place, effort))
+
+    def _again(self, name: str, lead: Callable[[Path], None]) -> Path:
         place, kept = self._folder / name, self._folder / f"{name}.kept"
         if kept.exists():
             shutil.rmtree(place)
         else:
-            _led(place, code, options)
+            place.mkdir()
+            made(place / "rota")
+            lead(place)
             place.rename(kept)
         shutil.copytree(kept, place, symlinks=True)
         for tree in (place / "rota", *(file.parent for file in place.glob("state/**/.git"))):
@@ -70,8 +85,6 @@ class KeptSamples:
 
 
 def _led(place: Path, code: int, options: tuple[str, ...]) -> None:
-    place.mkdir()
-    made(place / "rota")
     model = script.write(place / "script.jsonl", None)
     without = {"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "FORGE_BOT_MODEL"}
     environ = {name: value for name, value in os.environ.items() if name not in without}
@@ -85,3 +98,19 @@ def _led(place: Path, code: int, options: tuple[str, ...]) -> None:
         check=False,
     )
     assert done.returncode == code, done.stdout + done.stderr
+
+
+def _led_by_client(place: Path, effort: str) -> None:
+    # The server takes half a second to import.
+    from tests.mcp_server.host import hosting_in
+
+    async def lead() -> None:
+        async with hosting_in(place / "rota") as host:
+            await host.begin(CLIENTS_TASK, effort)
+            asked = await host.drive(await host.next())
+            assert asked["type"] == "checkpoint"
+
+    # In a thread of its own: the test may have an event loop already.
+    with pytest.MonkeyPatch.context() as patch, ThreadPoolExecutor(1) as thread:
+        patch.setenv("XDG_STATE_HOME", str(place / "state"))
+        thread.submit(asyncio.run, lead()).result()

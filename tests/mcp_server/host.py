@@ -100,6 +100,12 @@ class Host:
             )
         return action
 
+    async def question(self) -> Json:
+        """The question of the run that another client has led there."""
+        (folder,) = (self.path / ".specs").iterdir()
+        self.workspace = str(folder.relative_to(self.path))
+        return await self.next()
+
     def perform(self, action: Json) -> None:
         """Do what an action asks for, in the work tree."""
         if action["type"] == "write_file":

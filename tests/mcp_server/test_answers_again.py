@@ -9,14 +9,16 @@ from mcp.types import InputRequiredResult
 
 from tests.fakes.sample import Sample
 from tests.mcp_server.host import Json, Refusal, hosting
-from tests.mcp_server.test_gates import Person, says, to_gate
+from tests.mcp_server.test_gates import Person, says
 
 TASK = "Nobody is on call before the start"
 
 
-async def test_the_same_answer_again_is_answered_with_the_next_action(sample: Sample) -> None:
-    async with hosting(sample) as host:
-        gate = await to_gate(host)
+async def test_the_same_answer_again_is_answered_with_the_next_action(
+    clients_sample: Sample,
+) -> None:
+    async with hosting(clients_sample) as host:
+        gate = await host.question()
         said: Json = {
             "user_response": "approve",
             "action_id": gate["action_id"],
@@ -40,9 +42,9 @@ async def test_the_same_answer_again_is_answered_with_the_next_action(sample: Sa
         assert host.git("rev-list", "--count", "HEAD") == commits
 
 
-async def test_the_same_rejection_again_counts_once(sample: Sample) -> None:
-    async with hosting(sample) as host:
-        gate = await to_gate(host)
+async def test_the_same_rejection_again_counts_once(clients_sample: Sample) -> None:
+    async with hosting(clients_sample) as host:
+        gate = await host.question()
         said: Json = {"user_response": "reject: keep the old name", "action_id": gate["action_id"]}
         after = await host.next(**said)
         assert (await host.next(**said))["action_id"] == after["action_id"]
@@ -52,10 +54,10 @@ async def test_the_same_rejection_again_counts_once(sample: Sample) -> None:
 
 @pytest.mark.parametrize("other", ["reject: not like this", "abandon", "approve 0123456789"])
 async def test_another_answer_to_an_answered_question_says_what_counted(
-    sample: Sample, other: str
+    clients_sample: Sample, other: str
 ) -> None:
-    async with hosting(sample) as host:
-        gate = await to_gate(host)
+    async with hosting(clients_sample) as host:
+        gate = await host.question()
         after = await host.next(user_response="approve", action_id=gate["action_id"])
         with pytest.raises(
             Refusal, match=r"answered with approve by mcp, unverified via mcp, and that counted"
@@ -93,9 +95,11 @@ async def test_a_form_that_comes_back_twice_counts_once(sample: Sample) -> None:
         assert two["report_result"] == one["report_result"] is not None
 
 
-async def test_a_file_that_could_not_be_written_comes_before_a_person(sample: Sample) -> None:
-    async with hosting(sample) as host:
-        await to_gate(host)
+async def test_a_file_that_could_not_be_written_comes_before_a_person(
+    clients_sample: Sample,
+) -> None:
+    async with hosting(clients_sample) as host:
+        await host.question()
         write = await host.next(user_response="approve")
         with pytest.raises(Refusal, match="MCP-006"):
             await host.next(previous_error="disk is read-only")

@@ -119,10 +119,11 @@ async def test_what_is_committed_before_the_publication_is_refused(
         assert (await refused(host, action))[0] == "reset"
 
 
-async def test_a_commit_at_a_checkpoint_counts_as_an_edit_only_if_it_is_one(sample: Sample) -> None:
-    async with hosting(sample) as host:
-        await host.begin(TASK, "M")
-        asked = await host.drive(await host.next())
+async def test_a_commit_at_a_checkpoint_counts_as_an_edit_only_if_it_is_one(
+    clients_medium_sample: Sample,
+) -> None:
+    async with hosting(clients_medium_sample) as host:
+        asked = await host.question()
         design = host.path / host.workspace / "design.md"
         design.write_text(
             f"{design.read_text(encoding='utf-8')}\nAnd a line of the person's.\n", encoding="utf-8"
@@ -137,14 +138,13 @@ async def test_a_commit_at_a_checkpoint_counts_as_an_edit_only_if_it_is_one(samp
 
 
 async def test_what_a_colleague_pushed_while_a_person_is_asked_is_named(
-    sample: Sample, tmp_path: Path
+    clients_medium_sample: Sample, tmp_path: Path
 ) -> None:
     origin = tmp_path / "origin.git"
-    async with hosting(sample) as host:
+    async with hosting(clients_medium_sample) as host:
         host.git("init", "-q", "--bare", str(origin))
         host.git("remote", "add", "origin", str(origin))
-        await host.begin(TASK, "M")
-        asked = await host.drive(await host.next())
+        asked = await host.question()
         sneak(host, "A fix by Ann")
         host.git("push", "-q", "-u", "origin", "HEAD")
         again = await host.next()
@@ -204,11 +204,10 @@ def replace(record: Path, gate: Json) -> None:
 
 @pytest.mark.parametrize("how", [append, replace])
 async def test_an_answer_that_was_written_into_the_record_by_hand_does_not_count(
-    sample: Sample, how: Callable[[Path, Json], None]
+    clients_medium_sample: Sample, how: Callable[[Path, Json], None]
 ) -> None:
-    async with hosting(sample) as host:
-        await host.begin(TASK, "M")
-        asked = await host.drive(await host.next())
+    async with hosting(clients_medium_sample) as host:
+        asked = await host.question()
         record = host.path / host.workspace / "reports.jsonl"
         before = record.read_bytes()
         how(record, asked)
@@ -225,14 +224,13 @@ async def test_an_answer_that_was_written_into_the_record_by_hand_does_not_count
 
 
 async def test_a_run_that_went_on_in_another_clone_goes_on_here(
-    sample: Sample, tmp_path: Path
+    clients_medium_sample: Sample, tmp_path: Path
 ) -> None:
     origin, other = tmp_path / "origin.git", tmp_path / "other"
-    async with hosting(sample) as host:
+    async with hosting(clients_medium_sample) as host:
         host.git("init", "-q", "--bare", str(origin))
         host.git("remote", "add", "origin", str(origin))
-        await host.begin(TASK, "M")
-        asked = await host.drive(await host.next())
+        asked = await host.question()
         host.git("push", "-q", "-u", "origin", "HEAD")
         branch = host.git("branch", "--show-current")
         host.git("clone", "-q", "-b", branch, str(origin), str(other))

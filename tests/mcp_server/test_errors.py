@@ -215,11 +215,10 @@ async def test_runs_that_cannot_be_listed_say_so_at_their_project_and_hide_no_ot
 
 
 async def test_signs_that_no_record_can_hold_are_taken_out_of_what_people_said(
-    sample: Sample,
+    clients_sample: Sample,
 ) -> None:
-    async with hosting(sample) as host:
-        await host.begin(TASK)
-        await host.drive(await host.next())
+    async with hosting(clients_sample) as host:
+        await host.question()
         action = await host.next(user_response="reject: keep \0 the old name")
         assert "> keep  the old name" in action["prompt"]
         failed = await host.next(previous_error="no \0 answer", action_id=action["action_id"])

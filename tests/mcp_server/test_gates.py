@@ -47,10 +47,10 @@ async def to_gate(host: Host) -> Json:
 @pytest.mark.first_line
 @pytest.mark.promise("mcp-unverified")
 async def test_an_approval_that_the_model_passed_on_is_recorded_as_unverified(
-    sample: Sample,
+    clients_sample: Sample,
 ) -> None:
-    async with hosting(sample) as host:
-        await to_gate(host)
+    async with hosting(clients_sample) as host:
+        await host.question()
         await host.next(user_response="Approve")
         assert "Approved-by: mcp, unverified via mcp" in host.git("log", "--format=%B")
 
@@ -74,26 +74,26 @@ async def test_an_approval_that_the_model_passed_on_is_recorded_as_unverified(
         3,
     ),
 )
-async def test_what_is_not_plainly_an_approval_is_none(sample: Sample, words: str) -> None:
-    async with hosting(sample) as host:
-        gate = await to_gate(host)
+async def test_what_is_not_plainly_an_approval_is_none(clients_sample: Sample, words: str) -> None:
+    async with hosting(clients_sample) as host:
+        gate = await host.question()
         with pytest.raises(Refusal):
             await host.next(user_response=words)
         assert (await host.next())["action_id"] == gate["action_id"]
 
 
-async def test_words_that_are_no_answer_are_told_as_none(sample: Sample) -> None:
-    async with hosting(sample) as host:
-        await to_gate(host)
+async def test_words_that_are_no_answer_are_told_as_none(clients_sample: Sample) -> None:
+    async with hosting(clients_sample) as host:
+        await host.question()
         with pytest.raises(Refusal) as no:
             await host.next(user_response="maybe later")
     said = "GATE-004: “maybe later” does not answer the question: no answer is called so."
     assert str(no.value).startswith(said)
 
 
-async def test_an_approval_of_an_older_version_is_refused(sample: Sample) -> None:
-    async with hosting(sample) as host:
-        gate = await to_gate(host)
+async def test_an_approval_of_an_older_version_is_refused(clients_sample: Sample) -> None:
+    async with hosting(clients_sample) as host:
+        gate = await host.question()
         design = host.path / host.workspace / "design.md"
         design.write_text(
             f"{design.read_text(encoding='utf-8')}\nOne more thing.\n", encoding="utf-8"
@@ -108,9 +108,11 @@ async def test_an_approval_of_an_older_version_is_refused(sample: Sample) -> Non
         ] == "write_file"
 
 
-async def test_a_rejection_needs_notes_and_brings_them_to_the_architect(sample: Sample) -> None:
-    async with hosting(sample) as host:
-        await to_gate(host)
+async def test_a_rejection_needs_notes_and_brings_them_to_the_architect(
+    clients_sample: Sample,
+) -> None:
+    async with hosting(clients_sample) as host:
+        await host.question()
         with pytest.raises(Refusal, match="GATE-003"):
             await host.next(user_response="reject")
         action = await host.next(user_response="reject: keep the old name")
@@ -118,16 +120,16 @@ async def test_a_rejection_needs_notes_and_brings_them_to_the_architect(sample: 
         assert "> keep the old name" in action["prompt"]
 
 
-async def test_a_completed_report_at_a_gate_is_no_approval(sample: Sample) -> None:
-    async with hosting(sample) as host:
-        gate = await to_gate(host)
+async def test_a_completed_report_at_a_gate_is_no_approval(clients_sample: Sample) -> None:
+    async with hosting(clients_sample) as host:
+        gate = await host.question()
         same = await host.next(previous_action_complete=True)
         assert same["action_id"] == gate["action_id"]
 
 
-async def test_abandon_is_always_an_answer(sample: Sample) -> None:
-    async with hosting(sample) as host:
-        await to_gate(host)
+async def test_abandon_is_always_an_answer(clients_sample: Sample) -> None:
+    async with hosting(clients_sample) as host:
+        await host.question()
         done = await host.next(user_response="abandon")
         assert (done["type"], done["summary"]) == ("done", "Pipeline abandoned at checkpoint-a")
         with pytest.raises(Refusal, match="RUN-002"):
@@ -246,18 +248,18 @@ async def test_neither_decline_nor_cancel_nor_a_strange_form_is_an_approval(
 
 @pytest.mark.first_line
 @pytest.mark.promise("mcp-elicited")
-async def test_where_the_client_asks_a_models_yes_does_not_count(sample: Sample) -> None:
+async def test_where_the_client_asks_a_models_yes_does_not_count(clients_sample: Sample) -> None:
     person = Person(ElicitResult(action="decline"), ElicitResult(action="decline"))
-    async with hosting(sample, elicitation_callback=person) as host:
-        await to_gate(host)
+    async with hosting(clients_sample, elicitation_callback=person) as host:
+        await host.question()
         with pytest.raises(Refusal, match="MCP-011"):
             await host.next(user_response="approve")
         assert "Approved-by" not in host.git("log", "--format=%B")
 
 
-async def test_the_question_comes_as_data_beside_the_answer(sample: Sample) -> None:
-    async with hosting(sample) as host:
-        await to_gate(host)
+async def test_the_question_comes_as_data_beside_the_answer(clients_sample: Sample) -> None:
+    async with hosting(clients_sample) as host:
+        await host.question()
         result = await host.client.call_tool("pipeline_next_action", {"workspace": host.workspace})
     shown: Json = (result.meta or {})["ui"]
     assert set(shown) == {"kind", "title", "data", "actions", "requires_response"}

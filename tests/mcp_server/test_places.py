@@ -39,11 +39,10 @@ async def test_many_first_calls_at_once_name_workspaces_alike(sample: Sample) ->
     assert {one["workspace"].rpartition("/")[0] for one in found} == {".specs"}
 
 
-async def test_a_run_whose_folder_was_deleted_gets_it_back(sample: Sample) -> None:
-    async with hosting(sample) as host:
-        await host.begin(TASK, "M")
-        asked = await host.drive(await host.next())
-        folder = sample.path / host.workspace
+async def test_a_run_whose_folder_was_deleted_gets_it_back(clients_medium_sample: Sample) -> None:
+    async with hosting(clients_medium_sample) as host:
+        asked = await host.question()
+        folder = clients_medium_sample.path / host.workspace
         before = {path.name: path.read_bytes() for path in folder.iterdir()}
         shutil.rmtree(folder)
         again = await host.next()

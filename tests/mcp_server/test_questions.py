@@ -176,11 +176,12 @@ async def test_what_only_a_person_can_do_is_shown_with_its_task_and_when_it_is_d
         assert f"- `{answer}`: " in shown
 
 
-async def test_a_step_that_failed_is_named_with_what_a_yes_and_a_no_do(sample: Sample) -> None:
-    sample.git("remote", "add", "origin", str(sample.path))
-    async with hosting(sample) as host:
-        await host.begin(TASK)
-        await host.drive(await host.next())
+async def test_a_step_that_failed_is_named_with_what_a_yes_and_a_no_do(
+    clients_sample: Sample,
+) -> None:
+    clients_sample.git("remote", "add", "origin", str(clients_sample.path))
+    async with hosting(clients_sample) as host:
+        await host.question()
         push = await host.drive(await host.next(user_response="approve"))
         asked = await host.next(previous_error="gh: not logged in", action_id=push["action_id"])
         shown = asked["present_to_user"]

@@ -95,10 +95,12 @@ CHANGES: dict[str, Callable[[Sample, str], object]] = {
 
 
 @pytest.mark.parametrize("what", sampled(CHANGES, 3))
-async def test_whatever_it_rests_on_makes_it_anew(sample: Sample, what: str) -> None:
-    desk, place, _ = await at_hand(sample, "checkpoint")
+async def test_whatever_it_rests_on_makes_it_anew(clients_sample: Sample, what: str) -> None:
+    (folder,) = (clients_sample.path / ".specs").iterdir()
+    desk, place = Service([clients_sample.path], moment=0), f".specs/{folder.name}"
+    desk.next_action(place, {}, "test", unheard)
     assert desk.asked_again(place, {}) is not None
-    await asyncio.to_thread(CHANGES[what], sample, place)
+    await asyncio.to_thread(CHANGES[what], clients_sample, place)
     assert desk.asked_again(place, {}) is None
 
 
