@@ -165,7 +165,7 @@ def test_going_on_with_it_names_the_command_that_gives_the_name_back(
     command = f"git branch -m other {branch}"
     assert command in refused.err
     sample.git(*command.split()[1:])
-    assert sample.forge("approve", "--model", sample.model()).code == 0
+    assert sample.forge("resume", "--model", sample.model()).code == 3
 
 
 def test_another_run_of_the_same_task_leaves_it_its_name(renamed: tuple[Sample, str]) -> None:

@@ -9,20 +9,20 @@ import pytest
 
 from tests.fakes.sample import Sample
 
-TASK = "`rota who` names somebody for days before the rota starts"
+TASK = "Nobody is on call before the rota starts"
 
 
 @pytest.fixture(params=[False, True], ids=["", "ignored"])
-def waiting(sample: Sample, request: pytest.FixtureRequest) -> Sample:
+def waiting(request: pytest.FixtureRequest) -> Sample:
     """A run that waits at its design gate; its record is an ignored folder in one of two
     repositories.
     """
-    if request.param:
-        (sample.path / ".gitignore").write_text(".specs/\n")
-        sample.git("add", "-A")
-        sample.git(
-            "-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qm", "ignore the record"
-        )
+    if not request.param:
+        return request.getfixturevalue("asked_sample")
+    sample: Sample = request.getfixturevalue("sample")
+    (sample.path / ".gitignore").write_text(".specs/\n")
+    sample.git("add", "-A")
+    sample.git("-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qm", "ignore the record")
     assert sample.forge("run", TASK, "--effort", "S", "--model", sample.model()).code == 3
     return sample
 
@@ -65,7 +65,7 @@ def test_reports_and_artifacts_that_are_gone_come_back_from_the_last_commit(
 def test_the_frozen_request_is_frozen_while_a_question_is_open_too(waiting: Sample) -> None:
     file = waiting.workspace / "request.md"
     whole = file.read_bytes()
-    file.write_bytes(whole.replace(b"rota who", b"rota whom"))
+    file.write_bytes(whole.replace(b"on call", b"at work"))
     again = waiting.forge("resume", "--model", waiting.model())
     assert again.code == 3, again.err
     assert "request.md was changed" in again.out

@@ -2,12 +2,23 @@
 
 from pathlib import Path
 
+import pytest
+
 from forge_bot.git import Repository, Tree
 from forge_bot.runs.installation import Foundation
 from forge_bot.runs.kept_profiles import profile_at
 from forge_bot.runs.project import Project
 from forge_bot.runs.run_paths import run_paths
+from forge_bot.sandbox.backends import failure_reason
+from forge_bot.sandbox.box import BackendName
 from forge_bot.settings import load_config
+
+_WALLS = (BackendName.BUBBLEWRAP, BackendName.LANDLOCK)
+_WORKING = next((wall for wall in _WALLS if not failure_reason(wall)), _WALLS[0])
+WALLS = [
+    pytest.param(wall, marks=() if wall == _WORKING else pytest.mark.thorough) for wall in _WALLS
+]
+"""What forge-bot does beside the wall is the same behind each: the first line tries it behind one."""
 
 
 def project_in(folder: Path, *approved: bytes, base: str = "HEAD", apart: bool = False) -> Project:

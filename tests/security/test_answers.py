@@ -17,7 +17,7 @@ from forge_bot.mcp_server.hooks import answer_hook
 from tests.fakes.sample import Sample
 from tests.fakes.sampled import sampled
 from tests.fakes.warm_python import warm_python
-from tests.mcp_server.host import Host, Refusal, hosting
+from tests.mcp_server.host import Refusal, hosting
 from tests.mcp_server.test_gates import Person, says
 
 TASK = "Nobody is on call before the rota starts"
@@ -324,19 +324,12 @@ def test_the_reason_says_whose_answer_it_is(
     assert "terminal" in said
 
 
-async def to_gate(host: Host) -> str:
-    await host.begin(TASK)
-    gate = await host.drive(await host.next())
-    assert gate["type"] == "checkpoint"
-    return str(gate["action_id"])
-
-
 @pytest.mark.parametrize("operation", ["abandon", "retry"])
 async def test_an_open_question_is_neither_ended_nor_gone_round_by_a_model(
-    sample: Sample, operation: str
+    clients_sample: Sample, operation: str
 ) -> None:
-    async with hosting(sample) as host:
-        name = await to_gate(host)
+    async with hosting(clients_sample) as host:
+        name = (await host.question())["action_id"]
         with pytest.raises(Refusal, match=f"forge-bot {operation} .*--run") as refused:
             await host.call(
                 "run_control",
@@ -351,12 +344,12 @@ async def test_an_open_question_is_neither_ended_nor_gone_round_by_a_model(
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 @pytest.mark.parametrize("operation", ["abandon", "retry"])
 async def test_where_the_client_can_ask_its_person_decides_whether_a_question_is_passed_over(
-    sample: Sample, operation: str, mode: str
+    clients_sample: Sample, operation: str, mode: str
 ) -> None:
     no = ElicitResult(action="decline")
     person = Person(no, no, says(operation))
-    async with hosting(sample, mode=mode, elicitation_callback=person) as host:
-        name = await to_gate(host)
+    async with hosting(clients_sample, mode=mode, elicitation_callback=person) as host:
+        name = (await host.question())["action_id"]
         wanted = {
             "workspace": host.workspace,
             "operation": operation,

@@ -92,13 +92,10 @@ async def test_over_mcp_a_document_that_hides_text_is_to_be_revised(sample: Samp
 
 
 async def test_what_a_person_hides_in_an_approved_document_is_shown_over_mcp(
-    sample: Sample,
+    clients_sample: Sample,
 ) -> None:
-    async with hosting(sample) as host:
-        await host.begin(TASK)
-        host.perform(await host.next())
-        host.perform(await host.next(previous_action_complete=True))
-        await host.next(previous_action_complete=True)
+    async with hosting(clients_sample) as host:
+        await host.question()
         path = Path(host.path) / host.workspace / "design.md"
         path.write_text(
             path.read_text("utf-8") + f"\n[note]: https://example.org/ '{ORDER}'\n",

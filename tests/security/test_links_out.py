@@ -11,7 +11,7 @@ from forge_bot.runs.project import Project
 from forge_bot.runs.run_paths import run_paths
 from forge_bot.sandbox.backends import failure_reason
 from forge_bot.sandbox.box import BackendName
-from tests.security.project_scene import project_in
+from tests.security.project_scene import WALLS, project_in
 from tests.security.scene import git
 
 CONFIG = """sandbox: %s
@@ -42,7 +42,7 @@ def untouched(outside: Path) -> bool:
     return found == {"built", "built/precious", ".git", ".git/precious"}
 
 
-@pytest.fixture(params=["bubblewrap", "landlock"])
+@pytest.fixture(params=WALLS)
 def made(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Made:
     """Make the project with more lines for its setup and its tests."""
     if trouble := failure_reason(BackendName(request.param)):

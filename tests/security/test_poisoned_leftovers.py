@@ -12,7 +12,7 @@ from forge_bot.runs.project import Project
 from forge_bot.sandbox.backends import failure_reason
 from forge_bot.sandbox.box import BackendName
 from forge_bot.values import CommandName
-from tests.security.project_scene import project_in
+from tests.security.project_scene import WALLS, project_in
 from tests.security.scene import git
 
 CONFIG = """sandbox: %s
@@ -43,7 +43,7 @@ print("planted")
 Made = Callable[[str], Project]
 
 
-@pytest.fixture(params=["bubblewrap", "landlock"])
+@pytest.fixture(params=WALLS)
 def made(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Made:
     """Make a project whose test is red, with this line for its setup."""
     if trouble := failure_reason(BackendName(request.param)):
