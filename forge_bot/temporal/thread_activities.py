@@ -52,6 +52,9 @@ _HANDED_ON = (
 )
 """Inputs of the Action that count for a visit; what they leave empty is the worker's own."""
 
+_OWN_FIRST = frozenset({"FORGE_BOT_ROLE", "FORGE_BOT_LOGIN", "FORGE_BOT_TRUST_LOCAL"})
+"""Inputs that decide who may do what: where the worker sets them, no event changes them."""
+
 _PASSING = {
     *("rate-limited", "model-down", LIMITED, "cancelled"),
     # Another worker may have one.
@@ -164,7 +167,8 @@ class ThreadActivities:
                 lambda line: self._tell(f"{_name(order)}: {line}"),
                 room.release,
             )
-        except OSError:
+        # What an event brings may fit no process: the room is for the next one all the same.
+        except BaseException:
             room.release()
             raise
 
@@ -303,14 +307,20 @@ def _activity(
 def _environment(order: VisitOrder, folder: Path, environ: Mapping[str, str]) -> dict[str, str]:
     """Return the environment of a job, of what the event says and this worker has.
 
-    Whom the token is shown to is for the worker to say, not for an event.
+    Whom the token is shown to is for the worker to say, not for an event, and who may do what if
+    it says so.
     """
     wake: ThreadWake = order.wake
     (folder / "event.json").write_text(wake.event or "{}", encoding="utf-8")
     (folder / "outputs").touch()
     hidden = ("TEMPORAL_", APP_ID, APP_KEY)
     own = {name: text for name, text in environ.items() if not name.startswith(hidden)}
-    given = {name: text for name, text in wake.inputs.items() if name in _HANDED_ON and text}
+    kept = {name for name in _OWN_FIRST if own.get(name)}
+    given = {
+        name: text
+        for name, text in wake.inputs.items()
+        if name in _HANDED_ON and name not in kept and text
+    }
     return {
         **own,
         **given,

@@ -582,4 +582,12 @@ CLASSES: dict[str, Class] = {
         " colour of a diagram's boxes",
         red_at="cb29cae4",
     ),
+    "S63": Class(
+        "Events forged on a Temporal server",
+        (
+            "tests/temporal/test_forged_events.py::test_forged_events_approve_nothing_and_keep_no_event_from_its_visit",
+        ),
+        "whoever can write to the namespace can begin runs",
+        red_at="76e8e01c",
+    ),
 }

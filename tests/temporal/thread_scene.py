@@ -52,14 +52,14 @@ class ServedStage(Stage):
         )
         return self.running
 
-    def start_worker(self, name: str = "machine") -> "subprocess.Popen[str]":
+    def start_worker(self, name: str = "machine", *more: str) -> "subprocess.Popen[str]":
         """A worker on a machine that stays, with a token and the model's key."""
         home = self.folder / name
         home.mkdir(parents=True, exist_ok=True)
         process = subprocess.Popen(
             [
                 *(sys.executable, "-m", "forge_bot", "worker", "--github", self.repo.full_name),
-                *("--address", self.address),
+                *("--address", self.address, *more),
             ],
             cwd=home,
             env={
