@@ -80,7 +80,8 @@ class Progress:
             case CommandBegan():
                 self._do(say("cli.progress.running", command=" ".join(notice.argv)))
             case CommandEnded():
-                self._ran(notice.result)
+                if notice.needs_line:
+                    self._ran(notice.result)
                 self._do(say("cli.progress.ran", command=" ".join(notice.result.argv)))
             case Message():
                 mark = "[yellow]![/]" if notice.kind == "warning" else "[dim]·[/]"

@@ -13,7 +13,7 @@ from forge_bot.sentences import say
 from forge_bot.settings.config import CONFIG
 from forge_bot.text_format import code_block
 from forge_bot.values import CommandName, CommandResult
-from forge_bot.verification.unusable_commands import Cause, UnusableCommand, missing_module
+from forge_bot.verification.unusable_commands import Cause, UnusableCommand, missing_part
 
 BASELINE = "baseline.md"
 _LOCK = "runs.baseline_document.stale_lock"
@@ -126,7 +126,7 @@ def _mended(each: UnusableCommand, result: CommandResult, commands: ProjectComma
             return _setup(result), _lists(name, [every.argv for every in commands.setup])
         case Cause.MISSING_TOOL:
             program = next((word for word in argv if word != "env" and "=" not in word), argv[0])
-            missing = missing_module(result) or program
+            missing = missing_part(result) or program
             said = say("runs.baseline_document.install_it", missing=missing)
             return said, _lists(name, _others(each, commands))
         case Cause.TIMED_OUT:

@@ -8,6 +8,7 @@ from pydantic import Field
 from forge_bot.agent.progress_events import Notice as ModelNotice
 from forge_bot.sentences import say
 from forge_bot.values import CommandName, CommandResult, Frozen, PhaseId, TaskId, Usage, Verdict
+from forge_bot.verification.unusable_commands import is_missing
 
 
 class PhaseBegan(Frozen):
@@ -65,6 +66,13 @@ class CommandEnded(Frozen):
     """It ended."""
 
     result: CommandResult
+
+    @property
+    def needs_line(self) -> bool:
+        """Return whether it is shown as one that ran. A sentence says that a formatter is missing:
+        nothing of the run is red by that.
+        """
+        return self.result.name is not CommandName.FORMAT or not is_missing(self.result)
 
 
 SaidKind = Literal["note", "warning"]
@@ -130,7 +138,7 @@ def log_line(notice: Notice) -> Message | None:
         case PhaseEnded():
             verdict = f": {notice.verdict.value}" if notice.verdict is not None else ""
             return Message(text=f"{notice.label} → {notice.result}{verdict}")
-        case CommandEnded():
+        case CommandEnded() if notice.needs_line:
             text = say(
                 "runs.notifications.command_ended",
                 command=" ".join(notice.result.argv),
@@ -141,5 +149,12 @@ def log_line(notice: Notice) -> Message | None:
             return Message(text=notice.text)
         case Message():
             return notice
-        case PromptSent() | CommandBegan() | Thinking() | Explained() | StoppedBefore():
+        case (
+            PromptSent()
+            | CommandBegan()
+            | CommandEnded()
+            | Thinking()
+            | Explained()
+            | StoppedBefore()
+        ):
             return None

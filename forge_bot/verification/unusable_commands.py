@@ -19,6 +19,12 @@ _USAGE = lazy_regex(
     re.IGNORECASE,
 )
 _NO_MODULE = lazy_regex(r"\S*python[\d.]*(?:\.exe)?: No module named (\S+)")
+_NO_COMPONENT = lazy_regex(
+    r"^error: (?:the '\S+' component which provides the command )?'(?P<program>\S+)'"
+    r" is not (?:installed|available) for the .*toolchain",
+    re.MULTILINE,
+)
+"""What rustup says in the place of a program that its toolchain does not have."""
 _NOT_COMPILED = lazy_regex(r"error: could not compile .*")
 _NO_TEST = lazy_regex(
     r"^setUp(?:Class|Module)\b|^tearDown(?:Class|Module)\b|^… |\.\w+$|\[.*\] \(.*\)$|\) \(.*=.*\)$"
@@ -76,13 +82,18 @@ def cause_of(result: CommandResult) -> Cause | None:
         return Cause.TIMED_OUT
     if result.name is CommandName.SETUP:
         return Cause.SETUP_FAILED if result.exit_code else None
-    if result.exit_code in NOT_STARTED or (result.exit_code and missing_module(result)):
+    if is_missing(result):
         return Cause.MISSING_TOOL
     if is_usage_error(result):
         return Cause.USAGE_ERROR
     if result.name is CommandName.TEST and (found := _of_tests(result)) is not None:
         return found
     return Cause.UNREADABLE if result.exit_code and not result.failures else None
+
+
+def is_missing(result: CommandResult) -> bool:
+    """Return whether the program of a command is not there."""
+    return result.exit_code in NOT_STARTED or bool(result.exit_code and missing_part(result))
 
 
 def is_usage_error(result: CommandResult) -> bool:
@@ -94,10 +105,15 @@ def is_usage_error(result: CommandResult) -> bool:
     return _USAGE.search(result.tail) is not None
 
 
-def missing_module(result: CommandResult) -> str:
-    """Return the module that `python -m` did not find; "" for any other failure."""
+def missing_part(result: CommandResult) -> str:
+    """Return the module that `python -m` did not find, or the program that the toolchain of rustup
+    does not have; "" for any other failure.
+    """
     found = _NO_MODULE.fullmatch(result.tail.strip().rpartition("\n")[2])
-    return found[1] if found is not None and "-m" in result.argv else ""
+    if found is not None and "-m" in result.argv:
+        return found[1]
+    component = _NO_COMPONENT.search(result.tail)
+    return "" if component is None or result.tests or result.failures else component["program"]
 
 
 def same_failure(before: CommandResult, now: CommandResult) -> bool:

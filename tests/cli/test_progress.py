@@ -59,6 +59,19 @@ def test_a_command_that_has_ended_is_not_called_running() -> None:
     assert "Implementation · reading what make test printed" in output.getvalue().splitlines()[-1]
 
 
+def test_a_formatter_that_is_missing_is_no_red_line() -> None:
+    output = _Output(lines=1)
+    progress = _working(output, every=3600)
+    ended = CommandResult(
+        name=CommandName.FORMAT, argv=("gofmt", "-w"), exit_code=127, duration_ms=1
+    )
+    progress(CommandEnded(result=ended))
+    assert output.getvalue() == ""
+    progress(CommandEnded(result=ended.replace(exit_code=1)))
+    progress.stop()
+    assert "gofmt -w exit code 1" in output.getvalue()
+
+
 def test_nothing_is_said_where_something_was_printed_in_the_meantime() -> None:
     output = _Output(lines=1)
     progress = _working(output, every=3600)

@@ -7,7 +7,13 @@ from forge_bot.engine.reports import Prepared
 from forge_bot.engine.state import Reason
 from forge_bot.values import CommandName, CommandResult, Effort
 from forge_bot.verification.judgement import judge
-from forge_bot.verification.unusable_commands import Cause, UnusableCommand, cause_of, unusable
+from forge_bot.verification.unusable_commands import (
+    Cause,
+    UnusableCommand,
+    cause_of,
+    missing_part,
+    unusable,
+)
 from tests.engine.test_verification import OUTPUTS, RUNS, outcome, result
 from tests.fakes.bench import GREEN, RED, Bench, blob
 
@@ -75,6 +81,19 @@ def test_a_missing_module_of_python_is_a_missing_tool() -> None:
     tail = "/home/dev/env/bin/python: No module named pytest"
     missing = result(exit_code=1, tests=None, argv=argv).model_copy(update={"tail": tail})
     assert cause_of(missing) is Cause.MISSING_TOOL
+
+
+@pytest.mark.parametrize(
+    "tail",
+    [
+        "error: the 'x' component which provides the command 'cargo-clippy' is not available for the 'a' toolchain",
+        "error: 'cargo-clippy' is not installed for the toolchain 'stable'.\nTo install, run `rust…`",
+    ],
+)
+def test_a_program_that_a_toolchain_lacks_is_a_missing_tool(tail: str) -> None:
+    missing = result(LINT, 1, argv="cargo clippy").model_copy(update={"tail": tail})
+    assert cause_of(missing) is Cause.MISSING_TOOL
+    assert missing_part(missing) == "cargo-clippy"
 
 
 def test_ten_thousand_failures_are_one_cause() -> None:

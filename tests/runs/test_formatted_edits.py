@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from forge_bot.runs.notifications import log_line
 from forge_bot.runs.outcome import Outcome
 from forge_bot.settings.config import CommandSettings, Config
 from tests.runs.test_tries import FILES, commands, document, said, stage, talker
@@ -100,6 +101,7 @@ def test_a_new_file_is_formatted_where_those_beside_it_are(tmp_path: Path, besid
     assert triple.endswith("  ") is (beside != "formatted"), "other files stay"
 
 
+@pytest.mark.first_line
 def test_a_formatter_that_is_not_installed_formats_nothing_and_is_told(tmp_path: Path) -> None:
     words = ("python3", "-m", "black_is_not_here")
     here = edited(tmp_path, UGLY, config=settings(words))
@@ -109,6 +111,9 @@ def test_a_formatter_that_is_not_installed_formats_nothing_and_is_told(tmp_path:
         " environment."
     )
     assert f"- {told}" in document(here).splitlines()
+    # One sentence, and no line that looks like a command that is red.
+    lines = [line.text for each in here.notices if (line := log_line(each)) is not None]
+    assert [line for line in lines if "black_is_not_here" in line] == [f"after the edits: {told}"]
 
 
 def test_what_a_manifest_configures_can_be_switched_off(tmp_path: Path) -> None:
