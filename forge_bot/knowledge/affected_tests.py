@@ -3,11 +3,12 @@
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
-from posixpath import basename, dirname
+from posixpath import basename, dirname, join, normpath, relpath
 
 from forge_bot.knowledge.likely_files import file_links
 from forge_bot.lazy_regex import lazy_regex
 from forge_bot.project.lenient_config import json_object, string, table
+from forge_bot.verification.selected_tests import GoTest, go_test
 
 _TEST = lazy_regex(
     r"(?:^|/)(?:test_[^/]*|[^/]*_test|tests?)\.py$|_test\.go$|(?:^|/)tests/[^/]+\.rs$"
@@ -101,8 +102,8 @@ def selected(
         own, all_ = _of(tests, "js"), _of(every, "js")
         kept = _without_paths(words, files)
         return (*kept, *sorted(own)) if own and own < all_ else None
-    if words[:1] == ["go"] and "test" in words and "-C" not in words:
-        return _go(words, tests, every)
+    if (go := go_test(tuple(words))) is not None:
+        return _go(go, tests, every, files)
     if words[:2] == ["cargo", "test"]:
         return _cargo(words, tests, every)
     return _script(words, tests, every, package)
@@ -153,15 +154,52 @@ def _unittest(
 
 
 def _go(
-    words: Sequence[str], tests: Collection[str], every: Collection[str]
+    go: GoTest, tests: Collection[str], every: Collection[str], files: Collection[str]
 ) -> tuple[str, ...] | None:
-    packages = {f"./{dirname(path)}".rstrip("/") for path in _of(tests, "go")}
-    all_ = {f"./{dirname(path)}".rstrip("/") for path in _of(every, "go")}
-    wide = [word for word in words if word.endswith("/...")]
-    if not packages or packages >= all_ or wide != ["./..."]:
+    """Name the packages in the place of patterns for all of them.
+
+    A pattern stands for packages of one module: another one within its folder is left out, and so
+    are folders that Go leaves out.
+    Source: https://pkg.go.dev/cmd/go#hdr-Package_lists_and_patterns
+    """
+    wide = [word for word in go.rest if word.endswith("/...")]
+    modules = {dirname(path) for path in files if basename(path) == "go.mod"}
+    below = [
+        normpath(join(go.folder, word.removesuffix("/..."))) for word in wide if word[0] == "."
+    ]
+
+    def covered(path: str) -> bool:
+        folder = dirname(path) or "."
+        return path in _NOWHERE or any(_in_pattern(folder, each, modules) for each in below)
+
+    own = {dirname(path) for path in filter(covered, _of(tests, "go"))}
+    all_ = {dirname(path) for path in filter(covered, _of(every, "go"))}
+    if not own or own >= all_ or len(below) < len(wide):
         return None
-    place = words.index("./...")
-    return (*words[:place], *sorted(packages), *words[place + 1 :])
+    named = {relpath(folder or ".", normpath(go.folder or ".")) for folder in own}
+    packages = [f"./{each}" if each[0] != "." else each for each in sorted(named)]
+    place = go.rest.index(wide[0])
+    kept = [word for word in go.rest[place:] if word not in wide]
+    return (*go.before, *go.rest[:place], *packages, *kept)
+
+
+def _in_pattern(folder: str, top: str, modules: Collection[str]) -> bool:
+    """Return whether a folder's package belongs to those below another folder."""
+    if top != "." and not f"{folder}/".startswith(f"{top}/"):
+        return False
+    inside = folder if top == "." else folder[len(top) + 1 :]
+    left_out = any(
+        part == "testdata" or (part.startswith(("_", ".")) and part != ".")
+        for part in inside.split("/")
+    )
+    return not left_out and _module(folder, modules) == _module(top, modules)
+
+
+def _module(folder: str, modules: Collection[str]) -> str:
+    """Return the folder of the module that a folder belongs to."""
+    while folder not in modules and folder not in {".", "/"}:
+        folder = dirname(folder) or "."
+    return folder
 
 
 def _cargo(
@@ -171,7 +209,9 @@ def _cargo(
 
     Source: https://doc.rust-lang.org/cargo/commands/cargo-test.html
     """
-    own = _of(tests, "rs")
+    manifest = dict(pairwise(words)).get("--manifest-path", "")
+    top = f"{dirname(manifest)}/".lstrip("/")
+    own = {path for path in _of(tests, "rs") if path.startswith(top)}
     if not own or own >= _of(every, "rs"):
         return None
     targets = sorted({basename(path).removesuffix(".rs") for path in own})

@@ -22,7 +22,7 @@ from forge_bot.git.commit_objects import (
 from forge_bot.interaction.title_of_change import name_of_change
 from forge_bot.knowledge.affected_tests import is_test, selected
 from forge_bot.knowledge.tests_in_source import may_hold_tests, with_tests_of
-from forge_bot.runs.newly_red import limit_of
+from forge_bot.runs.newly_red import NOT_RUN, limit_of
 from forge_bot.runs.notifications import Message
 from forge_bot.runs.project import Project
 from forge_bot.runs.run import Run
@@ -39,6 +39,7 @@ from forge_bot.verification.red_before_green import (
     why_not_red,
 )
 from forge_bot.verification.selected_tests import select_tests, uncached
+from forge_bot.verification.unusable_commands import Cause, cause_of
 
 _TASK = "Forge-Task"
 _PACKAGE = "package.json"
@@ -201,6 +202,9 @@ def without_change(
         except CannotJudge as error:
             facts.append(f"Not tried without the change: {error.message}")
             continue
+        if argv != before.argv and cause_of(result) in NOT_RUN:
+            # The selection was wrong: it says nothing of the tests.
+            continue
         results.append(result.replace(tail=""))
         known = {*before.failures, *elsewhere}
         facts += _facts(result, of_files(red_at_base(result, known), runs.only.files), runs.only)
@@ -290,6 +294,8 @@ def _found(
     for now in commands:
         argv = runs.narrowed(now.argv) or now.argv
         result = runs.result(argv, runs.command_seconds)
+        if argv != now.argv and cause_of(result) is Cause.USAGE_ERROR:
+            result = runs.result(now.argv, runs.command_seconds)
         at_base.append(result)
         known = {*baseline.get((now.name, now.argv), ()), *now.failures, *now.flaky}
         red = of_files(red_at_base(result, known), runs.only.changed)

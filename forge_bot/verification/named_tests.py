@@ -3,12 +3,13 @@
 import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from posixpath import basename, dirname
+from posixpath import basename, dirname, normpath, relpath
 
 from forge_bot.lazy_regex import lazy_regex
 from forge_bot.values import Frozen
 from forge_bot.verification.selected_tests import (
     Words,
+    go_test,
     literal,
     runner_of,
     runner_words,
@@ -131,15 +132,23 @@ def select_place(argv: Sequence[str], place: TestPlace, script: str = "") -> Wor
             stem = basename(place.path).removesuffix(".py")
             return (*words, "-k", f"*{'.'.join((stem, *place.inside, place.name))}*")
         case "go" if place.path.endswith(".go"):
-            folder = f"./{dirname(place.path)}".rstrip("/")
-            found = select_tests(words, [f"{folder} {place.name}"]) if place.name else None
-            return found.argv if found is not None else None
+            return _of_go(words, place)
         case "cargo" if place.path.endswith(".rs") and place.name:
             return (*words, *(() if "--" in words else ("--",)), place.name)
         case "jest" | "vitest":
             return _of_scripts(words, [place], script)
         case _:
             return None
+
+
+def _of_go(words: Words, place: TestPlace) -> Words | None:
+    """Name the package as it is called from the folder where `go test` works."""
+    go = go_test(words)
+    folder = relpath(dirname(place.path) or ".", normpath(go.folder or ".")) if go else ".."
+    if not place.name or folder.startswith(".."):
+        return None
+    found = select_tests(words, [f"{'.' if folder == '.' else f'./{folder}'} {place.name}"])
+    return found.argv if found is not None else None
 
 
 def select_places(

@@ -13,6 +13,9 @@ from forge_bot.verification.runner_result import Lines, RunnerResult, matches
 
 _GO_PACKAGE = lazy_regex(r"(?P<state>ok|FAIL|\?) *\t(?P<package>\S+)[\t ](?P<rest>.*)")
 _GO_TEST = lazy_regex(r"\s*--- (?P<state>PASS|FAIL|SKIP): (?P<name>.+) \([\d.]+s\)")
+_GO_NOT_FOUND = lazy_regex(r"\.{1,2}(?:/\S*)? \[setup failed\]")
+"""A package that is still named by its folder: there is none that the command could run."""
+_GO_LEFT_OUT = lazy_regex(r"package (?P<package>\S+): build constraints exclude all Go files in .+")
 _GO_ERROR = lazy_regex(r"(?:vet: )?(?P<path>\S+\.go):\d+(?::\d+)?: (?P<message>.+)")
 
 _CARGO_RESULT = lazy_regex(
@@ -33,6 +36,7 @@ def read_go(lines: Lines) -> RunnerResult | None:
     idle: list[bool] = []
     chunk: list[str] = []
     ran, verbose = 0, False
+    left_out = {match["package"] for match in matches(_GO_LEFT_OUT, lines)}
     for line in lines:
         package = _GO_PACKAGE.fullmatch(line)
         if package is None:
@@ -42,7 +46,7 @@ def read_go(lines: Lines) -> RunnerResult | None:
         tests = matches(_GO_TEST, chunk)
         ran += sum(test["state"] != "SKIP" for test in tests)
         idle.append(package["rest"].endswith(("[no test files]", "[no tests to run]")))
-        if package["state"] == "FAIL":
+        if package["state"] == "FAIL" and package["package"] not in left_out:
             named = [test["name"] for test in tests if test["state"] == "FAIL"]
             failing += _go_items(package["package"], package["rest"], named, chunk)
         chunk = []
@@ -61,7 +65,9 @@ def _go_items(package: str, rest: str, named: list[str], chunk: Lines) -> Iterat
     yield from (f"{package} {name}" for name in named)
     broken = re.search(r"\[(?:build|setup) failed\]", rest)
     if broken is not None:
-        yield f"{package} {broken[0]}"
+        said = f"{package} {broken[0]}"
+        if _GO_NOT_FOUND.fullmatch(said) is None:
+            yield said
     elif any(line.startswith("panic: ") for line in chunk):
         yield f"{package} panicked"
     elif not named:

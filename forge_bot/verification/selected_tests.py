@@ -41,9 +41,43 @@ def select_tests(argv: Sequence[str], names: Sequence[str]) -> Selection | None:
 def uncached(argv: Sequence[str]) -> Words:
     """Return the command that runs its tests again even where nothing has changed."""
     words = tuple(argv)
-    if words[:2] == ("go", "test") and not any(word.startswith("-count") for word in words):
-        return ("go", "test", "-count=1", *words[2:])
+    go = go_test(words)
+    if go is not None and not any(word.startswith("-count") for word in words):
+        return (*go.before, "-count=1", *go.rest)
     return words
+
+
+class GoTest(NamedTuple):
+    """A call of `go test`: the folder that `-C` names, and its words up to there and after it."""
+
+    folder: str
+    before: Words
+    rest: Words
+
+
+def go_test(words: Words) -> GoTest | None:
+    """Return a command as a call of `go test`; None for any other. `-C` stands before `test` or
+    right behind it.
+
+    Source: https://pkg.go.dev/cmd/go#hdr-Compile_packages_and_dependencies
+    """
+    if words[:1] != ("go",) or "test" not in words:
+        return None
+    folder, place, named = "", 1, False
+    while place < len(words):
+        word = words[place]
+        if word == "-C" and not folder:
+            folder = words[place + 1] if place + 1 < len(words) else ""
+            place += 2
+        elif word.startswith("-C=") and not folder:
+            folder = word.removeprefix("-C=")
+            place += 1
+        elif word == "test" and not named:
+            named = True
+            place += 1
+        else:
+            break
+    return GoTest(folder, words[:place], words[place:]) if named else None
 
 
 _Runner = Callable[[Words, Sequence[str]], Selection | None]
@@ -54,7 +88,7 @@ def runner_of(words: Words, script: str = "") -> str:
     manager runs as `test`.
     """
     programs = {word.rsplit("/", 1)[-1] for word in words}
-    if words[:2] in {("go", "test"), ("cargo", "test")}:
+    if words[:2] == ("cargo", "test") or go_test(words) is not None:
         return words[0]
     if programs & {"pytest", "py.test"}:
         return "pytest"
@@ -134,14 +168,14 @@ def _unittest(words: Words, names: Sequence[str]) -> Selection | None:
 
 def _go(words: Words, names: Sequence[str]) -> Selection | None:
     """Name the packages, and the tests by one pattern. Only `-v` counts the tests."""
-    found = matches(_GO, names)
-    if len(found) < len(names):
+    found, go = matches(_GO, names), go_test(words)
+    if len(found) < len(names) or go is None:
         return None
     tests = [*dict.fromkeys(match["test"] for match in found)]
     packages = dict.fromkeys(match["package"] for match in found)
-    flags = [word for word in words[2:] if not word.startswith(".")]
+    flags = [word for word in go.rest if not word.startswith(".")]
     pattern = f"^({'|'.join(tests)})$"
-    argv = ("go", "test", *flags, "-v", "-count=1", "-run", pattern, *packages)
+    argv = (*go.before, *flags, "-v", "-count=1", "-run", pattern, *packages)
     return Selection(argv, len(tests))
 
 

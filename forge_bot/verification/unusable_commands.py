@@ -15,7 +15,10 @@ _FEWEST = 2
 _USAGE = lazy_regex(
     r"unrecognized arguments?|unexpected argument|invalid value '[^']*' for '-|no such option"
     r"|unknown (?:option|flag|argument|shorthand flag)|flag provided but not defined"
-    r"|unrecognized option|invalid choice: |option .* not recognized",
+    r"|unrecognized option|invalid choice: |option .* not recognized"
+    r"|no test target named|requires the features: |does not contain package"
+    r"|stat \S+: directory not found|\bno Go files in /|build constraints exclude all Go files in /"
+    r"|directory \S+ outside (?:main module|modules listed in go\.work)",
     re.IGNORECASE,
 )
 _NO_MODULE = lazy_regex(r"\S*python[\d.]*(?:\.exe)?: No module named (\S+)")

@@ -248,6 +248,12 @@ SELECTIONS = [
         "e.com/m/p TestB/sub",
         "go test -race -v -count=1|-run ^(TestB)$ e.com/m/p",
     ),
+    (
+        "go -C a test ./...",
+        "e.com/a TestB",
+        "go -C a test -v -count=1|-run ^(TestB)$ e.com/a",
+    ),
+    ("go test -C a ./...", "e.com/a TestB", "test -C a -v -count=1|-run ^(TestB)$ e.com/a"),
     ("cargo test --no-fail-fast", "tests::fails", "--no-fail-fast --|--exact tests::fails"),
     (
         "npm test",
@@ -296,6 +302,10 @@ def test_several_tests_are_selected_at_once_and_counted_once_each() -> None:
 
 def test_go_is_asked_not_to_answer_from_its_cache() -> None:
     assert uncached(["go", "test", "./..."]) == ("go", "test", "-count=1", "./...")
+    for words in ("go -C a test", "go -C=a test", "go test -C a"):
+        argv = uncached([*words.split(), "./..."])
+        assert argv == (*words.split(), "-count=1", "./...")
+    assert uncached(["go", "vet", "test"]) == ("go", "vet", "test")
     assert uncached(MAKE) == MAKE
 
 

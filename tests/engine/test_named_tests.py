@@ -27,6 +27,8 @@ TEXTS = {
         ("test_cli.py::test_b", "pytest -q", "pytest -q T::test_b"),
         ("TestCli.test_a", "python3 -m unittest", "U *test_cli.TestCli.TestIn.test_a*"),
         ("TestRead/empty_file", "go test ./...", "go test -v -count=1 -run ^(TestRead)$ ./pkg/io"),
+        ("TestRead", "go -C pkg test ./...", "go -C pkg test -v -count=1 -run ^(TestRead)$ ./io"),
+        ("TestRead", "go -C=pkg/io test", "go -C=pkg/io test -v -count=1 -run ^(TestRead)$ ."),
         ("it_adds", "cargo test --no-fail-fast", "cargo test --no-fail-fast -- it_adds"),
         ("tests::it_adds", "cargo test", "cargo test -- it_adds"),
     ],
@@ -37,6 +39,11 @@ def test_a_name_leads_to_the_words_that_run_it(name: str, command: str, words: s
     assert selected is not None
     wanted = words.replace("U ", "python3 -m unittest -k ").replace("T::", "tests/test_cli.py::")
     assert " ".join(selected) in {wanted, wanted.replace("-q T", "-q tests/test_cli.py")}
+
+
+def test_a_test_of_go_is_not_looked_for_where_the_command_does_not_work() -> None:
+    (place,) = places("TestRead", TEXTS)
+    assert select_place(["go", "-C", "web", "test", "./..."], place) is None
 
 
 def test_a_title_of_jest_is_selected_behind_a_package_manager_too() -> None:

@@ -89,6 +89,58 @@ def test_go_gets_the_packages_in_the_place_of_all() -> None:
     assert selected(("go", "test", "./clock"), one, GO) is None
 
 
+MODULES = {
+    "go.mod": "",
+    "top_test.go": "",
+    "inner/inner_test.go": "",
+    "api/go.mod": "",
+    "api/api_test.go": "",
+    "api/deep/deep_test.go": "",
+    "lib/go.mod": "",
+    "lib/lib_test.go": "",
+    "lib/testdata/copied_test.go": "",
+}
+
+
+@pytest.mark.parametrize(
+    ("command", "tests", "chosen"),
+    [
+        ("go -C api test ./...", "api/deep/deep_test.go", "go -C api test ./deep"),
+        ("go -C api test -race ./...", "api/api_test.go", "go -C api test -race ."),
+        ("go test -C api ./...", "api/api_test.go", "go test -C api ."),
+        ("go test ./api/... ./lib/...", "lib/lib_test.go", "go test ./lib"),
+        ("go test ./...", "top_test.go", "go test ."),
+        # What another module has, or Go leaves out, no pattern of this one stands for.
+        ("go test ./...", "api/api_test.go", None),
+        ("go -C lib test ./...", "api/api_test.go", None),
+        ("go test ./api/...", "lib/lib_test.go", None),
+        ("go -C lib test ./...", "lib/testdata/copied_test.go", None),
+        ("go test ./... e.com/all/...", "top_test.go", None),
+    ],
+)
+def test_go_is_narrowed_within_the_modules_of_the_command(
+    command: str, tests: str, chosen: str | None
+) -> None:
+    words = tuple(chosen.split()) if chosen else None
+    assert selected(command.split(), [tests], MODULES) == words
+
+
+def test_the_only_package_of_a_module_is_named_where_all_is_wanted() -> None:
+    files = {"a/go.mod": "", "a/a_test.go": ""}
+    wide = ("go", "-C", "a", "test", "./...")
+    assert selected(wide, ["a/a_test.go"], files) is None
+    assert selected(wide, ["a/a_test.go"], files, even_all=True) == (*wide[:-1], ".")
+
+
+def test_a_crate_of_another_manifest_is_not_asked_for_its_targets() -> None:
+    files = {"a/tests/one.rs": "", "b/tests/two.rs": ""}
+    wide = ("cargo", "test", "--manifest-path", "a/Cargo.toml")
+    assert selected(wide, ["a/tests/one.rs", "b/tests/two.rs"], files) == (
+        *("cargo", "test", "--test", "one"), *wide[2:],
+    )  # fmt: skip
+    assert selected(wide, ["b/tests/two.rs"], files) is None
+
+
 def test_cargo_is_told_the_targets_of_integration_tests() -> None:
     wide = ("cargo", "test", "--locked", "--no-fail-fast")
     assert selected(wide, ["tests/price.rs"], RUST) == (
