@@ -32,12 +32,16 @@ class MadeByCommands:
         finally:
             self._keep({"made": made | (self._ignored() - before)})
 
-    def remove(self) -> None:
-        """Remove all that commands made, and the folders that are empty then."""
+    def remove(self, kept: Iterable[str] = ()) -> None:
+        """Remove all that commands made, but for some paths and everything below them, and the
+        folders that are empty then.
+        """
         if not self._note.is_file():
             return
-        root = self._tree.path
-        for name in sorted(self._made(self._ignored), reverse=True):
+        root, tops = self._tree.path, frozenset(map(Path, kept))
+        made = self._made(self._ignored)
+        stay = {name for name in made if not tops.isdisjoint((Path(name), *Path(name).parents))}
+        for name in sorted(made - stay, reverse=True):
             place = root / name
             if place.parent.resolve() != root.resolve() / Path(name).parent:
                 continue
@@ -45,7 +49,10 @@ class MadeByCommands:
                 place.unlink()
                 for folder in place.parents[: -len(root.parts)]:
                     folder.rmdir()
-        self._note.unlink()
+        if stay:
+            self._keep({"made": stay})
+        else:
+            self._note.unlink()
 
     def _ignored(self) -> frozenset[str]:
         return frozenset(name for name in self._tree.ignored() if not name.startswith(f"{SPECS}/"))

@@ -177,7 +177,7 @@ class JudgedEdits:
         seconds = min(limit, self.until - time.monotonic())
         if seconds <= 0:
             return []
-        again, _ = self.project.run_in(self.place, CommandName.TEST, argv, seconds)
+        again, _ = self.project.run_in(self.place, CommandName.TEST, argv, seconds, again=True)
         if again.timed_out or not again.tests or UNNAMED in again.failures:
             return []
         red = bool(again.exit_code) and not again.failures

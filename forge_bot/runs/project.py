@@ -8,6 +8,7 @@ from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from copy import copy
 from pathlib import Path
+from typing import NamedTuple
 
 from forge_bot.agent.redaction import redactor_of
 from forge_bot.errors import ForgeError, SetupNotWalled
@@ -35,6 +36,15 @@ from forge_bot.sentences import say
 from forge_bot.settings import Config
 from forge_bot.values import CommandName, CommandResult
 from forge_bot.verification.command_outcome import plain_lines
+
+
+class _Built(NamedTuple):
+    """What was built in a tree: the commit, and the files and folders that were there then besides
+    the commit's own.
+    """
+
+    commit: str
+    paths: tuple[str, ...] = ()
 
 
 class Project:
@@ -65,7 +75,7 @@ class Project:
         self.sandbox = ProjectSandbox(repository, places, config, profile, tell)
         self._credentials = credentials(config, os.environ)
         self._printed = dict[tuple[str, ...], str]()
-        self._built = dict[Path, str]()
+        self._built = dict[Path, _Built]()
         """Trees with what commands built there from the code of a commit, and of no other one."""
         # In a checkout of a person, their own programs make such files at any moment.
         ours = tree.path == places.tree and not profile.commands.setup
@@ -160,16 +170,11 @@ class Project:
     def check(self) -> tuple[CommandResult, ...]:
         """Build, test and lint, without network and without what earlier commands built."""
         commands = self.profile.commands
-        kinds = (
-            (CommandName.BUILD, commands.build),
-            (CommandName.TEST, commands.test),
-            (CommandName.LINT, commands.lint),
-        )
+        kinds = ((CommandName.TEST, commands.test), (CommandName.LINT, commands.lint))
         with self._judging:
             place = self._place()
-            self._remove_built(place)
-            self._built[place.path] = place.commit_id()
-            return tuple(
+            built = self._build(place)
+            return built + tuple(
                 result for name, chosen in kinds for result in self._all(name, chosen, place)
             )
 
@@ -180,20 +185,25 @@ class Project:
             return self.tree
         return self._judging_at(self.tree.commit_id())
 
-    def _remove_built(self, place: Tree) -> None:
-        """Remove ignored files that a command left, maybe from edits that nobody accepted."""
-        if place.path != self._installation.path:
-            remove_bytecode(place)
-            if self.runner.made is not None:
-                self.runner.made.remove()
-        elif self._installation.has_run:
-            remove_leftovers(place, self._installation.names_left())
-            self._installation.has_run = False
+    def _remove_left(self, place: Tree, kept: tuple[str, ...] = ()) -> None:
+        """Remove ignored files that a command left, maybe from edits that nobody accepted; of some
+        paths nothing is removed.
+        """
+        if place.path == self._installation.path:
+            if self._installation.has_run:
+                remove_leftovers(place, (*self._installation.names_left(), *kept))
+                self._installation.has_run = bool(kept)
+            return
+        remove_bytecode(place)
+        if self.runner.made is not None:
+            self.runner.made.remove(kept)
+        elif place.path.is_relative_to(self.places.tasks):
+            remove_leftovers(place, kept)
 
     def _judging_at(self, commit: str) -> Tree:
         """Show a commit where commands judge, without what earlier commands left."""
         place = self._installation.show(commit)
-        if self._built.get(place.path) != commit:
+        if self._built.get(place.path, _Built("")).commit != commit:
             self._built.pop(place.path, None)
         if not self._installation.is_tidy:
             # Of a command that was killed with us, everything is still there.
@@ -214,20 +224,29 @@ class Project:
     def _build_again(self, place: Tree, seconds: float | None = None) -> tuple[CommandResult, ...]:
         if not self.profile.commands.build:
             return ()
-        commit = place.commit_id()
-        if self._built.get(place.path) == commit:
+        if self._built.get(place.path, _Built("")).commit == place.commit_id():
             return ()
-        self._remove_built(place)
+        return self._build(place, seconds)
+
+    def _build(self, place: Tree, seconds: float | None = None) -> tuple[CommandResult, ...]:
+        self._remove_left(place)
         results = self._all(CommandName.BUILD, self.profile.commands.build, place, seconds)
-        self._built[place.path] = commit
+        self._built[place.path] = _Built(
+            place.commit_id(), place.untracked() if self.profile.commands.build else ()
+        )
         return results
 
     def run_again(self, argv: tuple[str, ...]) -> CommandResult:
-        """Run tests by the words of a command that ran before, or by those that select some."""
+        """Run tests by the words of a command that ran before, or by those that select some.
+
+        They do not see what the run before them left, but for what lies in folders that the build
+        made: compilers keep their own there.
+        """
         with self._judging:
             place = self._place()
             try:
-                self._build_again(place)
+                if not self._build_again(place):
+                    self._remove_left(place, self._built.get(place.path, _Built("")).paths)
                 return self.runner.one(CommandName.TEST, argv, place)[0]
             finally:
                 self.runner.tidy(place)
@@ -256,11 +275,20 @@ class Project:
                     self.repository.remove_tree(path)
 
     def run_in(
-        self, place: Tree, name: CommandName, argv: tuple[str, ...], seconds: float
+        self,
+        place: Tree,
+        name: CommandName,
+        argv: tuple[str, ...],
+        seconds: float,
+        *,
+        again: bool = False,
     ) -> tuple[CommandResult, str]:
         """Run a command in a tree that `trial` shows, for at most so long; its result and its whole
-        output.
+        output. One that runs `again` does not see what the run before it left, in a project without
+        a build.
         """
+        if again and not self.profile.commands.build:
+            self._remove_left(place)
         return self.runner.one(name, argv, place, seconds=seconds)
 
     def run_script(

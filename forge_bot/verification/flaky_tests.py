@@ -84,13 +84,18 @@ class _Reruns:
         self._seen: dict[tuple[Moment, str], set[bool]] = {}
 
     def alone(self, suspects: Sequence[str]) -> list[str]:
-        """Run tests alone until their outcomes disagree; return those that this cannot judge."""
+        """Run tests alone until their outcomes disagree; return those that this cannot judge.
+
+        All reruns of one commit come first, since each commit has to be built anew.
+        """
         left = [name for name in suspects if select_tests(self.argv, (name,)) is not None]
         others = [name for name in suspects if name not in left]
         for _ in range(RERUNS):
-            after = self._outcomes(Moment.AFTER, left)
-            others += [name for name in left if name not in after]
-            left = self._undecided([name for name in left if name in after])
+            steady = [name for name in left if not self._mixed(name)]
+            after = self._outcomes(Moment.AFTER, steady)
+            others += [name for name in steady if name not in after]
+            left = self._undecided([name for name in left if name not in others])
+        for _ in range(RERUNS):
             self._outcomes(Moment.BEFORE, [name for name in left if self._needs_base(name)])
             left = self._undecided(left)
         # Green alone after the change, or red alone before it: it depends on other tests.
@@ -103,14 +108,13 @@ class _Reruns:
     def together(self, suspects: Sequence[str]) -> None:
         """Run everything until the outcomes of these tests disagree with their first ones."""
         left: list[str] = [*suspects]
-        for _ in range(RERUNS):
-            for moment in (Moment.AFTER, Moment.BEFORE):
-                result = self.run(moment, ()) if left else None
-                if result is None:
-                    return
-                first = moment is Moment.AFTER
-                self.flaky |= {name for name in left if _disagrees(name, first, result)}
-                left = [name for name in left if name not in self.flaky]
+        for moment in (Moment.AFTER,) * RERUNS + (Moment.BEFORE,) * RERUNS:
+            result = self.run(moment, ()) if left else None
+            if result is None:
+                return
+            first = moment is Moment.AFTER
+            self.flaky |= {name for name in left if _disagrees(name, first, result)}
+            left = [name for name in left if name not in self.flaky]
 
     def needs_others(self, name: str) -> bool:
         """Return whether a test passes alone after the change, and is not flaky."""
@@ -127,11 +131,14 @@ class _Reruns:
         A test that is new with the change is the change's own, and stays red if it is flaky.
         """
         for name in names:
-            mixed = any(self._passes(each, name) and self._fails(each, name) for each in Moment)
             known = name in self.known and self._passes(Moment.AFTER, name)
-            if known or (mixed and (Moment.BEFORE, name) in self._seen):
+            if known or (self._mixed(name) and (Moment.BEFORE, name) in self._seen):
                 self.flaky.add(name)
         return [name for name in names if name not in self.flaky and name not in self._absent]
+
+    def _mixed(self, name: str) -> bool:
+        """Return whether a test gave both outcomes at one commit."""
+        return any(self._passes(each, name) and self._fails(each, name) for each in Moment)
 
     def _passes(self, moment: Moment, name: str) -> bool:
         return False in self._seen.get((moment, name), ())

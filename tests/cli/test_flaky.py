@@ -43,8 +43,8 @@ def test_a_flaky_test_is_named_in_every_document_and_remembered(
     sample: Sample, tmp_path: Path
 ) -> None:
     counter = tmp_path / "counter"
-    # The baseline, after the edits, the verification, then alone: after, before, after.
-    with_flaky_test(sample, counter, "..F.." + "F")
+    # The baseline, after the edits, the verification, then alone: twice after, once before.
+    with_flaky_test(sample, counter, "..F." + "F")
     model = sample.model()
     assert verified(sample, model) == 0
     state = json.loads(sample.forge("status", "--json").out)

@@ -481,16 +481,18 @@ CLASSES: dict[str, Class] = {
         red_at="43323eef",
     ),
     "S53": Class(
-        "Files that commands built from other edits, believed by a later judgement",
+        "Files that commands built from other edits, or that tests left, believed by a later judgement",
         (
             "tests/security/test_poisoned_leftovers.py::test_bytecode_that_tests_of_an_earlier_commit_left_makes_no_red_test_green",
             "tests/security/test_poisoned_leftovers.py::test_ignored_files_that_edits_left_are_not_run_where_what_go_compiles_is_kept",
             "tests/security/test_poisoned_leftovers.py::test_ignored_files_that_tests_made_in_the_runs_own_tree_make_no_red_test_green",
+            "tests/security/test_poisoned_leftovers.py::test_tests_that_run_again_do_not_see_what_their_run_before_left",
             "tests/security/test_poisoned_leftovers.py::test_what_a_killed_command_made_is_removed_too",
             "tests/security/test_poisoned_leftovers.py::test_what_the_try_of_an_edit_left_is_gone_before_the_judgement_and_what_setup_left_stays",
+            "tests/security/test_poisoned_leftovers.py::test_what_they_left_beside_what_was_built_stays_and_nothing_is_built_for_that",
         ),
-        "without setup commands, ignored files of a person that a command changed; with `--here`, only"
-        " Python's bytecode is removed then",
+        "reruns within folders that a build made; without setup commands, ignored files of a person that"
+        " a command changed; with `--here`, only Python's bytecode is removed then",
         red_at="f19490ac",
     ),
     "S54": Class(

@@ -177,3 +177,44 @@ def test_ignored_files_that_edits_left_are_not_run_where_what_go_compiles_is_kep
             tried, _ = project.run_in(place, CommandName.TEST, ("python3", "test.py"), 60)
         told.append(tried.tail)
     assert told == ["nothing"] * 2
+
+
+REMEMBERS = """import pathlib
+for name in ("lib/seen.built", "lib/out/seen.built"):
+    file = pathlib.Path(name)
+    if file.parent.is_dir():
+        print(name, "again" if file.exists() else "first")
+        file.write_text("seen")
+"""
+BUILD = (
+    "  build: [[python3, -c, \"import os; os.mkdir('lib/out'); open('lib/out/a', 'w').close()\"]]"
+)
+
+
+def reruns(folder: Path, *, apart: bool) -> list[str]:
+    """What a test prints in its first run and in two more, in the run's tree and at the base."""
+    (folder / ".gitignore").write_text("__pycache__/\n*.built\n/lib/out/\n", encoding="utf-8")
+    (folder / "test.py").write_text(REMEMBERS, encoding="utf-8")
+    git(folder, "commit", "-qam", "remembers")
+    project = project_in(folder, apart=apart)
+    project.set_up()
+    base = project.repository.detached_tree(project.places.tasks / "base", "HEAD")
+    first = next(each for each in project.check() if each.name is CommandName.TEST)
+    runs = [each.run_again(first.argv) for each in (project, project, project.in_tree(base)) * 2]
+    return [each.tail for each in (first, *runs)]
+
+
+@pytest.mark.parametrize("setup", [SETUP, "  setup: []"])
+def test_tests_that_run_again_do_not_see_what_their_run_before_left(made: Made, setup: str) -> None:
+    folder = made(setup).tree.path
+    assert reruns(folder, apart="[]" in setup) == ["lib/seen.built first"] * 7
+
+
+@pytest.mark.parametrize("setup", [SETUP, "  setup: []"])
+def test_what_they_left_beside_what_was_built_stays_and_nothing_is_built_for_that(
+    made: Made, setup: str
+) -> None:
+    folder = made(f"{setup}\n{BUILD}").tree.path
+    found = reruns(folder, apart="[]" in setup)
+    assert {each.split("\n")[0] for each in found} == {"lib/seen.built first"}
+    assert [each.endswith("again") for each in found[:3]] == [False, True, True]
