@@ -265,7 +265,7 @@ def red_before_green(
         and not any(each.covers(result) for each in state.unusable)
     ]
     if only is None:
-        return RedBeforeGreen(missing="No test was added or changed.")
+        return RedBeforeGreen(missing="No file of tests and no unit test was added or changed.")
     if not commands:
         return RedBeforeGreen(missing="No test command counts for this run.")
     found, at_base = _found(commands, state, project, RunsWithoutChange(run, project, only))

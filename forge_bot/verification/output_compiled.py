@@ -4,6 +4,7 @@ The formats were taken from real runs of go 1.27 and cargo 1.95.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from itertools import takewhile
 
@@ -22,6 +23,8 @@ _CARGO_RESULT = lazy_regex(
     r"test result: (?:ok|FAILED)\. (?P<passed>\d+) passed; (?P<failed>\d+) failed; .*"
 )
 _CARGO_NAME = lazy_regex(r"    (?P<name>\S.*)")
+_CARGO_TEST = lazy_regex(r"test (?P<name>\S+)(?: - should panic)? \.\.\.(?: .*)?")
+_CARGO_TARGET = lazy_regex(r"error: (?:test|doctest) failed, to rerun pass `(?P<words>[^`]+)`")
 _CARGO_STOPPED = lazy_regex(r"error: (?:test|doctest) failed, to rerun pass .*")
 _CARGO_ALL = lazy_regex(r"error: \d+ targets? failed:")
 
@@ -112,9 +115,17 @@ def read_cargo(lines: Lines) -> RunnerResult | None:
 def _cargo_names(lines: Lines) -> Iterator[str]:
     """Yield the names in the second list under `failures:`.
 
-    The first list holds what the tests printed. Doc tests are named by their line.
+    The first list holds what the tests printed. Doc tests are named by their line. Cargo says
+    behind a list how its target is called; where several targets have a test of one name, that
+    belongs to the name.
     """
+    counted = Counter(match["name"] for match in matches(_CARGO_TEST, lines))
     for number, line in enumerate(lines):
         if line == "failures:":
             names = matches(_CARGO_NAME, takewhile(bool, lines[number + 1 :]))
-            yield from (re.sub(r" \(line \d+\)$", "", match["name"]) for match in names)
+            following = takewhile(lambda each: each != "failures:", lines[number + 1 :])
+            target = next(iter(matches(_CARGO_TARGET, [*following])), None)
+            for match in names:
+                name = re.sub(r" \(line \d+\)$", "", match["name"])
+                twice = target is not None and counted[name] > 1
+                yield f"{name} ({target['words']})" if twice and target is not None else name

@@ -13,7 +13,7 @@ _LABEL = lazy_regex(r"(?<=\S) [\[(].*$")
 """The part of a subtest's name that stands after the name of its test."""
 _UNITTEST = lazy_regex(r"(?P<test>\w+) \((?P<place>[\w.]+)\)(?: .*)?")
 _GO = lazy_regex(r"(?P<package>\S+) (?P<test>Test\w*|Example\w*|Fuzz\w*)(?:/.*)?")
-_RUST = lazy_regex(r"\w+(?:::\w+)*")
+_RUST = lazy_regex(r"(?P<test>\w+(?:::\w+)*)(?: \(-.*\))?")
 _SCRIPT = lazy_regex(r"(?P<path>[^|›>]+\.[cm]?[jt]sx?) (?P<sign>[›>]) (?P<title>.+)")
 _SUITE_FAILED = "Test suite failed to run"
 _JAVASCRIPT = ("jest", "vitest")
@@ -181,10 +181,12 @@ def _go(words: Words, names: Sequence[str]) -> Selection | None:
 
 def _cargo(words: Words, names: Sequence[str]) -> Selection | None:
     """Give the whole names to libtest. Doc tests are named by their place and cannot be given."""
-    if not all(map(_RUST.fullmatch, names)):
+    found = matches(_RUST, names)
+    if len(found) < len(names):
         return None
     before = words if "--" in words else (*words, "--")
-    return Selection((*before, "--exact", *names), len(names))
+    tests = dict.fromkeys(match["test"] for match in found)
+    return Selection((*before, "--exact", *tests), len(names))
 
 
 def _javascript(words: Words, names: Sequence[str]) -> Selection | None:

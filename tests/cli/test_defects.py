@@ -56,7 +56,7 @@ def test_the_proof_stands_in_the_record_and_in_the_pull_request(sample: Sample) 
 @pytest.mark.parametrize(
     ("edits", "sentence"),
     [
-        ([script.GUARD], "No test was added or changed."),
+        ([script.GUARD], "No file of tests and no unit test was added or changed."),
         (
             [
                 script.GUARD,

@@ -254,6 +254,7 @@ SELECTIONS = [
     ),
     ("go test -C a ./...", "e.com/a TestB", "test -C a -v -count=1|-run ^(TestB)$ e.com/a"),
     ("cargo test --no-fail-fast", "tests::fails", "--no-fail-fast --|--exact tests::fails"),
+    ("cargo test", "tests::works (-p half --lib)", "cargo test --|--exact tests::works"),
     (
         "npm test",
         "j/a.test.js › suite › is (1.5)",

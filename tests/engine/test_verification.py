@@ -34,6 +34,7 @@ UNITTEST = (
     "test_unexpected (unit_sample.T.test_unexpected)",
 )
 CARGO = ("fails", "src/lib.rs - add", "tests::fails", "tests::must_panic")
+CARGO_TWICE = ("tests::works (-p half --lib)", "works (-p half --test whole)")
 TAP = ("/home/dev/project/nodetest/b.test.js", "fails plainly", "suite", "suite > inner fails")
 SPEC = (
     "nodetest/a.test.js > fails plainly",
@@ -105,6 +106,7 @@ RUNS: dict[str, tuple[int, int | None, tuple[str, ...]]] = {
     "cargo_quiet": (101, 6, CARGO),
     "cargo_test": (101, 3, ("tests::fails", "tests::must_panic", UNNAMED)),
     "cargo_compile": (101, None, (*RUSTC, UNNAMED)),
+    "cargo_twice": (101, 4, CARGO_TWICE),
     "cargo_none": (0, 0, ()),
     "cargo_features": (101, None, ()),
     "cargo_no_target": (101, None, ()),
