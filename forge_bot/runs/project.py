@@ -39,9 +39,7 @@ from forge_bot.verification.command_outcome import plain_lines
 
 
 class _Built(NamedTuple):
-    """What was built in a tree: the commit, and the files and folders that were there then besides
-    the commit's own.
-    """
+    """The commit that was built in a tree, and the untracked files and folders there after that."""
 
     commit: str
     paths: tuple[str, ...] = ()
