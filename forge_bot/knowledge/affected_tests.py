@@ -1,7 +1,7 @@
 """Find the tests that a set of edited files affects, and the command line that runs only them."""
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
 from posixpath import basename, dirname, join, normpath, relpath
 
@@ -109,6 +109,24 @@ def selected(
     return _script(words, tests, every, package)
 
 
+def runs_none(argv: Sequence[str], tests: Collection[str], files: Collection[str]) -> bool:
+    """Return whether a test command certainly runs none of some test files: they belong to another
+    language, module, crate or package. `files` are all files of the tree.
+    """
+    words = [*argv]
+    if (go := go_test(tuple(words))) is not None:
+        wide, covered = _patterns(go, files)
+        told = wide and all(word.startswith(".") for word in wide)
+        return bool(told) and not any(map(covered, _of(tests, "go")))
+    if words[:2] == ["cargo", "test"]:
+        return not any(path.startswith(_crates(words)) for path in _of(tests, "rs"))
+    if _pytest(words) is not None or "unittest" in words:
+        return not _of(tests, "py")
+    # What a script of npm runs at the top may be anything.
+    folder = dict(pairwise(words)).get("--prefix", "")
+    return bool(folder) and not any(path.startswith(f"{folder}/") for path in tests)
+
+
 def _of(paths: Collection[str], language: str) -> set[str]:
     return {
         path
@@ -162,6 +180,20 @@ def _go(
     are folders that Go leaves out.
     Source: https://pkg.go.dev/cmd/go#hdr-Package_lists_and_patterns
     """
+    wide, covered = _patterns(go, files)
+    own = {dirname(path) for path in filter(covered, _of(tests, "go"))}
+    all_ = {dirname(path) for path in filter(covered, _of(every, "go"))}
+    if not own or own >= all_ or not all(word.startswith(".") for word in wide):
+        return None
+    named = {relpath(folder or ".", normpath(go.folder or ".")) for folder in own}
+    packages = [f"./{each}" if each[0] != "." else each for each in sorted(named)]
+    place = go.rest.index(wide[0])
+    kept = [word for word in go.rest[place:] if word not in wide]
+    return (*go.before, *go.rest[:place], *packages, *kept)
+
+
+def _patterns(go: GoTest, files: Collection[str]) -> tuple[list[str], Callable[[str], bool]]:
+    """Return the patterns of a command, and a function that tells whether they cover a file."""
     wide = [word for word in go.rest if word.endswith("/...")]
     modules = {dirname(path) for path in files if basename(path) == "go.mod"}
     below = [
@@ -172,15 +204,7 @@ def _go(
         folder = dirname(path) or "."
         return path in _NOWHERE or any(_in_pattern(folder, each, modules) for each in below)
 
-    own = {dirname(path) for path in filter(covered, _of(tests, "go"))}
-    all_ = {dirname(path) for path in filter(covered, _of(every, "go"))}
-    if not own or own >= all_ or len(below) < len(wide):
-        return None
-    named = {relpath(folder or ".", normpath(go.folder or ".")) for folder in own}
-    packages = [f"./{each}" if each[0] != "." else each for each in sorted(named)]
-    place = go.rest.index(wide[0])
-    kept = [word for word in go.rest[place:] if word not in wide]
-    return (*go.before, *go.rest[:place], *packages, *kept)
+    return wide, covered
 
 
 def _in_pattern(folder: str, top: str, modules: Collection[str]) -> bool:
@@ -209,14 +233,18 @@ def _cargo(
 
     Source: https://doc.rust-lang.org/cargo/commands/cargo-test.html
     """
-    manifest = dict(pairwise(words)).get("--manifest-path", "")
-    top = f"{dirname(manifest)}/".lstrip("/")
-    own = {path for path in _of(tests, "rs") if path.startswith(top)}
+    own = {path for path in _of(tests, "rs") if path.startswith(_crates(words))}
     if not own or own >= _of(every, "rs"):
         return None
     targets = sorted({basename(path).removesuffix(".rs") for path in own})
     chosen = [word for target in targets for word in ("--test", target)]
     return (*words[:2], *chosen, *words[2:])
+
+
+def _crates(words: Sequence[str]) -> str:
+    """Return how the paths of the crates begin that a command of Cargo is about."""
+    manifest = dict(pairwise(words)).get("--manifest-path", "")
+    return f"{dirname(manifest)}/".lstrip("/")
 
 
 def _script(

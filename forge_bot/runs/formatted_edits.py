@@ -69,7 +69,9 @@ class FormattedEdits:
     def _format(self, command: Command, place: Tree, texts: Mapping[str, bytes]) -> None:
         words = f"`{' '.join(command.argv)}`"
         if why := self._ran(command, place, [*texts]):
-            self.facts.append(f"{words} formatted nothing: {why}.")
+            fact = f"{words} formatted nothing: {why}."
+            # Two modules may have the same one.
+            self.facts += [] if fact in self.facts else [fact]
             return
         now = {path: _read(place, path, _most(texts[path])) for path in texts}
         new = {

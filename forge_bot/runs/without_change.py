@@ -4,6 +4,7 @@ was there.
 
 import time
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 from forge_bot.agent.tries import named
@@ -20,7 +21,7 @@ from forge_bot.git.commit_objects import (
     tree_without,
 )
 from forge_bot.interaction.title_of_change import name_of_change
-from forge_bot.knowledge.affected_tests import is_test, selected
+from forge_bot.knowledge.affected_tests import is_test, runs_none, selected
 from forge_bot.knowledge.tests_in_source import may_hold_tests, with_tests_of
 from forge_bot.runs.newly_red import NOT_RUN, limit_of
 from forge_bot.runs.notifications import Message
@@ -158,10 +159,18 @@ class RunsWithoutChange:
         if self.only.sources:
             return argv
         repository, commit = self._run.repository, self.only.commit
-        listed = repository.list_files(commit)
+        listed = self._listed
         package = repository.read(commit, _PACKAGE) if _PACKAGE in listed else None
         text = (package or b"").decode(errors="replace")
         return selected(argv, self.only.files, frozenset(listed), text, even_all=True)
+
+    def can_show(self, argv: tuple[str, ...]) -> bool:
+        """Return whether a command may run tests of the change."""
+        return not runs_none(argv, self.only.files, frozenset(self._listed))
+
+    @cached_property
+    def _listed(self) -> tuple[str, ...]:
+        return self._run.repository.list_files(self.only.commit)
 
     def result(self, argv: tuple[str, ...], seconds: float) -> CommandResult:
         """Return the result of a test command there. Raises CannotJudge."""
@@ -291,7 +300,7 @@ def _found(
     baseline = {(each.name, each.argv): each.failures for each in state.baseline}
     found: list[str] = []
     at_base: list[CommandResult] = []
-    for now in commands:
+    for now in [each for each in commands if runs.can_show(each.argv)] or commands:
         argv = runs.narrowed(now.argv) or now.argv
         result = runs.result(argv, runs.command_seconds)
         if argv != now.argv and cause_of(result) is Cause.USAGE_ERROR:

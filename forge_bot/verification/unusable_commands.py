@@ -17,7 +17,7 @@ _USAGE = lazy_regex(
     r"|unknown (?:option|flag|argument|shorthand flag)|flag provided but not defined"
     r"|unrecognized option|invalid choice: |option .* not recognized"
     r"|no test target named|requires the features: |does not contain package"
-    r"|stat \S+: directory not found|\bno Go files in /|build constraints exclude all Go files in /"
+    r"|stat \S+: directory not found|\bno Go files in |build constraints exclude all Go files in "
     r"|directory \S+ outside (?:main module|modules listed in go\.work)",
     re.IGNORECASE,
 )

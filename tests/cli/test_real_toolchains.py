@@ -198,7 +198,7 @@ GO_TEST = 'package {0}\n\nimport "testing"\n\nfunc Test{1}(t *testing.T) {{\n{2}
 def test_a_go_module_beside_another_that_replaces_it_is_mended_by_its_changed_package(
     sample: Sample,
 ) -> None:
-    """The other module's folder has a package that build tags leave out."""
+    """In the other module a package is added that build tags leave out."""
     files = {
         "half/go.mod": "module example.org/half\n\ngo 1.22\n",
         "half/half.go": "package half\n\nfunc Half(x int) int {\n\treturn x / 3\n}\n",
@@ -225,6 +225,7 @@ def test_a_go_module_beside_another_that_replaces_it_is_mended_by_its_changed_pa
     )
     assert "sent back to the implementer" not in said
     assert "go -C half test -count=1 . exit code 1" in said
+    assert "go -C words test -count=1" not in said
     text = offered(sample)
     assert "red before green: `example.org/half TestHalves` | green | red at" in text
     assert "`go -C half test ./...` | green" in text

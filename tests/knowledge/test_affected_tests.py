@@ -2,7 +2,7 @@
 
 import pytest
 
-from forge_bot.knowledge.affected_tests import affected_tests, selected
+from forge_bot.knowledge.affected_tests import affected_tests, runs_none, selected
 
 PYTHON = {
     "src/shop/__init__.py": "",
@@ -139,6 +139,29 @@ def test_a_crate_of_another_manifest_is_not_asked_for_its_targets() -> None:
         *("cargo", "test", "--test", "one"), *wide[2:],
     )  # fmt: skip
     assert selected(wide, ["b/tests/two.rs"], files) is None
+
+
+@pytest.mark.parametrize(
+    ("command", "test", "none"),
+    [
+        ("go -C api test ./...", "api/deep/deep_test.go", False),
+        ("go -C api test ./...", "lib/lib_test.go", True),
+        ("go test e.com/all/...", "lib/lib_test.go", False),
+        ("go test", "lib/lib_test.go", False),
+        ("cargo test --manifest-path a/Cargo.toml", "b/src/lib.rs", True),
+        ("cargo test --manifest-path a/Cargo.toml", "a/src/lib.rs", False),
+        ("{env}/bin/python -m pytest api", "web/cart.test.js", True),
+        ("python3 -m unittest", "tests/test_cart.py", False),
+        ("npm --prefix web test", "web/cart.test.js", False),
+        ("npm --prefix web test", "shop/cart.test.js", True),
+        ("npm test", "tests/test_cart.py", False),
+        ("make test", "tests/test_cart.py", False),
+    ],
+)
+def test_a_command_that_runs_none_of_some_tests_is_known(
+    command: str, test: str, *, none: bool
+) -> None:
+    assert runs_none(command.split(), [test], MODULES) is none
 
 
 def test_cargo_is_told_the_targets_of_integration_tests() -> None:
