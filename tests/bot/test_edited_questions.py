@@ -23,7 +23,7 @@ def edit(stage: Stage, text: str) -> None:
             ("", "named"),
             ("", ""),
         ],
-        2,
+        4,
     ),
 )
 def test_an_approval_of_a_question_that_was_edited_counts_for_nothing_and_it_is_asked_again(

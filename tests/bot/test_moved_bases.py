@@ -1,5 +1,7 @@
 """The base branch of a run that waits is renamed, or gets another history."""
 
+import pytest
+
 from tests.bot.stage import Stage, heard
 
 
@@ -24,6 +26,7 @@ def test_after_the_default_branch_got_another_name_the_pull_request_goes_there_a
     ]
 
 
+@pytest.mark.journey
 def test_a_pull_request_that_may_not_be_opened_is_offered_against_the_branch_that_is_there(
     waiting: Stage,
 ) -> None:

@@ -7,6 +7,7 @@ import pytest
 from tests.bot.kept import Kept
 from tests.bot.stage import Stage, heard
 from tests.fakes.github import Issue
+from tests.fakes.sampled import sampled
 
 
 def mine(stage: Stage, branch: str = "fix/1-mine") -> Issue:
@@ -59,7 +60,7 @@ def test_a_pull_request_that_a_person_opened_for_the_bot_takes_commands_and_has_
 
 
 @pytest.mark.xdist_group("over")
-@pytest.mark.parametrize("merged", [True, False])
+@pytest.mark.parametrize("merged", sampled([True, False], 2))
 def test_after_the_pull_request_was_merged_or_closed_nobody_is_asked_to_merge_it(
     over: Kept, tmp_path: Path, *, merged: bool
 ) -> None:

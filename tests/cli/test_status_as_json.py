@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -31,6 +32,7 @@ from forge_bot.runs.batch_wait import BatchWait
 from forge_bot.runs.estimate import Estimate
 from forge_bot.values import CommandResult, Finding, Frozen, Source, TaskSpec, Usage
 from tests.fakes.sample import Sample
+from tests.fakes.sampled import sampled
 from tests.fakes.warm_python import warm_python
 
 TASK = "Nobody is on call before the rota starts"
@@ -135,7 +137,12 @@ def test_neither_a_broken_state_nor_an_edited_document_nor_an_odd_configuration_
     assert printed(asked_sample)["run"] == before["run"]
 
 
-def test_it_is_the_same_whatever_standard_output_can_encode(sample: Sample) -> None:
+@pytest.mark.parametrize(
+    "encodings", sampled([("ascii", "utf-16"), ("utf-8", "latin-1", "cp1252")], 2)
+)
+def test_it_is_the_same_whatever_standard_output_can_encode(
+    sample: Sample, encodings: Sequence[str]
+) -> None:
     sample.forge(
         "run",
         "当番表を直す: nobody – “on call” 🙂 before the start",
@@ -146,7 +153,7 @@ def test_it_is_the_same_whatever_standard_output_can_encode(sample: Sample) -> N
     )
     expected = json.loads((sample.workspace / "state.json").read_text(encoding="utf-8"))
     assert "当番表" in expected["title"]
-    for encoding in ("utf-8", "ascii", "latin-1", "cp1252", "utf-16"):
+    for encoding in encodings:
         command = [sys.executable, "-m", "forge_bot", "status", "--json"]
         environment = {**os.environ, "PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"}
         done = subprocess.run(
