@@ -18,6 +18,8 @@ from tests.fakes.github import FakeGitHub, Role
 from tests.temporal.scene import Server
 from tests.temporal.thread_scene import ServedStage, served
 
+_LOWERED = {"FORGE_BOT_ROLE": "triage", "FORGE_BOT_TRUST_LOCAL": "true"}
+
 
 @pytest.fixture
 def stage(github: FakeGitHub, tmp_path: Path, server: Server) -> Iterator[ServedStage]:
@@ -58,19 +60,15 @@ def test_forged_events_approve_nothing_and_keep_no_event_from_its_visit(
     assert stage.visited() == "waiting"
     stage.hub.member(stage.repo, "helper", Role.TRIAGE)
     comment = stage.comment("/approve", by="helper")
-    lowered = {
-        "FORGE_BOT_ROLE": "triage",
-        "FORGE_BOT_TRUST_LOCAL": "true",
-        "FORGE_BOT_LOGIN": "helper",
-    }
     signal(
         stage,
         {"no": "event"},
         [1, 2],
         "x" * 500_000,
         wake(stage, "a", job="7\0"),
-        wake(
-            stage, "c", ids={"comment": comment.id, "deed": "command", "by": "boss"}, inputs=lowered
+        *(
+            wake(stage, name, ids={"comment": comment.id, "deed": "command"}, inputs={name: value})
+            for name, value in _LOWERED.items()
         ),
     )
     signal(
