@@ -219,7 +219,7 @@ def clients_sample(
     kept_samples: KeptSamples, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Sample:
     """The sample repository with a small run that a client has led to its first question."""
-    return _sample(kept_samples.asked_by_client("S"), monkeypatch, capsys)
+    return _sample(kept_samples.led_by_client("S"), monkeypatch, capsys)
 
 
 @pytest.fixture
@@ -227,7 +227,17 @@ def clients_medium_sample(
     kept_samples: KeptSamples, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Sample:
     """The same with a run of effort M."""
-    return _sample(kept_samples.asked_by_client("M"), monkeypatch, capsys)
+    return _sample(kept_samples.led_by_client("M"), monkeypatch, capsys)
+
+
+@pytest.fixture
+def clients_approved_sample(
+    kept_samples: KeptSamples, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Sample:
+    """The sample repository with a small run of a client whose design was approved: the implementer
+    is asked.
+    """
+    return _sample(kept_samples.led_by_client("S", "implementer"), monkeypatch, capsys)
 
 
 @pytest.fixture

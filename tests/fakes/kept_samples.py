@@ -65,9 +65,13 @@ class KeptSamples:
         name = "-".join(word.strip("-") for word in options)
         return self._again(name, lambda place: _led(place, code, options))
 
-    def asked_by_client(self, effort: str) -> Path:
-        """The folder after a client of the server has led a run to its first question."""
-        return self._again(f"client-{effort}", lambda place: _led_by_client(place, effort))
+    def led_by_client(self, effort: str, agent: str = "") -> Path:
+        """The folder after a client of the server has led a run to its first question, or on to
+        where this agent is asked.
+        """
+        return self._again(
+            f"client-{effort}-{agent}", lambda place: _led_by_client(place, effort, agent)
+        )
 
     def _again(self, name: str, lead: Callable[[Path], None]) -> Path:
         place, kept = self._folder / name, self._folder / f"{name}.kept"
@@ -100,7 +104,7 @@ def _led(place: Path, code: int, options: tuple[str, ...]) -> None:
     assert done.returncode == code, done.stdout + done.stderr
 
 
-def _led_by_client(place: Path, effort: str) -> None:
+def _led_by_client(place: Path, effort: str, agent: str) -> None:
     # The server takes half a second to import.
     from tests.mcp_server.host import hosting_in
 
@@ -109,6 +113,9 @@ def _led_by_client(place: Path, effort: str) -> None:
             await host.begin(CLIENTS_TASK, effort)
             asked = await host.drive(await host.next())
             assert asked["type"] == "checkpoint"
+            if agent:
+                action = await host.drive(await host.next(user_response="approve"), agent)
+                assert action["agent"] == agent
 
     # In a thread of its own: the test may have an event loop already.
     with pytest.MonkeyPatch.context() as patch, ThreadPoolExecutor(1) as thread:

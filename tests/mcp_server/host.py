@@ -100,8 +100,8 @@ class Host:
             )
         return action
 
-    async def question(self) -> Json:
-        """The question of the run that another client has led there."""
+    async def asked_now(self) -> Json:
+        """What is asked by the run that another client has led there: a person, or an agent."""
         (folder,) = (self.path / ".specs").iterdir()
         self.workspace = str(folder.relative_to(self.path))
         return await self.next()

@@ -18,7 +18,7 @@ async def test_the_same_answer_again_is_answered_with_the_next_action(
     clients_sample: Sample,
 ) -> None:
     async with hosting(clients_sample) as host:
-        gate = await host.question()
+        gate = await host.asked_now()
         said: Json = {
             "user_response": "approve",
             "action_id": gate["action_id"],
@@ -44,7 +44,7 @@ async def test_the_same_answer_again_is_answered_with_the_next_action(
 
 async def test_the_same_rejection_again_counts_once(clients_sample: Sample) -> None:
     async with hosting(clients_sample) as host:
-        gate = await host.question()
+        gate = await host.asked_now()
         said: Json = {"user_response": "reject: keep the old name", "action_id": gate["action_id"]}
         after = await host.next(**said)
         assert (await host.next(**said))["action_id"] == after["action_id"]
@@ -57,7 +57,7 @@ async def test_another_answer_to_an_answered_question_says_what_counted(
     clients_sample: Sample, other: str
 ) -> None:
     async with hosting(clients_sample) as host:
-        gate = await host.question()
+        gate = await host.asked_now()
         after = await host.next(user_response="approve", action_id=gate["action_id"])
         with pytest.raises(
             Refusal, match=r"answered with approve by mcp, unverified via mcp, and that counted"
@@ -99,7 +99,7 @@ async def test_a_file_that_could_not_be_written_comes_before_a_person(
     clients_sample: Sample,
 ) -> None:
     async with hosting(clients_sample) as host:
-        await host.question()
+        await host.asked_now()
         write = await host.next(user_response="approve")
         with pytest.raises(Refusal, match="MCP-006"):
             await host.next(previous_error="disk is read-only")

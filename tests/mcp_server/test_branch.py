@@ -71,8 +71,10 @@ async def test_code_that_was_committed_while_a_document_is_written_is_refused(
 
 
 @pytest.mark.promise("mcp-commits")
-async def test_the_trailers_of_a_run_do_not_make_a_commit_the_runs_own(sample: Sample) -> None:
-    async with hosting(sample) as host:
+async def test_the_trailers_of_a_run_do_not_make_a_commit_the_runs_own(
+    clients_approved_sample: Sample,
+) -> None:
+    async with hosting(clients_approved_sample) as host:
         action = await at(host, "implementer")
         host.perform(action)
         run = host.workspace.rpartition("/")[2]
@@ -80,8 +82,10 @@ async def test_the_trailers_of_a_run_do_not_make_a_commit_the_runs_own(sample: S
         assert (await refused(host, action))[0] == "reset"
 
 
-async def test_a_commit_of_the_run_that_was_amended_is_refused(sample: Sample) -> None:
-    async with hosting(sample) as host:
+async def test_a_commit_of_the_run_that_was_amended_is_refused(
+    clients_approved_sample: Sample,
+) -> None:
+    async with hosting(clients_approved_sample) as host:
         action = await at(host, "implementer")
         host.perform(action)
         sneak(host, "", "--amend", "--no-edit")
@@ -91,8 +95,10 @@ async def test_a_commit_of_the_run_that_was_amended_is_refused(sample: Sample) -
         assert "SNEAKED" not in host.git("log", "-p", "--format=")
 
 
-async def test_a_branch_that_was_taken_back_goes_forward_again(sample: Sample) -> None:
-    async with hosting(sample) as host:
+async def test_a_branch_that_was_taken_back_goes_forward_again(
+    clients_approved_sample: Sample,
+) -> None:
+    async with hosting(clients_approved_sample) as host:
         action = await at(host, "implementer")
         stood = host.git("rev-parse", "HEAD")
         host.git("reset", "-q", "--hard", "HEAD~1")
@@ -106,10 +112,10 @@ async def test_a_branch_that_was_taken_back_goes_forward_again(sample: Sample) -
 
 @pytest.mark.promise("mcp-commits")
 async def test_what_is_committed_before_the_publication_is_refused(
-    sample: Sample, tmp_path: Path
+    clients_approved_sample: Sample, tmp_path: Path
 ) -> None:
     origin = tmp_path / "origin.git"
-    async with hosting(sample) as host:
+    async with hosting(clients_approved_sample) as host:
         host.git("init", "-q", "--bare", str(origin))
         host.git("remote", "add", "origin", str(origin))
         action = await at(host, "nobody")
@@ -123,7 +129,7 @@ async def test_a_commit_at_a_checkpoint_counts_as_an_edit_only_if_it_is_one(
     clients_medium_sample: Sample,
 ) -> None:
     async with hosting(clients_medium_sample) as host:
-        asked = await host.question()
+        asked = await host.asked_now()
         design = host.path / host.workspace / "design.md"
         design.write_text(
             f"{design.read_text(encoding='utf-8')}\nAnd a line of the person's.\n", encoding="utf-8"
@@ -144,7 +150,7 @@ async def test_what_a_colleague_pushed_while_a_person_is_asked_is_named(
     async with hosting(clients_medium_sample) as host:
         host.git("init", "-q", "--bare", str(origin))
         host.git("remote", "add", "origin", str(origin))
-        asked = await host.question()
+        asked = await host.asked_now()
         sneak(host, "A fix by Ann")
         host.git("push", "-q", "-u", "origin", "HEAD")
         again = await host.next()
@@ -207,7 +213,7 @@ async def test_an_answer_that_was_written_into_the_record_by_hand_does_not_count
     clients_medium_sample: Sample, how: Callable[[Path, Json], None]
 ) -> None:
     async with hosting(clients_medium_sample) as host:
-        asked = await host.question()
+        asked = await host.asked_now()
         record = host.path / host.workspace / "reports.jsonl"
         before = record.read_bytes()
         how(record, asked)
@@ -230,7 +236,7 @@ async def test_a_run_that_went_on_in_another_clone_goes_on_here(
     async with hosting(clients_medium_sample) as host:
         host.git("init", "-q", "--bare", str(origin))
         host.git("remote", "add", "origin", str(origin))
-        asked = await host.question()
+        asked = await host.asked_now()
         host.git("push", "-q", "-u", "origin", "HEAD")
         branch = host.git("branch", "--show-current")
         host.git("clone", "-q", "-b", branch, str(origin), str(other))

@@ -23,9 +23,9 @@ async def reported(host: Host, action: Json, tokens: int = 0) -> Json:
 
 
 async def test_edits_that_break_a_test_come_back_and_are_taken_when_they_are_mended(
-    sample: Sample,
+    clients_approved_sample: Sample,
 ) -> None:
-    async with hosting(sample) as host:
+    async with hosting(clients_approved_sample) as host:
         host.answers = {
             **script.usual(),
             ("implementer", "*", "task 1, 1"): says(script.GUARD, script.TEST, script.BREAKS),
@@ -40,24 +40,28 @@ async def test_edits_that_break_a_test_come_back_and_are_taken_when_they_are_men
         assert "AssertionError" in result["warning"]
         assert "\x1b" not in result["warning"]
         assert host.git("rev-parse", "HEAD") == before
-        assert "return self.people[0]" in (sample.path / "rota/schedule.py").read_text("utf-8")
-        mended = (sample.path / "rota/schedule.py").read_text("utf-8")
-        (sample.path / "rota/schedule.py").write_text(
+        assert "return self.people[0]" in (
+            clients_approved_sample.path / "rota/schedule.py"
+        ).read_text("utf-8")
+        mended = (clients_approved_sample.path / "rota/schedule.py").read_text("utf-8")
+        (clients_approved_sample.path / "rota/schedule.py").write_text(
             mended.replace(script.MENDS["old"], script.MENDS["new"]), "utf-8"
         )
         after = await reported(host, again, tokens=100)
         assert after["phase"] != "phase-5"
         assert files(host) == {"rota/schedule.py", "tests/test_before.py"}
-        document = (sample.path / host.workspace / "impl-1.md").read_text("utf-8")
+        document = (clients_approved_sample.path / host.workspace / "impl-1.md").read_text("utf-8")
         assert "- Went back to the implementer: tests are red:" in document
         assert "Nothing is newly red after the last edits." in document
-        state = (sample.path / host.workspace / "reports.jsonl").read_text("utf-8")
+        state = (clients_approved_sample.path / host.workspace / "reports.jsonl").read_text("utf-8")
         assert '"inputTokens":700' in state.replace(" ", "")
         assert host.git("worktree", "list").count("\n") == 0
 
 
-async def test_the_same_red_files_come_back_three_times_and_run_once(sample: Sample) -> None:
-    async with hosting(sample) as host:
+async def test_the_same_red_files_come_back_three_times_and_run_once(
+    clients_approved_sample: Sample,
+) -> None:
+    async with hosting(clients_approved_sample) as host:
         host.answers = {
             **script.usual(),
             ("implementer", "*", "*"): says(script.GUARD, script.TEST, script.BREAKS),
@@ -68,12 +72,14 @@ async def test_the_same_red_files_come_back_three_times_and_run_once(sample: Sam
             assert action["report_result"]["next_action_hint"] == "revision_required"
         after = await reported(host, action)
         assert after["phase"] != "phase-5"
-        document = (sample.path / host.workspace / "impl-1.md").read_text("utf-8")
+        document = (clients_approved_sample.path / host.workspace / "impl-1.md").read_text("utf-8")
         assert "- Still newly red:" in document
 
 
-async def test_a_server_that_starts_anew_knows_what_was_red(sample: Sample) -> None:
-    async with hosting(sample) as host:
+async def test_a_server_that_starts_anew_knows_what_was_red(
+    clients_approved_sample: Sample,
+) -> None:
+    async with hosting(clients_approved_sample) as host:
         host.answers = {
             **script.usual(),
             ("implementer", "*", "*"): says(script.GUARD, script.TEST, script.BREAKS),
@@ -81,21 +87,25 @@ async def test_a_server_that_starts_anew_knows_what_was_red(sample: Sample) -> N
         host.perform(action := await at(host, "implementer"))
         first = await reported(host, action)
         workspace = host.workspace
-    async with hosting(sample) as host:
+    async with hosting(clients_approved_sample) as host:
         host.workspace = workspace
         second = await reported(host, action)
         assert second["report_result"] == first["report_result"]
 
 
 async def test_the_tests_of_a_clients_edits_run_without_the_rest_of_them_once(
-    sample: Sample,
+    clients_approved_sample: Sample,
 ) -> None:
-    async with hosting(sample) as host:
+    async with hosting(clients_approved_sample) as host:
         host.answers = script.usual()
         host.perform(action := await at(host, "implementer"))
         await reported(host, action)
-        reports = (sample.path / host.workspace / "reports.jsonl").read_text("utf-8")
-        state = json.loads((sample.path / host.workspace / "state.json").read_text("utf-8"))
+        reports = (clients_approved_sample.path / host.workspace / "reports.jsonl").read_text(
+            "utf-8"
+        )
+        state = json.loads(
+            (clients_approved_sample.path / host.workspace / "state.json").read_text("utf-8")
+        )
         (fact,) = state["tasks"][0]["withoutChange"]["facts"]
         assert fact == "Without the change, the 1 test in `tests/test_before.py` fails."
         assert reports.count('"without_change"') == 1
@@ -130,19 +140,23 @@ async def test_what_a_clients_agent_wrote_is_formatted_before_it_is_committed(
         assert "- `python3 tools/black` formatted `rota/schedule.py`." in document.splitlines()
 
 
-async def test_tasks_that_are_reported_together_are_tried_together(sample: Sample) -> None:
-    async with hosting(sample) as host:
+async def test_tasks_that_are_reported_together_are_tried_together(
+    clients_medium_sample: Sample,
+) -> None:
+    async with hosting(clients_medium_sample) as host:
         host.answers = {**script.usual(), **two_tasks()}
-        host.perform(action := await at(host, "implementer", "M"))
+        host.perform(action := await at(host, "implementer"))
         review = await reported(host, action)
         assert (review["phase"], review["parallel_task_ids"]) == ("phase-6", ["1", "2"])
         for task in "12":
-            document = (sample.path / host.workspace / f"impl-{task}.md").read_text("utf-8")
+            document = (clients_medium_sample.path / host.workspace / f"impl-{task}.md").read_text(
+                "utf-8"
+            )
             assert "- Nothing is newly red, compared with the commit before them." in document
 
 
-async def test_a_change_that_waits_for_a_person_is_not_run(sample: Sample) -> None:
-    async with hosting(sample) as host:
+async def test_a_change_that_waits_for_a_person_is_not_run(clients_approved_sample: Sample) -> None:
+    async with hosting(clients_approved_sample) as host:
         host.answers = {
             **script.usual(),
             ("implementer", "*", "*"): says(script.BREAKS, script.WORKFLOW),

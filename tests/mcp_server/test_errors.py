@@ -218,7 +218,7 @@ async def test_signs_that_no_record_can_hold_are_taken_out_of_what_people_said(
     clients_sample: Sample,
 ) -> None:
     async with hosting(clients_sample) as host:
-        await host.question()
+        await host.asked_now()
         action = await host.next(user_response="reject: keep \0 the old name")
         assert "> keep  the old name" in action["prompt"]
         failed = await host.next(previous_error="no \0 answer", action_id=action["action_id"])

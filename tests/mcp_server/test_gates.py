@@ -50,7 +50,7 @@ async def test_an_approval_that_the_model_passed_on_is_recorded_as_unverified(
     clients_sample: Sample,
 ) -> None:
     async with hosting(clients_sample) as host:
-        await host.question()
+        await host.asked_now()
         await host.next(user_response="Approve")
         assert "Approved-by: mcp, unverified via mcp" in host.git("log", "--format=%B")
 
@@ -76,7 +76,7 @@ async def test_an_approval_that_the_model_passed_on_is_recorded_as_unverified(
 )
 async def test_what_is_not_plainly_an_approval_is_none(clients_sample: Sample, words: str) -> None:
     async with hosting(clients_sample) as host:
-        gate = await host.question()
+        gate = await host.asked_now()
         with pytest.raises(Refusal):
             await host.next(user_response=words)
         assert (await host.next())["action_id"] == gate["action_id"]
@@ -84,7 +84,7 @@ async def test_what_is_not_plainly_an_approval_is_none(clients_sample: Sample, w
 
 async def test_words_that_are_no_answer_are_told_as_none(clients_sample: Sample) -> None:
     async with hosting(clients_sample) as host:
-        await host.question()
+        await host.asked_now()
         with pytest.raises(Refusal) as no:
             await host.next(user_response="maybe later")
     said = "GATE-004: “maybe later” does not answer the question: no answer is called so."
@@ -93,7 +93,7 @@ async def test_words_that_are_no_answer_are_told_as_none(clients_sample: Sample)
 
 async def test_an_approval_of_an_older_version_is_refused(clients_sample: Sample) -> None:
     async with hosting(clients_sample) as host:
-        gate = await host.question()
+        gate = await host.asked_now()
         design = host.path / host.workspace / "design.md"
         design.write_text(
             f"{design.read_text(encoding='utf-8')}\nOne more thing.\n", encoding="utf-8"
@@ -112,7 +112,7 @@ async def test_a_rejection_needs_notes_and_brings_them_to_the_architect(
     clients_sample: Sample,
 ) -> None:
     async with hosting(clients_sample) as host:
-        await host.question()
+        await host.asked_now()
         with pytest.raises(Refusal, match="GATE-003"):
             await host.next(user_response="reject")
         action = await host.next(user_response="reject: keep the old name")
@@ -122,14 +122,14 @@ async def test_a_rejection_needs_notes_and_brings_them_to_the_architect(
 
 async def test_a_completed_report_at_a_gate_is_no_approval(clients_sample: Sample) -> None:
     async with hosting(clients_sample) as host:
-        gate = await host.question()
+        gate = await host.asked_now()
         same = await host.next(previous_action_complete=True)
         assert same["action_id"] == gate["action_id"]
 
 
 async def test_abandon_is_always_an_answer(clients_sample: Sample) -> None:
     async with hosting(clients_sample) as host:
-        await host.question()
+        await host.asked_now()
         done = await host.next(user_response="abandon")
         assert (done["type"], done["summary"]) == ("done", "Pipeline abandoned at checkpoint-a")
         with pytest.raises(Refusal, match="RUN-002"):
@@ -251,7 +251,7 @@ async def test_neither_decline_nor_cancel_nor_a_strange_form_is_an_approval(
 async def test_where_the_client_asks_a_models_yes_does_not_count(clients_sample: Sample) -> None:
     person = Person(ElicitResult(action="decline"), ElicitResult(action="decline"))
     async with hosting(clients_sample, elicitation_callback=person) as host:
-        await host.question()
+        await host.asked_now()
         with pytest.raises(Refusal, match="MCP-011"):
             await host.next(user_response="approve")
         assert "Approved-by" not in host.git("log", "--format=%B")
@@ -259,7 +259,7 @@ async def test_where_the_client_asks_a_models_yes_does_not_count(clients_sample:
 
 async def test_the_question_comes_as_data_beside_the_answer(clients_sample: Sample) -> None:
     async with hosting(clients_sample) as host:
-        await host.question()
+        await host.asked_now()
         result = await host.client.call_tool("pipeline_next_action", {"workspace": host.workspace})
     shown: Json = (result.meta or {})["ui"]
     assert set(shown) == {"kind", "title", "data", "actions", "requires_response"}

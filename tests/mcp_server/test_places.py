@@ -41,7 +41,7 @@ async def test_many_first_calls_at_once_name_workspaces_alike(sample: Sample) ->
 
 async def test_a_run_whose_folder_was_deleted_gets_it_back(clients_medium_sample: Sample) -> None:
     async with hosting(clients_medium_sample) as host:
-        asked = await host.question()
+        asked = await host.asked_now()
         folder = clients_medium_sample.path / host.workspace
         before = {path.name: path.read_bytes() for path in folder.iterdir()}
         shutil.rmtree(folder)

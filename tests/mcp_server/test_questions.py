@@ -181,7 +181,7 @@ async def test_a_step_that_failed_is_named_with_what_a_yes_and_a_no_do(
 ) -> None:
     clients_sample.git("remote", "add", "origin", str(clients_sample.path))
     async with hosting(clients_sample) as host:
-        await host.question()
+        await host.asked_now()
         push = await host.drive(await host.next(user_response="approve"))
         asked = await host.next(previous_error="gh: not logged in", action_id=push["action_id"])
         shown = asked["present_to_user"]

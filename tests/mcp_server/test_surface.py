@@ -343,7 +343,7 @@ async def test_a_document_is_checked_without_being_reported(sample: Sample) -> N
 
 async def test_a_run_is_sent_back_and_ended(clients_sample: Sample) -> None:
     async with hosting(clients_sample) as host:
-        await host.question()
+        await host.asked_now()
         await host.drive(await host.next(user_response="approve"), "phase-5")
         said = await host.call(
             "run_control",

@@ -13,10 +13,14 @@ pytestmark = pytest.mark.journey
 TASK = "Nobody is on call before the start"
 
 
-async def at(host: Host, agent: str, effort: str = "S") -> Json:
-    """The run where this agent is asked."""
-    await host.begin(TASK, effort)
-    action = await host.drive(await host.next(), agent)
+async def at(host: Host, agent: str) -> Json:
+    """The run where this agent is asked: a new small one, or that of the sample."""
+    if not (host.path / ".specs").is_dir():
+        await host.begin(TASK)
+        action = await host.next()
+    else:
+        action = await host.asked_now()
+    action = await host.drive(action, agent)
     while action["type"] == "checkpoint":
         action = await host.drive(await host.next(user_response="approve"), agent)
     return action
@@ -59,9 +63,9 @@ async def test_on_another_branch_the_way_back_is_named(sample: Sample) -> None:
 
 
 async def test_a_task_is_one_commit_with_its_files_and_the_trailers_of_every_host(
-    sample: Sample,
+    clients_approved_sample: Sample,
 ) -> None:
-    async with hosting(sample) as host:
+    async with hosting(clients_approved_sample) as host:
         host.perform(action := await at(host, "implementer"))
         await host.next(previous_action_complete=True, action_id=action["action_id"])
         assert files(host) == {"rota/schedule.py", "tests/test_before.py"}
@@ -78,13 +82,15 @@ async def test_a_task_is_one_commit_with_its_files_and_the_trailers_of_every_hos
 
 @pytest.mark.first_line
 @pytest.mark.promise("mcp-only-its-files")
-async def test_what_was_there_before_the_agent_began_stays_the_clients_own(sample: Sample) -> None:
-    async with hosting(sample) as host:
+async def test_what_was_there_before_the_agent_began_stays_the_clients_own(
+    clients_approved_sample: Sample,
+) -> None:
+    async with hosting(clients_approved_sample) as host:
         await at(host, "implementer")
         # Between two answers, while the action of the implementer is not handed out yet.
-    async with hosting(sample) as host:
-        host.workspace = ".specs/" + next((sample.path / ".specs").iterdir()).name
-        (sample.path / "mine.txt").write_text("a note\n", encoding="utf-8")
+    async with hosting(clients_approved_sample) as host:
+        host.workspace = ".specs/" + next((clients_approved_sample.path / ".specs").iterdir()).name
+        (clients_approved_sample.path / "mine.txt").write_text("a note\n", encoding="utf-8")
         rewound = await host.call(
             "run_control", workspace=host.workspace, operation="retry", phase="phase-5"
         )
@@ -95,7 +101,7 @@ async def test_what_was_there_before_the_agent_began_stays_the_clients_own(sampl
         host.perform(action)
         await host.next(previous_action_complete=True, action_id=action["action_id"])
         assert files(host) == {"rota/schedule.py", "tests/test_before.py"}
-        assert (sample.path / "mine.txt").read_text(encoding="utf-8") == "a note\n"
+        assert (clients_approved_sample.path / "mine.txt").read_text(encoding="utf-8") == "a note\n"
         await host.drive(await host.next())
         assert host.git("status", "--porcelain") == "?? mine.txt"
 
@@ -119,8 +125,10 @@ async def test_an_analyst_that_changes_code_is_refused_and_the_report_is_not_los
 
 
 @pytest.mark.promise("mcp-commits")
-async def test_an_agent_that_commits_by_itself_is_told_how_to_take_it_back(sample: Sample) -> None:
-    async with hosting(sample) as host:
+async def test_an_agent_that_commits_by_itself_is_told_how_to_take_it_back(
+    clients_approved_sample: Sample,
+) -> None:
+    async with hosting(clients_approved_sample) as host:
         host.perform(action := await at(host, "implementer"))
         host.git("add", "rota", "tests")
         host.git("-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qm", "mine")
@@ -138,9 +146,9 @@ async def test_an_agent_that_commits_by_itself_is_told_how_to_take_it_back(sampl
 
 @pytest.mark.promise("design-protected-paths")
 async def test_a_change_to_protected_paths_waits_for_a_person_outside_of_the_tree(
-    sample: Sample,
+    clients_approved_sample: Sample,
 ) -> None:
-    async with hosting(sample) as host:
+    async with hosting(clients_approved_sample) as host:
         host.answers = {
             **script.usual(),
             ("implementer", "*", "*"): script.change(script.GUARD, script.TEST, script.WORKFLOW),
@@ -152,7 +160,7 @@ async def test_a_change_to_protected_paths_waits_for_a_person_outside_of_the_tre
         assert host.git("status", "--porcelain") == ""
         assert files(host) == set()
         await host.next(user_response="approve", digest=asked["digest"])
-        assert (sample.path / ".github" / "workflows" / "ci.yml").is_file()
+        assert (clients_approved_sample.path / ".github" / "workflows" / "ci.yml").is_file()
         assert files(host) == {
             ".github/workflows/ci.yml",
             "rota/schedule.py",
@@ -162,10 +170,12 @@ async def test_a_change_to_protected_paths_waits_for_a_person_outside_of_the_tre
 
 @pytest.mark.first_line
 @pytest.mark.promise("mcp-one-for-each")
-async def test_files_of_a_wave_go_to_the_task_that_declares_them(sample: Sample) -> None:
-    async with hosting(sample) as host:
+async def test_files_of_a_wave_go_to_the_task_that_declares_them(
+    clients_medium_sample: Sample,
+) -> None:
+    async with hosting(clients_medium_sample) as host:
         host.answers = {**script.usual(), **two_tasks()}
-        host.perform(action := await at(host, "implementer", "M"))
+        host.perform(action := await at(host, "implementer"))
         review = await host.next(previous_action_complete=True, action_id=action["action_id"])
         assert (files(host, "HEAD^"), files(host)) == (
             {"rota/schedule.py"},
@@ -176,10 +186,10 @@ async def test_files_of_a_wave_go_to_the_task_that_declares_them(sample: Sample)
         assert "HEAD -- rota/schedule.py`" in review["prompt"]
 
 
-async def test_what_a_wave_took_is_counted_once(sample: Sample) -> None:
-    async with hosting(sample) as host:
+async def test_what_a_wave_took_is_counted_once(clients_medium_sample: Sample) -> None:
+    async with hosting(clients_medium_sample) as host:
         host.answers = {**script.usual(), **two_tasks()}
-        host.perform(action := await at(host, "implementer", "M"))
+        host.perform(action := await at(host, "implementer"))
         before = (await host.call("state_resume_info", workspace=host.workspace))["totalTokens"]
         report = {
             "previous_tokens": 700,
@@ -197,10 +207,12 @@ async def test_what_a_wave_took_is_counted_once(sample: Sample) -> None:
         ] - before == 750
 
 
-async def test_half_a_wave_counts_and_the_other_half_is_asked_again(sample: Sample) -> None:
-    async with hosting(sample) as host:
+async def test_half_a_wave_counts_and_the_other_half_is_asked_again(
+    clients_medium_sample: Sample,
+) -> None:
+    async with hosting(clients_medium_sample) as host:
         host.answers = {**script.usual(), **two_tasks()}
-        host.perform(action := await at(host, "implementer", "M"))
+        host.perform(action := await at(host, "implementer"))
         half = host.path / host.workspace / "impl-2.md"
         kept = half.read_text(encoding="utf-8")
         half.unlink()

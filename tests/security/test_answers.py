@@ -329,7 +329,7 @@ async def test_an_open_question_is_neither_ended_nor_gone_round_by_a_model(
     clients_sample: Sample, operation: str
 ) -> None:
     async with hosting(clients_sample) as host:
-        name = (await host.question())["action_id"]
+        name = (await host.asked_now())["action_id"]
         with pytest.raises(Refusal, match=f"forge-bot {operation} .*--run") as refused:
             await host.call(
                 "run_control",
@@ -349,7 +349,7 @@ async def test_where_the_client_can_ask_its_person_decides_whether_a_question_is
     no = ElicitResult(action="decline")
     person = Person(no, no, says(operation))
     async with hosting(clients_sample, mode=mode, elicitation_callback=person) as host:
-        name = (await host.question())["action_id"]
+        name = (await host.asked_now())["action_id"]
         wanted = {
             "workspace": host.workspace,
             "operation": operation,

@@ -95,7 +95,7 @@ async def test_what_a_person_hides_in_an_approved_document_is_shown_over_mcp(
     clients_sample: Sample,
 ) -> None:
     async with hosting(clients_sample) as host:
-        await host.question()
+        await host.asked_now()
         path = Path(host.path) / host.workspace / "design.md"
         path.write_text(
             path.read_text("utf-8") + f"\n[note]: https://example.org/ '{ORDER}'\n",
