@@ -26,7 +26,7 @@ from forge_bot.gate.written_command import Mistyped
 from forge_bot.mcp_server import person_answers
 from tests.cli.test_terminal import terminal
 from tests.fakes.sample import Sample
-from tests.mcp_server.host import hosting
+from tests.mcp_server.host import Json, hosting
 
 NO = ("no answer", "")
 ANSWERS = [
@@ -154,25 +154,28 @@ def test_an_amount_is_the_same_in_the_thread_and_at_the_terminal(
     assert ("is no amount of money" in at_terminal.err) == (amount is None), at_terminal.err
 
 
-@pytest.mark.parametrize(("words", "means"), FLAGS, ids=[words for words, _ in FLAGS])
-async def test_flags_are_the_same_in_the_thread_and_over_mcp(
-    sample: Sample, words: str, means: tuple[str, bool, str | int | None] | None
+async def test_flags_are_the_same_in_the_thread_and_over_mcp(sample: Sample) -> None:
+    async with hosting(sample) as host:
+        for words, means in FLAGS:
+            mean_the_same(words, await host.call("pipeline_init", arguments=words), means)
+
+
+def mean_the_same(
+    words: str, over_mcp: Json, means: tuple[str, bool, str | int | None] | None
 ) -> None:
     in_thread = parse_comment(f"/forge {words}")[0]
-    async with hosting(sample) as host:
-        over_mcp = await host.call("pipeline_init", arguments=words)
     if means is None:
-        assert isinstance(in_thread, Mistyped)
-        assert set(over_mcp) == {"errors"}
-        assert over_mcp["errors"][0] in in_thread.hint
+        assert isinstance(in_thread, Mistyped), words
+        assert set(over_mcp) == {"errors"}, words
+        assert over_mcp["errors"][0] in in_thread.hint, words
         return
     text, auto, budget = means
     dollars, tokens = (None, budget) if isinstance(budget, int) else (budget, None)
     amount = Amount(Decimal(dollars) if dollars else None, tokens)
-    assert in_thread == Start(1, text, auto=auto, budget=amount)
+    assert in_thread == Start(1, text, auto=auto, budget=amount), words
     flags = over_mcp["flags"]
-    assert (over_mcp["core_text"], flags["auto"]) == (text, auto)
-    assert (flags.get("budget"), flags.get("budget_tokens")) == (dollars, tokens)
+    assert (over_mcp["core_text"], flags["auto"]) == (text, auto), words
+    assert (flags.get("budget"), flags.get("budget_tokens")) == (dollars, tokens), words
 
 
 @pytest.mark.parametrize(("words", "means"), OPTIONS, ids=[" ".join(words) for words, _ in OPTIONS])

@@ -242,7 +242,7 @@ def test_no_comment_is_too_odd_to_be_read(body: str) -> None:
             "(",
             "_ ",
         ],
-        3,
+        5,
     ),
 )
 def test_the_longest_comment_of_one_sign_is_read_in_a_moment(unit: str) -> None:
