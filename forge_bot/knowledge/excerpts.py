@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import pairwise, zip_longest
 from typing import NamedTuple
 
@@ -15,6 +16,9 @@ _WHOLE = 4_000
 
 _WHOLE_IF_FIRST = 10_000
 """The same for the file that a request is most likely about: looking up the rest costs a call."""
+
+_LONGEST_KEPT = 500_000
+"""Characters of a file whose definitions are kept, for the next agent is often shown the same file."""
 
 _MOST_BETWEEN = 15
 _LEAST_LEFT = 4
@@ -93,7 +97,7 @@ def excerpt(text: str, wanted: WantedPlaces, room: int, *, without: Sequence[Spa
     whole = _WHOLE_IF_FIRST if wanted.first else _WHOLE
     if size_of(lines, everything) <= min(room, whole) and not (wanted.named_only and without):
         return Excerpt(written(lines, everything, ()), everything, total)
-    blocks = _without_stubs(lines, code_blocks(lines))
+    blocks = (_kept_blocks if len(text) <= _LONGEST_KEPT else _blocks)(text)
     chosen: tuple[Span, ...] = ()
     for span in places_by_worth(lines, blocks, wanted):
         left = not_in((span,), (*without, *chosen))
@@ -118,6 +122,14 @@ def _gaps(chosen: Sequence[Span], without: Sequence[Span], top: int) -> Iterator
     for (_, before), (after, _) in pairwise(((0, top), *sorted((*chosen, *without)))):
         if 0 < after - before - 1 <= _MOST_BETWEEN:
             yield before + 1, after - 1
+
+
+def _blocks(text: str) -> tuple[CodeBlock, ...]:
+    lines = text.removesuffix("\n").split("\n")
+    return _without_stubs(lines, code_blocks(lines))
+
+
+_kept_blocks = lru_cache(maxsize=16)(_blocks)
 
 
 def _without_stubs(lines: Sequence[str], blocks: Sequence[CodeBlock]) -> tuple[CodeBlock, ...]:
