@@ -18,7 +18,7 @@ _WHOLE_IF_FIRST = 10_000
 """The same for the file that a request is most likely about: looking up the rest costs a call."""
 
 _LONGEST_KEPT = 500_000
-"""Characters of a file whose definitions are kept, for the next agent is often shown the same file."""
+"""Characters of a file whose definitions are kept: the next agent is often shown the same file."""
 
 _MOST_BETWEEN = 15
 _LEAST_LEFT = 4
