@@ -27,6 +27,8 @@ class Command(Frozen):
     """Arguments that only we want. A program that refuses them is called without them."""
     files: tuple[str, ...] = ()
     """Of a formatter: patterns of the files it takes. Those are added to its words."""
+    script: str = ""
+    """What the words stand for, such as the script of package.json that `npm test` runs."""
 
     @property
     def plain(self) -> tuple[str, ...]:

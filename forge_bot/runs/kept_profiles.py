@@ -13,7 +13,7 @@ from forge_bot.settings import Config
 from forge_bot.store.kept_files import KeptFile
 
 MOST_KEPT = 8
-_FORM = 2
+_FORM = 3
 """The number of the way in which profiles are read. It grows when that changes."""
 
 _PROFILES = TypeAdapter(Profile)

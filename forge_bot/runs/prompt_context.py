@@ -19,7 +19,8 @@ from forge_bot.git import Repository
 from forge_bot.knowledge.history import History, Pattern, Similar
 from forge_bot.knowledge.past_runs import DocumentNames
 from forge_bot.knowledge.profile import Profile
-from forge_bot.project.detected_commands import ENV
+from forge_bot.project.detected_commands import ENV, Command
+from forge_bot.project.search_words import one_line
 from forge_bot.prompts.assemble import assemble
 from forge_bot.prompts.environment import Environment
 from forge_bot.prompts.material import (
@@ -289,10 +290,12 @@ def layer_three(
     """
     commands = profile.commands
 
-    def words(kind: str) -> str:
+    def words(found: Sequence[Command]) -> str:
         # The placeholder for the folder of tools means nothing to a model.
         return "; ".join(
-            " ".join(command.argv).replace(f"{ENV}/bin/", "") for command in getattr(commands, kind)
+            " ".join(each.argv).replace(f"{ENV}/bin/", "")
+            + (f" (the script is: {one_line(each.script)})" if each.script else "")
+            for each in found
         )
 
     stays = f"The change stays in {scope}/. A change of any other file waits for a person."
@@ -302,9 +305,9 @@ def layer_three(
             "Languages",
             ", ".join(f"{language.name} ({language.percent}%)" for language in profile.languages),
         ),
-        ("Build command", words("build")),
-        ("Test command", words("test")),
-        ("Lint command", words("lint")),
+        ("Build command", words(commands.build)),
+        ("Test command", words(commands.test)),
+        ("Lint command", words(commands.lint)),
         ("No command runs", without),
         ("CI", profile.ci),
         ("Conventions", ", ".join(profile.conventions)),

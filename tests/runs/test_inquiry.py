@@ -128,6 +128,19 @@ def test_it_may_read_the_code_and_the_other_documents_but_run_nothing(asked_samp
     assert "run_tests" not in curious.calls[0].messages[0].text
 
 
+def test_a_command_that_stands_for_a_script_is_told_with_the_script(sample: Sample) -> None:
+    package = {"scripts": {"test": "python3 -m unittest discover -s tests -t ."}}
+    (sample.path / "package.json").write_text(json.dumps(package), encoding="utf-8")
+    sample.git("add", ".")
+    sample.git("commit", "-q", "-m", "A package")
+    sample.forge("run", TASK, "--effort", "S", "--until", "phase-1", "--model", sample.model())
+    repository, talker = Repository.find(sample.path), Talker()
+    with open_run(repository, resolve_run(repository, None), Config()) as run:
+        asked(run, "How is it tested?", dict.fromkeys(Tier, talker))
+    told = "npm test (the script is: python3 -m unittest discover -s tests -t .)"
+    assert told in "".join(message.text for message in talker.calls[0].messages)
+
+
 def test_what_is_kept_of_an_answer_holds_no_secret_of_the_environment(sample: Sample) -> None:
     sample.forge("run", TASK, "--effort", "S", "--until", "phase-1", "--model", sample.model())
     repository = Repository.find(sample.path)

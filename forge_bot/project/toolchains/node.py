@@ -227,8 +227,9 @@ def _members(listing: Listing, folder: str, content: Mapping[str, object]) -> It
 
 def _script(package: _Package, name: str) -> Iterator[Command]:
     """Yield a script of the package, or those of its workspace's packages if it has none."""
-    if name in package.scripts:
-        yield command(f"{package.manifest} has a {name} script", *package.manager.script(name))
+    if (line := package.scripts.get(name)) is not None:
+        found = command(f"{package.manifest} has a {name} script", *package.manager.script(name))
+        yield found.replace(script=line)
     elif any(name in scripts for scripts in package.members):
         yield command(
             f"packages of the workspace have a {name} script", *package.manager.everywhere(name)
