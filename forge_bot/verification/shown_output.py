@@ -58,6 +58,8 @@ class FailureBlock(Frozen):
 
     title: str
     text: str
+    after: int
+    """The number of the first line behind it."""
 
 
 def failure_blocks(lines: Lines) -> tuple[FailureBlock, ...]:
@@ -68,11 +70,11 @@ def failure_blocks(lines: Lines) -> tuple[FailureBlock, ...]:
         below = below or _MOCHA_COUNT.fullmatch(line) is not None
         begins = _title(line, lines[number - 1] if number else "", below_count=below)
         if begins or (title and _ENDS.fullmatch(line)):
-            found += _block(title, block)
+            found += _block(title, block, number)
             title, block = begins, []
         if title:
             block.append(line)
-    found += _block(title, block)
+    found += _block(title, block, len(lines))
     return tuple(found)
 
 
@@ -93,7 +95,7 @@ def shown_output(
     lines: Lines, characters: int, most_lines: int | None = None, first: Sequence[str] = ()
 ) -> str:
     """Return the output if it fits, else the text of failing tests, with those of `first` at the
-    beginning, and then its end.
+    beginning, and then its end. No text of a test is shown twice.
     """
     kept = without_tables(lines)
     whole = "\n".join(kept).strip("\n")
@@ -107,7 +109,9 @@ def shown_output(
     words = "\n\n".join(block.text for block in blocks)
     words = _beginning(words, characters * 3 // 4, room * 3 // 4)
     left = characters - len(words) - len(GAP) - 2
-    return f"{words}\n{GAP}\n{_end(whole, left, room - words.count(chr(10)) - 2)}"
+    behind = max((block.after for block in blocks if block.text in words), default=0)
+    end = _end("\n".join(kept[behind:]).strip("\n"), left, room - words.count("\n") - 2)
+    return f"{words}\n{GAP}\n{end}" if end else words
 
 
 def without_tables(lines: Lines) -> Sequence[str]:
@@ -134,7 +138,7 @@ def _title(line: str, above: str, *, below_count: bool) -> str:
     return match["title"].strip()
 
 
-def _block(title: str, block: Sequence[str]) -> Iterator[FailureBlock]:
+def _block(title: str, block: Sequence[str], after: int) -> Iterator[FailureBlock]:
     """Yield the block, shortened: what a test printed, and the middle of a long traceback."""
     if not title:
         return
@@ -146,7 +150,7 @@ def _block(title: str, block: Sequence[str]) -> Iterator[FailureBlock]:
             lines.append(line)
     if len(lines) > _BLOCK_HEAD + _BLOCK_END:
         lines = [*lines[:_BLOCK_HEAD], GAP, *lines[-_BLOCK_END:]]
-    yield FailureBlock(title=title, text="\n".join(lines).rstrip())
+    yield FailureBlock(title=title, text="\n".join(lines).rstrip(), after=after)
 
 
 def _beginning(text: str, characters: int, most_lines: int) -> str:

@@ -115,3 +115,17 @@ def test_output_without_end_is_read_in_no_time(piece: str) -> None:
     before = process_time()
     assert len(shown(output)) <= 4_000
     assert process_time() - before < 5
+
+
+def test_no_words_of_a_failing_test_are_shown_twice() -> None:
+    rule, many = "=" * 70, "\n".join(f"test_{n} (tests.T.test_{n}) ... ok" for n in range(90))
+    failures = "\n".join(
+        f"{rule}\nFAIL: test_{n} (tests.T.test_{n})\n{'-' * 70}\nAssertionError: {n} is wrong\n"
+        for n in (91, 92)
+    )
+    said = shown(f"{many}\n{failures}\n{'-' * 70}\nRan 92 tests in 0.001s\n\nFAILED (failures=2)\n")
+    assert said.startswith("FAIL: test_91")
+    assert (
+        said.count("AssertionError: 91 is wrong") == said.count("AssertionError: 92 is wrong") == 1
+    )
+    assert said.endswith("Ran 92 tests in 0.001s\n\nFAILED (failures=2)")

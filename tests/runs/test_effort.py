@@ -112,6 +112,7 @@ def test_signs_of_scope_agree_with_the_hand_labels_in_four_of_five_requests_of_e
             "6 files named",
         ),
         ("so many words " * 117, Effort.L, "a long request of about 351 words"),
+        ("so many words " * 4_000, Effort.L, "a long request of about 12,000 words"),
         ("Add dark mode", Effort.M, "no sign that the request is small or large"),
         ("", Effort.M, "no sign that the request is small or large"),
     ],
