@@ -1,12 +1,12 @@
-"""The commands that checked a run: their table, the reasons of the verdict, and the ends of their
-output.
+"""The commands that checked a run: what came of each, the reasons of the verdict, and the ends of
+their output.
 """
 
 from collections.abc import Sequence
 
 from forge_bot.interaction.fit_comment import LinesPart, Paper, PapersPart
 from forge_bot.interaction.folded_sections import alert
-from forge_bot.interaction.number_format import duration, head, row
+from forge_bot.interaction.number_format import duration
 from forge_bot.prompts import escape
 from forge_bot.sentences import say
 from forge_bot.values import CommandResult, RedBeforeGreen
@@ -20,28 +20,28 @@ def commands(
     baseline: tuple[CommandResult, ...],
     proof: RedBeforeGreen | None = None,
 ) -> LinesPart:
-    """Return a table of the commands that ran, with their results before the change; for a defect
+    """Return a list of the commands that ran, with their results before the change; for a defect
     also the tests that show it.
+
+    It is no table, since names of tests do not break, and a telephone shows 40 characters a line.
     """
     before = {(result.name, result.argv): result for result in baseline}
-    before_it = ("columns.before_the_change",) if baseline else ()
-    columns = ("", "columns.command", "columns.result", *before_it)
 
-    def line(result: CommandResult | RedBeforeGreen) -> str:
-        if isinstance(result, RedBeforeGreen):
-            shown = f"{say('checks.red_before_green')}{_named('', result.tests)}"
-            there = say("checks.red_with_only_the_tests", base=escape.code_cell(result.base[:12]))
-            return row("✅", shown, say("words.green"), *([there] if baseline else []))
-        earlier = [_before(before.get((result.name, result.argv)))] if baseline else []
-        return row(
-            _mark(result),
-            f"{result.name.value} {escape.code_cell(' '.join(result.argv))}",
-            ended(result),
-            *earlier,
-        )
+    def line(result: CommandResult) -> str:
+        command = f"**{result.name.value}** {escape.code(' '.join(result.argv))}"
+        said = f"* {_mark(result)} {command}: {ended(result)}"
+        if not baseline:
+            return said
+        earlier = _before(before.get((result.name, result.argv)))
+        return said + say("checks.before_the_change", result=earlier)
 
-    shown = (*([proof] if proof is not None and proof.tests else []), *results)
-    return LinesPart([line(each) for each in shown], "checks.more_commands", before=head(*columns))
+    shown = [line(each) for each in results]
+    if proof is not None and proof.tests:
+        there = say("checks.red_with_only_the_tests", base=escape.code(proof.base[:12]))
+        named = _named(f"**{say('checks.red_before_green')}**", proof.tests)
+        shown.insert(0, f"* ✅ {named}; {there}")
+    # Asterisks, so that a list of hyphens below is a list of its own.
+    return LinesPart(shown, "checks.more_commands")
 
 
 def reasons(sentences: Sequence[str]) -> LinesPart:
@@ -81,7 +81,7 @@ def outputs(results: tuple[CommandResult, ...]) -> list[PapersPart]:
 
 
 def ended(result: CommandResult) -> str:
-    """Return the result of a command, for a cell."""
+    """Return the result of a command."""
     how = (
         f"**{say('checks.timed_out')}**"
         if result.timed_out
@@ -99,7 +99,7 @@ def _named(what: str, names: Sequence[str]) -> str:
     if not names:
         return ""
     more = say("words.and_more", count=len(names) - _NAMED) if len(names) > _NAMED else ""
-    return f"{what}: {', '.join(escape.code_cell(name, 80) for name in names[:_NAMED])}{more}"
+    return f"{what}: {', '.join(escape.code(name, 80) for name in names[:_NAMED])}{more}"
 
 
 def _mark(result: CommandResult) -> str:

@@ -206,27 +206,34 @@ def _requirements(view: RunFacts, documents: Mapping[str, str]) -> LinesPart:
         ),
         (),
     ) or _planned(view.state)
-    before = f"### {say('pull_request.what_was_asked_for')}\n\n" + head(
-        "columns.requirement", "columns.files", "columns.tests", "columns.state"
-    )
+    before = f"### {say('pull_request.what_was_asked_for')}\n\n"
     verification = view.state.verification
     check = verification.requirements if verification is not None else None
     return LinesPart(
-        [
-            row(
-                escape.cell(each.text),
-                _names(each.files, check),
-                _names(each.tests, check),
-                escape.cell(each.state, 80),
-            )
-            for each in found
-            if each.text.strip()
-        ],
+        [_requirement(each, check) for each in found if each.text.strip()],
         "pull_request.more_requirements",
         _where(view),
         before=before,
         most=16_000,
     )
+
+
+def _requirement(each: Requirement, check: RequirementCheck | None) -> str:
+    """Return a requirement with its state, and below it where it is and which tests show it.
+
+    It is no row of a table: names of tests do not break, and a telephone would cut them off.
+    """
+    state = f" · {escape.line(each.state, 80)}" if each.state.strip() else ""
+    places = [
+        say(name, names=_names(names, check))
+        for name, names in (
+            ("pull_request.in_files", each.files),
+            ("pull_request.shown_by_tests", each.tests),
+        )
+        if names
+    ]
+    below = f"  \n  {' · '.join(places)}" if places else ""
+    return f"- {escape.line(each.text, 300)}{state}{below}"
 
 
 def _where(view: RunFacts) -> str:
@@ -258,7 +265,7 @@ def _names(names: tuple[str, ...], check: RequirementCheck | None) -> str:
 
 def _name(name: str) -> str:
     """Return the name of a file or test as code, and words that stand in their place as words."""
-    return escape.cell(name, 100) if " " in name else escape.code_cell(name, 100)
+    return escape.line(name, 100) if " " in name else escape.code(name, 100)
 
 
 def _marked(name: str, check: RequirementCheck | None) -> str:
@@ -295,17 +302,13 @@ def _decisions(view: RunFacts) -> LinesPart:
     noted = any(each.notes for each in view.state.decisions)
 
     def line(each: Decision) -> str:
-        version = escape.code(short(each.digest)) if each.digest else ""
+        version = f", {escape.code(short(each.digest))}" if each.digest else ""
+        answer = f"{decided(each)}, {_where_said(view, each)}{version}"
         notes = [escape.cell(each.notes, 300)] if noted else []
-        return row(
-            _asked(view, each), f"{decided(each)}, {_where_said(view, each)}", version, *notes
-        )
+        return row(_asked(view, each), answer, *notes)
 
     before = f"### {say('pull_request.who_decided')}\n\n" + head(
-        "columns.question",
-        "columns.answer",
-        "columns.version",
-        *(["columns.notes"] if noted else []),
+        "columns.question", "columns.answer", *(["columns.notes"] if noted else [])
     )
     return LinesPart(
         [line(each) for each in view.state.decisions],

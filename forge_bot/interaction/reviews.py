@@ -23,9 +23,8 @@ def reviews(view: RunFacts) -> LinesPart:
         + head(
             "columns.review",
             "columns.verdict",
-            "columns.rounds",
             "columns.open_findings",
-            align="llrr",
+            align="llr",
         ),
         most=6_000,
     )
@@ -63,4 +62,5 @@ def _line(view: RunFacts, name: str, record: ArtifactRecord) -> str:
     task = say("words.of_task", task=escape.plain(of, 20)) if of else ""
     label = view.links.labelled(f"{view.label(record.phase)}{task}", name)
     verdict = verdict_words(record.verdict)
-    return row(label, verdict, str(record.round), str(len(record.findings)))
+    rounds = f", {say('progress.phases.round', round=record.round)}" if record.round > 1 else ""
+    return row(label, f"{verdict}{rounds}", str(len(record.findings)))

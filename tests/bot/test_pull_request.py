@@ -45,11 +45,17 @@ def changed(**changes: object) -> RunView:
 def test_it_says_what_was_asked_where_it_is_how_it_was_checked_and_who_decided() -> None:
     text = shown(written().body)
     for part in (
-        "R-3: swaps count both ways rota/schedule.py test_next_day_passes_over_a_day_swapped_away",
-        "test python3 -m unittest discover -v green, 18 tests, 0.3 s exit code 1, 11 tests",
-        "Design Review approved 1 0",
-        "Comprehensive Review passed with notes 1 1",
-        "Human Reviews Design approved by ann, comment 50753fa",
+        (
+            "R-3: swaps count both ways · shown by the run in rota/schedule.py"
+            " · tests: test_next_day_passes_over_a_day_swapped_away"
+        ),
+        (
+            "test python3 -m unittest discover -v: green, 18 tests, 0.3 s"
+            " (before the change: exit code 1, 11 tests)"
+        ),
+        "Design Review approved 0",
+        "Comprehensive Review passed with notes 1",
+        "Human Reviews Design approved by ann, comment, 50753fa",
         "$1.14 of $5.00 · 11 model calls",
     ):
         assert part in text, part
@@ -92,7 +98,8 @@ def test_a_red_verification_that_was_accepted_is_said_first() -> None:
 
 def test_without_a_table_of_the_verifier_the_tasks_stand_for_the_requirements() -> None:
     text = shown(written(final_verification="", comprehensive_review="").body)
-    assert "Find a person's next day rota/schedule.py tests/test_schedule.py passed" in text
+    said = "Find a person's next day · passed in rota/schedule.py · tests: tests/test_schedule.py"
+    assert said in text
 
 
 def test_the_summary_takes_the_place_of_the_design_s_approach_once_there_is_one() -> None:
@@ -197,8 +204,8 @@ def test_words_in_the_place_of_a_test_are_words() -> None:
         "| R-1 | a.py | tried by hand, `test_a` | met |\n| R-2 | a.py | tried by hand | met |\n"
     )
     body = written(final_verification=table).body
-    assert "| `test_a` | met |" in body
-    assert "| tried by hand | met |" in body
+    assert "- R-1 · met  \n  in `a.py` · tests: `test_a`\n" in body
+    assert "- R-2 · met  \n  in `a.py` · tests: tried by hand\n" in body
 
 
 def test_it_is_found_again() -> None:
@@ -245,7 +252,7 @@ def test_where_nothing_is_on_github_documents_are_named_and_their_folder_once() 
     )
     body = pull_request(local, DOCUMENTS).body
     for part in (
-        "| Design Review: `review-design.md` | approved | 1 | 0 |",
+        "| Design Review: `review-design.md` | approved | 0 |",
         "all documents in `.specs/20261121-42-rota-next`",
         "<sub>run `20261121-42-rota-next`</sub>",
         "Closes #42",

@@ -16,6 +16,7 @@ from forge_bot.engine.state import TaskState, TaskStatus
 from forge_bot.interaction.command_names import CommandNames
 from forge_bot.interaction.fit_comment import LIMIT, size
 from forge_bot.interaction.markers import read_marker
+from forge_bot.interaction.pull_request import pull_request
 from forge_bot.runs.outcome import Outcome
 from forge_bot.values import Effort, RunStatus, TaskId, TaskSpec
 from tests.bot import scene
@@ -84,6 +85,26 @@ def test_an_unknown_price_is_not_nothing() -> None:
     first = elements(said, "table")[0]
     header = [each.text for each in first.iter("th") if each.text]
     assert header == ["Phase", "What came of it", "Tokens"]
+
+
+@pytest.mark.promise("bot-fits-a-phone")
+def test_no_table_is_wider_than_a_telephone() -> None:
+    """A telephone shows about 45 characters beside the frames of three cells; the words of a cell
+    wrap, and those of code wrap at blanks alone.
+    """
+    made = scene.until(scene.bench(), "checkpoint-a")
+    made.reject("Say what happens at the end of the calendar.")
+    sent_back = scene.view(scene.until(made, "pr-creation").state)
+    texts = [pull_request(view, {}).body for view in (sent_back, scene.delivered())]
+    for view in (scene.at_work(), scene.design_waits(), scene.done(), sent_back):
+        texts += [tracking(view), summary(view)]
+    heads = [each for text in texts for each in elements(text, "thead")]
+    assert len(heads) > len(texts)
+    for each in heads:
+        assert len([*each.iter("th")]) <= 3, everything(each)
+    for each in (cell for text in texts for cell in elements(text, "td")):
+        longest = max(map(len, everything(each).replace("-", "- ").split()), default=0)
+        assert longest <= 20, everything(each)
 
 
 def test_the_comment_ends_with_the_commands_that_count_now() -> None:

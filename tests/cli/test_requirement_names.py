@@ -66,13 +66,13 @@ def test_names_that_do_not_exist_or_did_not_run_are_marked_and_gaps_are_said_fir
     assert found["notFound"] == ["docs/gone.md", "test_three_rotas"]
 
     offered = (sample.workspace / "pull-request.md").read_text()
-    first, table = offered.split("### What was asked for, and where it is")
+    first, listed = offered.split("### What was asked for, and where it is")
     assert "No test was found for: R-2: it is documented; R-4: three rotas." in first
-    rows = {row.split(":")[0]: row for row in table.splitlines() if row.startswith("| R-")}
-    assert "⚠️" not in rows["| R-1"]
-    assert "`docs/gone.md` (⚠️ not found) | none needed" in rows["| R-2"]
-    assert "test_two_rotas` (⚠️ not seen to run)" in rows["| R-3"]
-    assert "`test_three_rotas` (⚠️ not found)" in rows["| R-4"]
+    rows = {row.split(":")[0]: row for row in listed.split("\n- ") if row.startswith("R-")}
+    assert "⚠️" not in rows["R-1"]
+    assert "`docs/gone.md` (⚠️ not found) · tests: none needed" in rows["R-2"]
+    assert "test_two_rotas` (⚠️ not seen to run)" in rows["R-3"]
+    assert "`test_three_rotas` (⚠️ not found)" in rows["R-4"]
 
     document = (sample.workspace / "final-verification.md").read_text()
     assert "- comprehensive-review.md names what is not in the repository: docs/gone.md" in document

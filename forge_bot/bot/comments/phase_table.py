@@ -36,13 +36,6 @@ def phases(view: RunView) -> LinesPart:
     ]
     left_out = [view.label(each.phase) for each in known if each.standing == "skipped"]
     priced = view.state.usage.cost is not None
-    columns = (
-        "",
-        "columns.phase",
-        "columns.came_of_it",
-        "columns.tokens",
-        *(("columns.cost",) if priced else ()),
-    )
     notes = (
         [say("progress.phases.still_to_come", phases=" → ".join(later))]
         if later and not view.state.ended
@@ -58,7 +51,12 @@ def phases(view: RunView) -> LinesPart:
             _total(view, priced=priced),
         ],
         "progress.phases.more",
-        before=head(*columns, align="cllrr"[: len(columns)]),
+        before=head(
+            "columns.phase",
+            "columns.came_of_it",
+            "columns.cost" if priced else "columns.tokens",
+            align="llr",
+        ),
         most=20_000,
         note="\n\n".join(notes),
     )
@@ -78,21 +76,24 @@ def _is_bookkeeping(view: RunView, each: Row) -> bool:
 def _line(view: RunView, each: Row, *, priced: bool) -> str:
     label = view.label(each.phase)
     now = each.standing in {"current", "waiting"}
-    spent = (tokens(each.usage), money(each.usage.cost)) if each.usage.calls else ("", "")
-    spent = spent if priced else spent[:1]
+    paid = money(each.usage.cost) if priced else tokens(each.usage)
     mark = "⏹️" if now and view.state.ended else _MARKS[each.standing]
-    return row(mark, f"**{label}**" if now else label, " · ".join(_results(view, each)), *spent)
+    # Three columns, since a telephone has no room for more.
+    return row(
+        f"{mark} **{label}**" if now else f"{mark} {label}",
+        " · ".join(_results(view, each)),
+        paid if each.usage.calls else "",
+    )
 
 
 def _total(view: RunView, *, priced: bool) -> str:
     usage = view.state.usage
     calls = say("words.model_calls", count=usage.calls)
+    used = say("words.tokens", tokens=usage.tokens)
     return row(
-        "",
         f"**{say('progress.phases.together')}**",
-        calls if usage.calls else "",
-        f"**{tokens(usage)}**",
-        *([f"**{money(usage.cost)}**"] if priced else []),
+        (f"{calls}, {used}" if priced else calls) if usage.calls else "",
+        f"**{money(usage.cost) if priced else tokens(usage)}**",
     )
 
 

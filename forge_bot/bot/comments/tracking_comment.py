@@ -112,7 +112,7 @@ def tasks(view: RunView) -> LinesPart:
         [_task(view, task) for task in state.tasks],
         "progress.tasks.more",
         where,
-        before=head("", "columns.task", "columns.result", "columns.documents"),
+        before=head("columns.task", "columns.result", "columns.documents"),
         most=12_000,
         label=say("progress.tasks.label", settled=settled, count=len(state.tasks)),
     )
@@ -129,8 +129,7 @@ def _task(view: RunView, task: TaskState) -> str:
     ]
     documents = ", ".join(view.links.named(name) for name in names)
     return row(
-        mark,
-        f"{escape.plain(spec.id, 20)}. {escape.plain(spec.title, 160)}",
+        f"{mark} {escape.plain(spec.id, 20)}. {escape.plain(spec.title, 160)}",
         _result(task, under_way=under_way),
         documents,
     )
