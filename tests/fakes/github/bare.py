@@ -1,10 +1,15 @@
 """The bare git repository behind a repository of the fake: the only truth about code."""
 
+import atexit
 import os
+import re
+import shutil
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
 
 _ENVIRONMENT = {
     "GIT_CONFIG_GLOBAL": "/dev/null",
@@ -14,6 +19,7 @@ _ENVIRONMENT = {
     "PATH": os.environ.get("PATH", ""),
 }
 
+_ID = re.compile("[0-9a-f]{40}")
 _COMMIT = "%T%x00%P%x00%an%x00%ae%x00%ad%x00%cn%x00%ce%x00%cd%x00%B"
 
 
@@ -57,9 +63,7 @@ class BareRepository:
 
     def __init__(self, path: Path, branch: str = "main") -> None:
         self.path, self.default_branch = path, branch
-        path.mkdir(parents=True)
-        self._run("init", "--quiet", "--bare", "--template=", f"--initial-branch={branch}")
-        self._run("config", "receive.autogc", "false")
+        shutil.copytree(_empty(branch), path)
 
     def _run(
         self, *words: str, given: bytes | None = None, env: Mapping[str, str] | None = None
@@ -111,7 +115,12 @@ class BareRepository:
 
     def head(self, branch: str) -> str:
         """The commit a branch stands at; empty when there is no such branch."""
-        return self.resolve(f"refs/heads/{branch}")
+        try:
+            found = (self.path / "refs" / "heads" / branch).read_text("ascii").strip()
+        except OSError:
+            found = ""
+        # A branch that has no file of its own may be packed, and one in a file may be another's name.
+        return found if _ID.fullmatch(found) else self.resolve(f"refs/heads/{branch}")
 
     def resolve(self, name: str) -> str:
         """The commit behind a name or id; empty when there is none."""
@@ -257,6 +266,20 @@ class BareRepository:
                 )
             )
         return found
+
+
+@cache
+def _empty(branch: str) -> Path:
+    """A repository without a commit, that all others of this process are copies of."""
+    folder = TemporaryDirectory()
+    atexit.register(folder.cleanup)
+    path = Path(folder.name, "empty.git")
+    for words in (
+        ("init", "--quiet", "--bare", "--template=", f"--initial-branch={branch}", str(path)),
+        ("-C", str(path), "config", "receive.autogc", "false"),
+    ):
+        subprocess.run(["git", *words], check=True, env=_ENVIRONMENT)
+    return path
 
 
 def _z(moment: str) -> str:
