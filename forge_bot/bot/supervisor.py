@@ -100,7 +100,8 @@ class Supervisor:
             # The key of a worker on another machine is not known here.
             asks=wall is not None or missing_key(config.model_for(Tier.STANDARD)) is None,
         )
-        self.thread = Thread(github, around.wake.issue, inputs)
+        job = around.run_url.rpartition("/runs/")[2]
+        self.thread = Thread(github, around.wake.issue, inputs, job)
         self.writer = CommentWriter(
             github,
             self.thread,

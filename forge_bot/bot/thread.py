@@ -60,12 +60,15 @@ class ThreadCommand:
 class Thread:
     """The conversation about one run. Comments and roles are read once; our own later comments are
     added by `remember`.
+
+    `job` is the number of the run of the workflow that this is.
     """
 
-    def __init__(self, github: GitHub, number: int, inputs: Inputs) -> None:
+    def __init__(self, github: GitHub, number: int, inputs: Inputs, job: str = "") -> None:
         self.github = github
         self.number = number
         self.inputs = inputs
+        self._job = job
         self._comments: dict[int, tuple[Comment, ...]] = {}
         self._standings: dict[str, Membership] = {}
         self._replied: dict[int, bool] = {}
@@ -119,29 +122,37 @@ class Thread:
         """Return whether forge-bot wrote it. A mark can be copied; the author cannot."""
         return comment.author.login.casefold() == self.inputs.policy.own.casefold()
 
-    def spoken(self, *numbers: int) -> Iterator[ThreadCommand]:
-        """The commands of these conversations that their authors may give, in their order."""
+    def spoken(self, *numbers: int, earlier: bool = False) -> Iterator[ThreadCommand]:
+        """The commands of these conversations that their authors may give, in their order; with
+        `earlier` also those that earlier jobs were started by hand with.
+        """
         every = [
             (comment, number)
             for number in dict.fromkeys(numbers)
             for comment in self.comments(number)
         ]
         for written, number in sorted(every, key=lambda each: each[0].id):
-            comment = self._said_for_somebody(written) if self.own(written) else written
+            comment = (
+                self._said_for_somebody(written, earlier=earlier) if self.own(written) else written
+            )
             if comment is None:
                 continue
             commands = obeyed(self.said(comment))
             if commands and self.may(comment):
                 yield from (ThreadCommand(comment, command, number) for command in commands)
 
-    def _said_for_somebody(self, comment: Comment) -> Comment | None:
+    def _said_for_somebody(self, comment: Comment, *, earlier: bool) -> Comment | None:
         """Return the words of a person who started the workflow by hand, as a comment of theirs;
         None for what we said ourselves.
 
-        The gate wrote them down and reacted to them, which no other workflow of our account does.
+        The gate of this job wrote them down and reacted to them. Another workflow of our account
+        that repeats the words of a stranger, and reacts to them too, knows no number of a job that
+        is still to come.
         """
         mark = read_marker(comment.body)
         if mark is None or mark.kind != "spoken" or not self._reactions(comment):
+            return None
+        if not earlier and mark.fields.get("run") != self._job:
             return None
         by = account_named(mark.fields.get("by", "")) or GHOST
         return comment.replace(author=by, via_app="", body=comment.body.rpartition(TAIL)[0])

@@ -1,19 +1,28 @@
 """The workflow started by hand, with a command for a run."""
 
+from typing import Any
+
 import pytest
 
+from forge_bot.gate.workflow_step import run_gate
 from tests.bot.stage import Job, Stage
+from tests.fakes.github.state import Reaction
 
 WORKFLOW = ".github/workflows/forge-bot.yml"
 
 
-def by_hand(stage: Stage, command: str, by: str = "maint") -> Job:
-    """Somebody starts the workflow with this command for the issue."""
+def event_by_hand(stage: Stage, command: str, by: str = "maint") -> tuple[str, Any, str]:
+    """The event of somebody who starts the workflow with this command for the issue."""
     inputs = {"issue": str(stage.issue.number), "command": command}
     payload = stage.hub.payload(
         "workflow_dispatch", stage.repo, by, workflow=WORKFLOW, inputs=inputs
     )
-    return stage.job("workflow_dispatch", payload, by)
+    return "workflow_dispatch", payload, by
+
+
+def by_hand(stage: Stage, command: str, by: str = "maint") -> Job:
+    """Somebody starts the workflow with this command for the issue."""
+    return stage.job(*event_by_hand(stage, command, by))
 
 
 @pytest.mark.promise("bot-by-hand")
@@ -55,6 +64,32 @@ def test_words_that_only_look_like_those_of_a_dispatch_are_nobodys(waiting: Stag
     assert job is not None
     assert job.code == 0
     assert waiting.state["decisions"] == []
+
+
+def test_nor_are_they_where_that_workflow_reacts_to_what_it_wrote(waiting: Stage) -> None:
+    """A job that was started by hand may have ended before: its number is known to everybody."""
+    assert by_hand(waiting, "status").code == 0
+    (said,) = waiting.said("spoken")
+    forged = waiting.comment(said.replace("/forge status", "/approve"), by="github-actions[bot]")
+    forged.reactions.append(
+        Reaction(waiting.hub.next_id(), waiting.hub.actions, "eyes", waiting.hub.clock.tick())
+    )
+    job = waiting.say("/forge status")
+    assert job is not None
+    assert job.code == 0, job.log
+    assert waiting.state["decisions"] == []
+
+
+def test_a_job_by_hand_that_was_lost_is_made_good_by_running_it_again(waiting: Stage) -> None:
+    environ, folder = waiting.machine(*event_by_hand(waiting, "approve"))
+    assert run_gate(environ, lambda _seconds: None) == 0
+    lost = waiting.say("/forge status")
+    assert lost is not None
+    assert waiting.state["decisions"] == []
+    again = waiting.process(environ, folder)
+    log, _ = again.communicate(timeout=300)
+    assert again.returncode == 0, log
+    assert [each["by"] for each in waiting.state["decisions"]] == ["maint"]
 
 
 def test_a_stranger_who_starts_the_workflow_is_refused_and_leaves_no_comment(

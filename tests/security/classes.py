@@ -592,4 +592,14 @@ CLASSES: dict[str, Class] = {
         "whoever can write to the namespace can begin runs",
         red_at="76e8e01c",
     ),
+    "S64": Class(
+        "Forged comments in the form of commands that were given by hand",
+        (
+            "tests/bot/test_by_hand.py::test_nor_are_they_where_that_workflow_reacts_to_what_it_wrote",
+            "tests/bot/test_by_hand.py::test_words_that_only_look_like_those_of_a_dispatch_are_nobodys",
+        ),
+        "a workflow that repeats a stranger's words, and reacts to them, while the job by hand whose"
+        " number they name is under way",
+        red_at="16fda0fe",
+    ),
 }
