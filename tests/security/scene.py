@@ -1,6 +1,5 @@
 """A run that has begun in a repository of its own, and a worker's commits on it."""
 
-import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,11 +7,11 @@ from pathlib import Path
 from forge_bot.bot.inspect_commits import CommitInspector
 from forge_bot.engine.reports import Report
 from forge_bot.git import Repository, Tree
-from forge_bot.resources import templates
 from forge_bot.runs.create_run import NewRun, create_run, plan_for
 from forge_bot.runs.find_runs import RunInfo
 from forge_bot.runs.request_draft import RequestDraft
 from forge_bot.settings.load_pipeline import load_pipeline
+from tests.fakes.kept_samples import made
 
 KEY = "sk-live-4f9a8c7b6d5e4f3a2b1c"
 
@@ -64,15 +63,12 @@ def git(folder: Path, *words: str) -> str:
 def begun(folder: Path, instructions: str = "") -> Scene:
     """A run at its first commit; XDG_STATE_HOME has to be a folder of the test's."""
     path = folder / "rota"
-    shutil.copytree(
-        templates() / "demo" / "repository", path, ignore=shutil.ignore_patterns("__pycache__")
-    )
-    git(path, "init", "-q", "-b", "main")
+    made(path)
     if instructions:
         (path / ".specs").mkdir()
         (path / ".specs" / "instructions.md").write_text(instructions, encoding="utf-8")
-    git(path, "add", "-A")
-    git(path, "commit", "-qm", "start")
+        git(path, "add", "-A")
+        git(path, "commit", "-qm", "instructions")
     repository = Repository.find(path)
     draft = RequestDraft(title="Say nobody before the start", text="Say nobody before the start.")
     plan = plan_for(repository, draft, effort="S", name=None, branch=None, here=False)
