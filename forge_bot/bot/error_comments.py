@@ -96,6 +96,8 @@ def _push_refused(
     error: errors.PushRefused, links: Links, commands: CommandNames, branch: str
 ) -> CommentReply | None:
     match error.why:
+        case PushRefusal.ARCHIVED:
+            return failure_replies.archived(links, commands)
         case PushRefusal.WORKFLOWS:
             return failure_replies.workflow_push_refused(links, commands, said=error.said)
         case PushRefusal.RULES:

@@ -40,6 +40,7 @@ class PushRefusal(StrEnum):
     """The reason why a push was refused."""
 
     BEHIND = "behind"
+    ARCHIVED = "archived"
     WORKFLOWS = "workflows"
     RULES = "rules"
     CREDENTIALS = "credentials"

@@ -19,6 +19,7 @@ REMOTES = "refs/remotes/"
 # What git prints for each refusal. The first that is found counts.
 _SIGNS = (
     (PushRefusal.BEHIND, ("(fetch first)", "(non-fast-forward)", "stale info", "cannot lock ref")),
+    (PushRefusal.ARCHIVED, ("repository was archived",)),
     (PushRefusal.RULES, ("[remote rejected]", "GH006", "GH013")),
     (
         PushRefusal.CREDENTIALS,
@@ -144,6 +145,8 @@ def _hint(why: PushRefusal, said: str, branch: str) -> str:
     match why:
         case PushRefusal.BEHIND:
             return say("git.remotes.pull_first", remote=ORIGIN, branch=branch)
+        case PushRefusal.ARCHIVED:
+            return say("git.remotes.repository_is_archived")
         case PushRefusal.WORKFLOWS:
             return say("git.remotes.token_may_not_change_workflows")
         case PushRefusal.RULES if "signature" in said.lower():

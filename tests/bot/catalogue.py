@@ -139,6 +139,7 @@ def every_reply() -> list[CommentReply]:
             what="the comment with the question",
             said="Validation Failed: body is too long",
         ),
+        failure_replies.archived(LINKS, COMMANDS),
         failure_replies.git_down(
             COMMANDS, occasion="git-006", said="The requested URL returned error: 502"
         ),

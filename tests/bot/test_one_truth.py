@@ -162,6 +162,17 @@ def test_a_configuration_that_cannot_be_read_is_told_before_anything_begins_and_
     assert len(stage.said("tracking")) == 1
 
 
+def test_an_archived_repository_is_told_as_one_where_it_can_be(stage: Stage) -> None:
+    stage.repo.archived = True
+    job = stage.label()
+    assert (job.code, job.outcome) == (5, "refused"), job.log
+    assert "**This repository is archived.**" in job.summary
+    assert "contents: write" not in job.summary
+    assert stage.issue.comments == []
+    stage.repo.archived = False
+    assert heard(stage.say("/forge")).outcome == "waiting"
+
+
 def test_a_job_that_may_not_push_is_told_which_permission_it_lacks(stage: Stage) -> None:
     stage.permissions = {**PERMISSIONS, "contents": "read"}
     said = agree(stage, stage.label(), "may-not-push", 5)

@@ -181,6 +181,16 @@ def branch_protected(
     )
 
 
+def archived(links: Links, commands: CommandNames) -> CommentReply:
+    """The repository is archived. Only the summary of the job says so: it takes no comment."""
+    return failure_of(
+        "failures.archived",
+        outcome=Outcome.REFUSED,
+        settings=f"{links.repository}/settings",
+        again=commands.again,
+    )
+
+
 def may_not_push(links: Links, commands: CommandNames, *, said: str) -> CommentReply:
     """The token may not write to the repository at all."""
     return failure_of(

@@ -93,8 +93,10 @@ def admit(repo: Repository, token: Token | None, request: GitRequest) -> None:
         refused.reply.raw = f"remote: {refused}".encode()
         raise refused
     if request.pushing and repo.archived:
-        archived = Refused(403, "This repository was archived so it is read-only.")
-        archived.reply.raw = f"remote: {archived}".encode()
+        # git shows the words of an answer that is plain text.
+        plain = {"Content-Type": "text/plain"}
+        archived = Refused(403, "This repository was archived so it is read-only.", headers=plain)
+        archived.reply.raw = str(archived).encode()
         raise archived
 
 
