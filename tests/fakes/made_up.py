@@ -5,7 +5,9 @@ are.
 import json
 import random
 from collections.abc import Iterator
+from functools import cache
 from itertools import accumulate
+from typing import Any
 
 from forge_bot.knowledge.past_runs import PastRun
 from forge_bot.store import Request, render_request
@@ -20,17 +22,9 @@ class MadeUp:
     """A source of texts and runs. The n-th word comes about 1/n as often as the first (Zipf)."""
 
     def __init__(self, seed: int = 7) -> None:
-        self._chance = random.Random(seed)  # noqa: S311 - the same runs each time, nothing secret
-        names = dict[str, None]()
-        while len(names) < _DIFFERENT:
-            syllables = self._chance.randint(2, 4)
-            names[
-                "".join(
-                    self._chance.choice(_CONSONANTS) + self._chance.choice(_VOWELS)
-                    for _ in range(syllables)
-                )
-            ] = None
-        self._words = list(names)
+        self._chance = random.Random()  # noqa: S311 - the same runs each time, nothing secret
+        self._words, state = _words(seed)
+        self._chance.setstate(state)
         self._weights = list(accumulate(1 / (rank + 3) for rank in range(_DIFFERENT)))
 
     def text(self, words: int) -> str:
@@ -65,6 +59,19 @@ class MadeUp:
         return Finding(
             severity=self._chance.choice(list(Severity)), description=f"{self.text(9)}{where}"
         )
+
+
+@cache
+def _words(seed: int) -> tuple[list[str], tuple[Any, ...]]:
+    """Words, and the state of the source of chance after they were made."""
+    chance = random.Random(seed)  # noqa: S311 - the same words each time, nothing secret
+    names = dict[str, None]()
+    while len(names) < _DIFFERENT:
+        syllables = chance.randint(2, 4)
+        names[
+            "".join(chance.choice(_CONSONANTS) + chance.choice(_VOWELS) for _ in range(syllables))
+        ] = None
+    return list(names), chance.getstate()
 
 
 def workspace(run: PastRun) -> Iterator[tuple[str, str]]:
