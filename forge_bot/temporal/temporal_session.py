@@ -41,6 +41,7 @@ from forge_bot.runs.run import Run
 from forge_bot.runs.session import VIA, Session, TerminalHost, outcome_of
 from forge_bot.runs.wall_clock import now
 from forge_bot.sentences import say
+from forge_bot.temporal.busy_workers import at_work
 from forge_bot.temporal.deliver_report import RunHandle, deliver
 from forge_bot.temporal.payloads import RunBegin, RunStanding, publishing_queue, stop_in
 from forge_bot.temporal.recorded_answers import recorded
@@ -68,7 +69,7 @@ _ANSWER_TIME = timedelta(seconds=5)
 """Time in which a worker says how a run stands."""
 
 _FRESH = timedelta(seconds=70)
-"""A worker that lives asks for work at least once a minute."""
+"""A worker that lives and has room for a step asks for work at least once a minute."""
 
 _PATIENCE = 10.0
 """Seconds that a command waits for a run that a worker holds."""
@@ -335,7 +336,9 @@ class TemporalSession:
             )
             found = await client.workflow_service.describe_task_queue(asked)
             fresh = now().replace(tzinfo=None) - _FRESH
-            if not any(each.last_access_time.ToDatetime() > fresh for each in found.pollers):
+            if any(each.last_access_time.ToDatetime() > fresh for each in found.pollers):
+                continue
+            if queue == ORCHESTRATION or not await at_work(client, self._queue, queue):
                 raise NoTemporalWorker(say("temporal.temporal_session.no_worker", queue=queue))
 
     def _progress(self, standing: RunStanding) -> None:

@@ -108,10 +108,36 @@ def test_a_worker_takes_no_more_steps_at_once_than_it_was_told(
             place.start(*place.beginning(TASK, "--branch", f"feature/{number}"))
             for number in range(2)
         ]
-        for run in runs:
-            out, _ = run.communicate()
-            assert run.returncode == 3, out
+        said = [run.communicate()[0] for run in runs]
+        assert [run.returncode for run in runs] == [3, 3], said
         assert (models.most > 1) == beside
+
+
+LONG = """\
+commands:
+  setup: []
+  build: [[python3, -c, "import time; time.sleep(100)"]]
+"""
+
+
+@pytest.mark.slow
+def test_a_worker_whose_steps_take_long_is_not_called_missing_by_its_run_or_by_one_that_waits(
+    server: Server, tmp_path: Path
+) -> None:
+    """The server forgets within seconds that a worker without room for another step is there."""
+    with clone(tmp_path / "clone", server) as place:
+        (place.path / ".forge").mkdir()
+        (place.path / ".forge" / "config.yml").write_text(LONG)
+        place.git("add", "-A")
+        place.git("-c", "user.name=Ann", "-c", "user.email=a@b.c", "commit", "-qm", "Long")
+        place.git("push", "-q", "origin", "main")
+        place.start_worker(None, "--steps-per-repo", "1")
+        runs = [
+            place.start(*place.beginning(TASK, "--branch", f"feature/{number}"))
+            for number in range(2)
+        ]
+        said = [run.communicate()[0] for run in runs]
+        assert [run.returncode for run in runs] == [3, 3], said
 
 
 def test_a_server_finds_runs_by_repository_phase_whom_they_wait_for_and_cost(
