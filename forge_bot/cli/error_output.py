@@ -46,7 +46,7 @@ def print_error(error: Exception | NobodyReads) -> int:
         console.print(f"  [bold]→[/] {escape(advice_at_terminal(error))}")
         return error.exit_code
     if (show := getattr(error, "format_message", None)) is not None:
-        _misused(type(error).__name__, show(), console)
+        _misused(error, show(), console)
         return USAGE
     console.print(
         say(
@@ -84,16 +84,32 @@ def unread() -> int:
     return FAILED
 
 
-def _misused(kind: str, words: str, console: Console) -> None:
+def _misused(error: Exception, words: str, console: Console) -> None:
     """A usage error of the option parser: its own words are good. The bare program name asks for
     help and is no mistake.
     """
-    if kind == "NoArgsIsHelpError":
+    if type(error).__name__ == "NoArgsIsHelpError":
         console.print(escape(words))
         return
     words = words.replace(_CHECKED, "")
     console.print(f"[bold red]✗ {escape(words)}[/]")
-    console.print(f"  [bold]→[/] {say('cli.errors.see_help')}")
+    if command := _command_of(error):
+        of_it = say("cli.errors.see_help_of", command=escape(command))
+        console.print(f"  [bold]→[/] {of_it}")
+    else:
+        console.print(f"  [bold]→[/] {say('cli.errors.see_help')}")
+
+
+def _command_of(error: Exception) -> str:
+    """Return the words of the command that an error of the option parser is about; empty for the
+    program itself. The parser's classes are not imported for this.
+    """
+    names: list[str] = []
+    context: object = getattr(error, "ctx", None)
+    while (parent := getattr(context, "parent", None)) is not None:
+        names.insert(0, str(getattr(context, "info_name", "")))
+        context = parent
+    return " ".join(names)
 
 
 def _refused(error: OSError) -> MachineRefused:

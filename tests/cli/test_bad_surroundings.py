@@ -244,7 +244,10 @@ def test_the_bare_name_asks_for_help_and_is_no_mistake(sample: Sample) -> None:
         (["run", TASK, "--budjet", "3"], "--budget"),
         (["aprove"], "Did you mean 'approve'?"),
         (["run"], "Missing argument 'task'"),
+        (["run"], "→ forge-bot run --help says what it takes"),
         (["reject"], "Missing argument 'notes'"),
+        (["reject"], "→ forge-bot reject --help says what it takes"),
+        (["capabilities", "try"], "→ forge-bot capabilities try --help says what it takes"),
         (["continue"], "Missing argument 'amount'"),
     ],
 )
