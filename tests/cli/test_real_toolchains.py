@@ -225,7 +225,6 @@ def test_a_go_module_beside_another_that_replaces_it_is_mended_by_its_changed_pa
     )
     assert "sent back to the implementer" not in said
     assert "go -C half test -count=1 . exit code 1" in said
-    assert "go -C words test -count=1" not in said
     text = offered(sample)
     assert "red before green: `example.org/half TestHalves` | green | red at" in text
     assert "`go -C half test ./...` | green" in text
