@@ -12,6 +12,9 @@ def main() -> None:
     from forge_bot.cli.standard_streams import prepare_streams
 
     prepare_streams()
+    from forge_bot.runs.interrupts import take_ctrl_c
+
+    take_ctrl_c()
     code = _job() if sys.argv[1:2] in (["work"], ["publish"], ["mcp"]) else None
     if code is None:
         from forge_bot.cli.app import run

@@ -60,6 +60,12 @@ def print_error(error: Exception | NobodyReads) -> int:
     return FAILED
 
 
+def is_unexpected(error: BaseException) -> bool:
+    """Return whether nobody raises such an error on purpose."""
+    known = isinstance(error, ForgeError | OSError | NobodyReads)
+    return not known and not hasattr(error, "format_message")
+
+
 def interrupted() -> int:
     """Tell that a person stopped it, and how a run goes on if the command works on one."""
     console = Console(stderr=True)

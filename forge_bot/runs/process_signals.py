@@ -11,14 +11,12 @@ from contextlib import asynccontextmanager, contextmanager
 from types import FrameType
 from typing import Any, TypeVar
 
+from forge_bot.runs.interrupts import PATIENCE, by_hand, hear
 from forge_bot.runs.wall_clock import now
 
 Done = TypeVar("Done")
 
 _Handler = Callable[[int, FrameType | None], Any] | int | signal.Handlers | None
-
-_PATIENCE = 5.0
-"""Seconds that work may take to stop before another Ctrl-C interrupts it."""
 
 
 def this_process() -> str:
@@ -96,11 +94,8 @@ class _Ending:
     def instead_of_raising(self) -> Generator[None]:
         """Heed the signals that would raise KeyboardInterrupt."""
         main = threading.current_thread() is threading.main_thread()
-        taken = [
-            (number, handler)
-            for number, handler in _raising()
-            if main and signal.getsignal(number) is handler
-        ]
+        found = [(number, signal.getsignal(number)) for number in _STOPPING if main]
+        taken = [(number, handler) for number, handler in found if handler in _RAISING]
         for number, _ in taken:
             signal.signal(number, self._heed)
         try:
@@ -111,10 +106,11 @@ class _Ending:
 
     def _heed(self, _number: int, _frame: FrameType | None) -> None:
         now = time.monotonic()
-        if self.since is not None and now - self.since > _PATIENCE:
+        if self.since is not None and now - self.since > PATIENCE:
             raise KeyboardInterrupt
         if self.since is None:
             self.since = now
+            hear(now)
             self._stop()
 
 
@@ -127,7 +123,7 @@ async def interruptible() -> AsyncGenerator[None]:
     """
     main = threading.current_thread() is threading.main_thread()
     taken: list[tuple[signal.Signals, _Handler]] = []
-    for number, handler in _raising() if main else ():
+    for number, handler in _STOPPING.items() if main else ():
         before = signal.getsignal(number)
         if isinstance(getattr(before, "__self__", None), _Ending):
             taken.append((number, signal.signal(number, handler)))
@@ -158,14 +154,16 @@ def undisturbed() -> Generator[None]:
             signal.signal(signal.SIGINT, before)
 
 
-def _raising() -> tuple[tuple[signal.Signals, Callable[[int, FrameType | None], object]], ...]:
-    """The signals that raise KeyboardInterrupt, and the handlers that raise it."""
-    return (signal.SIGINT, signal.default_int_handler), (signal.SIGTERM, _like_by_hand)
-
-
 def _like_by_hand(_number: int, _frame: FrameType | None) -> None:
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         # What a script starts in the background takes no Ctrl-C (POSIX, Shell Command Language
         # 2.11); SIGTERM was meant all the same.
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.signal(signal.SIGINT, by_hand)
     signal.raise_signal(signal.SIGINT)
+
+
+_STOPPING = {signal.SIGINT: by_hand, signal.SIGTERM: _like_by_hand}
+"""The signals that raise KeyboardInterrupt, and the handlers that raise it."""
+
+_RAISING = {signal.default_int_handler, *_STOPPING.values()}
+"""The same handlers, with the one that Python begins with."""

@@ -23,6 +23,8 @@ WAIT = """
 import time; time.sleep(600)  # wait for ever
 """
 ONCE, TWICE, TERM = (signal.SIGINT,), (signal.SIGINT, signal.SIGINT), (signal.SIGTERM,)
+HELD = (*TWICE, signal.SIGINT)
+"""A key that repeats."""
 
 
 def stop(pid: int, signals: tuple[signal.Signals, ...]) -> None:
@@ -33,6 +35,12 @@ def stop(pid: int, signals: tuple[signal.Signals, ...]) -> None:
         while _waits(pid, number):
             pass
         os.kill(pid, number)
+
+
+def hold(pid: int) -> None:
+    """Send SIGINT again and again, at every moment of the end, until the process is over."""
+    while "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text():
+        stop(pid, ONCE)
 
 
 def _waits(pid: int, number: signal.Signals) -> bool:
@@ -53,6 +61,8 @@ def stopped(
     until(pid)
     started = below(pid)
     stop(pid, signals)
+    if signals == HELD:
+        hold(pid)
     assert world.nursery.wait(pid) == 1, world.printed
     assert "Stopped." in world.printed
     assert "forge-bot resume" in world.printed
@@ -75,6 +85,7 @@ def _words(pid: int) -> bytes:
     "signals",
     [
         pytest.param(TWICE, id="ctrl-c twice"),
+        pytest.param(HELD, id="ctrl-c held"),
         *(pytest.param(each, marks=pytest.mark.slow) for each in (ONCE, TERM)),
     ],
 )
