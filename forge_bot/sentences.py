@@ -7,7 +7,6 @@ a language is added.
 
 import json
 import os
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
@@ -79,38 +78,24 @@ def read_topic(language: str, topic: str) -> dict[str, str | list[str]]:
     They are kept as Python keeps compiled modules: in `__pycache__` beside the file, for as long as
     its time and size stay the same. So most processes load no TOML parser.
     """
+    from forge_bot.resources import compiled_place, keep_compiled
+
     file = _folder() / language / f"{topic}.{'md' if topic in _PAGES else 'toml'}"
     try:
         found = file.stat()
     except OSError:
         return {}
     kept_for = [_FORM, found.st_mtime_ns, found.st_size]
-    compiled = _compiled(file)
+    compiled = compiled_place(file, ".json")
     with suppress(OSError, ValueError, KeyError, TypeError):
         kept = json.loads(compiled.read_bytes())
         if kept["kept_for"] == kept_for:
             return kept["sentences"]
     text = file.read_text("utf-8")
     sentences = dict(_rows(text) if topic in _PAGES else _entries(text))
-    if not sys.dont_write_bytecode:
-        _keep(compiled, json.dumps({"kept_for": kept_for, "sentences": sentences}))
+    kept = {"kept_for": kept_for, "sentences": sentences}
+    keep_compiled(compiled, json.dumps(kept).encode())
     return sentences
-
-
-def _compiled(file: "Path") -> "Path":
-    """Return where the compiled sentences of a file are kept."""
-    from importlib.util import cache_from_source
-
-    return file.parent.joinpath(cache_from_source(file)).with_suffix(".json")
-
-
-def _keep(compiled: "Path", content: str) -> None:
-    """Write compiled sentences, whole or not at all; nowhere where the folder cannot be written."""
-    beside = compiled.with_suffix(f".{os.getpid()}")
-    with suppress(OSError):
-        compiled.parent.mkdir(parents=True, exist_ok=True)
-        beside.write_text(content, encoding="utf-8")
-        beside.replace(compiled)
 
 
 def _folder() -> "Path":
