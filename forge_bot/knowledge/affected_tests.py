@@ -27,7 +27,8 @@ _NOWHERE = {"/test_.py", "/_test.go", "/.test.js", "/tests/.rs"}
 
 def is_test(path: str) -> bool:
     """Return whether a file holds tests, by its name."""
-    return _TEST.search(path) is not None
+    # To look for a word takes a tenth of the time, and most files have neither.
+    return ("test" in path or "spec" in path) and _TEST.search(path) is not None
 
 
 def is_code(path: str) -> bool:

@@ -68,8 +68,7 @@ def remove_work_tree(repository: Repository, run: str) -> str:
             if is_large(places.tree):
                 _remove_behind(repository, places, folders)
                 return ""
-            for folder in folders:
-                remove_trees(repository, folder)
+            remove_trees(repository, *folders)
     except RunBusy:
         return say("runs.leftovers.locked")
     return ""
@@ -85,7 +84,7 @@ def _remove_behind(repository: Repository, places: RunPaths, folders: tuple[Path
     for folder in folders:
         with suppress(FileNotFoundError):
             folder.rename(aside / folder.name)
-        remove_trees(repository, folder)
+    remove_trees(repository, *folders)
     _remove_in_background(aside)
 
 
@@ -145,12 +144,13 @@ def remove_task_tree(repository: Repository, path: Path) -> None:
         path.parent.rmdir()
 
 
-def remove_trees(repository: Repository, home: Path) -> None:
-    """Remove a folder with the work trees below it, also from git's list."""
+def remove_trees(repository: Repository, *folders: Path) -> None:
+    """Remove folders with the work trees below them, also from git's list."""
     for each in repository.worktrees():
-        if each.path.is_relative_to(home):
+        if any(map(each.path.is_relative_to, folders)):
             repository.remove_tree(each.path)
-    shutil.rmtree(home, ignore_errors=True)
+    for folder in folders:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _size(folder: Path) -> int:

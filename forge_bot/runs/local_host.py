@@ -65,7 +65,7 @@ class LocalHost:
         self.recorded = recorded
         self.passing = passing
         self._looks_ahead = looks_ahead
-        self._ahead = self.project.begin_ahead
+        self._begun: asyncio.Task[None] | None = None
         self._paths: tuple[str, ...] = ()
 
     async def record(self, report: Report, state: State) -> None:
@@ -91,11 +91,8 @@ class LocalHost:
         try:
             match action:
                 case SpawnAgent():
-                    ahead, self._ahead = self._ahead, _nothing
-                    async with (
-                        self._beside(ahead),
-                        aclosing(self.agents.perform(action)) as landings,
-                    ):
+                    self._begin_ahead()
+                    async with aclosing(self.agents.perform(action)) as landings:
                         async for report, paths in landings:
                             self._paths = paths
                             yield report
@@ -159,6 +156,13 @@ class LocalHost:
             if doing is not None:
                 await doing
 
+    def _begin_ahead(self) -> None:
+        """Prepare the first command in a thread while agents work. Whoever runs it waits for that,
+        and the end of the process does.
+        """
+        if self._looks_ahead and self._begun is None:
+            self._begun = asyncio.create_task(asyncio.to_thread(self.project.begin_ahead))
+
     def _began(self, action: Exec | WriteFile, tasks: tuple[TaskId, ...] = ()) -> None:
         self.tell(
             PhaseBegan(
@@ -215,10 +219,6 @@ class LocalHost:
                 )
             case "prepare" | "verify" | "apply-held" | "call-tools" | "step":
                 raise AssertionError(action.operation)
-
-
-def _nothing() -> None:
-    pass
 
 
 def project_of(run: Run, config: Config, tell: Notify) -> Project:
