@@ -16,8 +16,10 @@ from typing import Any, cast
 from mcp import Client, StdioServerParameters
 from mcp.types import CallToolResult, TextContent
 
+from forge_bot.mcp_server.protocol import ForgeServer
 from forge_bot.mcp_server.server import make_server
 from forge_bot.mcp_server.service_calls import LazyService
+from forge_bot.mcp_server.session_policy import SessionPolicy
 from tests.fakes import script
 from tests.fakes.sample import Sample
 from tests.fakes.warm_python import warm_python
@@ -166,8 +168,30 @@ async def hosting(sample: Sample, **more: Any) -> AsyncGenerator[Host]:
 @asynccontextmanager
 async def hosting_in(path: Path, **more: Any) -> AsyncGenerator[Host]:
     """The same for a repository at any place."""
-    async with Client(make_server(LazyService([path])), **more) as client:
+    # Who hears of changes stays known to a server, and so does what its session may do.
+    service, server = _idle.pop() if _idle and not more else _made()
+    service.serve(path)
+    async with Client(server, **more) as client:
         yield Host(client, path)
+    service.serve()
+    if not more and server.policies.of(None) == SessionPolicy():
+        _idle.append((service, server))
+
+
+class _Service(LazyService):
+    """The service of one test after another. It is made anew for each."""
+
+    def serve(self, *folders: Path) -> None:
+        super().__init__(folders)
+
+
+_idle: list[tuple[_Service, ForgeServer]] = []
+"""Servers whose client has left: to make the tools of one takes as long as a short test."""
+
+
+def _made() -> tuple[_Service, ForgeServer]:
+    service = _Service([])
+    return service, make_server(service)
 
 
 async def tools_of_ours() -> dict[str, Json]:
