@@ -254,6 +254,13 @@ def test_what_a_prompt_says_of_parameters_hides_nothing_and_leaves_its_line(
     ]
 
 
+@pytest.mark.journey
+def test_a_server_that_asks_without_end_is_heard_to_a_limit(tmp_path: Path) -> None:
+    found = call(setup(tmp_path, "asks"), "mcp_tickets_echo", text="hi")
+    assert found.status is ResultStatus.TOOL_ERROR
+    assert found.content.endswith("; it sent more than 5,000 messages.")
+
+
 @pytest.mark.parametrize("sandbox", ["auto", "off"])
 def test_a_server_that_complains_without_end_fills_no_disk(tmp_path: Path, sandbox: str) -> None:
     most = resource.getrlimit(resource.RLIMIT_FSIZE)

@@ -183,6 +183,10 @@ def called(mode: str, id_: object, params: dict[str, Any], kept: Path | None) ->
         os.kill(int(Path(f"/proc/{os.getppid()}/cmdline").read_bytes().split(b"\0")[4]), 9)
     if mode == "hangs":
         time.sleep(3_600)
+    if mode == "asks":
+        wanted = {"method": "sampling/createMessage", "params": {"messages": [], "maxTokens": 1}}
+        for number in range(10**9):
+            send({"id": f"asked-{number}", **wanted})
     if mode == "complains":
         for _ in range(3_000):
             sys.stderr.write("x" * 100_000 + "\n")

@@ -567,6 +567,7 @@ CLASSES: dict[str, Class] = {
         "Servers of tools that keep us busy, fill disk, memory or prompts, or hide text in them",
         (
             "tests/agent/test_http_servers.py::test_an_answer_without_end_is_not_read_to_its_end",
+            "tests/agent/test_tool_servers.py::test_a_server_that_asks_without_end_is_heard_to_a_limit",
             "tests/agent/test_tool_servers.py::test_a_server_that_complains_without_end_fills_no_disk",
             "tests/agent/test_tool_servers.py::test_schemas_that_refer_to_themselves_or_are_huge_are_shown_in_short",
             "tests/agent/test_tool_servers.py::test_what_a_prompt_says_of_parameters_hides_nothing_and_leaves_its_line",

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 MOST_BYTES = 4_000_000
 """The most bytes of one message from a server."""
 
+_MOST_MESSAGES = 5_000
+"""The most lines of a server in one session: one that asks us something is a task here."""
+
 _SECONDS_TO_LEAVE = 0.3
 _COMPLAINT = 400
 _CHUNK = 65_536
@@ -91,7 +94,7 @@ class ServerConnection:
         from mcp.shared.message import SessionMessage
 
         async with heard:
-            while True:
+            for _ in range(_MOST_MESSAGES):
                 try:
                     line = await _reader(process).readline()
                 except ValueError:
@@ -111,6 +114,7 @@ class ServerConnection:
                     continue
                 if not await _handed(heard, SessionMessage(message)):
                     return
+            self.trouble = f"it sent more than {_MOST_MESSAGES:,} messages"
 
 
 def _reader(process: asyncio.subprocess.Process) -> asyncio.StreamReader:
