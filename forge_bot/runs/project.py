@@ -212,6 +212,10 @@ class Project:
         """Return the whole output of a test command when it ran last for a judgement."""
         return self._printed.get(argv, "")
 
+    def forget_built(self, path: Path) -> None:
+        """Forget what was built in a tree that is made anew."""
+        self._built.pop(path, None)
+
     def build_again(self) -> tuple[CommandResult, ...]:
         """Build unless the tree has what the commands built from this very code: tests that use
         what another commit built would judge that one. Return the results.

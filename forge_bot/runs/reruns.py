@@ -77,6 +77,7 @@ class BaseTree:
         if self._tree is None:
             base = self._run.state.base_commit
             self._tree = self._run.repository.detached_tree(self._path, base)
+            self.project.forget_built(self._path)
         return self.project.in_tree(self._tree)
 
 
