@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from forge_bot.git import Repository
+from forge_bot.resources import templates
 from forge_bot.runs.run_paths import run_paths
 from forge_bot.runs.wall_clock import now
 from forge_bot.store import held, slug, workspace_name
@@ -160,12 +161,16 @@ def test_a_models_claim_never_overrides_an_exit_code(sample: Sample) -> None:
         {
             ("implementer", "*", "*"): change(BREAKS),
             ("implementer", "*", "fix-1/1.1"): change(),
-            ("implementer", "*", "fix-2/1.1"): change(),
             ("verifier", "final-verification", "*"): lie,
         }
     )
-    # The verification is what finds it here, not the tests right after the edits.
-    (sample.path / ".forge").mkdir()
+    # The verification is what finds it here, not the tests right after the edits, and one round of
+    # mending is enough to see that.
+    own = sample.path / ".forge" / "pipelines" / "develop.yaml"
+    own.parent.mkdir(parents=True)
+    shipped = (templates() / "pipelines" / "develop.yaml").read_text(encoding="utf-8")
+    before, phase, after = shipped.partition("  - id: final-verification\n")
+    own.write_text(before + phase + after.replace("rounds: 2", "rounds: 1", 1), encoding="utf-8")
     (sample.path / ".forge" / "config.yml").write_text("tries: {most: 0}\n")
     sample.forge("run", TASK, "--effort", "S", "--model", model)
     waiting = sample.forge("approve", "--model", model)
