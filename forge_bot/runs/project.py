@@ -124,6 +124,7 @@ class Project:
     ) -> tuple[CommandResult, ...]:
         """Run the setup commands into an empty environment. Raises SetupKilled."""
         tree = self._installation.begin()
+        self.forget_built(tree.path)
         results: list[CommandResult] = []
         for (argv, network), trusted in self._steps(commands, tree):
             secret = self._credentials if trusted else {}
