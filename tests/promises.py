@@ -247,6 +247,9 @@ BOT = {
     "bot-same-event": "The same event twice changes nothing.",
     "bot-lost-event": "An event that was lost is made up for by the next one.",
     "bot-opened-by-hand": "A pull request that a person opened for the bot is the run's.",
+    "bot-closed-without-label": (
+        "The closing of an issue whose run was begun by a command starts a job and is told."
+    ),
     "bot-fits-a-phone": "No table of a comment or a pull request is wider than a telephone.",
     "bot-git-down": "A server for git that fails is told in its words, and nothing is lost.",
     "bot-lost-answer": "A write whose answer is lost is there once.",

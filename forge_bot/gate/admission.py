@@ -66,6 +66,9 @@ class Admission:
             return GateOutcome(Result.HELPED, say("gate.admission.helped"), issue, verdict.by)
         if trouble := self._said_for(verdict.by.login):
             return GateOutcome(Result.UNVERIFIED, messages.plain(trouble), issue)
+        if self._begins and self._wish.way is not Trigger.LABEL:
+            # By this mark a workflow knows an issue without the label when it is closed.
+            self._note(self._github.react_to_issue(issue, "eyes"))
         tracking = self._tracking(issue)
         if tracking is None and self._wish.way is Trigger.STATE:
             return GateOutcome(Result.NOTHING, say("gate.admission.no_run_under_way"))
@@ -76,6 +79,10 @@ class Admission:
             verdict.by,
             tracking,
         )
+
+    @property
+    def _begins(self) -> bool:
+        return self._wish.attempt.deed is RequestedOperation.START
 
     def _standing(self, login: str) -> Membership:
         answer = self._github.permission(login)
@@ -187,7 +194,7 @@ class Admission:
             else OwnComments(self._github, issue, self._inputs.policy.own)
         )
         mark = messages.tracking_mark(issue)
-        if self._wish.attempt.deed is not RequestedOperation.START:
+        if not self._begins:
             found = thread.find(mark)
             return None if found is None else found.id
         comment, trouble = thread.say_once(mark, messages.beginning(self._around.run_url, issue))

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from forge_bot.resources import templates
 from tests.bot.kept import Kept
 from tests.bot.stage import Job, Stage, heard
 from tests.bot.truth import agree_without_comment
@@ -58,6 +59,17 @@ def test_an_approval_within_the_second_of_the_closing_counts_and_nothing_is_done
     assert waiting.reopen().code == 0
     assert status(waiting) == "completed"
     assert len(waiting.said("checkpoint")) == 1
+
+
+@pytest.mark.promise("bot-closed-without-label")
+def test_the_closing_of_an_issue_without_the_label_starts_a_job_and_is_told(stage: Stage) -> None:
+    assert heard(stage.say("/forge")).outcome == "waiting"
+    assert stage.issue.labels == []
+    payload = stage.hub.payload("issues.closed", stage.repo, "maint", issue=stage.issue)
+    assert payload["issue"]["reactions"]["eyes"] == 1
+    condition = (templates() / "github" / "forge-bot.yml").read_text(encoding="utf-8")
+    assert ", 'forge') || github.event.issue.reactions.eyes) &&" in condition
+    stopped(stage, stage.close())
 
 
 def test_an_issue_closed_in_mid_phase_stops_after_that_phase_and_the_label_goes_on(
