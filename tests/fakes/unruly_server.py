@@ -184,7 +184,8 @@ def called(mode: str, id_: object, params: dict[str, Any], kept: Path | None) ->
     if mode == "hangs":
         time.sleep(3_600)
     if mode == "asks":
-        wanted = {"method": "sampling/createMessage", "params": {"messages": [], "maxTokens": 1}}
+        given: dict[str, object] = {"messages": [], "maxTokens": 1}
+        wanted = {"method": "sampling/createMessage", "params": given}
         for number in range(10**9):
             send({"id": f"asked-{number}", **wanted})
     if mode == "complains":
