@@ -160,8 +160,16 @@ async def _end(
             await process.wait()
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
-    # A process that left the group may hold the pipe, and so `wait` too.
-    await asyncio.wait((listening,), timeout=_SECONDS_TO_LEAVE)
-    listening.cancel()
-    await asyncio.gather(listening, return_exceptions=True)
+    # A process that left the group may hold the pipes, and so `wait` too.
+    ends = (listening, asyncio.create_task(_emptied(process)))
+    await asyncio.wait(ends, timeout=_SECONDS_TO_LEAVE)
+    for each in ends:
+        each.cancel()
+    await asyncio.gather(*ends, return_exceptions=True)
     await process.wait()
+
+
+async def _emptied(process: asyncio.subprocess.Process) -> None:
+    """Read what nobody heard: a pipe that is not read to its end stays open."""
+    while await _reader(process).read(_CHUNK):
+        pass
