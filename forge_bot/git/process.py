@@ -8,11 +8,13 @@ import re
 import shlex
 import signal
 import subprocess
+import threading
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MethodType
 from typing import IO, Concatenate, Generic, ParamSpec, TypeVar, cast
+from weakref import WeakSet
 
 from forge_bot.errors import ForgeError, GitFailed, GitMissing, NotARepository
 from forge_bot.lazy_regex import lazy_regex
@@ -167,14 +169,42 @@ def _called(
 ) -> GitResult:
     """Run git to its end. Raises TimeoutExpired after `seconds`."""
     process = _start(folder, args, environment, into)
+    me = threading.current_thread()
+    _asked_by[me] = process
     try:
+        if me in _called_off:
+            _terminate(process)
         out, words = process.communicate(stdin, timeout=seconds)
     except BaseException:
         _end(process)
         raise
+    finally:
+        del _asked_by[me]
     if process.returncode not in ok:
         raise _failure(args, process.returncode, words)
     return GitResult(process.returncode, out or b"")
+
+
+_asked_by: "dict[threading.Thread, subprocess.Popen[bytes]]" = {}
+"""The git whose end a thread waits for."""
+
+_called_off: WeakSet[threading.Thread] = WeakSet()
+
+
+def call_off(thread: threading.Thread) -> None:
+    """End the git that another thread waits for, so that its locks go, and each that it asks later:
+    they raise GitFailed there. This does not wait.
+    """
+    _called_off.add(thread)
+    process = _asked_by.get(thread)
+    if process is not None and process.returncode is None:
+        _terminate(process)
+
+
+def _terminate(process: "subprocess.Popen[bytes]") -> None:
+    """Ask git and its children to end: a filter holds the pipes too."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGTERM)
 
 
 def _unblocked(folder: Path, into: IO[bytes] | None) -> bool:

@@ -4,11 +4,14 @@ repository that keeps one processor busy for half a second.
 
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
-from threading import Thread
+from threading import Thread, current_thread
 
 from forge_bot.errors import ForgeError
 from forge_bot.git import Repository, Tree
+from forge_bot.git.process import call_off
+from forge_bot.runs.interrupts import check_not_interrupted, ended_by_ctrl_c
 from forge_bot.runs.run_paths import RunPaths
 
 _made: dict[Path, tuple[Tree, str]] = {}
@@ -47,14 +50,16 @@ def wait_for(places: RunPaths) -> None:
 
 def taken(places: RunPaths, commit: str) -> Tree | None:
     """Return the tree if this process made it at the commit and no setup has begun there; it is
-    given out once.
+    given out once. Raises Interrupted after Ctrl-C, which ends the filling: nobody is to make the
+    tree once more.
     """
     wait_for(places)
+    check_not_interrupted()
     tree, made_at = _made.pop(places.judged, (None, ""))
     return tree if made_at == commit and not places.environment.exists() else None
 
 
 def _filled(tree: Tree, path: Path, commit: str) -> None:
-    with suppress(ForgeError):
+    with suppress(ForgeError), ended_by_ctrl_c(partial(call_off, current_thread())):
         tree.fill()
         _made[path] = (tree, commit)

@@ -4,12 +4,15 @@ first checks go on in another tree: whatever needs them waits, and so does the e
 
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
-from threading import Lock, Thread
+from threading import Lock, Thread, current_thread
 
 from forge_bot.errors import ForgeError
 from forge_bot.git import Tree, unfilled_trees
 from forge_bot.git.own_files import is_unfilled
+from forge_bot.git.process import call_off
+from forge_bot.runs.interrupts import ended_by_ctrl_c
 
 _made: set[Path] = set()
 
@@ -61,8 +64,9 @@ class _Filling:
 
     def _fill(self) -> None:
         try:
-            self._first()
-            unfilled_trees.fill(self._tree.path, self._commit)
+            with ended_by_ctrl_c(partial(call_off, current_thread())):
+                self._first()
+                unfilled_trees.fill(self._tree.path, self._commit)
         except ForgeError as error:
             self._trouble = error
 
@@ -75,7 +79,8 @@ def fill_later(tree: Tree, commit: str) -> None:
 @contextmanager
 def files_of(tree: Tree, own: str, first: Callable[[], object]) -> Generator[None]:
     """Fill a tree during the block if this process has made it without files, after `first`; it is
-    filled when the block ends. What a killed process left out is checked out before the block.
+    filled when the block ends, unless Ctrl-C ends both. What a process that was killed or stopped
+    left out is checked out before the block.
 
     Files below the folder `own` are the run's, which writes them meanwhile.
     """

@@ -17,6 +17,7 @@ from forge_bot.errors import GitFailed, WriteFailed
 from forge_bot.git import Repository
 from forge_bot.knowledge.history import History, RunKey, newest_first
 from forge_bot.knowledge.past_runs import DocumentNames, PastRun
+from forge_bot.runs.interrupts import check_not_interrupted
 from forge_bot.runs.kept_indexes import keep_index, kept_index, nearest_index
 from forge_bot.runs.past_run_reader import MANY, Key, days_of, read_beside, read_runs
 from forge_bot.store import SPECS, write_whole
@@ -94,6 +95,7 @@ def _grown(
     """Return the index of these past runs, made from a stored one.
 
     Only the runs that it lacks are read, and all runs that are later than the first of these.
+    Raises Interrupted after Ctrl-C: many runs take seconds, and no signal reaches this thread.
     """
     folder = memory(repository).parent
     index = nearest_index(folder, _header(documents), wanted)
@@ -101,6 +103,7 @@ def _grown(
     others = {key for key in wanted if key in index.others}
     unknown = [key for key in wanted if key not in known and key not in others]
     for key, day in zip(unknown, days_of(repository.objects_by_id(), unknown), strict=True):
+        check_not_interrupted()
         if day is None:
             others.add(key)
         else:
@@ -116,6 +119,7 @@ def _grown(
                 # What a partial clone has not fetched yet is not what there is.
                 return History(_read_runs(repository, wanted, documents))
             listener.read(number, len(added))
+            check_not_interrupted()
             index.append(key, found.run, found.prints)
     index.pass_over(others)
     return keep_index(folder, told, index)

@@ -24,6 +24,7 @@ from forge_bot.knowledge.past_runs import (
     read_past_run,
 )
 from forge_bot.knowledge.run_prints import NO_PRINTS, RunPrints, run_prints
+from forge_bot.runs.interrupts import check_not_interrupted, ended_by_ctrl_c
 from forge_bot.values import Frozen
 
 Key = tuple[str, str]
@@ -102,13 +103,14 @@ def read_beside(
     common: Path, keys: Sequence[Key], documents: DocumentNames
 ) -> Generator[RunReadBeside]:
     """Yield the same with fingerprints, of many workspaces read by a process beside this one. What
-    that leaves is read here.
+    that leaves is read here. Raises Interrupted.
     """
     left = iter(keys)
     if len(keys) >= MANY:
         for found in _from_process(common, keys, documents):
             next(left)
             yield found
+    check_not_interrupted()
     rest = read_runs(ObjectReader(common), tuple(left), documents)
     yield from map(RunReadBeside.of, rest)
 
@@ -126,7 +128,7 @@ def _from_process(
         )
     except OSError:
         return
-    with process:
+    with process, ended_by_ctrl_c(process.kill):
         try:
             if process.stdin is not None and process.stdout is not None:
                 process.stdin.write(order.model_dump_json().encode() + b"\n")

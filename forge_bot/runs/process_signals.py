@@ -110,8 +110,9 @@ class _Ending:
             raise KeyboardInterrupt
         if self.since is None:
             self.since = now
-            hear(now)
+            # First, so that no work sees what is ended as a failure.
             self._stop()
+            hear(now)
 
 
 @asynccontextmanager

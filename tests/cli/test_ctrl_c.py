@@ -31,8 +31,8 @@ def act():
 def command():
     try:
         print("begun", flush=True)
-        while True:
-            pass
+        # Until the signal comes, or whoever sends it is gone.
+        sys.stdin.read()
     finally:
         for _ in range(20_000):
             assert Slow().model_dump_json() == '{"words":"words"}'
@@ -56,6 +56,7 @@ print(exit_code_of(lambda: Slow().model_dump_json()))
 def test_a_key_that_repeats_does_not_disturb_what_the_first_ctrl_c_ends() -> None:
     with subprocess.Popen(
         [sys.executable, "-c", _BEGUN + _HELD],
+        stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -77,6 +77,13 @@ def long(nursery: Nursery, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 
 _DEEP = "/".join("d" * 240 for _ in range(10))
+LARGE = {
+    CONFIG: 'commands: {setup: [["true"]]}\n',
+    **{f"{_DEEP}/{number}.txt": "x\n" for number in range(120)},
+}
+"""Files whose index is as large as that of thousands, and a setup: a run's files come beside other
+work.
+"""
 
 
 @pytest.fixture(scope="session")
@@ -84,10 +91,8 @@ def large(nursery: Nursery, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     """The short script in a repository whose index is as large as that of thousands of files, with
     setup before the first step.
     """
-    names = (f"{_DEEP}/{number}.txt" for number in range(120))
-    setup = 'commands: {setup: [["true"]]}\n'
     with Play() as play:
         made = World(tmp_path_factory.mktemp("large"), nursery, play)
-        made.build({CONFIG: setup, **dict.fromkeys(names, "x\n")})
+        made.build(LARGE)
         assert is_large(made.path)
         yield made, undisturbed(made, SHORT)

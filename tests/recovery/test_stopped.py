@@ -12,8 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from forge_bot.runs.past_run_reader import MANY
+from tests.fakes.many_branches import repository_with
 from tests.recovery.boundaries import below
-from tests.recovery.conftest import Told
+from tests.recovery.conftest import LARGE, Told
 from tests.recovery.scripts import MODEL, SHORT
 from tests.recovery.world import World
 
@@ -114,6 +116,51 @@ def test_stopped_while_a_project_command_runs_it_ends_the_command_and_goes_on(
     assert world.forge("resume", *MODEL)[0] == 3, world.printed
     assert world.leftovers() == []
     assert "baseline.md" not in world.standing().artifacts
+
+
+def test_stopped_while_files_are_checked_out_a_run_waits_for_none_and_goes_on(
+    blank: World,
+) -> None:
+    slow = {".gitattributes": "slow.txt filter=slow\n", "slow.txt": "slow\n"}
+    blank.build({**LARGE, **slow})
+    go = blank.root / "go"
+    wait = f"while [ ! -e '{go}' ]; do sleep 0.05; done; cat  # wait for ever"
+    blank.git("config", "filter.slow.smudge", wait)
+
+    def waiting(pid: int) -> None:
+        waiting_command(pid)
+        while "work tree" not in blank.printed:
+            assert _words(pid), blank.printed
+
+    stopped(blank, SHORT[0].words, waiting, ONCE)
+    go.touch()
+    assert blank.forge("resume", *MODEL)[0] == 3, blank.printed
+    assert (blank.tree / "slow.txt").read_text() == "slow\n"
+    assert blank.leftovers() == []
+    changed = blank.git("status", "--porcelain", folder=blank.tree).splitlines()
+    assert [line for line in changed if ".specs/" not in line] == []
+
+
+def test_stopped_while_past_runs_are_read_a_run_waits_for_none_and_reads_them_later(
+    blank: World,
+) -> None:
+    repository_with(blank.path, merged=MANY, branches=0)
+    blank.state.mkdir()
+    configured(blank, "pass")
+    readers: list[int] = []
+
+    def reading(pid: int) -> None:
+        while not (found := [each for each in below(pid) if b"past_run_reader" in _words(each)]):
+            assert _words(pid), blank.printed
+        readers.extend(found)
+        os.kill(found[0], signal.SIGSTOP)
+
+    stopped(blank, SHORT[0].words, reading, ONCE)
+    assert not any(Path(f"/proc/{each}").exists() for each in readers)
+    kept = blank.path / ".git" / "forge-bot"
+    assert list(kept.glob("history-*")) == []
+    assert blank.forge("resume", *MODEL)[0] == 3, blank.printed
+    assert len(list(kept.glob("history-*.sqlite"))) == 1
 
 
 WAIT_FOR_FILE = """
