@@ -285,6 +285,8 @@ def _replaced(file: TextFile, edit: Edit) -> TextFile:
         raise _Problem("`old` is empty; `write` makes whole files.")
     if old == new:
         raise _Problem("`old` and `new` are the same.")
+    if _ends_without_newline(file.flat, old):
+        old, new = old.removesuffix("\n"), new.removesuffix("\n")
     found = occurrences(file.flat, old)
     if is_applied(file.flat, old, new, found):
         return file
@@ -303,6 +305,8 @@ def _inserted(file: TextFile, edit: Edit) -> TextFile:
     text, before = file.flat, edit.operation == "insert_before"
     if _repeats(old, new, before=before):
         raise _Problem("`new` repeats `old`, which stays; give the new lines alone.")
+    if _ends_without_newline(text, old):
+        old = old.removesuffix("\n")
     found = occurrences(text, old)
     ended = text + "\n"  # so that a last line without an end is one like all others
     places = [
@@ -317,6 +321,13 @@ def _inserted(file: TextFile, edit: Edit) -> TextFile:
             within = min(end, len(text))
             return file.replaced(start, within, both if within == end else both[:-1])
     raise _Problem(ambiguous(text, found) if found else not_found(text, old))
+
+
+def _ends_without_newline(text: str, old: str) -> bool:
+    """Return whether `old` quotes the end of a text with a newline that is not there: an excerpt
+    cannot show that its last line has none.
+    """
+    return old.endswith("\n") and old not in text and text.endswith(old.removesuffix("\n"))
 
 
 def _repeats(old: str, new: str, *, before: bool) -> bool:

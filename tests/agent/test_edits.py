@@ -265,6 +265,12 @@ def test_the_end_of_a_file_stays_as_it_was(ends: bytes) -> None:
     assert after(b"one\ntwo" + ends, replace("one", "1")) == b"1\ntwo" + ends
 
 
+def test_a_newline_that_the_last_line_does_not_have_may_be_quoted() -> None:
+    assert after(b"one\ntwo", replace("two\n", "2\n")) == b"one\n2"
+    assert after(b"one\ntwo", beside("insert_after", "two\n", "three\n")) == b"one\ntwo\nthree"
+    assert problem(b"one\ntwo", replace("one\n\n", "1\n"))
+
+
 @pytest.mark.parametrize(("data", "said"), [(b"a\0b", "binary file"), (b"caf\xe9", "not UTF-8")])
 @pytest.mark.parametrize("operation", ["replace", "write"])
 def test_files_that_are_not_text_are_left_alone(
