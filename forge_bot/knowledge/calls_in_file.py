@@ -26,22 +26,31 @@ def called(
     long: bool = False,
 ) -> Iterator[Span]:
     """Yield the short definitions of the same file that some lines call, or the long ones."""
-    text = "\n".join(line[:LONGEST_LINE] for a, b in spans for line in lines[a - 1 : b])
-    text = _DECLARED.sub("", text)
-    own = {*_OWN, *(f"{name}." for name in _RECEIVER.findall("\n".join(lines)))}
-    calls = dict.fromkeys(
-        (name, bool(owner))
-        for owner, name in _CALL.findall(text)
-        if owner in own or name not in (COMMON_METHODS if owner else dir(builtins))
-    )
     meant = [
         block
-        for name, by_owner in calls
+        for name, by_owner in _calls(lines, spans)
         for block in _callable([each for each in blocks if each.name == name])
         if by_owner or not _is_method(lines, block)
     ]
     for block in [each for each in meant if is_long(each) is long][:_MOST_CALLED]:
         yield block.first, block.last
+
+
+def names_called(lines: Sequence[str], spans: Sequence[Span]) -> tuple[str, ...]:
+    """Return the names that some lines call, in their order, without those of Python itself."""
+    return tuple(dict.fromkeys(name for name, _ in _calls(lines, spans)))
+
+
+def _calls(lines: Sequence[str], spans: Sequence[Span]) -> dict[tuple[str, bool], None]:
+    """Return the names that some lines call, each with whether something stands before it."""
+    text = "\n".join(line[:LONGEST_LINE] for a, b in spans for line in lines[a - 1 : b])
+    text = _DECLARED.sub("", text)
+    own = {*_OWN, *(f"{name}." for name in _RECEIVER.findall("\n".join(lines)))}
+    return dict.fromkeys(
+        (name, bool(owner))
+        for owner, name in _CALL.findall(text)
+        if owner in own or name not in (COMMON_METHODS if owner else dir(builtins))
+    )
 
 
 def _callable(hits: Sequence[CodeBlock]) -> Sequence[CodeBlock]:

@@ -41,6 +41,8 @@ _MOST_KINDS = 6
 _PARTS_WITH_KIND = 2
 _YAML_SECTION = lazy_regex(r"^(\w+):", re.MULTILINE)
 _MOST_FRAGMENT = 400
+_ENDS_HERE = "the newest release ends here; "
+_LAST_GAP = lazy_regex(r"\[… (lines \d+-\d+ are not shown here …\]\n)\Z")
 
 
 def tells_of_changes(path: str) -> bool:
@@ -73,11 +75,15 @@ def newest_entries(path: str, text: str, room: int, of_each: int = 0) -> HouseRu
     newest = [*_until_next_release(lines, _without_title(lines, [*sections_of(lines)]))]
     beginnings = [[*_beginnings(lines, newest, most)] for most in range(of_each, 0, -1)]
     with_ends = [[*_with_ends(lines, newest, spans)] for spans in beginnings]
+    room -= len(_ENDS_HERE)
     fitting = (spans for spans in with_ends + beginnings if _size(lines, spans) <= room)
     shown = next(fitting, None) or [*_as_many_lines(lines, newest, room)]
     part = NEWEST if shown == newest else PARTS_OF_NEWEST
     whole = shown == [(0, len(lines))]
-    return HouseRule(path=path, text=with_gaps(lines, _joined(shown)), part="" if whole else part)
+    text = with_gaps(lines, _joined(shown))
+    if not (whole or any(line.strip() for line in lines[shown[-1][1] : newest[-1][1]])):
+        text = _LAST_GAP.sub(rf"[… {_ENDS_HERE}\1", text)
+    return HouseRule(path=path, text=text, part="" if whole else part)
 
 
 def _beginnings(lines: Sequence[str], sections: Sequence[Span], most: int) -> Iterator[Span]:

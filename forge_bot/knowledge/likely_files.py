@@ -33,6 +33,13 @@ _FIRST = 40
 _NEIGHBOURS = 4
 _LINKED = 0.15
 _TOGETHER = 0.25
+_WORD = lazy_regex(r"[A-Za-z]+(?=[\s\W])")
+_HUMP = lazy_regex(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+"""A word of a text, and a word of a name."""
+
+_WORDS_OF_A_NAME = 4
+"""The most words of a name that a text says in words."""
+
 _IMPORT = lazy_regex(
     r"""^[^\S\n]*(?:from\s+([\w.]+)\s+import|import\s+([\w.]+)|use\s+([\w:]+)|\#include\s+"([^"]+)"
     |.*?\b(?:require|import)\s*\(?\s*['"]([^'"]+)['"]|.*?\bfrom\s+['"]([^'"]+)['"])""",
@@ -81,6 +88,26 @@ class LikelyFiles:
         ]
         own = [(path, block) for path, block in hits if not block.extends]
         return [(path, block.at) for path, block in inner or own or hits]
+
+    def said_in_words(self, text: str) -> tuple[str, ...]:
+        """Return the names of code that a text says in words of its own, in the order of the text:
+        `FloatConverter` where it speaks of a float converter. The longest counts.
+        """
+        said = [run.casefold() for run in _WORD.findall(text)]
+        names: dict[str, list[str]] = {}
+        for name, places in self._places.items():
+            beside = any(is_beside_code(path) for path, _ in places)
+            if len(_HUMP.findall(name)) > 1 and len(places) == 1 and not beside:
+                names.setdefault(letters(name), []).append(name)
+        found: list[str] = []
+        at = 0
+        while at < len(said):
+            many = range(min(_WORDS_OF_A_NAME, len(said) - at), 1, -1)
+            parts = {"".join(said[at : at + count]): count for count in many}
+            meant = next((part for part in parts if len(names.get(part, ())) == 1), "")
+            found += names.get(meant, ())
+            at += parts.get(meant, 1)
+        return tuple(found)
 
     def named_alike(self, names: Sequence[str]) -> Mapping[str, int]:
         """Return how many definitions of each file have one of some names in theirs."""

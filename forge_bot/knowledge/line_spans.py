@@ -69,13 +69,15 @@ def written(lines: Sequence[str], spans: Sequence[Span], blocks: Sequence[CodeBl
 
 
 def _gap(first: int, last: int, blocks: Sequence[CodeBlock]) -> list[str]:
-    """Return the line that stands for omitted lines, with their definitions."""
+    """Return the line that stands for omitted lines, with their definitions and where these are."""
     if first > last:
         return []
-    inside = [
-        *dict.fromkeys(gist(b.name, _LONGEST_NAME) for b in blocks if first <= b.first <= last)
-    ]
-    names = ", ".join(inside[:_NAMED_IN_GAP]) + (", …" if len(inside) > _NAMED_IN_GAP else "")
+    inside: dict[str, int] = {}
+    for block in blocks:
+        if first <= block.first <= last:
+            inside.setdefault(gist(block.name, _LONGEST_NAME), max(block.at, block.first))
+    some = [f"{name} {at}" for name, at in inside.items()][:_NAMED_IN_GAP]
+    names = ", ".join(some) + (", …" if len(inside) > _NAMED_IN_GAP else "")
     return [f"[… lines {first}-{last} are not shown here{f': {names}' if names else ''} …]"]
 
 

@@ -33,6 +33,7 @@ _HEAD = 30
 _TAIL = 20
 _LONGEST_BLOCK = 90
 _MOST_USES = 4
+_FEW_USES = 8
 _MOST_ALIKE = 2
 _MOST_SIBLINGS = 4
 """The most classes of a file whose special method is compared with that of the meant class."""
@@ -50,6 +51,11 @@ _MOST_RANKED_ELSEWHERE = 1
 _HEAD_OF_LONG = 20
 """Lines of the beginning of a definition that is too long to be shown whole."""
 
+_HEAD_OF_CLASS = 30
+"""Lines of a class above its first method: what it has, its slots, its fields."""
+
+_MAKERS = ("__init__", "__new__", "constructor")
+_DOCSTRING_ENDS = ('"""', "'''", "*/")
 _PIECES_OF_BLOCK = 40
 
 
@@ -60,6 +66,8 @@ class WantedPlaces(NamedTuple):
     contains a wanted name, such as tests. With `named_only` only the named parts are wanted. In
     `prose`, such as a changelog, the beginning comes before mere uses of a name. `first` is the
     file that matters most. `special` names methods that the task means without naming them.
+    `called` names what the meant definitions of other files call. Without `head`, the beginning of
+    a file is not wanted where something else of it is: only who edits a file needs its imports.
     """
 
     lines: tuple[Span, ...] = ()
@@ -70,6 +78,8 @@ class WantedPlaces(NamedTuple):
     first: bool = False
     named_only: bool = False
     special: tuple[str, ...] = ()
+    called: tuple[str, ...] = ()
+    head: bool = True
 
 
 def places_by_worth(
@@ -77,13 +87,7 @@ def places_by_worth(
 ) -> Iterator[Span]:
     """Yield the parts of a file, those that matter most first."""
     total = len(lines)
-    for first, last in wanted.lines:
-        if first <= total:
-            yield clipped(first - _AROUND, last + _AROUND, total)
-            # A range that is too long for its room is shown by its ends.
-            yield clipped(last - _TAIL, last, total)
-            yield clipped(first, min(first + _TAIL, last), total)
-            yield from _enclosing(blocks, first)
+    yield from _around_lines(blocks, wanted.lines, total)
     if wanted.prose:
         yield from _of_prose(lines, wanted)
         return
@@ -99,17 +103,30 @@ def places_by_worth(
         yield from _uses(lines, blocks, wanted.names, _MOST_USES)
         yield from _ranked(lines, blocks, wanted.about)
     if wanted.named_only:
-        for block in found:
-            yield clipped(block.last - _AROUND, block.last, total)
+        yield from (clipped(block.last - _AROUND, block.last, total) for block in found)
+    elif wanted.search and (found or not wanted.first):
+        return
+    if wanted.head or not (wanted.named_only or found or wanted.lines):
         yield beginning_of(lines)
+    if wanted.named_only:
         return
-    if wanted.search and (found or not wanted.first):
-        return
-    yield beginning_of(lines)
     for block in found:
         yield from _pieces(block, first_only=False)
     if not (found or wanted.lines):
         yield clipped(total - _TAIL, total, total)
+
+
+def _around_lines(
+    blocks: Sequence[CodeBlock], wanted: Sequence[Span], total: int
+) -> Iterator[Span]:
+    """Yield the named lines with what is around them."""
+    for first, last in wanted:
+        if first <= total:
+            yield clipped(first - _AROUND, last + _AROUND, total)
+            # A range that is too long for its room is shown by its ends.
+            yield clipped(last - _TAIL, last, total)
+            yield clipped(first, min(first + _TAIL, last), total)
+            yield from _enclosing(blocks, first)
 
 
 def _inside_long(
@@ -175,6 +192,8 @@ def _searched(
     names = [as_searched(name) for name in wanted.names]
     alike = _alike(lines, blocks, found, names)
     yield from _told_by_name(blocks, wanted)
+    if wanted.first:
+        yield from _made_by(lines, blocks, found)
     for block in alike:
         yield from short_around(blocks, block.first)
         yield from _pieces(block, first_only=True)
@@ -189,19 +208,48 @@ def _searched(
     yield from special
     near = [(block.first, block.last) for block in found if not is_long(block)]
     yield from called(lines, blocks, (*special, *near))
+    yield from _called_from_outside(blocks, wanted)
+    if wanted.first:
+        yield from _long_called(lines, blocks, near)
     used = [*_uses(lines, blocks, wanted.names, _MOST_USES_SEARCHED)]
     yield from used
     for owner in _long_around(blocks, used):
         yield from _ranked(lines, _parts_of(blocks, owner), wanted.about, _MOST_RANKED_BESIDE)
     yield from called(lines, blocks, (*inside, *used))
     if wanted.first:
-        yield from _calls_around(lines, blocks, near, used)
+        yield from callers(lines, blocks, (*near, *used))
     if wanted.first or not (found or alike or used):
         for block in (*found, *alike):
             yield from _pieces(block, first_only=False)
         most = _MOST_RANKED if wanted.first or not wanted.names else _MOST_RANKED_ELSEWHERE
         if not (near or used):
             yield from _ranked(lines, blocks, wanted.about, most)
+
+
+def _made_by(
+    lines: Sequence[str], blocks: Sequence[CodeBlock], found: Sequence[CodeBlock]
+) -> Iterator[Span]:
+    """Yield what the classes of the meant methods have above their first method, and how they are
+    made: what a method can use stands there.
+    """
+    around = (block for block in blocks for method in found if is_inside(method, block))
+    for owner in dict.fromkeys(around):
+        parts = [block for block in _parts_of(blocks, owner) if is_inside(block, owner)]
+        above = min(part.first for part in parts) - 1
+        above = next((at for at in range(above, owner.at, -1) if lines[at - 1].strip()), owner.at)
+        if not lines[above - 1].rstrip().endswith(_DOCSTRING_ENDS):
+            yield max(owner.at, above - _HEAD_OF_CLASS), above
+        for part in parts:
+            if part.name in _MAKERS and not is_long(part):
+                yield part.first, part.last
+
+
+def _called_from_outside(blocks: Sequence[CodeBlock], wanted: WantedPlaces) -> Iterator[Span]:
+    """Yield the short definitions that the meant ones of other files call."""
+    for name in wanted.called:
+        hits = named(blocks, name)
+        if len(hits) == 1 and not is_long(hits[0]):
+            yield hits[0].first, hits[0].last
 
 
 def _alike(
@@ -221,13 +269,17 @@ def _alike(
     ]
 
 
-def _calls_around(
-    lines: Sequence[str], blocks: Sequence[CodeBlock], near: Sequence[Span], used: Sequence[Span]
+def _long_called(
+    lines: Sequence[str], blocks: Sequence[CodeBlock], near: Sequence[Span]
 ) -> Iterator[Span]:
-    """Yield what calls the named definitions, and the beginnings of long ones that they call."""
-    yield from callers(lines, blocks, (*near, *used))
-    for first, last in called(lines, blocks, near, long=True):
+    """Yield the long definitions that short ones call, by their ends if need be, and what these
+    call: of a function that only hands on, the called one decides.
+    """
+    long = [*called(lines, blocks, near, long=True)]
+    for first, last in long:
         yield first, min(last, first + _LONGEST_BLOCK)
+        yield max(first, last - _LONGEST_BLOCK // 3), last
+    yield from called(lines, blocks, long)
 
 
 def _tests_one_of(lines: Sequence[str], block: CodeBlock, names: Sequence[str]) -> bool:
@@ -337,7 +389,11 @@ def _uses(
     """
     for name in names:
         seen: dict[Span, None] = {}
-        for number in telling_uses(lines, blocks, as_searched(name)):
+        uses = telling_uses(lines, blocks, as_searched(name))
+        if len(uses) > _FEW_USES and as_searched(name) != name:
+            # Of a common name, as `from_header` of `IfRange.from_header`, the whole one counts.
+            uses = [at for at in uses if name in lines[at - 1]]
+        for number in uses:
             here = clipped(number - around, number + around, len(lines))
             seen.update(dict.fromkeys([*short_around(blocks, number)] or [here]))
             if len(seen) == most:

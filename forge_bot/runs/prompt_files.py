@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from forge_bot.artifacts.test_paths import belongs_to_tests
 from forge_bot.git import Repository
-from forge_bot.knowledge.changelogs import PARTS_OF_NEWEST, newest_entries, tells_of_changes
+from forge_bot.knowledge.changelogs import newest_entries, tells_of_changes
 from forge_bot.knowledge.code_blocks import defines
 from forge_bot.knowledge.excerpts import excerpt, special_methods
 from forge_bot.knowledge.house_rules import house_rules
@@ -21,7 +21,7 @@ from forge_bot.project.search_words import words
 from forge_bot.prompts.material import InputFile
 from forge_bot.runs.request_lookup import likely_files, listed, looked_up, places_defined
 
-_FOR_FIRST = 9_000
+_FOR_FIRST = 12_000
 """Characters of the file that a request is most likely about."""
 
 
@@ -68,6 +68,7 @@ class PromptFiles:
         self._changelogs = set[str]()
         self._about: list[str] = words(request)
         self._special = special_methods(request, self._about)
+        self._called: tuple[str, ...] = ()
 
     def looked_up(self) -> list[InputFile]:
         """Return the findings of our own look-ups for the request, before the first call.
@@ -78,6 +79,7 @@ class PromptFiles:
         found = mentions(self.request)
         looked = looked_up(self.repository, self.base, self.request)
         named = found._replace(names=looked.telling)
+        self._called = looked.called
         shown = self._show(self.base, looked.paths, named, _FOR_REQUEST, search=True)
         said = "\n".join(looked.said(self._shown))
         if not said:
@@ -96,11 +98,7 @@ class PromptFiles:
             for rule in _house_rules(self.repository, self.base)
             if rule.path not in self._shown
         ]
-        self._changelogs = {
-            rule.path
-            for rule in rules
-            if tells_of_changes(rule.path) and rule.part != PARTS_OF_NEWEST
-        }
+        self._changelogs = {rule.path for rule in rules if tells_of_changes(rule.path)}
         return [
             InputFile(
                 name=rule.path,
@@ -199,7 +197,14 @@ class PromptFiles:
             )
             text = raw[path].decode("utf-8", "replace")
             made = self._shown_part(
-                path, text, found, min(share, room), now=path in changed, search=search, first=first
+                path,
+                text,
+                found,
+                min(share, room),
+                now=path in changed,
+                search=search,
+                first=first,
+                head=limits is not _FOR_ANALYSIS,
             )
             if made is not None:
                 shown.append(made)
@@ -218,6 +223,7 @@ class PromptFiles:
         now: bool,
         search: bool,
         first: bool,
+        head: bool,
     ) -> InputFile | None:
         lines = [
             span
@@ -243,6 +249,8 @@ class PromptFiles:
             is_prose(path),
             first,
             special=self._special if search else (),
+            called=self._called if search else (),
+            head=head,
             # Of a file that is shown already, more is wanted only where something of it is named.
             named_only=bool(before and not search and (lines or found.names)),
         )

@@ -14,7 +14,9 @@ from pydantic import TypeAdapter
 from forge_bot.artifacts.test_paths import belongs_to_tests
 from forge_bot.git import Repository
 from forge_bot.git.commit_history import changed_together, holding, lines_with
+from forge_bot.knowledge.calls_in_file import names_called
 from forge_bot.knowledge.changelogs import tells_of_changes
+from forge_bot.knowledge.code_blocks import code_blocks, is_long
 from forge_bot.knowledge.likely_files import LikelyFiles, is_beside_code, is_prose
 from forge_bot.knowledge.mentions import (
     as_searched,
@@ -38,6 +40,8 @@ _CODE_SHOWN = 3
 _TESTS_SHOWN = 1
 _PROSE_SHOWN = 1
 _NAMES_LOOKED_UP = 12
+_NAMES_SAID = 4
+_NAMES_CALLED = 6
 _PLACES_OF_A_NAME = 3
 _COMMON = 80
 _USES_OF_A_NAME = 16
@@ -53,7 +57,7 @@ _FEW_FILES = 40
 _SMALL_FILE = 2_000
 """Bytes of a file that is shown of a repository with few files: to look it up would cost a call."""
 
-_FORM = 15
+_FORM = 23
 """The number of the way in which a request is looked up. It grows when that changes."""
 
 _RANKED_WHOLE = 1_500
@@ -92,6 +96,7 @@ class RequestLookup(NamedTuple):
     uses: Mapping[str, NameUses]
     likely: tuple[str, ...]
     paths: tuple[str, ...]
+    called: tuple[str, ...] = ()
 
     @property
     def telling(self) -> tuple[str, ...]:
@@ -107,15 +112,23 @@ class RequestLookup(NamedTuple):
 
     def said(self, shown: Mapping[str, Sequence[tuple[int, int]]]) -> Iterator[str]:
         """Yield the lines of the findings for an agent, without lines that are shown anyway."""
+        # `strutils.split` and `split` may be one place.
+        places = dict.fromkeys(
+            (last_part(name), *self.defined.get(name, ())) for name in self.names
+        )
         for name in self.names:
-            if self.defined.get(name):
-                places = ", ".join(f"{path}:{line}" for path, line in self.defined[name])
-                yield f"`{name}` is defined at {places}"
+            hits = self.defined.get(name, ())
+            if hits and (last_part(name), *hits) in places:
+                del places[last_part(name), *hits]
+                said = ", ".join(f"{path}:{line}" for path, line in hits)
+                yield f"`{name}` is defined at {said}"
         if self.likely:
             yield "Most likely files, by words, imports and what changed together, best first:"
             yield from (f"- {path}" for path in self.likely[:_LIKELY_TOLD])
         # Who else calls the standard library tells nothing of the request.
         own = {name: uses for name, uses in self.uses.items() if "." not in name}
+        # The few lines of a rare name tell more than some of many.
+        own = dict(sorted(own.items(), key=lambda use: use[1].held))
         listed = {use: None for uses in own.values() for use in _first_uses(uses.lines)}
         told = [use for use in listed if not _is_shown(use, shown)][:_USES_LISTED]
         cut = [
@@ -162,6 +175,10 @@ def _looked_up(repository: Repository, base: str, request: str) -> RequestLookup
     ranked = likely_files(repository, base, tuple(words(request)))
     title, _, text = request.partition("\n")
     names = request_names(title, text)[:_NAMES_LOOKED_UP]
+    if ranked:
+        own = {last_part(name) for name in names}
+        said = [name for name in ranked.said_in_words(title) if name not in own]
+        names += tuple(said[:_NAMES_SAID])
     names = tuple(dict.fromkeys(_in_own_package(name, ranked) for name in names))
     defined = places_defined(ranked, names)
     telling = [
@@ -188,7 +205,35 @@ def _looked_up(repository: Repository, base: str, request: str) -> RequestLookup
         shown += [path for path in small if language_of(path) and path not in shown]
     shown.sort(key=lambda path: path not in named and is_prose(path))
     outside = {name: _name_uses(hits) for name, hits in uses.items()}
-    return RequestLookup(tuple(telling), defined, outside, best, tuple(shown))
+    called = _called_elsewhere(repository, base, ranked, defined)
+    code = [path for path in shown if not is_prose(path) and not belongs_to_tests(path)]
+    more = [path for path in dict.fromkeys(called.values()) if path not in shown]
+    shown += more[: max(0, _CODE_SHOWN - len(code))]
+    return RequestLookup(tuple(telling), defined, outside, best, tuple(shown), tuple(called))
+
+
+def _called_elsewhere(
+    repository: Repository,
+    base: str,
+    ranked: LikelyFiles | None,
+    defined: Mapping[str, Sequence[tuple[str, int]]],
+) -> dict[str, str]:
+    """Return what the short definitions of the names call in other files of the code, each with its
+    file, if one place alone defines it.
+    """
+    found: dict[str, str] = {}
+    own = [
+        hits[0] for hits in defined.values() if len(hits) == 1 and not is_beside_code(hits[0][0])
+    ]
+    texts = repository.read_many(base, [path for path, _ in own])
+    for path, at in own if ranked else ():
+        lines = texts[path].decode("utf-8", "replace").split("\n")
+        spans = [(b.first, b.last) for b in code_blocks(lines) if b.at == at and not is_long(b)]
+        for name in names_called(lines, spans):
+            hits = [hit for hit, _ in ranked.definitions(name)] if ranked else []
+            if len(hits) == 1 and hits[0] != path and not is_beside_code(hits[0]):
+                found.setdefault(name, hits[0])
+    return dict([*found.items()][:_NAMES_CALLED])
 
 
 def _files_defining(defined: Mapping[str, Sequence[tuple[str, int]]]) -> Iterator[str]:
@@ -302,7 +347,8 @@ def places_defined(
 ) -> dict[str, list[tuple[str, int]]]:
     """Return the places where names are defined. A name with many definitions is left out, because
     it does not identify a place. If these are many only by those in tests, as of a method that
-    an interface asks for, the others count. A name of Python's library, such as `pathlib.Path`, is
+    an interface asks for, the others count. A plain word that only tests define is left out too: it
+    is a value of an example, such as `Test`. A name of Python's library, such as `pathlib.Path`, is
     defined only by a module of that name.
     """
     found: dict[str, list[tuple[str, int]]] = {}
@@ -311,8 +357,10 @@ def places_defined(
         if as_searched(name) != last_part(name):
             module = name.partition(".")[0]
             hits = [hit for hit in hits if module in PurePosixPath(hit[0]).with_suffix("").parts]
-        if len(hits) > _PLACES_OF_A_NAME:
-            hits = [hit for hit in hits if not belongs_to_tests(hit[0])]
+        own = [hit for hit in hits if not belongs_to_tests(hit[0])]
+        if hits and not own and name.isalpha() and name[1:].islower():
+            continue
+        hits = own if len(hits) > _PLACES_OF_A_NAME else hits
         if len(hits) <= _PLACES_OF_A_NAME:
             found[name] = hits
     return found

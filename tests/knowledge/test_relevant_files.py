@@ -273,6 +273,37 @@ def test_a_long_function_that_the_named_one_calls_is_shown_of_the_first_file() -
     assert "let b59 = a59;" in shown
 
 
+def test_what_the_long_function_calls_is_shown_and_so_is_its_end() -> None:
+    body = "".join(f"    a{n} = b{n}\n" for n in range(120))
+    shown = excerpt(
+        f"def hands_on(a):\n    return decides(a)\n\n\ndef decides(a):\n{body}    return made(a)\n"
+        f"\n\n{_FILLER}def made(a):\n    return 'as it is'\n",
+        WantedPlaces(names=("hands_on",), search=True, first=True),
+        9_000,
+    )
+    assert "a119 = b119\n    return made(a)\n" in shown.text
+    assert "return 'as it is'" in shown.text
+
+
+def test_of_the_class_of_a_named_method_its_fields_and_how_it_is_made_are_shown() -> None:
+    text = (
+        f"{_FILLER}class Field:\n    # What it holds.\n    __slots__ = ('converter',)\n\n"
+        "    def __init__(self, converter):\n        self.converter = converter\n\n"
+        + "".join(f"    def m{n}(self):\n        return {n}\n\n" for n in range(60))
+        + "    def default(self, method):\n        return method\n"
+    )
+    shown = _shown(text, "Field.default")
+    assert "__slots__ = ('converter',)" in shown
+    assert "self.converter = converter" in shown
+    assert "def m30(self)" not in shown
+
+
+def test_omitted_definitions_are_told_with_their_lines() -> None:
+    shown = excerpt(f"X = 1\n{_FILLER}", WantedPlaces(lines=((1, 1),)), 1_500).text
+    number = f"X = 1\n{_FILLER}".split("\n").index("def filler_3(value):") + 1
+    assert f"filler_3 {number}" in shown
+
+
 def test_a_method_of_the_receiver_is_shown_though_a_builtin_type_has_one_of_its_name() -> None:
     text = (
         "func (f *Set) Parse(a []string) error {\n\treturn f.index(a)\n}\n\n"

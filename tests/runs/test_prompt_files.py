@@ -59,6 +59,48 @@ def test_what_the_request_names_is_looked_up_before_the_first_call(tmp_path: Pat
     assert files(shown)[0] == "app/other.py"
 
 
+def test_a_title_that_says_a_name_of_the_code_in_words_leads_to_it(tmp_path: Path) -> None:
+    numbers = "class FloatConverter:\n    def to_url(self, value):\n        return str(value)\n"
+    here = repository(
+        tmp_path,
+        {
+            "app/rules.py": "def build(value):\n    return value\n",
+            "app/numbers.py": numbers,
+            "tests/test_numbers.py": "class FloatBuilder:\n    pass\n",
+        },
+    )
+    base = here.commit_id("main")
+    shown = PromptFiles(here, base, "The float converter builds odd URLs").looked_up()
+    assert "`FloatConverter` is defined at app/numbers.py:1" in told(shown)
+    shown = PromptFiles(here, base, "The float builder converts odd URLs").looked_up()
+    assert "is defined at" not in told(shown), "a name that only tests define is none of the code"
+
+
+def test_what_a_named_function_calls_in_another_file_is_shown(tmp_path: Path) -> None:
+    filler = "".join(f"def other_{n}(value):\n    return value + {n}\n\n\n" for n in range(300))
+    header = (
+        "from app.http import unquote\n\n\ndef from_header(value):\n    return unquote(value)\n"
+    )
+    called = "def unquote(value):\n    return value.strip('w')\n\n\n"
+    here = repository(
+        tmp_path,
+        {"app/header.py": header, "app/http.py": filler + called, "app/urls.py": LARGE[:9_000]},
+    )
+    shown = PromptFiles(here, here.commit_id("main"), "`from_header` is wrong").looked_up()
+    (there,) = [each for each in shown if each.name == "app/http.py"]
+    assert called.strip() in there.text
+
+
+def test_a_word_that_only_tests_define_leads_nowhere(tmp_path: Path) -> None:
+    tests = "class Test:\n    pass\n\n\nclass TestPager:\n    pass\n"
+    here = repository(tmp_path, {"app/pager.py": CORE, "tests/test_debug.py": tests})
+    base = here.commit_id("main")
+    shown = PromptFiles(here, base, '`Pager.show` of `name == "Test"` fails').looked_up()
+    assert "`Test`" not in told(shown)
+    shown = PromptFiles(here, base, "`TestPager` fails").looked_up()
+    assert "`TestPager` is defined at tests/test_debug.py:5" in told(shown)
+
+
 def test_lines_with_a_name_of_the_request_are_told_where_their_file_is_not_shown_code_first(
     tmp_path: Path,
 ) -> None:
@@ -207,11 +249,13 @@ def test_a_file_that_an_analysis_spares_is_not_shown_where_it_is_named_again(
 def test_a_licence_at_the_top_of_a_large_file_is_not_shown(tmp_path: Path) -> None:
     text = "# Licensed to you\n" * 30 + "\nimport os\n\n\n" + LARGE[:60_000]
     here = repository(tmp_path, {"app/big.py": text})
-    (shown, *_) = PromptFiles(here, here.commit_id("main"), "x").named_in(
-        "`app/big.py`: `step_900`"
-    )
+    base, said = here.commit_id("main"), "`app/big.py`: `step_900`"
+    (shown, *_) = PromptFiles(here, base, "x").for_task(base, (), [said])
     assert "import os\n" in shown.text
     assert "Licensed" not in shown.text
+    assert "def step_900(value):" in shown.text
+    (shown, *_) = PromptFiles(here, base, "x").named_in(said)
+    assert "import os\n" not in shown.text, "only who edits a file needs what it imports"
     assert "def step_900(value):" in shown.text
 
 
@@ -317,9 +361,9 @@ def test_of_a_changelog_an_implementer_sees_the_newest_entries_and_no_old_ones(
     assert "in 40" not in shown.text
 
 
-@pytest.mark.parametrize(("entries", "again"), [(3, False), (300, True)])
-def test_newest_entries_that_the_rules_show_whole_are_not_shown_again(
-    tmp_path: Path, entries: int, again: bool
+@pytest.mark.parametrize(("entries", "whole"), [(3, True), (300, False)])
+def test_newest_entries_that_the_rules_show_are_not_shown_again(
+    tmp_path: Path, entries: int, whole: bool
 ) -> None:
     newest = "## Unreleased\n\n" + "".join(f"- Entry {n}.\n" for n in range(entries))
     text = f"# Changes\n\n{newest}\n## 1\n\n- `show`.\n"
@@ -329,9 +373,11 @@ def test_newest_entries_that_the_rules_show_whole_are_not_shown_again(
     design = "- `app/pager.py`: `show`\n- `CHANGES.md`: an entry"
     made = PromptFiles(here, base, "It fails.")
     (rule,) = made.house_rules()
-    assert (newest in rule.text) is not again
+    assert (newest in rule.text) is whole
+    assert f"- Entry {entries - 1}.\n" in rule.text
+    assert "[… the newest release ends here; lines " in rule.text
     shown = made.for_task(base, (), [design])
-    assert files(shown) == ["app/pager.py", *(["CHANGES.md"] if again else [])]
+    assert files(shown) == ["app/pager.py"]
     edited = made.for_task(now, (), [design])
     assert "Entry zero" in edited[-1].text, "what an earlier task changed is shown as it is now"
 
