@@ -20,7 +20,7 @@ from forge_bot.git.process import git
 from forge_bot.project.graph.read_graph import GraphReader
 from forge_bot.prompts.material import InputFile
 from forge_bot.runs.prompt_files import PromptFiles
-from forge_bot.runs.request_lookup import likely_files
+from forge_bot.runs.ranked_files import likely_files
 
 COMMITS = Path(__file__).with_name("commits.json")
 _HUNK = re.compile(r"^@@ -(\d+)(?:,(\d+))? \+\d+(?:,\d+)? @@ ?(.*)$")

@@ -7,8 +7,9 @@ from itertools import pairwise, zip_longest
 from typing import NamedTuple
 
 from forge_bot.knowledge.code_blocks import CodeBlock, code_blocks, is_long
+from forge_bot.knowledge.file_parts import beginning_of
 from forge_bot.knowledge.line_spans import Span, merged, not_in, size_of, written
-from forge_bot.knowledge.wanted_places import WantedPlaces, beginning_of, places_by_worth
+from forge_bot.knowledge.wanted_places import WantedPlaces, places_by_worth
 from forge_bot.lazy_regex import lazy_regex
 
 _WHOLE = 4_000

@@ -16,47 +16,44 @@ from forge_bot.knowledge.code_blocks import (
     named_alike,
     short_around,
 )
-from forge_bot.knowledge.line_spans import LONGEST_LINE, Span, clipped, merged, not_in
+from forge_bot.knowledge.file_parts import (
+    AROUND,
+    HEAD,
+    LONGEST_BLOCK,
+    MOST_RANKED,
+    beginning_of,
+    enclosing,
+    parts_of,
+    pieces,
+    ranked,
+    uses_of,
+)
+from forge_bot.knowledge.line_spans import LONGEST_LINE, Span, clipped
 from forge_bot.knowledge.mentions import as_searched, last_part
-from forge_bot.knowledge.name_uses import telling_uses
-from forge_bot.knowledge.search_index import Ranking
 from forge_bot.lazy_regex import lazy_regex
 from forge_bot.project.search_words import words
 
-_AROUND = 12
-_AROUND_USE = 3
-_LICENCE = 5
 _BASES = lazy_regex(r"^\s*(?:export )?class \w+(?:\(| extends )([\w., ]+)")
 _TEST_AFFIX = lazy_regex(r"^tests?_?|_?tests?$", re.IGNORECASE)
-_COMMENT = lazy_regex(r"\s*(?:#|//|/?\*|--|;|$)")
-_HEAD = 30
 _TAIL = 20
-_LONGEST_BLOCK = 90
 _MOST_USES = 4
-_FEW_USES = 8
 _MOST_ALIKE = 2
 _MOST_SIBLINGS = 4
 """The most classes of a file whose special method is compared with that of the meant class."""
 _MOST_USES_SEARCHED = 3
 _MOST_TOLD_BY_NAME = 1
-_MOST_RANKED = 2
 _MOST_RANKED_INSIDE = 2
 """Parts of a long definition that is named."""
 
-_LEAST_PIECE = 3
 _MOST_RANKED_BESIDE = 1
 _MOST_RANKED_ELSEWHERE = 1
 """Parts of a file that holds none of the names that a request has."""
-
-_HEAD_OF_LONG = 20
-"""Lines of the beginning of a definition that is too long to be shown whole."""
 
 _HEAD_OF_CLASS = 30
 """Lines of a class above its first method: what it has, its slots, its fields."""
 
 _MAKERS = ("__init__", "__new__", "constructor")
 _DOCSTRING_ENDS = ('"""', "'''", "*/")
-_PIECES_OF_BLOCK = 40
 
 
 class WantedPlaces(NamedTuple):
@@ -94,16 +91,16 @@ def places_by_worth(
     found = [*_meant(blocks, wanted.names)]
     for block in found:
         yield from short_around(blocks, block.first)
-        yield from _pieces(block, first_only=True)
+        yield from pieces(block, first_only=True)
     if wanted.search:
         yield from _searched(lines, blocks, found, wanted)
     else:
         yield from _inside_long(lines, blocks, found, wanted)
     if not (wanted.search or found or wanted.lines or wanted.named_only):
-        yield from _uses(lines, blocks, wanted.names, _MOST_USES)
-        yield from _ranked(lines, blocks, wanted.about)
+        yield from uses_of(lines, blocks, wanted.names, _MOST_USES)
+        yield from ranked(lines, blocks, wanted.about)
     if wanted.named_only:
-        yield from (clipped(block.last - _AROUND, block.last, total) for block in found)
+        yield from (clipped(block.last - AROUND, block.last, total) for block in found)
     elif wanted.search and (found or not wanted.first):
         return
     if wanted.head or not (wanted.named_only or found or wanted.lines):
@@ -111,7 +108,7 @@ def places_by_worth(
     if wanted.named_only:
         return
     for block in found:
-        yield from _pieces(block, first_only=False)
+        yield from pieces(block, first_only=False)
     if not (found or wanted.lines):
         yield clipped(total - _TAIL, total, total)
 
@@ -122,11 +119,11 @@ def _around_lines(
     """Yield the named lines with what is around them."""
     for first, last in wanted:
         if first <= total:
-            yield clipped(first - _AROUND, last + _AROUND, total)
+            yield clipped(first - AROUND, last + AROUND, total)
             # A range that is too long for its room is shown by its ends.
             yield clipped(last - _TAIL, last, total)
             yield clipped(first, min(first + _TAIL, last), total)
-            yield from _enclosing(blocks, first)
+            yield from enclosing(blocks, first)
 
 
 def _inside_long(
@@ -137,9 +134,9 @@ def _inside_long(
 ) -> Iterator[Span]:
     """Yield the parts of long named definitions that share most words with the task."""
     for block in found:
-        if block.last - block.first >= _LONGEST_BLOCK:
-            inside = (block, *_parts_of(blocks, block))
-            yield from _ranked(lines, inside, wanted.about, _MOST_RANKED_INSIDE)
+        if block.last - block.first >= LONGEST_BLOCK:
+            inside = (block, *parts_of(blocks, block))
+            yield from ranked(lines, inside, wanted.about, _MOST_RANKED_INSIDE)
 
 
 def _meant(blocks: Sequence[CodeBlock], names: Sequence[str]) -> Iterator[CodeBlock]:
@@ -151,7 +148,7 @@ def _meant(blocks: Sequence[CodeBlock], names: Sequence[str]) -> Iterator[CodeBl
     the name of a method of a built-in type.
     """
     owners = [block for name in names for block in blocks if block.name == last_part(name)]
-    classes = [owner for owner in owners if _parts_of(blocks, owner)]
+    classes = [owner for owner in owners if parts_of(blocks, owner)]
     for name in names:
         hits, last = named(blocks, name), last_part(name)
         inside = [hit for hit in hits if belongs(hit, owners)]
@@ -169,12 +166,12 @@ def _meant(blocks: Sequence[CodeBlock], names: Sequence[str]) -> Iterator[CodeBl
 def _of_prose(lines: Sequence[str], wanted: WantedPlaces) -> Iterator[Span]:
     """Yield the beginning of a text, and where it uses the names if no line of it is named."""
     if wanted.search:
-        yield from _uses(lines, (), wanted.names, _MOST_USES, _AROUND)
+        yield from uses_of(lines, (), wanted.names, _MOST_USES, AROUND)
         return
     if not wanted.named_only:
-        yield clipped(1, _HEAD, len(lines))
+        yield clipped(1, HEAD, len(lines))
     if not (wanted.lines or wanted.named_only):
-        yield from _uses(lines, (), wanted.names, _MOST_USES)
+        yield from uses_of(lines, (), wanted.names, _MOST_USES)
 
 
 def _searched(
@@ -196,12 +193,12 @@ def _searched(
         yield from _made_by(lines, blocks, found)
     for block in alike:
         yield from short_around(blocks, block.first)
-        yield from _pieces(block, first_only=True)
+        yield from pieces(block, first_only=True)
     inside = [
         span
         for owner in (*found, *alike, *_bases(lines, blocks, found))
         if is_long(owner)
-        for span in _ranked(lines, (owner, *_parts_of(blocks, owner)), wanted.about)
+        for span in ranked(lines, (owner, *parts_of(blocks, owner)), wanted.about)
     ]
     yield from inside
     special = [*_special(blocks, (*found, *alike, *_bases(lines, blocks, found)), wanted)]
@@ -211,19 +208,19 @@ def _searched(
     yield from _called_from_outside(blocks, wanted)
     if wanted.first:
         yield from _long_called(lines, blocks, near)
-    used = [*_uses(lines, blocks, wanted.names, _MOST_USES_SEARCHED)]
+    used = [*uses_of(lines, blocks, wanted.names, _MOST_USES_SEARCHED)]
     yield from used
     for owner in _long_around(blocks, used):
-        yield from _ranked(lines, _parts_of(blocks, owner), wanted.about, _MOST_RANKED_BESIDE)
+        yield from ranked(lines, parts_of(blocks, owner), wanted.about, _MOST_RANKED_BESIDE)
     yield from called(lines, blocks, (*inside, *used))
     if wanted.first:
         yield from callers(lines, blocks, (*near, *used))
     if wanted.first or not (found or alike or used):
         for block in (*found, *alike):
-            yield from _pieces(block, first_only=False)
-        most = _MOST_RANKED if wanted.first or not wanted.names else _MOST_RANKED_ELSEWHERE
+            yield from pieces(block, first_only=False)
+        most = MOST_RANKED if wanted.first or not wanted.names else _MOST_RANKED_ELSEWHERE
         if not (near or used):
-            yield from _ranked(lines, blocks, wanted.about, most)
+            yield from ranked(lines, blocks, wanted.about, most)
 
 
 def _made_by(
@@ -234,7 +231,7 @@ def _made_by(
     """
     around = (block for block in blocks for method in found if is_inside(method, block))
     for owner in dict.fromkeys(around):
-        parts = [block for block in _parts_of(blocks, owner) if is_inside(block, owner)]
+        parts = [block for block in parts_of(blocks, owner) if is_inside(block, owner)]
         above = min(part.first for part in parts) - 1
         above = next((at for at in range(above, owner.at, -1) if lines[at - 1].strip()), owner.at)
         if not lines[above - 1].rstrip().endswith(_DOCSTRING_ENDS):
@@ -277,8 +274,8 @@ def _long_called(
     """
     long = [*called(lines, blocks, near, long=True)]
     for first, last in long:
-        yield first, min(last, first + _LONGEST_BLOCK)
-        yield max(first, last - _LONGEST_BLOCK // 3), last
+        yield first, min(last, first + LONGEST_BLOCK)
+        yield max(first, last - LONGEST_BLOCK // 3), last
     yield from called(lines, blocks, long)
 
 
@@ -334,98 +331,10 @@ def _bases(
     return [block for name in names for block in blocks if block.name == name]
 
 
-def _parts_of(blocks: Sequence[CodeBlock], owner: CodeBlock) -> list[CodeBlock]:
-    return [block for block in blocks if belongs(block, (owner,))]
-
-
 def _long_around(blocks: Sequence[CodeBlock], spans: Sequence[Span]) -> list[CodeBlock]:
     """Return the long definitions that hold parts and some of the spans, the innermost of each."""
     found: dict[CodeBlock, None] = {}
     for first, last in spans:
         around = [each for each in blocks if each.first < first and last <= each.last]
         found.update(dict.fromkeys(filter(is_long, around[-1:])))
-    return [owner for owner in found if _parts_of(blocks, owner)][:_MOST_ALIKE]
-
-
-def beginning_of(lines: Sequence[str]) -> Span:
-    """Return the first lines of a file, without the comment that names its licence."""
-    first = next(
-        (number for number, line in enumerate(lines, 1) if not _COMMENT.match(line)), len(lines)
-    )
-    return clipped(first if first > _LICENCE else 1, first + _HEAD, len(lines))
-
-
-def _enclosing(blocks: Sequence[CodeBlock], line: int) -> Iterator[Span]:
-    around = [block for block in blocks if block.first <= line <= block.last]
-    for block in sorted(around, key=lambda block: block.last - block.first):
-        if block.last - block.first < _LONGEST_BLOCK:
-            yield block.first, block.last
-        else:
-            yield block.first, min(block.first + _AROUND, block.last)
-
-
-def _pieces(block: CodeBlock, *, first_only: bool) -> Iterator[Span]:
-    """Yield a definition; a long one as its beginning, and then in the parts it is made of."""
-    if block.last - block.first < _LONGEST_BLOCK:
-        if first_only:
-            yield block.first, block.last
-        return
-    if first_only:
-        yield block.first, block.first + _HEAD_OF_LONG
-        return
-    for start in range(block.first + _HEAD_OF_LONG + 1, block.last + 1, _PIECES_OF_BLOCK):
-        yield start, min(start + _PIECES_OF_BLOCK - 1, block.last)
-
-
-def _uses(
-    lines: Sequence[str],
-    blocks: Sequence[CodeBlock],
-    names: Sequence[str],
-    most: int,
-    around: int = _AROUND_USE,
-) -> Iterator[Span]:
-    """Yield the definitions that use a name, or the lines around the use in long ones; a limited
-    number for each name.
-    """
-    for name in names:
-        seen: dict[Span, None] = {}
-        uses = telling_uses(lines, blocks, as_searched(name))
-        if len(uses) > _FEW_USES and as_searched(name) != name:
-            # Of a common name, as `from_header` of `IfRange.from_header`, the whole one counts.
-            uses = [at for at in uses if name in lines[at - 1]]
-        for number in uses:
-            here = clipped(number - around, number + around, len(lines))
-            seen.update(dict.fromkeys([*short_around(blocks, number)] or [here]))
-            if len(seen) == most:
-                break
-        yield from seen
-
-
-def _ranked(
-    lines: Sequence[str],
-    blocks: Sequence[CodeBlock],
-    about: Sequence[str],
-    most: int = _MOST_RANKED,
-) -> Iterator[Span]:
-    """Yield the parts that share most words with the task: short definitions, and what long ones
-    hold outside of these.
-    """
-    short = [
-        (block.first, block.last) for block in blocks if block.last - block.first < _AROUND * 8
-    ]
-    long = [
-        (block.first, block.last) for block in blocks if block.last - block.first >= _AROUND * 8
-    ]
-    spans = [
-        (start, min(start + _PIECES_OF_BLOCK - 1, last))
-        for first, last in not_in(merged(long) if blocks else ((1, len(lines)),), short)
-        for start in range(first, last + 1, _PIECES_OF_BLOCK)
-    ]
-    spans = [*short, *(span for span in spans if span[1] - span[0] >= _LEAST_PIECE)]
-    texts = [
-        words(" ".join(line[:LONGEST_LINE] for line in lines[first - 1 : last]))
-        for first, last in spans
-    ]
-    for place, _score in Ranking(texts).best(about, most):
-        yield from short_around(blocks, spans[place][0])
-        yield spans[place]
+    return [owner for owner in found if parts_of(blocks, owner)][:_MOST_ALIKE]

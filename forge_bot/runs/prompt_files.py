@@ -19,7 +19,8 @@ from forge_bot.knowledge.wanted_places import WantedPlaces
 from forge_bot.project.file_list import Listing
 from forge_bot.project.search_words import words
 from forge_bot.prompts.material import InputFile
-from forge_bot.runs.request_lookup import likely_files, listed, looked_up, places_defined
+from forge_bot.runs.ranked_files import likely_files, listed
+from forge_bot.runs.request_lookup import looked_up, places_defined
 
 _FOR_FIRST = 12_000
 """Characters of the file that a request is most likely about."""

@@ -2,7 +2,6 @@
 
 import builtins
 import json
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -13,7 +12,7 @@ from pydantic import TypeAdapter
 
 from forge_bot.artifacts.test_paths import belongs_to_tests
 from forge_bot.git import Repository
-from forge_bot.git.commit_history import changed_together, holding, lines_with
+from forge_bot.git.commit_history import lines_with
 from forge_bot.knowledge.calls_in_file import names_called
 from forge_bot.knowledge.changelogs import tells_of_changes
 from forge_bot.knowledge.code_blocks import code_blocks, is_long
@@ -29,7 +28,7 @@ from forge_bot.knowledge.name_uses import lines_meaning, only_hands_on
 from forge_bot.lazy_regex import lazy_regex
 from forge_bot.project.languages import language_of
 from forge_bot.project.search_words import words
-from forge_bot.store import SPECS
+from forge_bot.runs.ranked_files import NO_TEXT, likely_files, listed
 from forge_bot.store.kept_files import KeptFile
 from forge_bot.text_format import several
 
@@ -59,18 +58,6 @@ _SMALL_FILE = 2_000
 
 _FORM = 23
 """The number of the way in which a request is looked up. It grows when that changes."""
-
-_RANKED_WHOLE = 1_500
-_RANKED_OF_MANY = 400
-_LARGEST_RANKED = 1_000_000
-_WORDS_SEARCHED = 10
-_NO_TEXT = lazy_regex(
-    r"\.(?:lock|svg|png|jpe?g|gif|ico|pdf|zip|gz|whl|woff2?|ttf|mo|po|map|snap|pyc|so|dll|exe|jar"
-    r"|bin"
-    r"|parquet|sum|min\.js)$",
-    re.IGNORECASE,
-)
-"""Endings of files that no task speaks of."""
 
 Use = tuple[str, int, str]
 """A path, the number of a line, and the line."""
@@ -369,54 +356,4 @@ def places_defined(
 @lru_cache(maxsize=8)
 def _lines_with(repository: Repository, commit: str, names: tuple[str, ...]) -> tuple[Use, ...]:
     found = lines_with(repository.root, commit, names)
-    return tuple(line for line in found if not _NO_TEXT.search(line[0]))
-
-
-@lru_cache(maxsize=8)
-def listed(repository: Repository, commit: str) -> tuple[str, ...]:
-    """Return the files of a commit, without the records of runs."""
-    files = repository.list_files(commit)
-    return tuple(name for name in files if not name.startswith(f"{SPECS}/"))
-
-
-def likely_files(repository: Repository, commit: str, about: tuple[str, ...]) -> LikelyFiles | None:
-    """Return the ranked text files of a commit.
-
-    Of a large repository only those that hold words of the task are read.
-    """
-    files = [path for path in listed(repository, commit) if not _NO_TEXT.search(path)]
-    many = len(files) > _RANKED_WHOLE
-    return _ranked(
-        repository, repository.commit_id(commit), tuple(sorted(set(about))) if many else ()
-    )
-
-
-def _words_in_path(path: str, wanted: frozenset[str]) -> int:
-    """Return how many of the words a path has."""
-    folder, _, name = path.rpartition("/")
-    return len(wanted & (_words_of_folder(folder) | {*words(name)}))
-
-
-@lru_cache(maxsize=1_000)
-def _words_of_folder(folder: str) -> frozenset[str]:
-    return frozenset(words(folder))
-
-
-@lru_cache(maxsize=4)
-def _ranked(repository: Repository, commit: str, about: tuple[str, ...]) -> LikelyFiles | None:
-    files = [path for path in listed(repository, commit) if not _NO_TEXT.search(path)]
-    if about:
-        asked = sorted(about, key=lambda word: (-len(word), word))[:_WORDS_SEARCHED]
-        counts = holding(repository.root, commit, asked)
-        wanted = frozenset(about)
-        own = {path: counts.get(path, 0) + _words_in_path(path, wanted) for path in files}
-        files = sorted((path for path in files if own[path]), key=lambda path: (-own[path], path))
-        files = files[:_RANKED_OF_MANY]
-    sizes = repository.sizes(commit, files)
-    small = [path for path in files if 0 < sizes.get(path, 0) <= _LARGEST_RANKED]
-    texts = {
-        path: raw.decode("utf-8", "replace")
-        for path, raw in sorted(repository.read_many(commit, small).items())
-        if b"\0" not in raw
-    }
-    return LikelyFiles(texts, changed_together(repository.root, commit)) if texts else None
+    return tuple(line for line in found if not NO_TEXT.search(line[0]))
