@@ -113,10 +113,13 @@ class Place(NamedTuple):
 
 
 class Mentions(NamedTuple):
-    """The files and the names of a text, each in the order in which it names them."""
+    """The files and the names of a text, each in the order in which it names them. `read` are the
+    lines that it cites of files that need not change.
+    """
 
     places: tuple[Place, ...] = ()
     names: tuple[str, ...] = ()
+    read: tuple[Place, ...] = ()
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -129,7 +132,7 @@ def mentions(text: str) -> Mentions:
 
     Files and names count in backticks, paths with a folder and places of tracebacks anywhere. A
     section is left out if it says that nothing need change there; so is a file in a line that says
-    so.
+    so, but for lines that it cites.
     """
     lines: dict[str, list[tuple[int, int]]] = {}
     names: dict[str, None] = {}
@@ -146,7 +149,17 @@ def mentions(text: str) -> Mentions:
                 spans.append((first, last))
         names.update(dict.fromkeys(_names(line)))
     places = tuple(Place(path, tuple(spans)) for path, spans in lines.items() if path not in spared)
-    return Mentions(places, tuple(names))
+    return Mentions(places, tuple(names), tuple(_cited_of_spared(text)))
+
+
+def _cited_of_spared(text: str) -> Iterator[Place]:
+    """Yield the lines of files that are cited beside the words that these need not change."""
+    for line in _lines(text):
+        cited: dict[str, list[tuple[int, int]]] = {}
+        for path, first, last in _places(line) if _SPARED_LINE.search(line) else ():
+            if first:
+                cited.setdefault(path, []).append((first, last))
+        yield from (Place(path, tuple(spans)) for path, spans in cited.items())
 
 
 def leading_paths(text: str) -> tuple[str, ...]:

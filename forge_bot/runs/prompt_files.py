@@ -112,11 +112,13 @@ class PromptFiles:
         ]
 
     def named_in(self, document: str) -> list[InputFile]:
-        """Return the files that a document names, in its order, as they were at the base.
+        """Return the files that a document names, in its order, as they were at the base; behind
+        them the lines that it cites of files that need not change.
 
         The newest entries of a changelog stand with the rules of the repository.
         """
         found = mentions(document)
+        found = found._replace(places=(*found.places, *found.read))
         self._about += words(document)
         at_lines = {
             path

@@ -246,6 +246,22 @@ def test_a_file_that_an_analysis_spares_is_not_shown_where_it_is_named_again(
     assert files(made.named_in(analysis)) == ["app/a.py"]
 
 
+def test_of_a_file_that_need_not_change_the_cited_lines_are_shown_to_who_judges_the_design(
+    tmp_path: Path,
+) -> None:
+    here = repository(tmp_path, {"app/pager.py": CORE, "app/big.py": LARGE[:60_000]})
+    base, made = here.commit_id("main"), PromptFiles(here, here.commit_id("main"), "It fails.")
+    said = (
+        "- `app/pager.py`: `show`\n- `app/big.py`: read, need not change; `step_300` (1201-1202)\n"
+    )
+    assert files(made.for_task(base, (), [said])) == ["app/pager.py"]
+    (cited,) = made.named_in(said)
+    assert cited.name == "app/big.py"
+    assert "def step_300(" in cited.text
+    assert len(cited.text) < 1_500
+    assert not made.named_in("- `app/big.py`: `step_300`; read, need not change\n")
+
+
 def test_a_licence_at_the_top_of_a_large_file_is_not_shown(tmp_path: Path) -> None:
     text = "# Licensed to you\n" * 30 + "\nimport os\n\n\n" + LARGE[:60_000]
     here = repository(tmp_path, {"app/big.py": text})
