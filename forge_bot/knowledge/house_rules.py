@@ -36,6 +36,7 @@ _KINDS = (
     ("contributing", "hacking", "development", "styleguide", "style"),
     ("pull_request_template", "merge_request_templates/default"),
 )
+_TEMPLATES = ("pull_request_template", "default")
 _CODE = lazy_regex(
     r"`[^`\n]+`|^[^\S\n]{4,}\S|^[^\S\n]*(?:```|~~~|\$ |\.\. code)|^[^\S\n]*- \[[ xX]\]",
     re.MULTILINE,
@@ -45,6 +46,7 @@ _ABOUT = lazy_regex(
     re.IGNORECASE,
 )
 _HTML_COMMENT = lazy_regex(r"<!--.*?-->\n*", re.DOTALL)
+_COMMENT_SIGN = lazy_regex(r"<!--\n*|\n*-->")
 _LINK = lazy_regex(r"(?<!!)\[([^\]\n]+)\]\(https?://[^)\s]+\)")
 _POINTER = lazy_regex(r"@?([\w./-]+\.(?:md|rst|txt|adoc))")
 
@@ -60,7 +62,11 @@ def house_rules(listing: Listing) -> tuple[HouseRule, ...]:
         rule = news_fragments(listing) if path.endswith("/") else made(listing, path, share)
         # Newest entries that are shown whole may exceed the room: an implementer is not shown them
         # again.
-        if rule is not None and (len(rule.text) <= room or rule.part == NEWEST):
+        if (
+            rule is not None
+            and rule.text.strip()
+            and (len(rule.text) <= room or rule.part == NEWEST)
+        ):
             found.append(rule)
             room -= len(rule.text)
     for settings in linter_settings(listing):
@@ -109,7 +115,11 @@ def _is_new(listing: Listing, path: str, seen: set[str]) -> bool:
 
 def _text(listing: Listing, path: str, room: int) -> HouseRule | None:
     """Return a file whole, or its sections with the most commands, paths and words on changes."""
-    told = _HTML_COMMENT.sub("", listing.text(path).strip()[:_MOST_READ])
+    whole = listing.text(path).strip()[:_MOST_READ]
+    told = _HTML_COMMENT.sub("", whole)
+    if not told.strip() and basename(path).casefold().startswith(_TEMPLATES):
+        # Who opens a pull request reads the comments of its template.
+        told = _COMMENT_SIGN.sub("", whole).strip()
     text = _LINK.sub(r"\1", told)
     lines = text.split("\n")
     if length_of(lines) <= room:

@@ -228,3 +228,7 @@ def test_what_a_template_hides_in_comments_is_not_shown() -> None:
     found = rules({".github/PULL_REQUEST_TEMPLATE.md": template})
     (shown,) = found.values()
     assert shown.text == "# List\n\n- [ ] tests\n"
+    only = "<!--\nDescribe the change.\n-->\n\n<!--\n- Add an entry in CHANGES.rst.\n-->\n"
+    (shown,) = rules({".github/pull_request_template.md": only}).values()
+    assert shown.text == "Describe the change.\n\n- Add an entry in CHANGES.rst.\n"
+    assert not rules({"CONTRIBUTING.md": only}), "a page shows no comment to anybody"
