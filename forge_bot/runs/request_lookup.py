@@ -56,7 +56,7 @@ _FEW_FILES = 40
 _SMALL_FILE = 2_000
 """Bytes of a file that is shown of a repository with few files: to look it up would cost a call."""
 
-_FORM = 23
+_FORM = 25
 """The number of the way in which a request is looked up. It grows when that changes."""
 
 Use = tuple[str, int, str]
@@ -228,10 +228,10 @@ def _files_defining(defined: Mapping[str, Sequence[tuple[str, int]]]) -> Iterato
 
     Of a name with several definitions only those count that are in a file which defines another
     name alone, if there are any, or else those of the code: the others are of the same name by
-    chance, as a method `Get` of an example.
+    chance, as a method `Get` of an example. Names with one definition come first.
     """
     alone = {hits[0][0] for hits in defined.values() if len(hits) == 1}
-    for hits in defined.values():
+    for hits in sorted(defined.values(), key=lambda hits: len(hits) > 1):
         paths = [path for path, _ in hits]
         own = [path for path in paths if not is_beside_code(path)]
         yield from [path for path in paths if path in alone] or own or paths
