@@ -1,6 +1,5 @@
 """The command line: the one place where parts are put together."""
 
-import signal
 import sys
 
 
@@ -12,7 +11,7 @@ def main() -> None:
     from forge_bot.cli.standard_streams import prepare_streams
 
     prepare_streams()
-    from forge_bot.runs.interrupts import take_ctrl_c
+    from forge_bot.runs.interrupts import ignore_ctrl_c, take_ctrl_c
 
     take_ctrl_c()
     code = _job() if sys.argv[1:2] in (["work"], ["publish"], ["mcp"]) else None
@@ -21,7 +20,7 @@ def main() -> None:
 
         code = run()
     # Nothing is left to stop, so a second Ctrl-C has the same effect as one.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    ignore_ctrl_c()
     end_quickly()
     sys.exit(code)
 

@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable
 
 from forge_bot.cli.standard_streams import NobodyReads, flushed
-from forge_bot.runs.interrupts import was_interrupted
+from forge_bot.runs.interrupts import ignore_ctrl_c, was_interrupted
 
 WRONG_USE = 64
 BY_HAND = 130
@@ -39,6 +39,7 @@ def exit_code_of(command: Callable[[], object], *, wrong_use: int | None = None)
 
 
 def _stopped() -> int:
+    ignore_ctrl_c()
     from forge_bot.cli.error_output import interrupted
 
     return interrupted()

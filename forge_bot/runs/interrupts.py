@@ -47,6 +47,18 @@ def by_hand(_number: int, _frame: FrameType | None) -> None:
     raise KeyboardInterrupt
 
 
+def ignore_ctrl_c() -> None:
+    """Let Ctrl-C change nothing any more where this module handles it: the command has ended, and
+    all that is left is to exit.
+    """
+    if signal.getsignal(signal.SIGINT) is by_hand:
+        signal.signal(signal.SIGINT, no_effect)
+
+
+def no_effect(_number: int, _frame: FrameType | None) -> None:
+    """Handle Ctrl-C by nothing. Python complains of a signal that comes while SIG_IGN is set."""
+
+
 def hear(now: float) -> None:
     """Let a Ctrl-C count from now on, and end what other threads do."""
     _heard[:] = [now]

@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager, contextmanager
 from types import FrameType
 from typing import Any, TypeVar
 
-from forge_bot.runs.interrupts import PATIENCE, by_hand, hear
+from forge_bot.runs.interrupts import PATIENCE, by_hand, hear, no_effect
 from forge_bot.runs.wall_clock import now
 
 Done = TypeVar("Done")
@@ -147,11 +147,14 @@ def undisturbed() -> Generator[None]:
     Only the main thread can receive signals.
     """
     mine = threading.current_thread() is threading.main_thread()
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN) if mine else None
+    before = signal.getsignal(signal.SIGINT)
+    taken = mine and before is not signal.SIG_IGN
+    if taken:
+        signal.signal(signal.SIGINT, no_effect)
     try:
         yield
     finally:
-        if mine:
+        if taken:
             signal.signal(signal.SIGINT, before)
 
 

@@ -39,9 +39,7 @@ def command():
         print("ended", flush=True)
 
 
-code = exit_code_of(command)
-signal.signal(signal.SIGINT, signal.SIG_IGN)
-print(code)
+print(exit_code_of(command))
 """
 
 _CONVERTED = """
