@@ -107,8 +107,8 @@ def test_a_crate_of_a_workspace_is_mended_and_its_integration_test_is_the_proof(
     said = led(sample, WORKSPACE, MENDED, wrote("half/tests/halves.rs", HALVES))
     assert "cargo test --test halves --workspace --no-fail-fast exit code 101, 1 test" in said
     text = offered(sample)
-    assert "| ✅ | red before green: `halves` | green | red at" in text
-    assert "`cargo test --workspace --no-fail-fast` | green, 4 tests" in text
+    assert "**red before green**: `halves`; red at" in text
+    assert "`cargo test --workspace --no-fail-fast`: green, 4 tests" in text
 
 
 @needs("cargo")
@@ -187,8 +187,8 @@ def test_a_package_of_an_npm_workspace_is_mended_and_the_other_one_uses_it(sampl
     mended = replaced("packages/half/index.js", "x / 3", "x / 2")
     led(sample, files, mended, wrote("packages/half/more.test.js", test))
     text = offered(sample)
-    assert "red before green: `halves` | green | red at" in text
-    assert "`npm test` | green, 3 tests" in text
+    assert "**red before green**: `halves`; red at" in text
+    assert "`npm test`: green, 3 tests" in text
 
 
 GO_TEST = 'package {0}\n\nimport "testing"\n\nfunc Test{1}(t *testing.T) {{\n{2}\n}}\n'
@@ -226,6 +226,6 @@ def test_a_go_module_beside_another_that_replaces_it_is_mended_by_its_changed_pa
     assert "sent back to the implementer" not in said
     assert "go -C half test -count=1 . exit code 1" in said
     text = offered(sample)
-    assert "red before green: `example.org/half TestHalves` | green | red at" in text
-    assert "`go -C half test ./...` | green" in text
-    assert "`go -C words test ./...` | green" in text
+    assert "**red before green**: `example.org/half TestHalves`; red at" in text
+    assert "`go -C half test ./...`: green" in text
+    assert "`go -C words test ./...`: green" in text

@@ -143,3 +143,28 @@ def test_a_symbol_beside_its_file_a_test_file_that_is_asked_for_and_a_page_need_
     assert sample.forge("approve", "--model", model).code == 0
     found = json.loads(sample.forge("status", "--json").out)["verification"]["requirements"]
     assert (found["notFound"], found["untested"]) == (["gone.py"], [])
+
+
+def test_a_file_that_is_named_beside_its_tests_does_not_make_each_of_them_run_alone(
+    sample: Sample,
+) -> None:
+    table = "\n".join(
+        line for line in TABLE.splitlines() if not line.startswith(("| R-2", "| R-3", "| R-4"))
+    ).replace(
+        "`test_nobody_is_on_call`, `…_is_on_call`",
+        "`tests/test_before.py`, `test_nobody_is_on_call`, `test_weeks`",
+    )
+    later = script.TEST["new"] + "\n    def test_weeks(self):\n        self.assertTrue(Schedule)\n"
+    model = sample.model(
+        {
+            ("comprehensive-reviewer", "*", "*"): {"artifact_markdown": table},
+            ("implementer", "*", "*"): script.change(script.GUARD, {**script.TEST, "new": later}),
+        }
+    )
+    assert sample.forge("run", "Guard the start", "--effort", "S", "--model", model).code == 3
+    done = sample.forge("approve", "--model", model)
+    said = " ".join((done.out + done.err).split())
+    alone = said.partition("The tests that the requirements name run alone.")[2]
+    assert alone.count("✓ python3 -m unittest") == 2, "once for both tests, once for their file"
+    found = json.loads(sample.forge("status", "--json").out)["verification"]["requirements"]
+    assert set(found["ran"]) == {"tests/test_before.py", "test_nobody_is_on_call", "test_weeks"}
