@@ -28,18 +28,19 @@ _FOR_FIRST = 12_000
 
 class _Room(NamedTuple):
     """The limits in characters of the files in a part of a prompt: for all of them, for one, and
-    for one that is shown in excerpts.
+    for one that is shown in excerpts. `head` shows the beginning of each too.
     """
 
     all: int
     each: int
     again: int
+    head: bool = True
 
 
 _FOR_REQUEST = _Room(26_000, 26_000, 26_000)
 """Behind the request, in every prompt."""
 
-_FOR_ANALYSIS = _Room(20_000, 4_000, 4_000)
+_FOR_ANALYSIS = _Room(20_000, 4_000, 4_000, head=False)
 """Behind the analysis, in every later prompt: it says which places of a file matter."""
 
 _FOR_TASK = _Room(24_000, 5_000, 5_000)
@@ -192,12 +193,12 @@ class PromptFiles:
             if path in changed:
                 self._shown.pop(path, None)
             first = search and not place
-            later = [sizes[each] for each in waiting[place:]]
-            share = _share(room, later) if search else max(_LEAST, room // len(later))
-            most = limits.again if path in self._shown else limits.each
-            share = _most_of_kind(
-                path, _FOR_FIRST if first else min(share, most), search=search, first=first
-            )
+            share = _FOR_FIRST
+            if not first:
+                later = [sizes[each] for each in waiting[place:]]
+                share = _share(room, later) if search else max(_LEAST, room // len(later))
+                share = min(share, limits.again if path in self._shown else limits.each)
+            share = _most_of_kind(path, share, search=search, first=first)
             text = raw[path].decode("utf-8", "replace")
             made = self._shown_part(
                 path,
@@ -207,7 +208,7 @@ class PromptFiles:
                 now=path in changed,
                 search=search,
                 first=first,
-                head=limits is not _FOR_ANALYSIS,
+                head=limits.head,
             )
             if made is not None:
                 shown.append(made)

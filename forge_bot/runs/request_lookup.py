@@ -99,14 +99,13 @@ class RequestLookup(NamedTuple):
 
     def said(self, shown: Mapping[str, Sequence[tuple[int, int]]]) -> Iterator[str]:
         """Yield the lines of the findings for an agent, without lines that are shown anyway."""
-        # `strutils.split` and `split` may be one place.
-        places = dict.fromkeys(
-            (last_part(name), *self.defined.get(name, ())) for name in self.names
-        )
+        told_at = set[tuple[object, ...]]()
         for name in self.names:
             hits = self.defined.get(name, ())
-            if hits and (last_part(name), *hits) in places:
-                del places[last_part(name), *hits]
+            # `strutils.split` and `split` may be one place.
+            place = (last_part(name), *hits)
+            if hits and place not in told_at:
+                told_at.add(place)
                 said = ", ".join(f"{path}:{line}" for path, line in hits)
                 yield f"`{name}` is defined at {said}"
         if self.likely:
