@@ -193,18 +193,14 @@ class PromptFiles:
             if path in changed:
                 self._shown.pop(path, None)
             first = search and not place
-            share = _FOR_FIRST
-            if not first:
-                later = [sizes[each] for each in waiting[place:]]
-                share = _share(room, later) if search else max(_LEAST, room // len(later))
-                share = min(share, limits.again if path in self._shown else limits.each)
-            share = _most_of_kind(path, share, search=search, first=first)
+            later = [sizes[each] for each in waiting[place:]]
+            share = self._share_for(path, limits, room, later, search=search, first=first)
             text = raw[path].decode("utf-8", "replace")
             made = self._shown_part(
                 path,
                 text,
                 found,
-                min(share, room),
+                share,
                 now=path in changed,
                 search=search,
                 first=first,
@@ -216,6 +212,24 @@ class PromptFiles:
             elif path not in self._shown:
                 left.append(f"`{path}`: {len(text):,} characters")
         return [*shown, *_left_out(left)]
+
+    def _share_for(
+        self,
+        path: str,
+        limits: _Room,
+        room: int,
+        sizes: Sequence[int],
+        *,
+        search: bool,
+        first: bool,
+    ) -> int:
+        """Return the characters for a file, the first of some with these sizes."""
+        if first:
+            share = _FOR_FIRST
+        else:
+            share = _share(room, sizes) if search else max(_LEAST, room // len(sizes))
+            share = min(share, limits.again if path in self._shown else limits.each)
+        return min(room, _most_of_kind(path, share, search=search, first=first))
 
     def _shown_part(
         self,
