@@ -129,8 +129,10 @@ def run_task(
     options: RunOptions,
 ) -> int:
     _in_quotes("run", task, context.args)
+    from forge_bot.cli.issue_number import refuse_a_number
     from forge_bot.cli.model_key import require_key
 
+    refuse_a_number(task, options.repo)
     require_key(task, options)
     from forge_bot.cli.start_run import start_run
 

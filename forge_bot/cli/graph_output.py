@@ -130,8 +130,8 @@ def _in_words(graph: ProjectGraph, numbers: Mapping[str, object]) -> str:
     lines = [
         say(
             "cli.graph_output.in_numbers",
-            files=numbers["files"],
-            imports=numbers["imports"],
+            files=say("cli.graph_output.files", count=numbers["files"]),
+            imports=say("cli.graph_output.imports", count=numbers["imports"]),
             tests=numbers["tests"],
         ),
         ", ".join(f"{count} {kind}" for kind, count in kinds.most_common()),

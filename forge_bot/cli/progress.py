@@ -198,10 +198,10 @@ class Progress:
     # -- lines
     # ----------------------------------------------------------------------------------------------
 
-    def line(self, markup: str) -> None:
-        """Print a line above the living one."""
+    def line(self, markup: str, *, copied: bool = False) -> None:
+        """Print a line above the living one; one that is `copied` stays one line."""
         self._beat()
-        self.console.print(markup, soft_wrap=True)
+        self.console.print(markup, soft_wrap=True, no_wrap=copied or None)
 
     def began(self, info: "RunInfo", plan: "RunPlan", estimate: "Estimate | None" = None) -> None:
         """Print the beginning of a run, and its place."""
@@ -216,10 +216,7 @@ class Progress:
         branch, tree = escape(info.branch), escape(str(info.tree))
         self.line(f"[dim]{say('cli.progress.branch', branch=branch, tree=tree)}[/]")
         if estimate is not None:
-            # Nobody copies it, so that it may be broken between words.
-            self.console.print(
-                f"[dim]{escape(expected(estimate))}[/]", soft_wrap=not self.console.is_terminal
-            )
+            self.line(f"[dim]{escape(expected(estimate))}[/]")
         self.line("")
 
     def _do(self, what: str, task: str | None = None) -> None:

@@ -79,7 +79,10 @@ def remedy_at_terminal(remedy: Remedy | None) -> str:
             return say("remedies.at_terminal.reject_with_notes")
         case ApproveAgain():
             return say("remedies.at_terminal.approve_again")
-        case SetKey() | CheckKey() | GiveBranchBack():
+        case SetKey():
+            demo = say("remedies.or_see_the_demo")
+            return _joined(_on_the_machine(remedy), demo)
+        case CheckKey() | GiveBranchBack():
             return _on_the_machine(remedy)
         case ReportBug():
             return say("remedies.at_terminal.report_bug")

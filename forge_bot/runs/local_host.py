@@ -67,6 +67,7 @@ class LocalHost:
         self._looks_ahead = looks_ahead
         self._begun: asyncio.Task[None] | None = None
         self._paths: tuple[str, ...] = ()
+        self._offered = ""
 
     async def record(self, report: Report, state: State) -> None:
         """Record the report and its state, and commit the files that belong to it."""
@@ -209,7 +210,9 @@ class LocalHost:
                 return PublicationAsked(key=f"{name}/asked", at=now(), action_id=name)
             case "open-issues" | "pull-request" | "post-to-source" | "final-commit":
                 done = publisher.publish(action.phase, action.operation)
-                for text in filter(None, (done.detail, done.offer, done.url)):
+                offer = done.offer if done.offer != self._offered else ""
+                self._offered = done.offer or self._offered
+                for text in filter(None, (done.detail, offer, done.url)):
                     self.tell(Message(text=text))
                 return Published(
                     **head_of(name, now()),

@@ -129,7 +129,9 @@ class Publisher:
         name = self.run.state.branch
         offered = offer(self.run) if is_separate(self.run.state) else Offer(branch=name)
         if not self.push:
-            said = say("runs.publish_result.work_is_on", branch=name)
+            own = is_separate(self.run.state)
+            of = "runs.publish_result.runs_own_branch" if own else "runs.publish_result.work_is_on"
+            said = say(of, branch=name)
             return publish_result(self.run, offered, said)
         offered = self._pushed(offered)
         said = say("runs.publish_result.last_commit_was_pushed", branch=name)

@@ -363,3 +363,22 @@ def test_every_error_has_a_code_of_its_own_a_sentence_and_a_way_out() -> None:
         assert error.__doc__
         assert error.hint or error.usual_remedy
         assert error.exit_code in {1, 2, 3, 4, 5}
+
+
+@pytest.mark.parametrize("task", ["42", "#42", "issue 42", "GH-42"])
+def test_a_number_alone_is_no_task_and_the_issue_it_may_mean_is_named(
+    sample: Sample, task: str
+) -> None:
+    sample.git("remote", "add", "origin", "git@github.com:acme/rota.git")
+    said = refused(sample.forge("run", task), "REQUEST-003", 2)
+    assert "forge-bot run https://github.com/acme/rota/issues/42 begins" in said
+    assert not sample.forge("list").out.startswith("20"), "no run began"
+
+
+def test_who_has_no_key_is_told_of_the_run_that_needs_none(
+    sample: Sample, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    said = refused(sample.forge("run", TASK, "--model", "anthropic:some-model"), "MODEL-001", 5)
+    assert "Set ANTHROPIC_API_KEY" in said
+    assert "`forge-bot demo` shows a whole run without a key" in said

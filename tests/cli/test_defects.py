@@ -106,7 +106,7 @@ def test_a_request_that_says_it_is_a_defect_needs_one_whatever_the_design_says(
     assert found["redBeforeGreen"]["tests"] == [PROVEN]
 
 
-RAN = "The tests of this change run without its code."
+RAN = "The tests of this change run without its code, to see them fail."
 
 
 def test_what_was_seen_before_the_review_is_not_run_again_at_the_end(sample: Sample) -> None:

@@ -453,3 +453,17 @@ def test_a_pager_that_is_not_set_up_shows_colours_instead_of_their_signs(sample:
         assert "less has FRX" in shell.until("Your answer")
         shell.say("l")
         assert shell.ended() == 3
+
+
+@pytest.mark.first_line
+def test_lines_are_broken_between_words_and_what_may_be_copied_stays_whole(sample: Sample) -> None:
+    piped = sample.forge("run", "issue 42").err
+    with terminal(sample, "run", "issue 42", COLUMNS="40") as person:
+        person.until("is to be done.")
+        assert person.ended() == 2
+    lines = re.sub(r"\x1b\[[0-9;]*m", "", person.seen).splitlines()
+    assert " ".join(" ".join(lines).split()) == " ".join(piped.split()), "nothing is lost"
+    assert [line[:4] for line in lines] == ["✗ “i", "  no", "  → ", *["    "] * (len(lines) - 3)]
+    address = "https://github.com/OWNER/REPOSITORY/issues/42"
+    assert [line.strip() for line in lines if len(line) > 40] == [address]
+    assert max(len(line) for line in piped.splitlines()) > 100, "a pipe gets whole lines"

@@ -30,7 +30,7 @@ pytestmark = pytest.mark.journey
 HALF = "def half(x):\n    return x // 2\n"
 BROKEN = {"lib/double.py": "def double(x):\n    return x + 1\n"}
 MENDED = wrote("lib/double.py", "def double(x):\n    return x + x\n")
-RAN = "The tests of this change run without its code."
+RAN = "The tests of this change run without its code, to see them fail."
 
 
 @pytest.fixture(autouse=True)

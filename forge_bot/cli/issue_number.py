@@ -1,0 +1,29 @@
+"""Notice that a task is the number of an issue, before a run of that text begins."""
+
+import os
+import re
+from pathlib import Path
+
+from forge_bot.errors import IssueUnavailable
+from forge_bot.lazy_regex import lazy_regex
+from forge_bot.sentences import say
+
+_NUMBER = lazy_regex(r"(?:(?:issue|gh)[\s-]*)?#?(\d{1,9})", re.IGNORECASE)
+"""`42`, `#42`, `GH-42`, `issue 42`, in any case."""
+
+
+def refuse_a_number(task: str, folder: Path) -> None:
+    """Raise IssueUnavailable, with the command that is meant, if a task is the number of an issue:
+    an issue is named by its address, and a number alone says nothing to do.
+    """
+    if (found := _NUMBER.fullmatch(task.strip())) is None:
+        return
+    from forge_bot.git import Repository
+    from forge_bot.github_api.remote_address import parse_remote
+
+    known = parse_remote(Repository.find(folder).remote_url(), os.environ)
+    page = known.page if known is not None else "https://github.com/OWNER/REPOSITORY"
+    raise IssueUnavailable(
+        say("cli.issue_number.only_a_number", task=task.strip()),
+        hint=say("cli.issue_number.name_its_address", page=page, number=found[1]),
+    )
