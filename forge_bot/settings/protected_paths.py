@@ -25,12 +25,13 @@ class ProtectionRule:
     A pattern of one name covers that file, or everything below that folder, at any depth. One with
     a slash inside counts from the root. `*` and `?` stand for letters within one name. `in_sandbox`
     says whether project commands may not write there either; it is False where tools write such
-    files when dependencies are installed.
+    files when dependencies are installed. With `of_files` no folder of the name counts.
     """
 
     reason: str
     patterns: tuple[str, ...]
     in_sandbox: bool = True
+    of_files: bool = False
 
 
 RULES = (
@@ -47,7 +48,8 @@ RULES = (
             *.gocd.yaml bamboo-specs/ screwdriver.yaml .prow.yaml .zuul.yaml zuul.yaml .zuul.d/
             zuul.d/ .build.yml .builds/ .gitea/ .forgejo/ .onedev-buildspec.yml ci_scripts/ .cds/
             .spacelift/ atlantis.yaml .platform/ .platform.app.yaml .do/ apprunner.yaml amplify.yml
-            netlify.toml vercel.json render.yaml railway.json railway.toml heroku.yml
+            netlify.toml vercel.json now.json wrangler.toml wrangler.json wrangler.jsonc .cpanel.yml
+            captain-definition nixpacks.toml render.yaml railway.json railway.toml heroku.yml
             Procfile .readthedocs.yml .readthedocs.yaml action.yml action.yaml
             """),
     ),
@@ -73,23 +75,26 @@ RULES = (
         names("""
             .vscode/ *.code-workspace .idea/ .run/ .fleet/ .zed/ .vs/ .theia/ .nova/ .helix/
             *.sublime-project .externalToolBuilders/ nbproject/ .dir-locals.el
-            .dir-locals-2.el .exrc .vimrc _vimrc .lvimrc .nvimrc .nvim.lua .ycm_extra_conf.py
+            .dir-locals-2.el .exrc .vimrc _vimrc .lvimrc .nvimrc .nvim.lua .lazy.lua .vim/
+            .luarc.json .luarc.jsonc .lite_project.lua .ycm_extra_conf.py
             """),
     ),
     ProtectionRule(
         "settings.protected_paths.debugger",
         names("""
             .gdbinit .lldbinit .pdbrc .pdbrc.py .irbrc .pryrc .Rprofile .Renviron .ghci .ocamlinit
-            .iex.exs
+            .iex.exs .erlang .byebugrc .psysh.php .octaverc startup.m jupyter_*config.py
+            jupyter_*config.json
             """),
     ),
     ProtectionRule(
         "settings.protected_paths.shell",
         names("""
-            .envrc .autoenv .autoenv.* mise.toml mise.*.toml .mise.toml .mise.*.toml .mise/
-            .tool-versions .sdkmanrc .nvmrc .node-version .python-version .ruby-version
-            .java-version .go-version rust-toolchain rust-toolchain.toml devenv.nix devenv.yaml
-            devbox.json flake.nix shell.nix default.nix
+            .envrc .env .flaskenv .autoenv .autoenv.* .rvmrc .config/mise/ mise.toml
+            mise.*.toml .mise.toml .mise.*.toml .mise/ .tool-versions .sdkmanrc .nvmrc
+            .node-version .python-version .ruby-version .java-version .go-version
+            rust-toolchain rust-toolchain.toml devenv.nix devenv.yaml devbox.json
+            flake.nix shell.nix default.nix
             """),
         in_sandbox=False,
     ),
@@ -101,6 +106,14 @@ RULES = (
     ProtectionRule(
         "settings.protected_paths.git", names(".gitattributes .gitmodules .lfsconfig .gitconfig")
     ),
+    ProtectionRule("settings.protected_paths.repository", names("*.git/ .hg/ .sl/ .jj/ .bzr/")),
+    # Without this file git takes no folder for a repository; its settings lie beside it.
+    ProtectionRule(
+        "settings.protected_paths.bare_repository",
+        names("HEAD"),
+        in_sandbox=False,
+        of_files=True,
+    ),
     ProtectionRule(
         "settings.protected_paths.git_hooks",
         names("""
@@ -108,7 +121,7 @@ RULES = (
             .lefthook/ .lefthook-local/ .pre-commit-config.yaml .pre-commit-config.yml
             .pre-commit-hooks.yaml prek.toml .githooks/ .git-hooks/ githooks/ .overcommit.yml
             .lintstagedrc .lintstagedrc.* lint-staged.config.* .simple-git-hooks.*
-            simple-git-hooks.* captainhook.json grumphp.yml grumphp.yml.dist hk.pkl
+            simple-git-hooks.* captainhook.json grumphp.yml grumphp.yml.dist hk.pkl .trunk/ .qlty/
             """),
         in_sandbox=False,
     ),
@@ -121,7 +134,7 @@ RULES = (
             gradlew.bat gradle-wrapper.jar gradle-wrapper.properties gradle.properties init.gradle
             init.gradle.kts mvnw mvnw.cmd .mvn/ .jvmopts .sbtopts .bundle/ nuget.config
             dotnet-tools.json Directory.Build.props Directory.Build.targets Directory.Packages.props
-            .bazelrc .bazelversion .buckconfig .swiftpm/
+            .bazelrc .bazelversion .bazeliskrc tools/bazel .buckconfig .swiftpm/ .pixi/ ansible.cfg
             """),
         in_sandbox=False,
     ),
@@ -185,7 +198,7 @@ def reason_for(path: str, patterns: Sequence[str] = ()) -> str:
     """
     parts = tuple(_folded(part) for part in _SEPARATOR.split(path) if part not in {"", "."})
     for rule in RULES:
-        if covered(parts, rule.patterns):
+        if covered(parts[-1:] if rule.of_files else parts, rule.patterns):
             return say(rule.reason)
     return say(_OWN_REASON) if covered(parts, tuple(patterns)) else ""
 

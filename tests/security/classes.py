@@ -603,4 +603,14 @@ CLASSES: dict[str, Class] = {
         " number they name is under way",
         red_at="16fda0fe",
     ),
+    "S65": Class(
+        "Repositories among the files of a change, which git obeys where somebody only looks",
+        (
+            "tests/security/test_repositories_in_a_change.py::test_a_repository_among_the_files_of_a_change_is_not_pushed_without_a_person",
+            "tests/security/test_repositories_in_a_change.py::test_the_settings_of_a_repository_that_is_there_are_not_changed_without_a_person",
+            "tests/security/test_repositories_in_a_change.py::test_folders_of_that_name_are_like_any_other",
+        ),
+        "the settings of a repository that stood in a folder of another name than `*.git` before",
+        red_at="80685192",
+    ),
 }

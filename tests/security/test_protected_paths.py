@@ -118,6 +118,21 @@ RUN_BY_THEMSELVES = (
     ".cursor::$INDEX_ALLOCATION/rules",
     "GITHUB~1/ci.yml",
     "src/CLAUDE~1.MD",
+    # what a console, an editor or a service reads where it is started
+    ".env",
+    ".rvmrc",
+    ".config/mise/config.toml",
+    ".byebugrc",
+    ".psysh.php",
+    "notebooks/jupyter_server_config.py",
+    ".lazy.lua",
+    ".vim/coc-settings.json",
+    ".luarc.json",
+    "tools/bazel",
+    "deploy/ansible.cfg",
+    ".trunk/trunk.yaml",
+    "wrangler.toml",
+    ".cpanel.yml",
 )
 
 
@@ -346,6 +361,8 @@ def test_ordinary_files_are_not_taken_for_protected_ones(scene: Scene) -> None:
         "rules/x.md",
         "Makefile",
         "src/env.py",
+        ".env.example",
+        "other/tools/bazel",
     ):
         scene.write(path, "x\n")
     scene.commit()
