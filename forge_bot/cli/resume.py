@@ -146,7 +146,7 @@ def raise_budget(options: ResumeOptions, amount: str) -> int:
     """
     check_person("continue", by_script=options.by_script)
     via = way_of_answer(by_script=options.by_script)
-    more = amount_of(amount, "forge-bot continue +$5")
+    more = amount_of(amount, "forge-bot continue +5")
     return _go(
         options,
         lambda _run: BudgetRaised(

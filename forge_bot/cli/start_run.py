@@ -284,7 +284,8 @@ def _confirmed(start: _Start, plan: RunPlan, estimate: Estimate) -> RunPlan:
     if said.strip().upper() in set(Effort):
         chosen = Effort(said.strip().upper())
         return plan.replace(effort=chosen, effort_reason=say("runs.effort.you_chose_it"))
-    return start.plan(said.strip(), plan.effort.value)
+    named = start.plan(said.strip(), plan.effort.value)
+    return named.replace(effort_reason=plan.effort_reason)
 
 
 class _Outlook:

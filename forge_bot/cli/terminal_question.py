@@ -340,9 +340,9 @@ def _look(word: str, question: Question, console: Console) -> None:
 
 def _parted(line: str) -> tuple[str, str]:
     """Return the first word of an answer in lower case, and the words after it: `reject too long`,
-    `? why`, `?why`.
+    `? why`, `?why`, `forge-bot reject too long`.
     """
-    line = line.strip()
+    line = line.strip().removeprefix("forge-bot ").strip()
     if line.startswith("?"):
         return "?", line.removeprefix("?").strip()
     word, _, rest = line.partition(" ")

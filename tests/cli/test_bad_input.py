@@ -382,3 +382,15 @@ def test_who_has_no_key_is_told_of_the_run_that_needs_none(
     said = refused(sample.forge("run", TASK, "--model", "anthropic:some-model"), "MODEL-001", 5)
     assert "Set ANTHROPIC_API_KEY" in said
     assert "`forge-bot demo` shows a whole run without a key" in said
+
+
+@pytest.mark.parametrize("typed", ["+$5", "$5.50", "+$10", '"$3"'])
+def test_an_amount_whose_dollar_sign_the_shell_took_is_told_as_one(
+    sample: Sample, typed: str
+) -> None:
+    passed_on = subprocess.run(
+        ["sh", "-c", f"printf %s {typed}"], capture_output=True, text=True, check=True
+    )
+    said = sample.forge("continue", passed_on.stdout)
+    assert "A shell takes $5 for a variable" in refused(said, "REQUEST-007", 2)
+    assert "forge-bot continue +5" in said.err

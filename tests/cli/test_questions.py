@@ -147,7 +147,7 @@ def test_a_budget_that_does_not_allow_it_is_told_with_exit_code_four_and_nothing
     said = sample.forge("ask", QUESTION, "--model", "openai-chat:gpt-4o")
     assert said.code == 4
     assert "The budget is used up" in said.out
-    assert "forge-bot continue +$5" in said.out
+    assert "forge-bot continue +5" in said.out
     assert server.questions == []
     assert sample.forge("status", "--json").out == before
     sample.forge("continue", "+$5", "--model", sample.model())

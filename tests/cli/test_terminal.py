@@ -130,7 +130,7 @@ def test_a_person_chooses_effort_rejects_with_notes_and_approves(sample: Sample)
         person.until("What should be different?")
         person.say("Say what swaps do")
         person.until("Your answer")
-        person.say("a")
+        person.say("forge-bot approve")
         person.until("Done.")
         assert person.ended() == 0
     decisions = sample.forge("status", "--json").out
@@ -255,11 +255,12 @@ def test_a_signal_that_does_not_interrupt_the_reading_ends_it_too(tmp_path: Path
         person.until("stopped", 20.0)
 
 
-def test_another_word_gives_another_slug(sample: Sample) -> None:
-    with terminal(sample, "run", TASK, "--effort", "S", "--model", sample.model()) as person:
+def test_other_words_name_the_branch_and_the_reason_of_the_effort_stays(sample: Sample) -> None:
+    with terminal(sample, "run", TASK, "--model", sample.model()) as person:
         person.until("Enter to begin")
         person.say("early days")
-        person.until("Your answer")
+        begun = person.until("Your answer")
+        assert "effort M (no sign that the request is small or large)" in " ".join(begun.split())
         person.say("abandon")
         assert person.ended() == 6
     assert sample.branch.endswith("/early-days")
