@@ -67,6 +67,18 @@ def test_development_requirements_join_those_for_tests_when_only_they_name_pytes
     assert pip(profile_of({"pyproject.toml": text})) == ["-e .[test,dev]"]
 
 
+def test_an_extra_of_any_name_is_installed_where_it_alone_names_pytest() -> None:
+    extras = NAMED + '[project.optional-dependencies]\nfast = ["orjson"]\n'
+    text = extras + 'all = ["orjson", "pytest", "ruff"]\nchecks = ["pytest>=8", "hypothesis"]\n'
+    assert pip(profile_of({"pyproject.toml": text})) == ["-e .[checks]"]
+    assert pip(profile_of({"pyproject.toml": text + 'dev = ["pytest"]\n'})) == ["-e .[dev]"]
+    assert pip(profile_of({"pyproject.toml": extras, "tests/test_a.py": PYTEST_FILE})) == [
+        "-e . pytest"
+    ]
+    group = NAMED + '[dependency-groups]\nqa = ["pytest", "hypothesis"]\n'
+    assert pip(profile_of({"pyproject.toml": group})) == ["-e . pytest hypothesis"]
+
+
 def test_development_requirements_stay_out_when_those_for_tests_are_enough() -> None:
     text = NAMED + '[project.optional-dependencies]\ntest = ["pytest"]\ndev = ["pytest", "tox"]\n'
     assert pip(profile_of({"pyproject.toml": text})) == ["-e .[test]"]

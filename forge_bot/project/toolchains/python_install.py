@@ -105,10 +105,14 @@ def chosen_sources(
     """Return the sources for tests.
 
     Those for development are used when there are none for tests, or if only they name the tool that
-    runs the tests.
+    runs the tests. Where nothing has such a name, the shortest source that names the tool is used.
     """
     tests = _preferred([source for source in needs.sources if source.for_tests])
     development = _preferred([source for source in needs.sources if source.for_development])
+    if not (tests or development):
+        others = [source for source in needs.sources if not source.for_running]
+        naming = _preferred([each for each in others if any(map(each.names, tools[:1]))])
+        return tuple(sorted(naming, key=lambda each: len(each.requirements))[:1])
     if not tests:
         return development
     lacking = [tool for tool in tools[:1] if not any(source.names(tool) for source in tests)]
