@@ -281,9 +281,11 @@ class WithoutChange(Recorded):
 
 
 class RequirementCheck(Recorded):
-    """The meaning of the names in a table of requirements at the end of a run."""
+    """The meaning of the names in a table of requirements at the end of a run, and the tests that
+    the change adds and no command ran.
+    """
 
-    document: str = Field(description="the document that has the table")
+    document: str = Field(description="the document that has the table; empty without a table")
     ran: tuple[str, ...] = Field(default=(), description="tests that ran and passed")
     failed: tuple[str, ...] = Field(default=(), description="tests that failed when they ran alone")
     not_run: tuple[str, ...] = Field(
@@ -295,6 +297,10 @@ class RequirementCheck(Recorded):
     untested: tuple[str, ...] = Field(
         default=(), description="requirements for which no test was found"
     )
+    added_not_run: tuple[str, ...] = unless_empty(
+        (), "tests that the change adds and that no command ran"
+    )
+    fewer: int = unless_empty(0, "tests fewer than before that ran, without those that it adds")
 
     @property
     def said(self) -> tuple[str, ...]:
@@ -304,8 +310,14 @@ class RequirementCheck(Recorded):
             (f"{self.document} names tests that were not seen to run", self.not_run),
             (f"{self.document} names tests that fail when they run alone", self.failed),
             ("No test was found for", self.untested),
+            ("No command ran these tests that the change adds", self.added_not_run),
         )
-        return tuple(f"{what}: {_several(names)}." for what, names in parts if names)
+        fewer = (
+            "Not counting the tests that the change adds, fewer tests ran than before it:"
+            f" {self.fewer} fewer."
+        )
+        named = tuple(f"{what}: {_several(names)}." for what, names in parts if names)
+        return (*named, fewer) if self.fewer else named
 
 
 def _several(names: Sequence[str]) -> str:

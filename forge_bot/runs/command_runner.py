@@ -21,7 +21,7 @@ from forge_bot.sandbox.box import Box, CommandOutcome
 from forge_bot.sentences import say
 from forge_bot.store import SPECS, full, without_room
 from forge_bot.values import CommandName, CommandResult
-from forge_bot.verification.command_outcome import cut_line, plain_lines, read_outcome
+from forge_bot.verification.command_outcome import cut_line, of_part, plain_lines, read_outcome
 from forge_bot.verification.unusable_commands import is_usage_error
 
 _DURATION = lazy_regex(r"\b\d+(?:\.\d+)? ?(ms|s|secs?|seconds)\b")
@@ -152,8 +152,15 @@ class CommandRunner:
             name, argv, outcome.exit_code, output, outcome.duration_ms, outcome.timed_out
         )
         result = result.replace(tail=_timeless(result.tail))
+        if name is CommandName.TEST and not self._is_whole(argv):
+            result = of_part(result)
         self.tell(CommandEnded(result=result))
         return result, _timeless(output)
+
+    def _is_whole(self, argv: tuple[str, ...]) -> bool:
+        """Return whether a command runs all tests that it can, as the project calls it."""
+        commands = self.sandbox.profile.commands.test
+        return any(argv in {each.argv, each.plain} for each in commands)
 
     def _require_fair(self, argv: Sequence[str], place: Tree, outcome: CommandOutcome) -> None:
         """Raise CannotJudge where the sandbox made a command fail, and what `full` returns where

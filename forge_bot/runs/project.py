@@ -240,7 +240,12 @@ class Project:
         return results
 
     def run_again(self, argv: tuple[str, ...]) -> CommandResult:
-        """Run tests by the words of a command that ran before, or by those that select some.
+        """Run tests as `read_again` does; return the result alone."""
+        return self.read_again(argv)[0]
+
+    def read_again(self, argv: tuple[str, ...]) -> tuple[CommandResult, str]:
+        """Run tests by the words of a command that ran before, or by those that select some; return
+        the result and the whole output.
 
         They do not see what the run before them left, but for what lies in folders that the build
         made: compilers keep their own there.
@@ -250,7 +255,7 @@ class Project:
             try:
                 if not self._build_again(place):
                     self._remove_left(place, self._built.get(place.path, _Built("")).paths)
-                return self.runner.one(CommandName.TEST, argv, place)[0]
+                return self.runner.one(CommandName.TEST, argv, place)
             finally:
                 self.runner.tidy(place)
 

@@ -1,4 +1,6 @@
-"""Look for the files and tests that a table of requirements names, and run these tests."""
+"""Look for the files and tests that a table of requirements names, and run these tests; and look
+whether the tests that the change adds ran.
+"""
 
 import builtins
 import json
@@ -16,7 +18,8 @@ from forge_bot.lazy_regex import lazy_regex
 from forge_bot.runs.notifications import Message
 from forge_bot.runs.project import Project
 from forge_bot.runs.run import Run
-from forge_bot.values import CommandName, CommandResult, RequirementCheck
+from forge_bot.runs.tests_that_ran import TestCommands, looked_for
+from forge_bot.values import CommandResult, RequirementCheck
 from forge_bot.verification.named_tests import (
     TestPlace,
     is_listed,
@@ -43,16 +46,21 @@ _Places = Mapping[str, tuple[TestPlace, ...]]
 def requirement_check(
     results: Sequence[CommandResult], state: State, run: Run, project: Project
 ) -> RequirementCheck | None:
-    """Return the meaning of the names in the last table of requirements; None without a table."""
+    """Return the meaning of the names in the last table of requirements, and the tests that the
+    change adds and no command ran; None where there is neither.
+    """
     document, rows = _table(run)
-    if not rows:
-        return None
     head = project.tree.commit_id()
+    commands = TestCommands(results, state, project, _script(run, head))
+    added = looked_for(commands, state, run, head)
+    if not rows:
+        found = RequirementCheck(document="", added_not_run=added.not_run, fewer=added.fewer)
+        return found if found.said else None
     here = run.repository.list_files(head)
     texts = _texts(run, head, here)
     tests = {name: places(name, texts) for row in rows for name in row.tests}
     found = {name: where for name, where in tests.items() if where}
-    outcomes = _Runs(results, state, project, _script(run, head)).of(found)
+    outcomes = _Runs(commands).of(found)
     known = {*here, *run.repository.list_files(state.base_commit)}
     missing = [name for row in rows for name in _missing_files(row, known, run, head)]
     missing += [name for name in tests if name not in found and _claims_a_test(name, texts)]
@@ -65,6 +73,8 @@ def requirement_check(
         untested=tuple(
             row.text for row in rows if not (_has_test(row, found, texts) or _is_text(row, here))
         ),
+        added_not_run=added.not_run,
+        fewer=added.fewer,
     )
 
 
@@ -151,20 +161,12 @@ def _is_text(row: Requirement, here: Collection[str]) -> bool:
 
 
 class _Runs:
-    """The runs of named tests, until their time is used up."""
+    """The runs of named tests."""
 
-    def __init__(
-        self, results: Sequence[CommandResult], state: State, project: Project, script: str
-    ) -> None:
-        self.project = project
-        self.script = script
-        self.commands = [
-            result
-            for result in results
-            if result.name is CommandName.TEST
-            and not any(each.covers(result) for each in state.unusable)
-        ]
-        self._left = project.config.command_seconds * 1_000
+    def __init__(self, commands: TestCommands) -> None:
+        self.script = commands.script
+        self.commands = commands.judged
+        self._commands = commands
 
     def of(self, found: _Places) -> dict[str, bool | None]:
         """Return for each name whether its tests passed; None if they were not seen to run."""
@@ -175,7 +177,7 @@ class _Runs:
             if len(found) > 1
             else "test that the requirements name runs"
         )
-        self.project.tell(Message(text=f"The {named} alone."))
+        self._commands.project.tell(Message(text=f"The {named} alone."))
         # A file or a class runs more than itself, so its tests cannot be counted beside others.
         nodes = {name: node_of(where[0]) for name, where in found.items()}
         single = {
@@ -215,7 +217,7 @@ class _Runs:
     def _outcome(self, command: CommandResult, name: str, place: TestPlace) -> bool | None:
         words = select_place(command.argv, place, self.script)
         if words is None:
-            listed = is_listed(title_of(name), self.project.printed(command.argv))
+            listed = is_listed(title_of(name), self._commands.project.printed(command.argv))
             return True if listed and not command.exit_code else None
         result = self._run(words)
         if result is None or result.timed_out or not (result.tests or result.failures):
@@ -223,8 +225,5 @@ class _Runs:
         return not result.exit_code
 
     def _run(self, words: tuple[str, ...]) -> CommandResult | None:
-        if self._left <= 0:
-            return None
-        result = self.project.run_again(words)
-        self._left -= result.duration_ms
-        return result
+        ran = self._commands.run(words)
+        return ran[0] if ran is not None else None

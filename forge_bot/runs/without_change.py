@@ -260,9 +260,15 @@ def _words(argv: Sequence[str]) -> str:
 
 
 def red_before_green(
-    results: Sequence[CommandResult], state: State, run: Run, project: Project
+    results: Sequence[CommandResult],
+    state: State,
+    run: Run,
+    project: Project,
+    not_run: Sequence[str],
 ) -> RedBeforeGreen | None:
-    """Return the proof for a change that mends a defect; None for any other change."""
+    """Return the proof for a change that mends a defect; None for any other change. Tests that no
+    whole command has run, `not_run`, prove nothing: nobody would see them fail again.
+    """
     if not _is_defect(state, run):
         return None
     head = project.tree.commit_id()
@@ -280,6 +286,9 @@ def red_before_green(
     found, at_base = _found(commands, state, project, RunsWithoutChange(run, project, only))
     if not found:
         return RedBeforeGreen(missing=next(why_not_red(at_base)))
+    found = tuple(name for name in found if name.partition("[")[0] not in not_run)
+    if not found:
+        return RedBeforeGreen(missing="No command ran the tests that fail without the change.")
     return RedBeforeGreen(tests=found, files=only.changed, base=state.base_commit, head=head)
 
 

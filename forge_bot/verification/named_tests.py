@@ -25,7 +25,7 @@ _SKIPPED = lazy_regex(
 )
 _ESCAPED_QUOTE = lazy_regex(r"\\([\"'`])")
 _WORD = lazy_regex(r"\w+")
-_OPEN = lazy_regex(r"…|%[sdifjopc#$]|\$\{[^}]*\}|\$[\w.#]+")
+OPEN = lazy_regex(r"…|%[sdifjopc#$]|\$\{[^}]*\}|\$[\w.#]+")
 """A place of a title for a value, as `each` of Jest and Vitest has them, or where it is cut."""
 
 _CUT = "…"
@@ -142,13 +142,18 @@ def select_place(argv: Sequence[str], place: TestPlace, script: str = "") -> Wor
 
 
 def _of_go(words: Words, place: TestPlace) -> Words | None:
-    """Name the package as it is called from the folder where `go test` works."""
-    go = go_test(words)
-    folder = relpath(dirname(place.path) or ".", normpath(go.folder or ".")) if go else ".."
-    if not place.name or folder.startswith(".."):
-        return None
-    found = select_tests(words, [f"{'.' if folder == '.' else f'./{folder}'} {place.name}"])
+    package = go_package(words, place) if place.name else None
+    found = select_tests(words, [f"{package} {place.name}"]) if package else None
     return found.argv if found is not None else None
+
+
+def go_package(words: Words, place: TestPlace) -> str | None:
+    """Return the package of a test as a call of `go test` names it; None if it is elsewhere."""
+    go = go_test(words)
+    if go is None or not place.path.endswith(".go"):
+        return None
+    folder = relpath(dirname(place.path) or ".", normpath(go.folder or "."))
+    return None if folder.startswith("..") else "." if folder == "." else f"./{folder}"
 
 
 def select_places(
@@ -175,15 +180,20 @@ def _of_scripts(words: Words, wanted: Sequence[TestPlace], script: str) -> Words
     if handed is None:
         return None
     titles = dict.fromkeys(
-        ".*".join(map(literal, _OPEN.split(place.name))) for place in wanted if place.name
+        ".*".join(map(literal, OPEN.split(place.name))) for place in wanted if place.name
     )
     paths = dict.fromkeys(place.path for place in wanted)
     return (*handed, *paths, *(("-t", "|".join(titles)) if titles else ()))
 
 
+def is_telling(title: str) -> bool:
+    """Return whether a title is more than a short word, which may stand in any output."""
+    return bool(title) and not (_WORD.fullmatch(title) and len(title) <= len("test"))
+
+
 def is_listed(title: str, output: str) -> bool:
     """Return whether the output of a run lists a test by its name, and not as skipped."""
-    if not title or (_WORD.fullmatch(title) and len(title) <= len("test")):
+    if not is_telling(title):
         return False
     whole = re.compile(rf"(?<!\w){re.escape(title)}(?!\w|\s+\w)")
     return any(

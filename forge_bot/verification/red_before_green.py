@@ -7,6 +7,7 @@ from posixpath import basename
 from forge_bot.lazy_regex import lazy_regex
 from forge_bot.values import CommandResult
 from forge_bot.verification.judgement import UNNAMED
+from forge_bot.verification.runner_result import COVERAGE
 from forge_bot.verification.selected_tests import select_tests
 
 _NAMES_FILES = lazy_regex(r"^[^:./]*[./][^:]*::|\.[cm]?[jt]sx? [›>] |^\w+ \([\w.]+\)")
@@ -30,7 +31,7 @@ def red_at_base(with_tests: CommandResult, known: Collection[str]) -> tuple[str,
     return tuple(
         name
         for name in dict.fromkeys(with_tests.failures)
-        if name not in known and name != UNNAMED and not _NO_TEST.search(name)
+        if name not in {*known, UNNAMED, COVERAGE} and not _NO_TEST.search(name)
     )
 
 

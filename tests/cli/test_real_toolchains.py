@@ -143,6 +143,7 @@ def test_tests_that_need_a_feature_say_nothing_of_the_edits_and_the_pull_request
     told = (sample.workspace / "impl-1.md").read_text(encoding="utf-8")
     assert "Without the change" not in told
     assert "no test of this change fails with `cargo test --no-fail-fast`" in offered(sample)
+    assert verification(sample)["requirements"]["addedNotRun"] == ["tests/thirds.rs::halves"]
 
 
 NODE_TEST = """\
@@ -229,3 +230,6 @@ def test_a_go_module_beside_another_that_replaces_it_is_mended_by_its_changed_pa
     assert "**red before green**: `example.org/half TestHalves`; red at" in text
     assert "`go -C half test ./...`: green" in text
     assert "`go -C words test ./...`: green" in text
+    assert verification(sample)["requirements"]["addedNotRun"] == [
+        "words/tagged/tagged_test.go::TestTagged (//go:build slow)"
+    ]

@@ -1,0 +1,152 @@
+"""Look whether the tests that a change adds ran with the project's own commands."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from forge_bot.artifacts.test_paths import belongs_to_tests
+from forge_bot.engine import State
+from forge_bot.git.diff import changed
+from forge_bot.knowledge.tests_in_source import may_hold_tests
+from forge_bot.runs.notifications import Message
+from forge_bot.runs.project import Project
+from forge_bot.runs.run import Run
+from forge_bot.sentences import say
+from forge_bot.values import CommandName, CommandResult
+from forge_bot.verification.added_tests import (
+    added_tests,
+    can_run,
+    listing_words,
+    lists_tests,
+    ran_in,
+    tests_in,
+    why_not_run,
+)
+from forge_bot.verification.named_tests import TestPlace
+from forge_bot.verification.selected_tests import runner_of
+
+_MOST_ADDED = 200
+"""Added tests that are looked for."""
+
+
+@dataclass
+class TestCommands:
+    """The test commands that judge a change, and their further runs until the time is used up."""
+
+    __test__ = False
+
+    results: Sequence[CommandResult]
+    state: State
+    project: Project
+    script: str
+    """The command that a package manager of JavaScript runs as `test`."""
+    judged: list[CommandResult] = field(init=False)
+    _left: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Find the commands that count, and the time for them."""
+        self.judged = [
+            result
+            for result in self.results
+            if result.name is CommandName.TEST
+            and not any(each.covers(result) for each in self.state.unusable)
+        ]
+        self._left = self.project.config.command_seconds * 1_000
+
+    def run(self, words: tuple[str, ...]) -> tuple[CommandResult, str] | None:
+        """Run tests by these words; the result and the output, or None if there is no more time."""
+        if self._left <= 0:
+            return None
+        result, output = self.project.read_again(words)
+        self._left -= result.duration_ms
+        return result, output
+
+    def rose_by(self) -> int | None:
+        """Return how many tests more than before ran; None if a command does not count them."""
+        before = {each.argv: each.tests for each in self.state.baseline}
+        pairs = [(before.get(each.argv), each.tests) for each in self.judged]
+        if any(old is None or new is None for old, new in pairs):
+            return None
+        return sum((new or 0) - (old or 0) for old, new in pairs)
+
+
+class LookedFor(NamedTuple):
+    """The tests that a change adds and that no command ran, by name, and how many tests fewer than
+    before ran beside those that did.
+    """
+
+    not_run: tuple[str, ...] = ()
+    fewer: int = 0
+
+
+def looked_for(commands: TestCommands, state: State, run: Run, head: str) -> LookedFor:
+    """Look for the tests that the run's change adds in what the commands ran."""
+    if not commands.judged:
+        return LookedFor()
+    root, base = run.repository.root, state.base_commit
+    paths = [
+        path for path in changed(root, base, head) if belongs_to_tests(path) or may_hold_tests(path)
+    ]
+    if not paths:
+        return LookedFor()
+    before, after = (
+        {
+            path: raw.decode("utf-8", "replace")
+            for path, raw in run.repository.read_many(commit, paths).items()
+        }
+        for commit in (base, head)
+    )
+    found, removed, replaced = added_tests(before, after)
+    rose = commands.rose_by()
+    wanted = {} if rose == len(found) - removed else dict([*found.items()][:_MOST_ADDED])
+    known = [place for path, text in before.items() for place in tests_in(path, text)]
+    unseen, untold = _unseen(commands, wanted, known, rose) if wanted else ([], [])
+    named = {name: why_not_run(found[name], after[found[name].path]) for name in unseen}
+    # Where tests are taken away, nobody can tell how many cases they had.
+    fewer = 0 if removed or rose is None or not wanted else len(wanted) - len(unseen) - rose
+    return LookedFor(
+        (
+            *(f"{name} ({why})" if why else name for name, why in named.items()),
+            *(f"{name} ({say('runs.tests_that_ran.defined_twice')})" for name in replaced),
+        ),
+        max(0, fewer - len(untold)),
+    )
+
+
+def _unseen(
+    commands: TestCommands,
+    added: Mapping[str, TestPlace],
+    known: Sequence[TestPlace],
+    rose: int | None,
+) -> tuple[list[str], list[str]]:
+    """Return the added tests that surely did not run, and those of which no output can tell."""
+    script = commands.script
+    left = dict(added)
+    untold: set[str] = set()
+    for command in commands.judged:
+        printed = commands.project.printed(command.argv)
+        left = _without_seen(left, printed, command.argv, script)
+    for command in commands.judged:
+        own = {name: each for name, each in left.items() if can_run(command.argv, each, script)}
+        if not own:
+            continue
+        words = listing_words(command.argv, [*own.values()], script)
+        if words is None:
+            printed = commands.project.printed(command.argv)
+            lists = runner_of(command.argv, script) == "cargo" or lists_tests(printed, known)
+            untold |= {*own} if not lists and (rose is None or rose > 0) else set()
+            continue
+        commands.project.tell(Message(text=say("runs.tests_that_ran.looked_for")))
+        ran = commands.run(words)
+        if ran is None or ran[0].timed_out or (ran[0].tests is None and words[0] != "go"):
+            untold |= {*own}
+        elif ran[0].tests != 0:
+            left = _without_seen(left, ran[1], words, script)
+    return [name for name in left if name not in untold], [name for name in left if name in untold]
+
+
+def _without_seen(
+    tests: Mapping[str, TestPlace], output: str, argv: Sequence[str], script: str
+) -> dict[str, TestPlace]:
+    """Return the tests that an output does not show to have run."""
+    return {name: place for name, place in tests.items() if not ran_in(output, place, argv, script)}
