@@ -341,10 +341,11 @@ def expected_cost(run: Run) -> str:
     return f"{in_words(found)} ({at_once})" if at_once else in_words(found)
 
 
-def unseen_text(run: Run) -> str:
-    """The sentences about what no model gets to see of the request: hidden text, and images; empty
-    when there is none.
+def unseen_text(run: Run, sub_issues: int) -> str:
+    """The sentences about what no model gets to see of the request: hidden text, images, and its
+    open sub-issues; empty when there is none.
     """
     cleaned = clean(run.request.text)
     images = say("bot.comment_writer.images") if _ATTACHED.search(cleaned.text) else ""
-    return " ".join(filter(None, [sentence(cleaned.removals), images]))
+    parts = say("bot.comment_writer.sub_issues", count=sub_issues) if sub_issues else ""
+    return " ".join(filter(None, [sentence(cleaned.removals), images, parts]))

@@ -206,7 +206,7 @@ class Supervisor:
     def _get_acquainted(self, run: Run) -> None:
         if not self.writer.estimate:
             self.writer.estimate = expected_cost(run)
-        self.writer.removed = unseen_text(run)
+        self.writer.removed = unseen_text(run, self.issue.open_sub_issues)
 
     def _find_pull_by_hand(self, run: Run) -> None:
         """Take a pull request that woke this job as the run's if a person opened it from the branch

@@ -41,6 +41,15 @@ def _app(app: object) -> object:
     return (found.get("slug") or "an app") if isinstance(app, dict) else app or ""
 
 
+def _open_of(summary: object) -> object:
+    """Return how many sub-issues are open, from GitHub's summary of them."""
+    found = _table(summary)
+    total, completed = found.get("total"), found.get("completed")
+    if isinstance(total, int) and isinstance(completed, int):
+        return max(total - completed, 0)
+    return summary or 0
+
+
 def _named(value: object) -> object:
     """Return the name of a label or a type, whether GitHub gives an object or its name."""
     found = _table(value)
@@ -118,6 +127,9 @@ class Issue(FromGitHub):
         default=False, validation_alias="pull_request"
     )
     type: Name = Field(default="", description="the issue's type, as `Bug`; empty if it has none")
+    open_sub_issues: Annotated[int, BeforeValidator(_open_of)] = Field(
+        default=0, validation_alias="sub_issues_summary"
+    )
 
     @property
     def closed_at(self) -> datetime | None:

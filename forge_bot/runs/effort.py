@@ -41,6 +41,10 @@ _ENDINGS = (
 # Each alternative is bounded, so that a hostile text takes linear time.
 _FENCED = lazy_regex(r"(?P<fence>`{3,}|~{3,}).*?(?:(?P=fence)|\Z)", re.DOTALL)
 _COMMENT = lazy_regex(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+_TICKED = lazy_regex(r"^[ \t]{0,6}[-*+][ \t]+\[[xX]\][ \t].*$", re.MULTILINE)
+"""What is done, or what an issue form has people agree to."""
+_UNANSWERED = lazy_regex(r"^#{1,6}[ \t].*\n\s*_No response_[ \t]*$", re.MULTILINE)
+"""A field of an issue form that nobody filled in, as GitHub writes it."""
 _URL = lazy_regex(r"https?://\S+")
 _PATH = lazy_regex(
     r"(?<![\w./\\@~-])[A-Za-z0-9_.@~-]*(?:[/\\][A-Za-z0-9_.@-]+)+"
@@ -115,10 +119,13 @@ def guess_effort(
 def read_scope(text: str) -> Scope:
     """Count the signs of scope in a request.
 
-    They are words of prose, list items, named files and other places, and a traceback.
+    They are words of prose, list items, named files and other places, and a traceback. Ticked boxes
+    and empty fields of an issue form ask for nothing.
     """
     text = unicodedata.normalize("NFKC", text)
-    outside = _URL.sub(" ", _COMMENT.sub(" ", _FENCED.sub("\n", text)))
+    text = unicodedata.normalize("NFKC", text).replace("\r\n", "\n")
+    outside = _COMMENT.sub(" ", _FENCED.sub("\n", text))
+    outside = _URL.sub(" ", _UNANSWERED.sub("", _TICKED.sub("", outside)))
     files = {found.strip("`") for found in _PATH.findall(outside)}
     unspaced = len(_UNSPACED.findall(outside))
     return Scope(

@@ -162,6 +162,19 @@ def test_a_rejection_sends_the_design_back_with_its_notes_and_the_next_version_i
     assert [decision["answer"] for decision in waiting.state["decisions"]] == ["reject", "approve"]
 
 
+def test_whoever_approves_reads_that_sub_issues_are_not_part_of_the_run(stage: Stage) -> None:
+    parts = [stage.hub.issue(stage.repo, f"Part {number}", "…") for number in range(3)]
+    stage.issue.sub_issues = parts
+    stage.hub.close_issue(parts[0], by="maint")
+    assert stage.label().code == 0
+    (question,) = stage.said("checkpoint")
+    assert "The issue has 2 open sub-issues, which this run neither reads nor does" in question
+    for part in parts:
+        stage.hub.close_issue(part, by="maint")
+    assert heard(stage.say("/reject Say what swaps do")).code == 0
+    assert "sub-issue" not in stage.said("checkpoint")[-1]
+
+
 @pytest.mark.parametrize(
     ("body", "told"),
     [

@@ -96,6 +96,32 @@ def test_signs_of_scope_agree_with_the_hand_labels_in_four_of_five_requests_of_e
         assert sum(agreed[first:last]) >= 0.8 * (last - first)
 
 
+_FORM = """### What happened?
+
+`rota who` prints nothing.
+
+### Logs
+
+_No response_
+
+### Before you report
+
+- [X] I agree to follow the Code of Conduct
+{boxes}
+- [ ] it blocks my work
+"""
+
+
+@pytest.mark.parametrize("line", ["\n", "\r\n"])
+def test_ticked_boxes_and_empty_fields_of_an_issue_form_ask_for_nothing(line: str) -> None:
+    ticked = "\n".join(f"- [x] I have read page {number} of the manual" for number in range(9))
+    form = _FORM.format(boxes=ticked).replace("\n", line)
+    guess = guess_effort(flag=None, labels=(), story_points=None, text=form)
+    assert (guess.effort, guess.reason) == (Effort.S, "a short request that names its place")
+    to_do = form.replace("[x]", "[ ]")
+    assert guess_effort(flag=None, labels=(), story_points=None, text=to_do).effort is Effort.L
+
+
 @pytest.mark.parametrize(
     ("text", "effort", "reason"),
     [

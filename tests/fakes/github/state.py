@@ -93,6 +93,7 @@ class Issue:
     body_edited: int | None = None
     deleted: bool = False
     moved: tuple["Repository", int] | None = None
+    sub_issues: list["Issue"] = field(default_factory=list["Issue"])
 
     @property
     def kind(self) -> str:
