@@ -15,12 +15,14 @@ from forge_bot.sentences import say
 from forge_bot.values import Inspection
 
 
-def hand_edits(run: Run) -> Iterator[ArtifactChanged]:
+def hand_edits(run: Run, *, external_worktree: bool = False) -> Iterator[ArtifactChanged]:
     """Yield a report for each document that a person changed by hand while a question is open.
 
-    A document that was changed while none is open gets its recorded version back.
+    A document that was changed while none is open gets its recorded version back. So does one that
+    a killed process had written and not yet recorded: its author's prompt shows the version before.
+    With `external_worktree` somebody may be writing it just now.
     """
-    being_written = _being_written(run)
+    being_written = _being_written(run) if external_worktree else set[str]()
     for name, record in tuple(run.state.artifacts.items()):
         raw = run.workspace.read_bytes(name)
         if name in being_written or (raw is not None and blob_id(raw) == record.blob):

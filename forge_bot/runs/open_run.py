@@ -107,7 +107,7 @@ def settle(run: Run, committed: bytes, *, external_worktree: bool = False) -> No
     if not external_worktree and run.places.tasks.exists():
         # It is left by a killed process. Continuing a task makes its tree again.
         remove_trees(run.repository, run.places.tasks)
-    for report in hand_edits(run):
+    for report in hand_edits(run, external_worktree=external_worktree):
         run.tell(report)
     if not external_worktree and not is_new_tree(run.tree.path) and _outside(run):
         run.keep()

@@ -9,7 +9,7 @@ from forge_bot.git.large_trees import is_large
 from forge_bot.settings.config import CONFIG
 from tests.recovery.nursery import Nursery
 from tests.recovery.play import Play
-from tests.recovery.scripts import LONG, SHORT
+from tests.recovery.scripts import LONG, SENT_BACK, SHORT
 from tests.recovery.trials import Undisturbed, undisturbed
 from tests.recovery.world import World
 
@@ -19,7 +19,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in (each for each in items if each.nodeid.startswith("tests/recovery/")):
         names = getattr(item, "fixturenames", ())
         script = next(
-            (name for name in ("long", "red", "steps", "large") if name in names), "short"
+            (name for name in ("long", "red", "steps", "large", "sent_back") if name in names),
+            "short",
         )
         item.add_marker(pytest.mark.xdist_group(f"recovery-{script}"))
 
@@ -65,6 +66,15 @@ def red(nursery: Nursery, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         made = World(tmp_path_factory.mktemp("red"), nursery, play)
         made.build()
         yield made, undisturbed(made, SHORT)
+
+
+@pytest.fixture(scope="session")
+def sent_back(nursery: Nursery, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Told]:
+    """The short script, with a design that a person rejects first."""
+    with Play() as play:
+        made = World(tmp_path_factory.mktemp("sent_back"), nursery, play)
+        made.build()
+        yield made, undisturbed(made, SENT_BACK)
 
 
 @pytest.fixture(scope="session")

@@ -11,6 +11,7 @@ from tests.fakes.sampled import sampled_rows
 from tests.recovery.conftest import Told
 from tests.recovery.scripts import MODEL
 from tests.recovery.trials import (
+    FILE,
     KINDS,
     REFUSED,
     Boundary,
@@ -84,6 +85,15 @@ def test_a_run_that_is_killed_after_a_try_reads_what_came_of_it(red: Told) -> No
     assert world.printed.count("sent back to the implementer") == 1
 
 
+@pytest.mark.parametrize("kind", FILE)
+def test_a_run_that_is_killed_before_a_new_version_is_recorded_asks_no_model_about_it(
+    sent_back: Told, kind: Kind
+) -> None:
+    world, parts = sent_back
+    assert survives(world, parts[1], (Boundary(kind, 1, "design.md"),)) == 1
+    assert "design.md was changed while no question was open" in world.printed
+
+
 def test_work_trees_of_tasks_that_a_killed_process_left_are_removed(short: Told) -> None:
     world, parts = short
     world.back(str(parts[1].number))
@@ -100,6 +110,16 @@ def test_a_run_that_is_killed_at_any_boundary_of_a_try_ends_the_same(red: Told, 
     world, parts = red
     # Every eleventh: all of them take an hour and a half.
     for boundary in between(world, parts[1], _THE_TRY)[11 * share :: 44]:
+        survives(world, parts[1], (boundary,))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_rejection_that_is_killed_at_one_boundary_ends_the_same(
+    sent_back: Told, kind: Kind
+) -> None:
+    world, parts = sent_back
+    for boundary in spread(parts[1], (kind,), 40):
         survives(world, parts[1], (boundary,))
 
 
