@@ -9,12 +9,13 @@ from markdown_it.common.utils import mdTrim
 from markdown_it.helpers import parseLinkDestination
 from markdown_it.token import Token
 
+from forge_bot.prompts.diagrams import undrawn
 from forge_bot.prompts.html_page import FRAMES, Page
 from forge_bot.prompts.inlines import Inlines, read_inlines
 from forge_bot.prompts.markdown_blocks import Blocks, Definition
 from forge_bot.prompts.markdown_links import is_plain_word, label_end, spaced_address
 from forge_bot.prompts.removals import RemovalKind, RemovedSpan
-from forge_bot.prompts.tex_formulas import drawing_comments, hidden_in_formula
+from forge_bot.prompts.tex_formulas import hidden_in_formula
 
 # The end of an HTML block that is no element. Browsers end it at the first ">"; its author wanted
 # to hide all of it.
@@ -208,9 +209,7 @@ class _Maker:
         if start and text.rpartition("\n")[2].strip().startswith(token.markup):
             end = text.rfind("\n")
         found = (
-            hidden_in_formula(text, start, end)
-            if language == "math"
-            else drawing_comments(text, start, end)
+            hidden_in_formula(text, start, end) if language == "math" else undrawn(text, start, end)
         )
         for first, stop, kind in found if 0 < start < end else ():
             self._hide(places[first], places[stop - 1] + 1, kind)

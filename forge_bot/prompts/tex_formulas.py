@@ -21,11 +21,11 @@ _UNDRAWN = {
     "phantom": 1, "hphantom": 1, "vphantom": 1, "label": 1, "require": 1, "cssId": 1, "class": 1,
     "newcommand": 2, "renewcommand": 2, "providecommand": 2, "def": 1, "definecolor": 3,
     "newenvironment": 3, "mathchoice": 4, "mathtip": 2, "texttip": 2, "toggle": 2, "mmlToken": 2,
-    "href": 1, "style": 2,
+    "href": 1, "style": 2, "data": 1, "enclose": 1, "unicode": 1,
 }  # fmt: skip
 _STEPS = frozenset({
-    "hskip", "hspace", "kern", "lower", "mkern", "moveleft", "moveright", "mskip", "mspace",
-    "raise", "skew",
+    "Space", "hskip", "hspace", "kern", "lower", "mkern", "moveleft", "moveright", "mskip",
+    "mspace", "raise", "raisebox", "skew",
 })  # fmt: skip
 _LENGTH = lazy_regex(r"[\s{\[]*[-+]?\s*(?P<number>\d*[.,]?\d+)\s*(?P<unit>[a-z]{2})?")
 _EMS = {
@@ -43,13 +43,25 @@ _DEFINED_COLOUR = lazy_regex(
 )
 _BODY = 200
 """The characters behind the name of a definition in which a command that hides makes it one."""
-_UNDRAWN_LINE = lazy_regex(
-    r"^[ \t]*(%%.*|acc(?:Title|Descr)[ \t]*:.*|accDescr[ \t]*\{[^}]*\}?"
-    r"|click[ \t]+\w+[ \t]+(?:\"|href\b|call\b).*)$",
-    re.MULTILINE,
-)
 _BOXES = {"colorbox": 1, "fcolorbox": 2}
 """Commands that draw text in a box, with the number of their colours."""
+_LAPS = frozenset({"llap", "mathllap", "mathrlap", "rlap"})
+"""Commands that draw text over what stands beside it."""
+_LOOKED_AT = 400
+"""The characters of an argument that are looked at, since arguments can stand in each other."""
+_LONGEST_LAP = 12
+"""The letters that a text over another may have; one of more makes both unreadable."""
+_TANGLED = lazy_regex(
+    r"\\csname\b|\\arraystretch\b[\s{}]*(?:-|\d{2}|0?\.[0-4])|(?:\\!\s*){40}"
+    r"|\\begin\{(?:d?array|subarray)\}\s*(?:\[\w\]\s*)?"
+    r"\{[lcrpmbw|:@*!<>=+.\d\s-]{0,80}(?![lcrpmbw])[A-Za-z]"
+)
+"""What makes it impossible to say where the rest of a formula is drawn."""
+_COVER = lazy_regex(r"\\rule\b|[\u2580-\u259f\u25a0\u25ac\u25ae]")
+_BACKWARDS = lazy_regex(
+    r"\\(?:math)?[clr]lap\b|\\(?:hskip|hspace|m?kern|mskip|mspace|moveleft)\s*\{?\s*-|\\!"
+)
+"""Signs that something is drawn, and that a text beside it may stand under it."""
 _NEARLY_BLACK = 0.12
 _COLOURS = frozenset({"color", "textcolor"})
 _HIDING = frozenset((*_UNDRAWN, *_STEPS, *_BOXES, *_COLOURS)) - {"def", "newcommand", "label"}
@@ -59,6 +71,10 @@ _WHITE_NAMES = """
 """
 _WHITES = frozenset(_WHITE_NAMES.split())
 _COMMAND = lazy_regex(r"\\(?:[A-Za-z]+\*?|.|\Z)", re.DOTALL)
+_HEX_WITH_ALPHA = lazy_regex(r"#(?:[0-9a-f]{4}|[0-9a-f]{8})")
+_FAINTEST = 0.3
+"""The share of its full strength below which a colour is taken to be transparent."""
+_COLOUR_OF = lazy_regex(r"\\(?:text)?color\s*\{([^{}]*)\}")
 _HEX = lazy_regex(r"#(?:[0-9a-f]{3}|[0-9a-f]{6})")
 _NUMBER = lazy_regex(r"\d*\.?\d+")
 _CLOSINGS = {
@@ -125,6 +141,9 @@ class Formulas:
 
 def hidden_in_formula(text: str, start: int, end: int) -> list[RemovedSpan]:
     """Return the invisible spans of a formula that is given by its offsets in the text."""
+    covered = _COVER.search(text, start, end) and _BACKWARDS.search(text, start, end)
+    if covered or _TANGLED.search(text, start, end):
+        return [RemovedSpan(start, end, RemovalKind.FORMULA)]
     return [
         RemovedSpan(first, stop, RemovalKind.FORMULA)
         for first, stop in _Reader(text, start, end).spans()
@@ -158,17 +177,24 @@ class _Reader:
 
         If so, move past it.
         """
-        if name in _UNDRAWN:
+        if name in _UNDRAWN and (name != "unicode" or self._text.startswith("[", self._at)):
             for _ in range(_UNDRAWN[name]):
                 self._skip_argument()
             return True
         if name in _BOXES:
             return self._is_unseen_box(_BOXES[name])
+        if name == "bbox":
+            return self._is_dark_frame()
+        if name in _LAPS:
+            letters = sum(sign.isalpha() for sign in _COMMAND.sub("", self._beginning()))
+            if letters > _LONGEST_LAP:
+                self._argument("{", "}")
+            return letters > _LONGEST_LAP
         if name in _COLOURS:
             model = self._argument("[", "]")
             colour = self._argument("{", "}")
             named = colour.strip() in _defined(self._text)
-            if not (named or _is_unseen_colour(model, colour)):
+            if not (named or is_unseen_colour(model, colour)):
                 return False
         elif self._is_far(name):
             self._at = self._group_end(self._at, "{", "}")
@@ -184,7 +210,8 @@ class _Reader:
 
     def _is_far(self, name: str) -> bool:
         """Return whether the command makes a step that leads off the place of its formula."""
-        if name not in _STEPS and not (name == "\\" and self._text.startswith("[", self._at)):
+        ends_row = name in {"\\", "cr"} and self._text.startswith("[", self._at)
+        if name not in _STEPS and not ends_row:
             return False
         step = _LENGTH.match(self._text, self._at, min(self._end, self._at + 80))
         if step is None:
@@ -203,9 +230,25 @@ class _Reader:
             each and all(share <= _NEARLY_BLACK for share in each) for each in shares
         )
         named = any(each.strip() in _defined(self._text) for each in given)
-        if black or named:
+        inside = {colour.strip() for colour in _COLOUR_OF.findall(self._beginning())}
+        unseen = black or named or any(each.strip() in inside for each in given)
+        if unseen:
             self._argument("{", "}")
-        return black or named
+        return unseen
+
+    def _is_dark_frame(self) -> bool:
+        """Return whether a frame has a background that may be as dark as what is drawn in it."""
+        at, given = self._at, self._argument("[", "]")
+        parts = ["".join(part.casefold().split()) for part in given.split(",")]
+        dark = any(
+            part == "black" or "background" in part or part.startswith(("#", "rgb"))
+            for part in parts
+        )
+        if dark:
+            self._argument("{", "}")
+        else:
+            self._at = at
+        return dark
 
     def _skip_argument(self) -> None:
         r"""Skip `[…]`, `\name` and signs up to the next braces, and these."""
@@ -230,19 +273,29 @@ class _Reader:
         self._at = min(stop + 1, self._end)
         return self._text[at + 1 : stop]
 
-    def _group_end(self, at: int, opening: str, closing: str) -> int:
+    def _beginning(self) -> str:
+        """Return the beginning of the argument in braces that comes next, without moving past
+        it.
+        """
+        at = self._past_space()
+        if not self._text.startswith("{", at, self._end):
+            return ""
+        return self._text[at + 1 : self._group_end(at + 1, "{", "}", at + _LOOKED_AT)]
+
+    def _group_end(self, at: int, opening: str, closing: str, before: int | None = None) -> int:
         """Return the place of the sign that closes the group open at `at`.
 
-        Return the end of the formula if there is none.
+        Return the end of the formula, or a place `before` it, if there is none.
         """
         depth = 0
-        while at < self._end:
+        end = self._end if before is None else min(before, self._end)
+        while at < end:
             sign = self._text[at]
             if sign == closing and not depth:
                 return at
             depth += (sign == opening) - (sign == closing)
             at += 2 if sign == "\\" else 1
-        return self._end
+        return end
 
     def _past_space(self) -> int:
         at = self._at
@@ -268,16 +321,20 @@ def _defined(text: str) -> frozenset[str]:
     colours = (
         found["name"].strip()
         for found in _DEFINED_COLOUR.finditer(text)
-        if _is_unseen_colour(found["model"], found["colour"])
+        if is_unseen_colour(found["model"], found["colour"])
     )
     return frozenset((*colours, *(names if hides else ())))
 
 
-def _is_unseen_colour(model: str, colour: str) -> bool:
+def is_unseen_colour(model: str, colour: str) -> bool:
     """Return whether text in the colour cannot be told from a page of a light or a dark theme."""
     colour = "".join(colour.casefold().split())
     if colour in _WHITES:
         return True
+    if _HEX_WITH_ALPHA.fullmatch(colour):
+        width = len(colour) // 4
+        faint = int(colour[-width:] * (3 - width), 16) / 255 < _FAINTEST
+        return faint or is_unseen_colour(model, colour[:-width])
     shares = _shares(model.strip(), colour)
     if not shares:
         return False
@@ -301,11 +358,3 @@ def _shares(model: str, colour: str) -> list[float]:
         return []
     full = 1 if model in {"rgb", "gray"} else 255
     return [float(number) / full for number in _NUMBER.findall(colour)[:3]]
-
-
-def drawing_comments(text: str, start: int, end: int) -> Iterator[RemovedSpan]:
-    """Yield what a Mermaid diagram between these offsets does not draw: comments, which begin with
-    `%%`, descriptions for readers of screens, and texts of links.
-    """
-    for found in _UNDRAWN_LINE.finditer(text, start, end):
-        yield RemovedSpan(found.start(1), found.end(1), RemovalKind.DIAGRAM_COMMENT)

@@ -613,4 +613,14 @@ CLASSES: dict[str, Class] = {
         "the settings of a repository that stood in a folder of another name than `*.git` before",
         red_at="80685192",
     ),
+    "S66": Class(
+        "Words in diagrams and formulas that are no part of what is drawn, or lie under it",
+        (
+            "tests/security/test_text_nobody_can_read.py::test_text_that_nobody_can_read_is_no_part_of_a_request",
+            "tests/security/test_text_nobody_can_read.py::test_what_only_looks_alike_stays",
+        ),
+        "names of one or two words in a diagram; states that are named by a line `name : words`;"
+        " text that is far down or to the right, or behind a closed `<details>`",
+        red_at="7496bdd9",
+    ),
 }
