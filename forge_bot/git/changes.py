@@ -51,6 +51,13 @@ def ignored(folder: Path) -> tuple[str, ...]:
     return git(folder, "ls-files", "--others", "--ignored", "--exclude-standard", "-z").names
 
 
+def new(folder: Path) -> tuple[str, ...]:
+    """Return the untracked files that git does not ignore, one by one. A nested repository ends in
+    a slash.
+    """
+    return git(folder, "ls-files", "--others", "--exclude-standard", "-z").names
+
+
 def _kind(code: str) -> Kind:
     if code == "??":
         return "untracked"
@@ -141,7 +148,7 @@ def _repositories(folder: Path, *, untracked: bool) -> frozenset[str]:
 
 def untracked_repositories(folder: Path) -> frozenset[str]:
     """Return the nested repositories that git does not know, by names with a slash at the end."""
-    names = git(folder, "ls-files", "--others", "--exclude-standard", "-z").names
+    names = new(folder)
     return frozenset(name for name in names if name.endswith("/") and _is_nested(folder, name))
 
 

@@ -33,6 +33,7 @@ class Tree:
     head = _OfTree(revisions.head)
     status = _OfTree(changes.status)
     untracked = _OfTree(changes.untracked)
+    new = _OfTree(changes.new)
     ignored = _OfTree(changes.ignored)
     tracked_folders = _OfTree(changes.tracked_folders)
     nested = _OfTree(changes.nested)

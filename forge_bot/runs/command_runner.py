@@ -1,10 +1,11 @@
 """Run one command of the project in the sandbox, and read its outcome."""
 
+import os
 import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from forge_bot.agent.redaction import Redactor
 from forge_bot.errors import CannotJudge
@@ -24,6 +25,8 @@ from forge_bot.values import CommandName, CommandResult
 from forge_bot.verification.command_outcome import cut_line, of_part, plain_lines, read_outcome
 from forge_bot.verification.unusable_commands import is_usage_error
 
+_IGNORE = ".gitignore"
+_RECORD = f"{SPECS}/"
 _DURATION = lazy_regex(r"\b\d+(?:\.\d+)? ?(ms|s|secs?|seconds)\b")
 
 
@@ -196,12 +199,29 @@ class CommandRunner:
         alone = place.path == self.installation.path
         with without_reading(place.path) if alone else nullcontext():
             changes = place.status()
-        paths = [change.path for change in changes if not change.path.startswith(".specs/")]
+        paths = [change.path for change in changes if not change.path.startswith(_RECORD)]
         place.discard(
             [path for path in paths if path not in by_hand and not self.installation.left(path)]
         )
         if alone:
             self.installation.is_tidy = True
+
+    def remove_new(self, place: Tree) -> None:
+        """Do the same in the tree where commands judge, after a commit was shown there: git has put
+        all files right that it knows.
+        """
+        while rules := self._remove_new(place):
+            # What the rules of a command have hidden is seen now.
+            if any(os.path.lexists(place.path / path) for path in rules):
+                break
+        self.installation.is_tidy = True
+
+    def _remove_new(self, place: Tree) -> list[str]:
+        """Remove what git sees, and return the files among it that hid others."""
+        new = [path for path in place.new() if not path.startswith(_RECORD)]
+        new = [path for path in new if not self.installation.left(path)]
+        place.discard(new)
+        return [path for path in new if PurePosixPath(path).name == _IGNORE]
 
 
 def nested_by_hand(repository: Repository, tree: Tree) -> frozenset[str]:

@@ -150,12 +150,12 @@ class Installation:
         ready = read_kept(self.environment / _READY, _Ready)
         return ready.results if ready is not None and ready.mark == mark else None
 
-    @property
-    def is_ready(self) -> bool:
-        """Return whether setup has run, and no git of a killed process is in the work tree."""
-        tree = Tree(self.path)
-        ready = (self.environment / _READY).is_file() and (self.path / ".git").is_file()
-        return ready and not tree.has_locks()
+    def remove_nested(self) -> None:
+        """Remove the repositories that commands made in folders of the commit, before git looks at
+        the work tree: it would obey their settings.
+        """
+        if (self.path / ".git").is_file():
+            Tree(self.path).remove_nested()
 
     def begin(self) -> Tree:
         """Return a fresh work tree at the base commit with the approved dependency files, and empty

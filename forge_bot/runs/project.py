@@ -171,18 +171,18 @@ class Project:
         commands = self.profile.commands
         kinds = ((CommandName.TEST, commands.test), (CommandName.LINT, commands.lint))
         with self._judging:
-            place = self._place()
+            place = self._place(bare=True)
             built = self._build(place)
             return built + tuple(
                 result for name, chosen in kinds for result in self._all(name, chosen, place)
             )
 
-    def _place(self) -> Tree:
+    def _place(self, *, bare: bool = False) -> Tree:
         """The tree in which commands judge the commit that `tree` shows."""
         if not self.profile.commands.setup:
             finish_files(self.tree)
             return self.tree
-        return self._judging_at(self.tree.commit_id())
+        return self._judging_at(self.tree.commit_id(), bare=bare)
 
     def _remove_left(self, place: Tree, kept: tuple[str, ...] = ()) -> None:
         """Remove ignored files that a command left, maybe from edits that nobody accepted; of some
@@ -199,14 +199,20 @@ class Project:
         elif place.path.is_relative_to(self.places.tasks):
             remove_leftovers(place, kept)
 
-    def _judging_at(self, commit: str) -> Tree:
-        """Show a commit where commands judge, without what earlier commands left."""
+    def _judging_at(self, commit: str, *, bare: bool = False) -> Tree:
+        """Show a commit where commands judge, without what earlier commands left. If the tree is to
+        be `bare`, ignored files of theirs are removed too.
+        """
+        if not self._installation.is_tidy:
+            self._installation.remove_nested()
         place = self._installation.show(commit)
         if self._built.get(place.path, _Built("")).commit != commit:
             self._built.pop(place.path, None)
-        if not self._installation.is_tidy:
-            # Of a command that was killed with us, everything is still there.
-            self.runner.tidy(place)
+        if bare and self._installation.has_run:
+            self._remove_left(place)
+            self._installation.is_tidy = True
+        elif not self._installation.is_tidy:
+            self.runner.remove_new(place)
         return place
 
     def printed(self, argv: tuple[str, ...]) -> str:
@@ -257,7 +263,7 @@ class Project:
                     self._remove_left(place, self._built.get(place.path, _Built("")).paths)
                 return self.runner.one(CommandName.TEST, argv, place)
             finally:
-                self.runner.tidy(place)
+                self._tidy_after(place)
 
     @contextmanager
     def trial(self, commit: str, build_seconds: float = 0) -> Generator[Tree]:
@@ -276,9 +282,7 @@ class Project:
                     self._build_again(place, build_seconds)
                 yield place
             finally:
-                if self.profile.commands.setup:
-                    self.runner.tidy(place)
-                else:
+                if not self.profile.commands.setup:
                     self._built.pop(place.path, None)
                     self.repository.remove_tree(path)
 
@@ -331,12 +335,21 @@ class Project:
     ) -> list[tuple[CommandResult, str]]:
         if not commands:
             return []
+        if place.path == self._installation.path and not self._installation.is_tidy:
+            self.runner.tidy(place)
         try:
             return [
                 self.runner.called(name, each, place, _taken(each, paths, place), seconds)
                 for each in commands
             ]
         finally:
+            self._tidy_after(place, built=name is CommandName.BUILD)
+
+    def _tidy_after(self, place: Tree, *, built: bool = False) -> None:
+        """Remove what commands left in a tree where somebody may work, and what a build left that
+        no test should see. Elsewhere, whoever shows a commit or runs the next command does it.
+        """
+        if built or place.path != self._installation.path:
             # Also when it is stopped here: what a command left is nobody's work, and would be put
             # aside as if it were.
             self.runner.tidy(place)
@@ -352,13 +365,11 @@ class Project:
             return self._called(name, commands, self._place(), paths)
 
     def begin_ahead(self) -> None:
-        """Do what the first command of a process waits for, beside other work: try the sandbox, and
-        tidy the tree where commands judge. What fails here is for that command to tell.
+        """Try the sandbox beside other work, which the first command of a process waits for. What
+        fails here is for that command to tell.
         """
         with suppress(ForgeError, OSError), self._judging:
             self.sandbox.try_out()
-            if self._installation.is_ready and not self._installation.is_tidy:
-                self.runner.tidy(Tree(self._installation.path))
 
 
 def _taken(command: Command, paths: Sequence[str], place: Tree) -> tuple[str, ...]:

@@ -106,6 +106,40 @@ def test_what_the_try_of_an_edit_left_is_gone_before_the_judgement_and_what_setu
     assert result.tail == "red ['__pycache__', 'code_of_project.py', 'tool.built']"
 
 
+LEAVES = """import pathlib, subprocess
+pathlib.Path("lib/code_of_project.py").write_text("VALUE = 'green'")
+pathlib.Path("lib/new.py").write_text("import this")
+pathlib.Path("lib/page.md").unlink()
+pathlib.Path("lib/.gitignore").write_text("new.py")
+subprocess.run(["git", "init", "-q", "lib/docs"], check=True)
+print("left")
+"""
+
+
+@pytest.mark.parametrize("anew", [False, True])
+def test_nothing_that_a_command_changed_made_or_removed_is_there_at_the_next_judgement(
+    made: Made, *, anew: bool
+) -> None:
+    folder = made(SETUP).tree.path
+    for name in ("lib/page.md", "lib/docs/page.md"):
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text("read\n", encoding="utf-8")
+    git(folder, "add", "-A")
+    git(folder, "commit", "-qm", "pages")
+    project = project_in(folder)
+    project.set_up()
+    words = ("python3", "-c", LEAVES)
+    with project.trial(project.tree.commit_id()) as place:
+        assert project.run_in(place, CommandName.TEST, words, 60)[0].tail == "left"
+        assert (place.path / "lib" / "new.py").exists()
+    # A process that begins anew knows nothing of what the one before it has run.
+    project = project_in(folder) if anew else project
+    with project.trial(project.tree.commit_id()) as place:
+        assert place.status() == ()
+        assert not (place.path / "lib" / "new.py").exists()
+        assert not (place.path / "lib" / "docs" / ".git").exists()
+
+
 # Python takes a folder before a file of the same name.
 MAKES = """import os
 os.makedirs("lib/cache.built")

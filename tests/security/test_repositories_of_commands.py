@@ -19,7 +19,9 @@ from tests.security.project_scene import project_in
 from tests.security.scene import git
 
 CONFIG = """sandbox: %s
+setup_without_namespace: true
 commands:
+  setup: %s
   test: [[sh, test.sh]]
 """
 SUBMODULES = """[submodule "vendor"]
@@ -38,7 +40,7 @@ echo two > file
 """
 GITFILE = PLANT + "mv .git hidden\necho 'gitdir: hidden' > .git\n"
 
-Made = Callable[[str], Project]
+Made = Callable[..., Project]
 
 
 @pytest.fixture
@@ -54,10 +56,10 @@ def made(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mon
         pytest.skip(trouble)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
 
-    def make(test: str) -> Project:
+    def make(test: str, setup: str = "[]") -> Project:
         folder = tmp_path / "demo"
         files = {
-            ".forge/config.yml": CONFIG % request.param,
+            ".forge/config.yml": CONFIG % (request.param, setup),
             ".gitmodules": SUBMODULES,
             "test.sh": test,
         }
@@ -84,6 +86,18 @@ def test_a_repository_that_tests_make_in_the_place_of_a_submodule_runs_nothing_o
     asked = CapabilityRequest(key="1.1-x", capability="git_diff", params="{}")
     assert context.fetch(asked, WorkLimits()).status is ResultStatus.OK
     git(project.tree.path, "status", "--porcelain")
+    assert not ran.exists()
+
+
+@pytest.mark.parametrize("plant", [PLANT, GITFILE])
+def test_nor_does_one_where_commands_judge(made: Made, ran: Path, plant: str) -> None:
+    project = made(plant % ran, setup="[['true']]")
+    assert project.set_up()[0].exit_code == 0
+    planted = project.places.judged / "vendor" / ".git"
+    assert [result.exit_code for result in project.check()] == [0]
+    assert planted.exists()
+    with project.trial(project.tree.commit_id()):
+        assert not planted.exists()
     assert not ran.exists()
 
 
