@@ -4,15 +4,17 @@ journals.
 
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from uuid import uuid4
 
 from forge_bot.errors import ForgeError, RunBusy
 from forge_bot.git import Repository, Tree
+from forge_bot.git.changes import StatusEntry
 from forge_bot.git.large_trees import is_large
 from forge_bot.runs.find_runs import RunInfo, runs
+from forge_bot.runs.look_for_changes import LookForChanges
 from forge_bot.runs.process_signals import this_process
 from forge_bot.runs.run_paths import RunPaths, run_paths
 from forge_bot.sentences import say
@@ -55,14 +57,16 @@ def remove_leftover(repository: Repository, left: Leftover) -> bool:
     return True
 
 
-def remove_work_tree(repository: Repository, run: str) -> str:
+def remove_work_tree(repository: Repository, run: str, looked: LookForChanges | None = None) -> str:
     """Remove the work tree of a run that is over, with the tools installed for it; the journal
-    stays. Return why the tree was kept, empty if it is gone.
+    stays. Return why the tree was kept, empty if it is gone. `looked` is the look for changes
+    there, if it was begun before.
     """
     places = run_paths(repository, run)
+    changes = Tree(places.tree).status if looked is None else looked.changes
     try:
         with held(places.lock, f"the run {run}", this_process()):
-            if because := _in_use(places.tree):
+            if because := _in_use(places.tree, changes):
                 return because
             folders = (places.tree, places.tasks, places.environment, places.judged)
             if is_large(places.tree):
@@ -115,10 +119,10 @@ def _against(repository: Repository, info: RunInfo | None, places: RunPaths) -> 
     tree = places.tree if places.tree.is_dir() else None
     if tree is not None and tree not in {each.path for each in repository.worktrees()}:
         return say("runs.leftovers.no_work_tree", tree=tree)
-    return _in_use(places.tree)
+    return _in_use(places.tree, Tree(places.tree).status)
 
 
-def _in_use(tree: Path) -> str:
+def _in_use(tree: Path, changes: Callable[[], Sequence[StatusEntry]]) -> str:
     """Return why a work tree should stay; empty if it can go."""
     if not tree.is_dir():
         return ""
@@ -129,7 +133,7 @@ def _in_use(tree: Path) -> str:
         # Nobody is in a folder that is gone.
         pass
     try:
-        changed = Tree(tree).status()
+        changed = changes()
     except ForgeError:
         return say("runs.leftovers.unreadable")
     if changed:

@@ -9,7 +9,6 @@ from forge_bot.errors import BranchRenamed, ForeignCommits, ForgeError, NothingT
 from forge_bot.git import Repository, Tree
 from forge_bot.git.commit_objects import advance_branch
 from forge_bot.git.own_files import INDEX_LOCK
-from forge_bot.git.unread_files import know_unchanged
 from forge_bot.remedies import GiveBranchBack
 from forge_bot.runs.ended_records import head_of_record
 from forge_bot.runs.find_runs import RunInfo
@@ -17,6 +16,7 @@ from forge_bot.runs.hand_edits import hand_edits
 from forge_bot.runs.last_known_head import KnownState, LastKnownHead, own_record
 from forge_bot.runs.late_files import files_of, is_new_tree
 from forge_bot.runs.leftovers import remove_trees
+from forge_bot.runs.look_for_changes import LookForChanges
 from forge_bot.runs.process_signals import stop_on_signals, this_process
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_paths import RunPaths, run_paths
@@ -97,11 +97,18 @@ def _refused(
     )
 
 
-def settle(run: Run, committed: bytes, *, external_worktree: bool = False) -> None:
+def settle(
+    run: Run,
+    committed: bytes,
+    looked: LookForChanges | None,
+    *,
+    external_worktree: bool = False,
+) -> None:
     """Make disk, state and branch agree after a crash, or after a person edited artifacts by hand.
 
-    `committed`: the reports in the branch's last commit. `external_worktree`: somebody else works
-    in the tree while no process holds the run, so unfinished work there stays.
+    `committed`: the reports in the branch's last commit. `looked`: the look for unfinished work,
+    which is put aside. `external_worktree`: somebody else works in the tree while no process holds
+    the run.
     """
     run.commit_pending(committed, external_worktree=external_worktree)
     if not external_worktree and run.places.tasks.exists():
@@ -109,19 +116,23 @@ def settle(run: Run, committed: bytes, *, external_worktree: bool = False) -> No
         remove_trees(run.repository, run.places.tasks)
     for report in hand_edits(run, external_worktree=external_worktree):
         run.tell(report)
-    if not external_worktree and not is_new_tree(run.tree.path) and _outside(run):
-        run.keep()
-        # A command that was killed may have left repositories, in which git would hide files.
-        run.tree.remove_nested(untracked=True)
-        saved = run.tree.rescue(f"{run.name}-{run.state.step}")
-        run.notices.append(say("runs.open_run.unfinished_put_aside", place=saved))
+    if looked is not None and run.outside(looked.changes()):
+        _put_aside(run)
 
 
-def _outside(run: Run) -> tuple[str, ...]:
-    """Return the uncommitted changes outside of the record, at the first look of a process."""
-    if run.tree.path == run.places.tree.resolve():
-        know_unchanged(run.tree.path)
-    return run.outside()
+def _put_aside(run: Run) -> None:
+    """Keep unfinished work apart from the run's tree."""
+    run.keep()
+    # A command that was killed may have left repositories, in which git would hide files.
+    run.tree.remove_nested(untracked=True)
+    saved = run.tree.rescue(f"{run.name}-{run.state.step}")
+    run.notices.append(say("runs.open_run.unfinished_put_aside", place=saved))
+
+
+def _first_look(tree: Tree, places: RunPaths) -> LookForChanges | None:
+    """Begin to look for unfinished work; None in a tree that this process has just made."""
+    ours = tree.path == places.tree.resolve()
+    return None if is_new_tree(tree.path) else LookForChanges(tree, ours=ours)
 
 
 @contextmanager
@@ -145,6 +156,7 @@ def open_run(
         known_head = LastKnownHead(places.known_head)
         left = known_head.at_rest if external_worktree else None
         workspace = Workspace(tree.path, info.name)
+        looked = None if external_worktree else _first_look(tree, places)
         notices = mended + workspace.mend(committed)
         notices += _without_strangers_lines(workspace, committed, left) if left is not None else ()
         run = Run(repository, tree, workspace, config, known_head)
@@ -152,7 +164,7 @@ def open_run(
             notices += check_foreign_commits(repository, tree, info.name, run.action, left.head)
         run.notices[:0] = notices
         try:
-            settle(run, committed, external_worktree=external_worktree)
+            settle(run, committed, looked, external_worktree=external_worktree)
             yield run
         finally:
             run.let_go(stands)

@@ -1,5 +1,6 @@
 """An open run: its tree, its workspace, its state, and how reports become commits."""
 
+from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime
 
@@ -14,6 +15,7 @@ from forge_bot.engine.reports import (
 )
 from forge_bot.errors import ForgeError
 from forge_bot.git import Repository, Tree
+from forge_bot.git.changes import StatusEntry
 from forge_bot.runs.commit_message import ACTION, subject, trailers
 from forge_bot.runs.kept_status import keep_status
 from forge_bot.runs.last_known_head import LastKnownHead
@@ -179,11 +181,13 @@ class Run:
             self.known_head.leave(head, self.workspace.content)
         keep_status(self.repository, self.workspace, self.state)
 
-    def outside(self) -> tuple[str, ...]:
-        """Return the uncommitted changes outside of the record."""
+    def outside(self, changes: Sequence[StatusEntry] | None = None) -> tuple[str, ...]:
+        """Return the uncommitted changes outside of the record, of those that are known or of all
+        that git sees.
+        """
         return tuple(
             change.path
-            for change in self.tree.status()
+            for change in (self.tree.status() if changes is None else changes)
             if not change.path.startswith(f"{self.workspace.relative}/")
         )
 
