@@ -15,6 +15,7 @@ from forge_bot.git import commits
 from forge_bot.git.commit_history import FileVersion
 from forge_bot.git.commit_objects import tree_with
 from forge_bot.git.index_file import INDEX, IndexFile, NotPlain
+from forge_bot.git.new_commits import note_people, people_in, written
 from forge_bot.git.process import LONG, git, listing
 from forge_bot.git.revisions import Head, head, own_folders, tree_id, under_way
 from forge_bot.git.tree_entries import GONE, SUBMODULE, ListedEntry, files_below, find
@@ -124,17 +125,26 @@ def _committed(folder: Path, tree: str, path: str) -> Iterator[tuple[str, Listed
 def _made(folder: Path, before: Head, tree: str, text: str, when: str | None) -> str:
     """Make the commit of a tree, and move the branch from where it was seen to it."""
     message = _cleaned(text)
+    stdin = message.encode(errors="replace")
+    people = people_in(folder, when) if when else (None, None)
+    made = written(folder, tree, (before.commit,), people, stdin)
+    if made is None:
+        made = _by_git(folder, before, tree, stdin, when)
+        note_people(folder, made)
+    said = f"commit: {message.partition(chr(10))[0]}"
+    git(folder, "update-ref", "-m", said, "HEAD", made, before.commit)
+    return made
+
+
+def _by_git(folder: Path, before: Head, tree: str, message: bytes, when: str | None) -> str:
+    """Have git make the commit, in the name that its settings have for the user."""
     dates = {"GIT_AUTHOR_DATE": when, "GIT_COMMITTER_DATE": when} if when else {}
     words = (*commits.SETTINGS, "commit-tree", tree, "-p", before.commit)
 
     def recorded(ours: Mapping[str, str]) -> str:
-        stdin = message.encode(errors="replace")
-        return git(folder, *words, stdin=stdin, env={**ours, **dates}, seconds=LONG).line
+        return git(folder, *words, stdin=message, env={**ours, **dates}, seconds=LONG).line
 
-    made = commits.in_a_name(folder, recorded)
-    said = f"commit: {message.partition(chr(10))[0]}"
-    git(folder, "update-ref", "-m", said, "HEAD", made, before.commit)
-    return made
+    return commits.in_a_name(folder, recorded)
 
 
 def _cleaned(text: str) -> str:

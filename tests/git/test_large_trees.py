@@ -129,6 +129,34 @@ def by_git(scene: Scene, at: Path, paths: list[str]) -> None:
     scene.git("--literal-pathspecs", "commit", *words, at=at, stdin=said)
 
 
+NAMES = ("Ann", "Ünal Ö", "J. Doe Jr.", '"Quoted"', "O'Neil (a, b)", "x\ty")
+
+
+@pytest.mark.parametrize("when", [WHEN, "2026-07-02T03:04:05.678901-03:30", "1999-01-02T00:00:00Z"])
+@pytest.mark.parametrize("name", NAMES)
+def test_the_commits_after_the_first_one_are_those_that_git_makes_too(
+    large: Scene, name: str, when: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    large.config(f"user.name={name}", "user.email=x.y+z@example.org")
+    put("stays.txt", "first\n")(large.root)
+    assert large.tree.commit(MESSAGE, RUN, ("stays.txt",), when=when)
+    theirs = large.beside / "theirs"
+    shutil.copytree(large.root, theirs, symlinks=True)
+    for root in (large.root, theirs):
+        put("stays.txt", "second\n")(root)
+
+    commands = started_by(lambda: large.tree.commit(MESSAGE, RUN, ("stays.txt",), when=when))
+    for role in ("AUTHOR", "COMMITTER"):
+        monkeypatch.setenv(f"GIT_{role}_DATE", when)
+    by_git(large, theirs, ["stays.txt"])
+
+    # Git is asked where a name ends in anything else than a letter or a digit.
+    assert any("commit-tree" in each for each in commands) is name.endswith(")")
+    for words in (("cat-file", "commit", "HEAD"), ("reflog", "--format=%H %gs")):
+        assert large.git(*words) == large.git(*words, at=theirs)
+    large.git("fsck", "--strict")
+
+
 def test_nothing_changed_makes_no_commit(large: Scene) -> None:
     before = large.git("rev-parse", "HEAD")
     for paths in ((".specs/x",), ("stays.txt", "never/was")):
