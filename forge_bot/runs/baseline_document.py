@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from forge_bot.lazy_regex import lazy_regex
 from forge_bot.project.detected_commands import ENV, ProjectCommands
+from forge_bot.runs.notifications import Message, Notify
 from forge_bot.sandbox.setup_network import NOT_PUBLIC
 from forge_bot.sentences import say
 from forge_bot.settings.config import CONFIG
@@ -49,6 +50,12 @@ _SERVICE = lazy_regex(
     r"[Cc]onnection refused|ECONNREFUSED|could not connect|[Cc]an't connect|OperationalError"
     r"|ConnectionError|Errno 111"
 )
+
+
+def tell_of_red(results: Sequence[CommandResult], tell: Notify) -> None:
+    """Tell how many failures there were before any change, if there were some."""
+    if red := sum(len(each.failures) for each in results if each.exit_code != 0):
+        tell(Message(text=say("runs.baseline_document.red_before", count=red)))
 
 
 def baseline_document(

@@ -7,6 +7,7 @@ from uuid import uuid4
 
 from forge_bot.git import Repository
 from forge_bot.knowledge.profile import Profile
+from forge_bot.runs.baseline_document import tell_of_red
 from forge_bot.runs.installation import Foundation
 from forge_bot.runs.notifications import Notify
 from forge_bot.runs.project import Project
@@ -35,4 +36,6 @@ def try_baseline(
         for place in (places.judged, places.tree):
             repository.remove_tree(place)
         shutil.rmtree(places.home, ignore_errors=True)
-    return tuple(said_before(each) for each in unusable(results))
+    if not (found := unusable(results)):
+        tell_of_red(results, tell)
+    return tuple(said_before(each) for each in found)

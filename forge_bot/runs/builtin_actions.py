@@ -21,9 +21,8 @@ from forge_bot.git import blob_id
 from forge_bot.runs.apply_output import OutputApplier, inspected_with_graph, signs_of_risk
 from forge_bot.runs.artifact_contract import contract_of
 from forge_bot.runs.base_graph import broken_rules
-from forge_bot.runs.baseline_document import BASELINE, baseline_document
+from forge_bot.runs.baseline_document import BASELINE, baseline_document, tell_of_red
 from forge_bot.runs.capability_setup import setup_of
-from forge_bot.runs.notifications import Message
 from forge_bot.runs.project import Project
 from forge_bot.runs.requirement_check import requirement_check
 from forge_bot.runs.reruns import with_flaky_tests
@@ -49,9 +48,8 @@ def prepared(action: Exec, run: Run, project: Project) -> Prepared:
         *capability_risks(setup_of(run)),
     )
     found = unusable((*results, *checks))
-    red = sum(len(each.failures) for each in checks if each.exit_code != 0)
-    if red and not found:
-        project.tell(Message(text=say("runs.builtin_actions.red_before", count=red)))
+    if not found:
+        tell_of_red(checks, project.tell)
     document = baseline_document((*results, *checks), found, project.profile.commands)
     raw = run.workspace.write(BASELINE, document) if found else b""
     return Prepared(

@@ -55,6 +55,7 @@ def test_the_baseline_is_shown_and_leaves_nothing_unless_it_is_declined(sample: 
     assert re.search(r"✗ python3 -m unittest discover .* exit code 1, 11 tests · ", said.out), (
         said.out
     )
+    assert "3 failures were there before the change; only new ones count" in said.out
     assert sample.git("worktree", "list") == before
     assert sample.git("status", "--porcelain") == "?? .forge/"
     (sample.path / ".forge" / "config.yml").unlink()
