@@ -4,7 +4,10 @@ import re
 import unicodedata
 from decimal import Decimal
 
+from forge_bot.lazy_regex import lazy_regex
+
 _CENT = Decimal("0.01")
+_TWICE = lazy_regex(r"\b(\w+) \(([\w.]+\.\1)\)")
 
 
 def several(count: int, word: str) -> str:
@@ -29,6 +32,13 @@ def gist(text: str, most: int) -> str:
     ends = (max(room.rfind(sign) for sign in signs) for signs in ((". ",), ("; ", ", "), (" ",)))
     end = next((at for at in ends if at > most // 3), len(room))
     return f"{room[:end]}{'.' if room[end : end + 1] == '.' else ''} …"
+
+
+def named_once(text: str) -> str:
+    """The text with tests of unittest by their dotted name alone: from Python 3.11 on it prints
+    `test_x (tests.test_a.A.test_x)`.
+    """
+    return _TWICE.sub(r"\2", text)
 
 
 def cut(text: str, most: int) -> str:

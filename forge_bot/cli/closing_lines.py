@@ -25,7 +25,7 @@ from forge_bot.runs.publish_result import (
 from forge_bot.runs.pull_request_branch import Offer, is_separate, offered
 from forge_bot.runs.run import Run
 from forge_bot.sentences import say
-from forge_bot.text_format import money
+from forge_bot.text_format import money, named_once
 
 _MOST_FILES = 60
 _SHORT = 12
@@ -80,7 +80,7 @@ def _notes(run: Run) -> Iterator[str]:
     if (judged := run.state.verification) is not None:
         asked = judged.requirements.said if judged.requirements is not None else ()
         for said in (*judged.notes, *asked):
-            yield f"[yellow]![/] {escape(said)}"
+            yield f"[yellow]![/] {escape(named_once(said))}"
 
 
 def _places(run: Run, code: Offer, kept: str) -> Iterator[str]:

@@ -9,6 +9,7 @@ from forge_bot.interaction.folded_sections import alert
 from forge_bot.interaction.number_format import duration
 from forge_bot.prompts import escape
 from forge_bot.sentences import say
+from forge_bot.text_format import named_once
 from forge_bot.values import CommandResult, RedBeforeGreen
 
 _NAMED = 3
@@ -47,7 +48,9 @@ def commands(
 def reasons(sentences: Sequence[str]) -> LinesPart:
     """Return the reasons why it is red, in whole sentences."""
     return LinesPart(
-        [f"- {escape.line(each)}" for each in sentences], "checks.more_reasons", most=4_000
+        [f"- {escape.line(named_once(each))}" for each in sentences],
+        "checks.more_reasons",
+        most=4_000,
     )
 
 
@@ -99,7 +102,9 @@ def _named(what: str, names: Sequence[str]) -> str:
     if not names:
         return ""
     more = say("words.and_more", count=len(names) - _NAMED) if len(names) > _NAMED else ""
-    return f"{what}: {', '.join(escape.code(name, 80) for name in names[:_NAMED])}{more}"
+    return (
+        f"{what}: {', '.join(escape.code(named_once(name), 80) for name in names[:_NAMED])}{more}"
+    )
 
 
 def _mark(result: CommandResult) -> str:

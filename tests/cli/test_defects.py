@@ -48,7 +48,7 @@ def test_the_proof_stands_in_the_record_and_in_the_pull_request(sample: Sample) 
     assert "- Red before green: with only tests/test_before.py of this change applied at" in said
     offered = document(sample, "pull-request.md")
     row = next(line for line in offered.splitlines() if "red before green" in line)
-    assert f"**red before green**: `{PROVEN}`"[:60] in row
+    assert "**red before green**: `tests.test_before.BeforeTheStart.test_nobody" in row
     assert row.endswith(f"; red at `{base[:12]}` with only the tests")
     assert sample.git("worktree", "list").count("\n") == 1, "the trees of the proof are gone"
 
