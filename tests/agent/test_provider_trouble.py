@@ -43,7 +43,7 @@ from tests.fakes.broken_server import (
     trickles,
 )
 
-pytestmark = pytest.mark.xdist_group("providers")
+pytestmark = pytest.mark.one_worker("providers")
 
 SPEC = "openai-chat:gpt-6-luna"
 

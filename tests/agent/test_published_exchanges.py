@@ -27,7 +27,7 @@ SPECS = {
 }
 pytestmark = [
     pytest.mark.block_network(allowed_hosts=["nobody.invalid"]),
-    pytest.mark.xdist_group("providers"),
+    pytest.mark.one_worker("providers"),
 ]
 
 
