@@ -5,11 +5,14 @@ The help of the commands is in `templates/sentences`.
 """
 
 import sys
+from collections.abc import Callable
 from copy import copy
+from functools import cache
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer.main import get_command
 
 from forge_bot import __version__
 from forge_bot.cli.exit_code import BY_HAND, WRONG_USE, exit_code_of
@@ -336,9 +339,10 @@ def demo(
     return show_it(folder, yes=yes)
 
 
-def _called(word: str) -> typer.Typer:
-    """Return the app with the command that is called, so that only its options are made ready; with
-    all of them if none is called so.
+@cache
+def _called(word: str) -> Callable[..., object]:
+    """Return the program with the command that is called, so that only its options are made ready,
+    once in a process; with all commands if none is called so.
     """
     commands = [
         each
@@ -346,11 +350,10 @@ def _called(word: str) -> typer.Typer:
         if each.callback is not None and word == (each.name or each.callback.__name__)
     ]
     groups = [each for each in app.registered_groups if each.name == word]
-    if not (commands or groups):
-        return app
     alone = copy(app)
-    alone.registered_commands, alone.registered_groups = commands, groups
-    return alone
+    if commands or groups:
+        alone.registered_commands, alone.registered_groups = commands, groups
+    return get_command(alone)
 
 
 def run(arguments: list[str] | None = None) -> int:
