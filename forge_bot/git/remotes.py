@@ -104,12 +104,16 @@ def fetch_branch(folder: Path, branch: str) -> None:
     git(folder, "fetch", *_FETCHED, "--", ORIGIN, ref, seconds=LONG)
 
 
+_pushed_from: set[Path] = set()
+"""Work trees that were pushed from: whether they have the remote is asked once, as a run is many
+pushes, and again where a push fails.
+"""
+
+
 def _push(folder: Path, branch: str, sources: Sequence[str], more: Sequence[str] = ()) -> None:
-    if remote_url(folder) is None:
-        raise GitFailed(
-            say("git.remotes.no_remote", remote=ORIGIN),
-            hint=say("git.remotes.add_the_remote"),
-        )
+    # Without such a remote git takes the word for a folder.
+    if folder not in _pushed_from:
+        _check_remote(folder)
     options = ("--no-verify", "--no-follow-tags", "--no-signed", "--no-recurse-submodules", *more)
     # A remote marked as mirror would push, and force, all that is there.
     words = ("-c", f"remote.{ORIGIN}.mirror=false", "push", "--quiet", *options)
@@ -123,7 +127,18 @@ def _push(folder: Path, branch: str, sources: Sequence[str], more: Sequence[str]
                 raise
             git(folder, *words, seconds=LONG)
     except GitFailed as error:
+        _pushed_from.discard(folder)
+        _check_remote(folder)
         raise _refused(error, branch) from None
+    _pushed_from.add(folder)
+
+
+def _check_remote(folder: Path) -> None:
+    if remote_url(folder) is None:
+        raise GitFailed(
+            say("git.remotes.no_remote", remote=ORIGIN),
+            hint=say("git.remotes.add_the_remote"),
+        )
 
 
 def _refused(error: GitFailed, branch: str) -> GitFailed:

@@ -138,6 +138,16 @@ def test_no_remote_but_origin_is_pushed_to(scene: Scene) -> None:
         scene.tree.push()
 
 
+def test_a_remote_that_is_gone_since_the_last_push_is_told_as_that(scene: Scene) -> None:
+    scene.remote()
+    scene.tree.push()
+    scene.git("remote", "remove", "origin")
+
+    for _ in range(2):
+        with pytest.raises(GitFailed, match="There is no remote"):
+            scene.tree.push()
+
+
 def test_a_remote_address_that_is_a_command_is_not_run(scene: Scene) -> None:
     scene.git("remote", "add", "origin", f"ext::sh -c touch% {scene.beside}/pwned")
     scene.config("protocol.ext.allow=always")
