@@ -63,9 +63,13 @@ class Runner(Stage):
     uses: Mapping[str, Path] = field(default_factory=dict[str, Path])
     variables: Mapping[str, str] = field(default_factory=dict[str, str])
     secrets: Mapping[str, str] = field(default_factory=dict[str, str])
+    warm: bool = False
+    """Whether jobs are led without a workflow, in a Python that has imported forge-bot already."""
 
     def job(self, event: str, payload: Any, actor: str) -> Job:
         """One event, and everything that the workflow makes of it."""
+        if self.warm:
+            return super().job(event, payload, actor)
         return self.started(event, payload, actor).ended()
 
     def heard_of(

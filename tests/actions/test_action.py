@@ -23,6 +23,7 @@ def green(job: Job | None) -> Job:
     return job
 
 
+@pytest.mark.journey
 def test_a_label_leads_to_a_question_and_an_approval_to_a_pull_request(
     runner: Runner, tmp_path: Path
 ) -> None:
@@ -32,15 +33,27 @@ def test_a_label_leads_to_a_question_and_an_approval_to_a_pull_request(
     assert runner.state["currentPhaseStatus"] == "awaiting_human"
     assert "Waiting for a person" in asked.summary
 
+    log += offers_a_pull_request(runner, tmp_path)
+    assert SECRET not in log
+
+
+def test_an_approval_leads_to_a_pull_request(runner: Runner, tmp_path: Path) -> None:
+    runner.warm = True
+    green(runner.label())
+    runner.warm = False
+    assert SECRET not in offers_a_pull_request(runner, tmp_path)
+
+
+def offers_a_pull_request(runner: Runner, folder: Path) -> str:
+    """The question is approved, and the job of that ends with a pull request; its log."""
     done = green(runner.say("/approve"))
-    log += done.log
-    assert runner.state["currentPhaseStatus"] == "completed", log
+    assert runner.state["currentPhaseStatus"] == "completed", done.log
     assert "Done" in done.summary
     assert runner.pull.pull is not None
     assert (runner.pull.pull.head, runner.pull.pull.draft) == (runner.offered, False)
     assert any(name.startswith(".specs/") for name in runner.files())
-    passes(runner, tmp_path / "merged")
-    assert SECRET not in log
+    passes(runner, folder / "merged")
+    return done.log
 
 
 def passes(runner: Runner, folder: Path) -> None:

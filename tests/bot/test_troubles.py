@@ -182,23 +182,17 @@ def agree_on(stage: Stage, job: Job, occasion: str) -> str:
     return said
 
 
-@pytest.mark.parametrize("done", sampled([False, True], 2))
-def test_a_push_whose_answer_is_lost_is_sent_again(waiting: Stage, *, done: bool) -> None:
-    waiting.hub.faults.status(r"POST .*/git-receive-pack", 502)
-    waiting.hub.faults.waiting[-1].after = done
-    job = heard(waiting.say("/approve"))
-    assert (job.code, job.outcome) == (0, "done"), job.log
-
-
 # -- jobs that stop in the middle
 # --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.promise("bot-lost-answer")
 @pytest.mark.parametrize("done", sampled([True, False], 2))
-def test_a_write_whose_answer_is_lost_is_there_once_and_nobody_is_troubled(
+def test_a_write_or_push_whose_answer_is_lost_is_there_once_and_nobody_is_troubled(
     waiting: Stage, *, done: bool
 ) -> None:
+    waiting.hub.faults.status(r"POST .*/git-receive-pack", 502)
+    waiting.hub.faults.waiting[-1].after = done
     for write in ("POST .*/pulls$", r"PATCH .*/comments/", r"POST .*/reactions$"):
         waiting.hub.faults.lost(write, after=done)
     job = heard(waiting.say("/approve"))
