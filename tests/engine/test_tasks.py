@@ -36,7 +36,9 @@ class Problematic(Frozen):
 
 
 def load(name: str) -> Any:
-    return yaml.safe_load((FIXTURES / f"{name}.yaml").read_text(encoding="utf-8"))
+    return yaml.load(
+        (FIXTURES / f"{name}.yaml").read_text(encoding="utf-8"), Loader=yaml.CSafeLoader
+    )
 
 
 READABLE = TypeAdapter(list[Readable]).validate_python(load("readable"))

@@ -37,7 +37,7 @@ def corpus(name: str) -> Any:
     """One file of reviews as a parameter, each case under its name."""
     path = Path(__file__).parent.parent / "fixtures" / "reviews" / f"{name}.yaml"
     reviews = TypeAdapter(list[Review]).validate_python(
-        yaml.safe_load(path.read_text(encoding="utf-8"))
+        yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
     )
     return pytest.mark.parametrize("review", reviews, ids=[review.name for review in reviews])
 

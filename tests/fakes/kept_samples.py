@@ -44,6 +44,9 @@ def _first() -> Path:
         ["-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qm", "start"],
     ):
         subprocess.run(["git", "-C", str(path), *words], check=True)
+    # A quarter of all files that are copied; nobody looks at examples of hooks.
+    for example in (path / ".git" / "hooks").glob("*.sample"):
+        example.unlink()
     return path
 
 

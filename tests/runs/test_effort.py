@@ -54,7 +54,7 @@ class Labelled(Frozen):
 
 CORPUS = Path(__file__).parent.parent / "fixtures" / "requests.yaml"
 REQUESTS = TypeAdapter(list[Request]).validate_python(
-    yaml.safe_load(CORPUS.read_text(encoding="utf-8"))
+    yaml.load(CORPUS.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
 )
 every_request = pytest.mark.parametrize(
     "request_", REQUESTS, ids=[f"{number}-{one.text[:30]}" for number, one in enumerate(REQUESTS)]
@@ -63,7 +63,10 @@ every_request = pytest.mark.parametrize(
 
 decided = pytest.mark.parametrize("request_", [one for one in REQUESTS if one.effort is not None])
 LABELLED = TypeAdapter(list[Labelled]).validate_python(
-    yaml.safe_load(CORPUS.with_name("effort_requests.yaml").read_text(encoding="utf-8"))
+    yaml.load(
+        CORPUS.with_name("effort_requests.yaml").read_text(encoding="utf-8"),
+        Loader=yaml.CSafeLoader,
+    )
 )
 
 
