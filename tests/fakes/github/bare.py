@@ -277,6 +277,8 @@ def _empty(branch: str) -> Path:
     for words in (
         ("init", "--quiet", "--bare", "--template=", f"--initial-branch={branch}", str(path)),
         ("-C", str(path), "config", "receive.autogc", "false"),
+        # While a push is judged, git asks the repository for its own references in one more process.
+        ("-C", str(path), "config", "core.alternateRefsCommand", ":"),
     ):
         subprocess.run(["git", *words], check=True, env=_ENVIRONMENT)
     return path

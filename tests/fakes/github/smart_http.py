@@ -22,16 +22,21 @@ _MOST_BY_ZLIB = 1032
 _SERVICES = ("git-upload-pack", "git-receive-pack")
 _HOOK = """#!/bin/sh
 # Where no branch is guarded and nothing can be too large, only workflow files are looked for here.
-pushed=$(cat)
+pushed= commits=
+while read -r old new ref; do
+  pushed="$pushed$old $new $ref
+"
+  commits="$commits $new"
+done
 if [ -n "$FAKE_GITHUB_SMALL" ]; then
-  for new in $(printf '%s\\n' "$pushed" | while read -r _ new _; do echo "$new"; done); do
+  for new in $commits; do
     case "$new" in *[!0]*) ;; *) continue ;; esac
     found=$(git log -1 --full-history --format=%H "$new" --not --all -- .github/workflows) || exit 1
     [ -z "$found" ] || FAKE_GITHUB_SMALL=
   done
   [ -z "$FAKE_GITHUB_SMALL" ] || exit 0
 fi
-printf '%s\\n' "$pushed" | exec "{python}" -I -S "{rules}"
+printf '%s' "$pushed" | exec "{python}" -I -S "{rules}"
 """
 _NO_WORKFLOWS = "refusing to allow {who} to create or update workflow `PATH` without `{what}`"
 
