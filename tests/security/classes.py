@@ -469,6 +469,7 @@ CLASSES: dict[str, Class] = {
         "Repositories that commands make, and git obeys outside of the sandbox",
         (
             "tests/security/test_repositories_of_commands.py::test_a_repository_that_tests_make_in_the_place_of_a_submodule_runs_nothing_outside",
+            "tests/security/test_repositories_of_commands.py::test_nor_does_one_where_commands_judge",
             "tests/security/test_repositories_of_commands.py::test_what_a_model_asks_git_about_a_submodule_that_a_person_filled_runs_nothing",
         ),
         red_at="43323eef",
@@ -486,6 +487,7 @@ CLASSES: dict[str, Class] = {
             "tests/security/test_poisoned_leftovers.py::test_bytecode_that_tests_of_an_earlier_commit_left_makes_no_red_test_green",
             "tests/security/test_poisoned_leftovers.py::test_ignored_files_that_edits_left_are_not_run_where_what_go_compiles_is_kept",
             "tests/security/test_poisoned_leftovers.py::test_ignored_files_that_tests_made_in_the_runs_own_tree_make_no_red_test_green",
+            "tests/security/test_poisoned_leftovers.py::test_nothing_that_a_command_changed_made_or_removed_is_there_at_the_next_judgement",
             "tests/security/test_poisoned_leftovers.py::test_tests_that_run_again_do_not_see_what_their_run_before_left",
             "tests/security/test_poisoned_leftovers.py::test_what_a_killed_command_made_is_removed_too",
             "tests/security/test_poisoned_leftovers.py::test_what_the_try_of_an_edit_left_is_gone_before_the_judgement_and_what_setup_left_stays",
