@@ -394,3 +394,14 @@ def test_an_amount_whose_dollar_sign_the_shell_took_is_told_as_one(
     said = sample.forge("continue", passed_on.stdout)
     assert "A shell takes $5 for a variable" in refused(said, "REQUEST-007", 2)
     assert "forge-bot continue +5" in said.err
+
+
+@pytest.mark.parametrize("command", ["work", "publish"])
+def test_a_command_of_the_action_says_at_a_terminal_what_it_needs(
+    sample: Sample, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    for name in ("FORGE_BOT_WAKE", "GITHUB_REPOSITORY", "GITHUB_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+    said = sample.forge(command)
+    assert "A job of the bot needs FORGE_BOT_WAKE, GITHUB_REPOSITORY" in said.err, said
+    assert "It runs as a step of the action" in said.err
