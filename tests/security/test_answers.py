@@ -125,6 +125,7 @@ def test_a_terminal_that_a_coding_agent_made_is_none(
     agent.write_text(AGENT.format(python=sys.executable, script=str(script)), encoding="utf-8")
     agent.chmod(0o755)
     environment = {name: value for name, value in os.environ.items() if name != "CI"}
+    environment["COLUMNS"] = "200"
     done = subprocess.run(
         [agent],
         cwd=asked_sample.path,
