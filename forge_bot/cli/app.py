@@ -267,8 +267,11 @@ def status(
 @app.command(help=say("help.show.what"))
 def show(
     artifact: Annotated[
-        str, typer.Argument(help=say("help.show.artifact"), autocompletion=documents)
-    ],
+        str,
+        typer.Argument(
+            help=say("help.show.artifact"), autocompletion=documents, show_default=False
+        ),
+    ] = "",
     repo: Repo = HERE,
     run: RunName = None,
 ) -> int:

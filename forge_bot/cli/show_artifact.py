@@ -12,9 +12,16 @@ from forge_bot.sentences import say
 
 
 def show(folder: Path, name: str | None, artifact: str) -> int:
-    """Print an artifact: rendered at a terminal, unchanged to a pipe. Raises UnknownArtifact."""
+    """Print an artifact: rendered at a terminal, unchanged to a pipe; without a name the command
+    for each that there is. Raises UnknownArtifact.
+    """
     repository = Repository.find(folder)
     info = resolve_run(repository, name)
+    if not artifact:
+        of_run = f" --run {info.name}" if name is not None else ""
+        for each in _known(repository, info):
+            sys.stdout.write(f"forge-bot show {each}{of_run}\n")
+        return 0
     # A document needs no state, and can be read where the reports are broken.
     found = (artifact_text(repository, info, each) for each in (artifact, f"{artifact}.md"))
     text = next((each for each in found if each is not None), None)
@@ -39,14 +46,19 @@ def _print(text: str, *, is_patch: bool) -> None:
     Console().print(Markdown(text, hyperlinks=False))
 
 
-def _unknown(repository: Repository, info: RunInfo, artifact: str) -> UnknownArtifact:
+def _known(repository: Repository, info: RunInfo) -> list[str]:
+    """Return the names of the documents that there are."""
     from forge_bot.runs.publish_result import PULL_REQUEST
     from forge_bot.runs.snapshot_of_run import run_snapshot
     from forge_bot.settings import load_config
 
     state = run_snapshot(repository, info, load_config(repository.root)).state
     names = dict.fromkeys(("request.md", *state.artifacts, PULL_REQUEST))
-    known = ", ".join(name for name in names if artifact_text(repository, info, name) is not None)
+    return [name for name in names if artifact_text(repository, info, name) is not None]
+
+
+def _unknown(repository: Repository, info: RunInfo, artifact: str) -> UnknownArtifact:
+    known = ", ".join(_known(repository, info))
     return UnknownArtifact(
         say("cli.show_artifact.run_has_no_artifact", run=info.name, artifact=artifact),
         hint=say("cli.show_artifact.run_has", known=known),

@@ -405,3 +405,14 @@ def test_a_command_of_the_action_says_at_a_terminal_what_it_needs(
     said = sample.forge(command)
     assert "A job of the bot needs FORGE_BOT_WAKE, GITHUB_REPOSITORY" in said.err, said
     assert "It runs as a step of the action" in said.err
+
+
+def test_show_without_a_name_lists_the_commands_that_show_each_document(
+    asked_sample: Sample,
+) -> None:
+    said = asked_sample.forge("show")
+    assert said.code == 0, said.err
+    lines = said.out.splitlines()
+    assert {"forge-bot show request.md", "forge-bot show design.md"} <= {*lines}
+    for line in lines:
+        assert asked_sample.forge(*line.split()[1:]).out
