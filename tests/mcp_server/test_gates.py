@@ -87,7 +87,7 @@ async def test_words_that_are_no_answer_are_told_as_none(clients_sample: Sample)
         await host.asked_now()
         with pytest.raises(Refusal) as no:
             await host.next(user_response="maybe later")
-    said = "GATE-004: “maybe later” does not answer the question: no answer is called so."
+    said = "GATE-004: “maybe later” does not answer the question: there is no such answer."
     assert str(no.value).startswith(said)
 
 
