@@ -23,7 +23,7 @@ from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.reports import RunFlags
 from forge_bot.errors import BadOption, BranchExists
 from forge_bot.gate.arguments import Amount
-from forge_bot.git import Repository
+from forge_bot.git import Repository, Tree
 from forge_bot.git.large_trees import is_large
 from forge_bot.runs.capability_setup import CapabilityOptions, capability_setup, keep_options
 from forge_bot.runs.checks import CheckSubject, Occasion, RunIntent, run_checks
@@ -32,6 +32,7 @@ from forge_bot.runs.ended_records import newest_records
 from forge_bot.runs.estimate import Estimate, estimate, keep_estimate
 from forge_bot.runs.find_runs import RunInfo
 from forge_bot.runs.local_user import local_user
+from forge_bot.runs.look_for_changes import LookForChanges
 from forge_bot.runs.notifications import Message, warning
 from forge_bot.runs.open_pull_request import opener
 from forge_bot.runs.outcome import Outcome
@@ -169,9 +170,10 @@ def _named(choice: CapabilityChoice) -> CapabilityOptions:
 def _check(start: _Start, plan: RunPlan) -> None:
     """Raise the problem that stops a run with this plan, and print the other results."""
     subject = start.subject(plan)
-    if start.pipeline.steps is None:
-        check_testable(subject.profile, start.config)
-    report = run_checks(Occasion.BEFORE_RUN, subject)
+    with LookForChanges(Tree(start.repository.root), ours=False) as subject.looked:
+        if start.pipeline.steps is None:
+            check_testable(subject.profile, start.config)
+        report = run_checks(Occasion.BEFORE_RUN, subject)
     report.require()
     prompts_for(start.repository.root, start.pipeline)
     if start.options.until is not None:

@@ -2,6 +2,7 @@
 
 from functools import partial
 from threading import Thread, current_thread
+from typing import Self
 
 from forge_bot.errors import ForgeError
 from forge_bot.git import Tree
@@ -24,6 +25,14 @@ class LookForChanges:
         self._trouble: ForgeError | None = None
         self._thread = Thread(target=self._look)
         self._thread.start()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End it where its answer is no longer wanted."""
+        call_off(self._thread)
+        self._thread.join()
 
     def changes(self) -> tuple[StatusEntry, ...]:
         """Return the changes, by a second look where a commit was made after the beginning of the

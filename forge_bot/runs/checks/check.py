@@ -17,6 +17,7 @@ from forge_bot.knowledge.profile import Profile
 from forge_bot.lazy_regex import lazy_regex
 from forge_bot.runs.find_runs import RunInfo
 from forge_bot.runs.kept_profiles import profile_at
+from forge_bot.runs.look_for_changes import LookForChanges
 from forge_bot.runs.run_paths import run_paths
 from forge_bot.settings import Config, state_home
 from forge_bot.values import Frozen, Tier
@@ -156,6 +157,8 @@ class CheckSubject:
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
     signs_here: bool = True
     """Whether this machine signs the commits for merge, and not a worker elsewhere."""
+    looked: LookForChanges | None = None
+    """The look for changes in the user's own files, if it was begun before the checks."""
 
     @property
     def model_names(self) -> dict[Tier, str]:

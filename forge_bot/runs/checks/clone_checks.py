@@ -82,7 +82,10 @@ def history(subject: CheckSubject) -> Iterator[CheckResult]:
 
 def uncommitted(subject: CheckSubject) -> Iterator[CheckResult]:
     """Yield a note on uncommitted changes, unless the run works where they are."""
-    changes = () if subject.intent.here else Tree(subject.repository.root).status()
+    if subject.intent.here:
+        return
+    looked = subject.looked
+    changes = Tree(subject.repository.root).status() if looked is None else looked.changes()
     if changes:
         said = say("preflight.uncommitted.not_part", count=len(changes))
         yield note("uncommitted", said, say("preflight.uncommitted.commit_them_first"))
