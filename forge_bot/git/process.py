@@ -40,6 +40,10 @@ _SETTINGS = (
     # attributes say.
     "core.safecrlf=false",
     "core.quotePath=false",
+    # What a command changed is seen by the time that no program can set back.
+    "core.trustctime=true",
+    "core.checkStat=default",
+    "core.ignoreStat=false",
     "diff.suppressBlankEmpty=false",
     # An order file that is missing here makes even `git status` fail.
     "diff.orderFile=/dev/null",

@@ -625,4 +625,11 @@ CLASSES: dict[str, Class] = {
         " text that is far down or to the right, or behind a closed `<details>`",
         red_at="7496bdd9",
     ),
+    "S67": Class(
+        "Files that a command changes and dates back, where settings of git's keep it from seeing",
+        (
+            "tests/security/test_poisoned_leftovers.py::test_a_file_that_a_command_changed_without_a_trace_is_as_it_was_at_the_next_judgement",
+        ),
+        red_at="bca2bc0f",
+    ),
 }

@@ -140,6 +140,42 @@ def test_nothing_that_a_command_changed_made_or_removed_is_there_at_the_next_jud
         assert not (place.path / "lib" / "docs" / ".git").exists()
 
 
+# As many bytes as before, and the time of the last change put back.
+TAMPERS = """import os
+name = "lib/code_of_project.py"
+before = os.stat(name)
+with open(name, "r+") as file:
+    file.write("VALUE='green'\\n")
+os.utime(name, ns=(before.st_atime_ns, before.st_mtime_ns))
+print("tampered", os.stat(name).st_size == before.st_size)
+"""
+
+
+@pytest.mark.parametrize(
+    ("setup", "setting"),
+    [
+        (SETUP, "core.trustctime=false"),
+        (SETUP, "core.checkStat=minimal"),
+        (SETUP, "core.ignoreStat=true"),
+        pytest.param("", "core.trustctime=false", marks=pytest.mark.journey),
+        pytest.param("", "core.checkStat=minimal", marks=pytest.mark.journey),
+    ],
+)
+def test_a_file_that_a_command_changed_without_a_trace_is_as_it_was_at_the_next_judgement(
+    made: Made, setup: str, setting: str
+) -> None:
+    project = made(setup)
+    git(project.repository.root, "config", *setting.split("="))
+    project.set_up()
+    (project.tree.path / "test.py").write_text(TAMPERS, encoding="utf-8")
+    git(project.tree.path, "commit", "-qam", "an edit")
+    assert "tampered True" in run_tests(project, [])
+    git(project.tree.path, "reset", "-q", "--soft", "HEAD^")
+    git(project.tree.path, "restore", "--staged", "--worktree", "test.py")
+    [result] = project.check()
+    assert (result.exit_code, result.tail[:3]) == (1, "red")
+
+
 # Python takes a folder before a file of the same name.
 MAKES = """import os
 os.makedirs("lib/cache.built")
