@@ -168,6 +168,31 @@ def test_extras_in_setup_cfg_are_read() -> None:
     ) == ["-e .[test]"]
 
 
+def test_what_only_another_tool_or_place_names_for_tests_is_installed() -> None:
+    build = '[build-system]\nrequires = ["hatchling"]\n[project]\nname = "x"\n'
+    extra = f'{build}[project.optional-dependencies]\nqa = ["mock"]\n'
+    session = "@nox.session\ndef {}(session):\n    session.install({})\n"
+    for files, end in (
+        ({"pyproject.toml": extra, "tox.ini": "[testenv]\nextras = qa\n"}, "-e .[qa] pytest"),
+        ({"pyproject.toml": f'{build}[tool.tox.env_run_base]\ndeps = ["mock"]\n'}, "mock pytest"),
+        (
+            {
+                "pyproject.toml": extra.replace("qa", "more"),
+                "noxfile.py": session.format("docs", "'sphinx'")
+                + session.format("tests", "'-r', 'x.txt', '.[more]', 'pytz', '-e', '.'"),
+            },
+            "-e .[more] pytz pytest",
+        ),
+        (
+            {"pyproject.toml": build, "tests/requirements.txt": "pytest\nmock\n"},
+            "-e . -r tests/requirements.txt",
+        ),
+        ({"setup.py": "setup(name='x', tests_require=['mock'])"}, "-e . mock pytest"),
+    ):
+        setup = lines(profile_of({**files, "tests/test_a.py": PYTEST_FILE}).commands.setup)
+        assert setup[-1].endswith(end), setup
+
+
 def test_tox_says_what_tests_need_when_nothing_else_does() -> None:
     config = "[testenv]\ndeps =\n    pytest\n    py311: pytz\n    -r{toxinidir}/x.txt\n    mock\n"
     files = {"setup.py": "setup()", "tox.ini": config, "test_a.py": PYTEST_FILE}

@@ -3,7 +3,7 @@
 import ast
 import re
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from fnmatch import fnmatch
 from posixpath import normpath
 from typing import Literal
@@ -18,6 +18,7 @@ from forge_bot.project.toolchains.python_requirements import (
     from_tables,
     name_of,
 )
+from forge_bot.project.toolchains.python_sessions import test_session
 from forge_bot.values import Frozen
 
 _TEST_NAMES = frozenset({"test", "tests", "testing", "hatch-test"})
@@ -131,7 +132,7 @@ def read_needs(listing: Listing, folder: str) -> DeclaredDependencies:
         sources=(
             sources
             if any(source.for_tests or source.for_development for source in sources)
-            else (*sources, *_tox(listing, folder))
+            else (*sources, *_of_sessions(listing, folder, project, script, extras))
         ),
         beside=tuple(_beside(listing, folder, project)),
     )
@@ -212,14 +213,19 @@ def _sources(
 
 
 def _files(listing: Listing, folder: str) -> Iterator[DependencySource]:
-    """Yield requirements files: `requirements-test.txt`, its spellings, and `requirements/`."""
+    """Yield requirements files: `requirements-test.txt`, its spellings, `requirements/`, and that
+    of a folder of tests.
+    """
     inside = join(folder, "requirements")
+    of_tests = {join(folder, name) for name in ("test", "tests")}
     for path in listing.below(folder):
         holder, _, name = path.rpartition("/")
         if holder == folder and (found := _ROOT_FILE.fullmatch(name)):
             about = found["after"] or found["before"] or ""
         elif holder == inside and name.endswith(".txt"):
             about = name.removesuffix(".txt")
+        elif holder in of_tests and name == "requirements.txt":
+            about = "tests"
         else:
             continue
         yield DependencySource(
@@ -245,15 +251,20 @@ def _hooks(listing: Listing) -> Iterator[DependencySource]:
     )
 
 
-def _tox(listing: Listing, folder: str) -> Iterator[DependencySource]:
-    """Yield the plain dependencies of tox's main environment.
-
-    Those with a condition or a substitution are left to tox.
-    """
-    environment = ini(listing.text(join(folder, "tox.ini"))).get("testenv", {})
-    lines = (line.strip() for line in environment.get("deps", "").splitlines())
-    plain = tuple(line for line in lines if name_of(line) and ":" not in line and "{" not in line)
-    yield from _sources("group", {"testing": plain} if plain else {})
+def _of_sessions(
+    listing: Listing,
+    folder: str,
+    project: Mapping[str, object],
+    script: Mapping[str, _Literals],
+    extras: Collection[DependencySource],
+) -> Iterator[DependencySource]:
+    """Yield what only setuptools' old command for tests, tox or nox name for tests."""
+    old = script.get("tests_require", {}).get("", ())
+    session = test_session(listing, folder, project)
+    yield from _sources("group", {"testing": (*old, *session.requirements)})
+    for source in extras:
+        if source.name in session.extras:
+            yield source.replace(about="testing")
 
 
 def _beside(listing: Listing, folder: str, project: Mapping[str, object]) -> Iterator[str]:
