@@ -12,7 +12,7 @@ ENV = "{env}"
 Setup puts tools and libraries there.
 """
 
-_MOST_PROJECTS = 8
+MOST_PROJECTS = 8
 
 
 class Command(Frozen):
@@ -120,14 +120,14 @@ def find_in(
         return root
     folders = listing.projects(manifests)
     left = (
-        (f"{len(folders)} {kind} projects; only the first {_MOST_PROJECTS} are run.",)
-        if len(folders) > _MOST_PROJECTS
+        (f"{len(folders)} {kind} projects; only the first {MOST_PROJECTS} are run.",)
+        if len(folders) > MOST_PROJECTS
         else ()
     )
     return combined(
         [
             root,
-            *(read(listing, folder) for folder in folders[:_MOST_PROJECTS]),
+            *(read(listing, folder) for folder in folders[:MOST_PROJECTS]),
             DetectedCommands(notes=left),
         ]
     )

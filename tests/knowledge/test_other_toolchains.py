@@ -25,6 +25,31 @@ def test_go_modules_in_folders_are_tested_there() -> None:
     assert lines(commands.test) == ["go -C a test ./...", "go -C b test ./..."]
 
 
+def test_a_go_module_in_the_folder_of_another_is_tested_by_itself() -> None:
+    files = {
+        "go.mod": "module a\n",
+        "a_test.go": "",
+        "inner/go.mod": "module a/inner\n\nrequire a v0.0.0\n\nreplace a => ../\n",
+        "inner/inner_test.go": "",
+        "tools/go.mod": "module a/tools\n",
+        "examples/one/go.mod": "module one\n",
+        "examples/one/one_test.go": "",
+        "e2e/go.mod": "module e2e\n",
+        "e2e/e2e_test.go": "",
+    }
+    commands = profile_of(files).commands
+    assert lines(commands.test) == ["go test ./...", "go -C inner test ./..."]
+    assert lines(commands.build) == ["go build ./...", "go -C inner build ./..."]
+    assert lines(commands.setup) == ["go -C inner mod download"]
+
+
+def test_a_go_module_that_the_workspace_does_not_name_is_told_to_be_untested() -> None:
+    files = {"go.work": "use .\nuse ./b\n", "go.mod": "module a\n"}
+    files |= {f"{each}/go.mod": f"module {each}\n" for each in "bc"}
+    profile = profile_of({**files, "b/b_test.go": "", "c/c_test.go": ""})
+    assert profile.notes == ("The Go module in c is not tested.",)
+
+
 def test_a_cargo_workspace_is_tested_whole_and_its_lock_is_kept() -> None:
     commands = profile_of(
         {

@@ -1,10 +1,18 @@
 """Go: modules and workspaces, and golangci-lint if the repository configures it."""
 
 import re
+from collections.abc import Iterator
 
 from forge_bot.lazy_regex import lazy_regex
-from forge_bot.project.detected_commands import DetectedCommands, ProjectCommands, command, find_in
-from forge_bot.project.file_list import Listing, join
+from forge_bot.project.detected_commands import (
+    MOST_PROJECTS,
+    DetectedCommands,
+    ProjectCommands,
+    combined,
+    command,
+    find_in,
+)
+from forge_bot.project.file_list import TEST_FOLDERS, Listing, join
 from forge_bot.project.formatters import gofmt
 
 _REQUIRES = lazy_regex(r"^[^\S\n]*require\b", re.MULTILINE)
@@ -13,8 +21,33 @@ _LINT_CONFIGS = (".golangci.yml", ".golangci.yaml", ".golangci.toml", ".golangci
 
 
 def find(listing: Listing) -> DetectedCommands:
-    """Return the commands of the workspace or module at the root, or else of modules in folders."""
-    return find_in(listing, ("go.work", "go.mod"), _read, "Go")
+    """Return the commands of the workspace or module at the root, or else of modules in folders.
+
+    Go leaves a module within another one's folder out of that one's packages, so each that has
+    tests gets commands of its own.
+    """
+    found = find_in(listing, ("go.work", "go.mod"), _read, "Go")
+    inner = [] if not listing.has("go.mod") else [*_inner_modules(listing)]
+    if not inner:
+        return found
+    if listing.has("go.work"):
+        used = _modules(listing, "go.work")
+        left = [folder for folder in inner if folder not in used]
+    else:
+        left = inner[MOST_PROJECTS:]
+        found = combined([found, *(_read(listing, each) for each in inner[:MOST_PROJECTS])])
+    notes = tuple(f"The Go module in {each} is not tested." for each in left)
+    return found.replace(notes=(*found.notes, *notes))
+
+
+def _inner_modules(listing: Listing) -> Iterator[str]:
+    """Yield the folders of the modules below the root that have tests, without modules that are
+    themselves tests of the whole: such need what runs elsewhere.
+    """
+    for folder in listing.projects(("go.mod",)):
+        is_test = not TEST_FOLDERS.isdisjoint(folder.split("/"))
+        if not is_test and any(path.endswith("_test.go") for path in listing.own(folder)):
+            yield folder
 
 
 def _read(listing: Listing, folder: str) -> DetectedCommands:
