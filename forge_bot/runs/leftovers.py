@@ -68,7 +68,13 @@ def remove_work_tree(repository: Repository, run: str, looked: LookForChanges | 
         with held(places.lock, f"the run {run}", this_process()):
             if because := _in_use(places.tree, changes):
                 return because
-            folders = (places.tree, places.tasks, places.environment, places.judged)
+            folders = (
+                places.tree,
+                places.tasks,
+                places.environment,
+                places.judged,
+                places.compiled,
+            )
             if is_large(places.tree):
                 _remove_behind(repository, places, folders)
                 return ""

@@ -22,6 +22,7 @@ class RunPaths(Frozen):
     tree: Path
     tasks: Path
     environment: Path
+    compiled: Path
     judged: Path
     journal: Path
     touched: Path
@@ -64,6 +65,7 @@ def paths_in(home: Path, common: Path, run: str) -> RunPaths:
         tree=home / "tree",
         tasks=home / "tasks",
         environment=home / "environment",
+        compiled=home / "go-build",
         judged=home / "judged",
         journal=home / "journal.jsonl",
         touched=home / "touched.json",

@@ -233,3 +233,32 @@ def test_a_go_module_beside_another_that_replaces_it_is_mended_by_its_changed_pa
     assert verification(sample)["requirements"]["addedNotRun"] == [
         "words/tagged/tagged_test.go::TestTagged (//go:build slow)"
     ]
+    once = "Go's standard library"
+    assert once in " ".join(said.split())
+    again = sample.forge("run", "Say it twice", "--effort", "S", "--model", sample.model())
+    assert "go -C half test ./..." in again.out + again.err
+    assert once not in " ".join((again.out + again.err).split())
+
+
+@needs("go")
+def test_a_go_module_in_the_folder_of_the_changed_one_breaks_with_it(sample: Sample) -> None:
+    files = {
+        "go.mod": "module example.org/half\n\ngo 1.22\n",
+        "half.go": "package half\n\nfunc Half(x int) int {\n\treturn x / 3\n}\n",
+        "half_test.go": GO_TEST.format("half", "Zero", "\tif Half(0) != 0 {\n\t\tt.Fatal()\n\t}"),
+        "words/go.mod": (
+            "module example.org/half/words\n\ngo 1.22\n\nrequire example.org/half v0.0.0\n\n"
+            "replace example.org/half => ../\n"
+        ),
+        "words/words.go": (
+            'package words\n\nimport "example.org/half"\n\nvar Two = half.Half(6)\n'
+        ),
+        "words/words_test.go": GO_TEST.format(
+            "words", "Two", "\tif Two != 2 {\n\t\tt.Fatal(Two)\n\t}"
+        ),
+    }
+    led(sample, files, replaced("half.go", "x / 3", "x / 2"))
+    judged = verification(sample)
+    assert judged["red"] is True
+    assert "go -C words test ./..." in judged["reasons"][0]
+    assert "example.org/half/words TestTwo" in judged["reasons"][0]

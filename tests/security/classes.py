@@ -490,6 +490,7 @@ CLASSES: dict[str, Class] = {
             "tests/security/test_poisoned_leftovers.py::test_nothing_that_a_command_changed_made_or_removed_is_there_at_the_next_judgement",
             "tests/security/test_poisoned_leftovers.py::test_tests_that_run_again_do_not_see_what_their_run_before_left",
             "tests/security/test_poisoned_leftovers.py::test_what_a_killed_command_made_is_removed_too",
+            "tests/security/test_poisoned_leftovers.py::test_what_go_compiled_for_all_runs_reaches_commands_as_a_copy_only",
             "tests/security/test_poisoned_leftovers.py::test_what_the_try_of_an_edit_left_is_gone_before_the_judgement_and_what_setup_left_stays",
             "tests/security/test_poisoned_leftovers.py::test_what_they_left_beside_what_was_built_stays_and_nothing_is_built_for_that",
         ),
