@@ -108,12 +108,15 @@ class ProjectSandbox:
         )
 
     def _give_parts_of_go(self, place: Tree) -> None:
-        """Give this run the parts of Go's standard library that its project imports. Without a
-        sandbox any project could change them.
+        """Give this run the parts of Go's standard library that its project imports, where one of
+        its commands calls Go. Without a sandbox any project could change them.
         """
         compiled, asked = self.places.compiled, self._asked_for_parts
         self._asked_for_parts = True
         if asked or compiled.exists() or not fits(self.config.environment):
+            return
+        commands = self.profile.commands
+        if not any(each.argv[:1] == ("go",) for each in (*commands.build, *commands.test)):
             return
         if self.backend is BackendName.OFF:
             return

@@ -255,7 +255,7 @@ def test_ignored_files_that_edits_left_are_not_run_where_what_go_compiles_is_kep
 def test_what_go_compiled_for_all_runs_reaches_commands_as_a_copy_only(made: Made) -> None:
     if shutil.which("go") is None:
         pytest.skip("go is not installed")
-    folder = made(SETUP).tree.path
+    folder = made(f"{SETUP}\n  build: [[go, version]]").tree.path
     said = subprocess.run(["go", "version"], capture_output=True, text=True, check=True)
     kept = kept_parts(said.stdout)
     (kept / "cache").mkdir(parents=True)
@@ -269,7 +269,7 @@ def test_what_go_compiled_for_all_runs_reaches_commands_as_a_copy_only(made: Mad
     git(folder, "commit", "-qm", "with Go")
     project = project_in(folder)
     project.set_up()
-    (tested,) = project.check()
+    _, tested = project.check()
     assert tested.tail == "honest"
     assert (project.places.compiled / "kept").read_text("utf-8") == "poisoned"
     assert (kept / "cache" / "kept").read_text("utf-8") == "honest"
