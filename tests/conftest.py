@@ -16,10 +16,17 @@ from tests.fakes.examples import FEW
 from tests.fakes.kept_samples import KeptSamples, made
 from tests.fakes.sample import Said, Sample, by_script
 from tests.fakes.warm_python import warm_python
-from tests.scheduling import group_of
-from tests.workers import add_option, run_in_workers
+from tests.scheduling import (
+    GroupScheduling,
+    alone_when_first,
+    group_of,
+    long_first,
+    write_groups,
+)
 
 if TYPE_CHECKING:
+    from xdist.remote import Producer
+
     from tests.bot.kept import Kept
     from tests.bot.stage import Stage
     from tests.fakes.finished import Demo
@@ -52,8 +59,7 @@ def _shard(text: str) -> tuple[int, int]:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Take `--shard 1/4`: the first of four parts of the tests, and `-n 3`: in three processes."""
-    add_option(parser)
+    """Take `--shard 1/4`: the first of four parts of the tests."""
     parser.addoption(
         "--shard",
         type=_shard,
@@ -84,6 +90,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     chosen = set(kept)
     config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
     items[:] = kept
+    long_first(config, items)
 
 
 def _recorded(item: pytest.Item) -> bool:
@@ -106,21 +113,23 @@ def pytest_collection(session: pytest.Session) -> Generator[None, object, object
     looked through again and again.
     """
     gc.disable()
-    return (yield)
+    with alone_when_first(session.config):
+        return (yield)
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_finish() -> None:
+def pytest_collection_finish(session: pytest.Session) -> None:
     """Look for garbage as seldom as the command line does (`forge_bot.quick_start`)."""
+    write_groups(session)
     gc.freeze()
     gc.set_threshold(100_000)
     gc.enable()
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_runtestloop(session: pytest.Session) -> bool | None:
-    """Run what was collected in the workers that were asked for."""
-    return run_in_workers(session)
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: "Producer") -> GroupScheduling:
+    """Let tests of a group run in one worker."""
+    return GroupScheduling(config, log)
 
 
 @pytest.fixture(scope="session")

@@ -14,7 +14,7 @@ from forge_bot.sentences import say
 from forge_bot.settings.config import Config
 from tests.fakes.own_code import PRODUCT, nodes_of_files
 
-pytestmark = pytest.mark.one_worker("own code")
+pytestmark = pytest.mark.xdist_group("own code")
 GRAMMAR = PRODUCT / "gate" / "grammar.py"
 CONFIG = PRODUCT / "settings" / "config.py"
 ROOT = PRODUCT.parent

@@ -14,7 +14,7 @@ import pytest
 from forge_bot.lazy_regex import lazy_regex
 from tests.fakes.own_code import PRODUCT, nodes_of_files
 
-pytestmark = pytest.mark.one_worker("own code")
+pytestmark = pytest.mark.xdist_group("own code")
 
 
 def test_it_does_what_a_compiled_one_does() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from tests.fakes.own_code import PRODUCT, nodes
 
-pytestmark = pytest.mark.one_worker("own code")
+pytestmark = pytest.mark.xdist_group("own code")
 _CLAUSE = re.compile(r"(What|Whether|Where|Which|Who|Whose|How|When|That)\b")
 _Documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 

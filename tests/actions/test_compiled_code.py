@@ -14,7 +14,7 @@ import pytest
 
 from tests.actions.runner import missing, program_path, uv_cache
 
-pytestmark = [pytest.mark.skipif(bool(missing()), reason=missing()), pytest.mark.one_worker("act")]
+pytestmark = [pytest.mark.skipif(bool(missing()), reason=missing()), pytest.mark.xdist_group("act")]
 
 
 @dataclass

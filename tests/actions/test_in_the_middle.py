@@ -13,7 +13,7 @@ from tests.fakes.agents import AgentServer, role_of
 
 pytestmark = [
     pytest.mark.skipif(bool(missing()), reason=missing()),
-    pytest.mark.one_worker("act"),
+    pytest.mark.xdist_group("act"),
     pytest.mark.slow,
 ]
 

@@ -15,7 +15,7 @@ from tests.cli.test_tools_in_a_run import ANALYST, CREATE, asks
 
 pytestmark = [
     pytest.mark.skipif(bool(missing()), reason=missing()),
-    pytest.mark.one_worker("act"),
+    pytest.mark.xdist_group("act"),
     pytest.mark.slow,
 ]
 

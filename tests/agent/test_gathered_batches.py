@@ -23,7 +23,7 @@ from forge_bot.runs.wall_clock import now
 from forge_bot.values import Tier
 from tests.fakes.batches import BatchServer
 
-pytestmark = pytest.mark.one_worker("providers")
+pytestmark = pytest.mark.xdist_group("providers")
 
 SONNET, GPT = "anthropic:claude-sonnet-5-5", "openai:gpt-6-luna"
 

@@ -43,7 +43,7 @@ from tests.agent.scene import document, explore
 from tests.fakes.model_server import ModelServer, Says, busy
 from tests.fakes.sampled import sampled_rows
 
-pytestmark = pytest.mark.one_worker("providers")
+pytestmark = pytest.mark.xdist_group("providers")
 
 CHAT, RESPONSES, ANTHROPIC = (
     "openai-chat:gpt-6-luna",

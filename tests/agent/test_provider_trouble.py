@@ -43,7 +43,7 @@ from tests.fakes.broken_server import (
     trickles,
 )
 
-pytestmark = pytest.mark.one_worker("providers")
+pytestmark = pytest.mark.xdist_group("providers")
 
 SPEC = "openai-chat:gpt-6-luna"
 

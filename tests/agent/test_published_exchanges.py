@@ -27,7 +27,7 @@ SPECS = {
 }
 pytestmark = [
     pytest.mark.block_network(allowed_hosts=["nobody.invalid"]),
-    pytest.mark.one_worker("providers"),
+    pytest.mark.xdist_group("providers"),
 ]
 
 

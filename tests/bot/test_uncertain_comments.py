@@ -109,7 +109,7 @@ def test_a_comment_that_was_edited_after_the_gate_is_refused_with_a_sentence(
     assert waiting.state["currentPhaseStatus"] == "awaiting_human"
 
 
-@pytest.mark.one_worker("over")
+@pytest.mark.xdist_group("over")
 def test_on_the_pull_request_of_a_run_it_is_the_same(over: Kept, tmp_path: Path) -> None:
     stage = over.again(tmp_path)
     for body, outcome in ((FENCED, "nothing"), (f"{FENCED}\n/help", "helped")):

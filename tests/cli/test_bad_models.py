@@ -15,7 +15,7 @@ from tests.fakes.sample import Sample
 from tests.fakes.sampled import sampled_rows
 from tests.fakes.script import GUARD, TEST, change, document, look, review
 
-pytestmark = [pytest.mark.journey, pytest.mark.one_worker("providers")]
+pytestmark = [pytest.mark.journey, pytest.mark.xdist_group("providers")]
 
 TASK = "`rota who` names somebody for days before the rota starts"
 ANALYST = ("situation-analyst-investigator", "*", "*")

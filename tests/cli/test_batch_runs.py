@@ -21,7 +21,7 @@ from tests.fakes.sample import Said, Sample
 from tests.fakes.script import Answer
 from tests.fakes.tool_servers import skill
 
-pytestmark = [pytest.mark.journey, pytest.mark.one_worker("providers")]
+pytestmark = [pytest.mark.journey, pytest.mark.xdist_group("providers")]
 
 ANTHROPIC = "anthropic:claude-sonnet-5-5"
 ONE_MODEL = pytest.mark.parametrize(

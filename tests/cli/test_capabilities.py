@@ -15,7 +15,7 @@ from tests.fakes.sample import Said, Sample
 from tests.fakes.script import Answer
 from tests.fakes.tool_servers import SERVER, configure, skill, unruly
 
-pytestmark = pytest.mark.one_worker("providers")
+pytestmark = pytest.mark.xdist_group("providers")
 
 
 def test_a_repository_without_any_is_told_how_to_begin(sample: Sample) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from tests.fakes.sample import Sample
 
-pytestmark = pytest.mark.one_worker("providers")
+pytestmark = pytest.mark.xdist_group("providers")
 
 TASK = "Fix the rota before its start"
 

@@ -31,8 +31,6 @@ from typing import NamedTuple
 from pydantic import BaseModel, TypeAdapter
 
 ROOT = Path(__file__).parents[2]
-_RUN = os.getpid()
-"""The process that has collected the tests; the workers that it forks have the same number here."""
 _MODULES = ("forge_bot", "forge_bot.bot.worker")
 _USERS = "users"
 """A pipe that every test process holds open for as long as it may ask."""
@@ -91,7 +89,8 @@ def warm_python() -> str:
     """Return the program. All test processes of one run of the tests ask the same server: the first
     that needs it starts it, and it ends when none of them is left.
     """
-    folder = Path(tempfile.gettempdir(), f"warm-{_RUN}")
+    run = os.environ.get("PYTEST_XDIST_TESTRUNUID") or os.getpid()
+    folder = Path(tempfile.gettempdir(), f"warm-{run}")
     with _alone():
         folder.mkdir(mode=0o700, exist_ok=True)
         if not _joined(folder):

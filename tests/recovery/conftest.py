@@ -22,7 +22,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             (name for name in ("long", "red", "steps", "large", "sent_back") if name in names),
             "short",
         )
-        item.add_marker(pytest.mark.one_worker(f"recovery-{script}"))
+        item.add_marker(pytest.mark.xdist_group(f"recovery-{script}"))
 
 
 @pytest.fixture(scope="session")

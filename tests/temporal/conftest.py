@@ -26,7 +26,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             if {"server", "asked_alone"} & {*item.fixturenames}:
                 item.add_marker(pytest.mark.temporal_server)
             if {"asked", "read"} & {*item.fixturenames}:
-                item.add_marker(pytest.mark.one_worker("temporal"))
+                item.add_marker(pytest.mark.xdist_group("temporal"))
 
 
 @pytest.fixture(scope="session")
