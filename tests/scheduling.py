@@ -19,8 +19,10 @@ from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
 _WHOLE = Path(__file__).parent
-_MADE_ONCE = {"kept": "over", "played_demo": "demo"}
-"""The group of tests that stand on a fixture which takes long to make."""
+_MADE_ONCE = {"over": "over", "played_demo": "demo"}
+"""The group of tests that stand on a fixture which takes long to make. What `over` goes on with is
+made by each worker: all that begin there would keep one worker busy alone.
+"""
 
 
 @contextmanager
