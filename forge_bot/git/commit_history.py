@@ -231,8 +231,9 @@ def _count(root: Path, base: str, tip: str) -> int:
 
 
 @lru_cache(maxsize=4)
-def changed_together(folder: Path, commit: str) -> Mapping[str, Mapping[str, int]]:
-    """Return for each file how often recent commits changed which others with it.
+def recent_changes(folder: Path, commit: str) -> tuple[tuple[str, ...], ...]:
+    """Return the files that each recent commit changed, the newest first; large commits are left
+    out.
 
     `commit` is a full id, so the answer never changes.
     """
@@ -240,14 +241,19 @@ def changed_together(folder: Path, commit: str) -> Mapping[str, Mapping[str, int
         folder, "log", f"--max-count={_COMMITS}", "--no-merges", "--name-only", "--no-renames",
         "--format=%x01", "-z", commit, "--",
     )  # fmt: skip
+    parts = said.out.decode("utf-8", "surrogateescape").split("\x01")
+    changes = (
+        tuple(filter(None, (name.strip("\n") for name in part.split("\0")))) for part in parts
+    )
+    return tuple(names for names in changes if 0 < len(names) <= _LARGE_COMMIT)
+
+
+def changed_together(folder: Path, commit: str) -> Mapping[str, Mapping[str, int]]:
+    """Return for each file how often recent commits changed which others with it."""
     together: dict[str, Counter[str]] = {}
-    for part in said.out.decode("utf-8", "surrogateescape").split("\x01"):
-        names = [name.strip("\n") for name in part.split("\0") if name.strip("\n")]
-        if len(names) <= _LARGE_COMMIT:
-            for name in names:
-                together.setdefault(name, Counter()).update(
-                    other for other in names if other != name
-                )
+    for names in recent_changes(folder, commit):
+        for name in names:
+            together.setdefault(name, Counter()).update(other for other in names if other != name)
     return together
 
 

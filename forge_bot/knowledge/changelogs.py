@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import takewhile
 from posixpath import basename
 
 from forge_bot.knowledge.text_sections import (
@@ -16,9 +17,12 @@ from forge_bot.knowledge.text_sections import (
 from forge_bot.lazy_regex import lazy_regex
 from forge_bot.project.file_list import Listing
 from forge_bot.project.lenient_config import string, table, toml
-from forge_bot.text_format import names
+from forge_bot.text_format import gist, names
 
 CHANGELOGS = names("changelog changes history news releases release_notes versions whatsnew")
+_PART_OF_CHANGELOG = lazy_regex(r"(?:changelog|changes|history)[-_.].+\.(?:md|rst|txt)")
+"""The entries of some releases, as in `CHANGELOG-1.x.md`."""
+
 _FRAGMENTS = ("newsfragments", "changelog.d", "changelog_entries", "news", "changes", ".changeset")
 _FRAGMENT = lazy_regex(r"\.(?:md|rst|txt|ya?ml)$", re.IGNORECASE)
 _SETTINGS = ("towncrier.toml", "pyproject.toml")
@@ -31,6 +35,8 @@ NEWEST = "newest entries"
 
 PARTS_OF_NEWEST = "parts of the newest entries"
 
+_LINES_OF_HEADING = 5
+_LONGEST_HEADING = 60
 _LINES_OF_ENTRIES = 4
 """Lines of each section of the newest entries, which show their form."""
 _ENTRY = lazy_regex(r"\s{0,3}[-*+•]\s+\S")
@@ -46,9 +52,12 @@ _LAST_GAP = lazy_regex(r"\[… (lines \d+-\d+ are not shown here …\]\n)\Z")
 
 
 def tells_of_changes(path: str) -> bool:
-    """Return whether a file is a changelog, by its name."""
-    return basename(path).casefold().rpartition(".")[0] in CHANGELOGS or (
-        basename(path).casefold() in CHANGELOGS
+    """Return whether a file is a changelog, by its name: also `CHANGELOG-2.md`."""
+    name = basename(path).casefold()
+    return (
+        name in CHANGELOGS
+        or name.rpartition(".")[0] in CHANGELOGS
+        or _PART_OF_CHANGELOG.fullmatch(name) is not None
     )
 
 
@@ -75,15 +84,25 @@ def newest_entries(path: str, text: str, room: int, of_each: int = 0) -> HouseRu
     newest = [*_until_next_release(lines, _without_title(lines, [*sections_of(lines)]))]
     beginnings = [[*_beginnings(lines, newest, most)] for most in range(of_each, 0, -1)]
     with_ends = [[*_with_ends(lines, newest, spans)] for spans in beginnings]
-    room -= len(_ENDS_HERE)
+    ends = _ENDS_HERE + _beginning_of_release(lines, newest[-1][1])
+    room -= len(ends)
     fitting = (spans for spans in with_ends + beginnings if _size(lines, spans) <= room)
     shown = next(fitting, None) or [*_as_many_lines(lines, newest, room)]
     part = NEWEST if shown == newest else PARTS_OF_NEWEST
     whole = shown == [(0, len(lines))]
     text = with_gaps(lines, _joined(shown))
     if not (whole or any(line.strip() for line in lines[shown[-1][1] : newest[-1][1]])):
-        text = _LAST_GAP.sub(rf"[… {_ENDS_HERE}\1", text)
+        text = _LAST_GAP.sub(lambda gap: f"[… {ends}{gap[1]}", text)
     return HouseRule(path=path, text=text, part="" if whole else part)
+
+
+def _beginning_of_release(lines: Sequence[str], at: int) -> str:
+    """Return the heading of the release before the newest one and the line below it: they tell
+    whether the newest one is released.
+    """
+    above = takewhile(lambda line: not _ENTRY.match(line), lines[at : at + _LINES_OF_HEADING])
+    told = [gist(line, _LONGEST_HEADING) for line in above if any(map(str.isalnum, line))][:2]
+    return f"before it “{'”, “'.join(told)}”; " if told else ""
 
 
 def _beginnings(lines: Sequence[str], sections: Sequence[Span], most: int) -> Iterator[Span]:

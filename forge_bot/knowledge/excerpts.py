@@ -100,7 +100,7 @@ def excerpt(text: str, wanted: WantedPlaces, room: int, *, without: Sequence[Spa
         return Excerpt(written(lines, everything, ()), everything, total)
     blocks = (_kept_blocks if len(text) <= _LONGEST_KEPT else _blocks)(text)
     chosen: tuple[Span, ...] = ()
-    for span in places_by_worth(lines, blocks, wanted):
+    for span in places_by_worth(lines, blocks, wanted, without):
         left = not_in((span,), (*without, *chosen))
         # What little is left of a part that is shown already tells nothing by itself.
         fresh = tuple(part for part in left if part == span or part[1] - part[0] >= _LEAST_LEFT)
@@ -111,7 +111,8 @@ def excerpt(text: str, wanted: WantedPlaces, room: int, *, without: Sequence[Spa
         more = merged((*chosen, gap))
         if size_of(lines, more) <= room:
             chosen = more
-    return Excerpt(written(lines, chosen, blocks), chosen, total)
+    # What looks like a definition in a page is a word of a sentence.
+    return Excerpt(written(lines, chosen, () if wanted.prose else blocks), chosen, total)
 
 
 def _gaps(chosen: Sequence[Span], without: Sequence[Span], top: int) -> Iterator[Span]:

@@ -28,6 +28,16 @@ _HEAD_OF_LONG = 20
 """Lines of the beginning of a definition that is too long to be shown whole."""
 
 _PIECES_OF_BLOCK = 40
+_TOP = 120
+"""Lines in which the imports of a file are looked for."""
+
+_IMPORT = lazy_regex(
+    r"(?:from\s+[\w.]+\s+import|import|package|use|pub use|mod|extern crate|using|#include"
+    r"|require|require_relative)\b"
+    r"|(?:const|let|var)\b.*\brequire\(|export\b.*\bfrom\s+['\"]"
+)
+_OPENS = ("(", "{", "[")
+_CLOSES = lazy_regex(r"[)\]}]")
 _COMMENT = lazy_regex(r"\s*(?:#|//|/?\*|--|;|$)")
 
 
@@ -41,6 +51,21 @@ def beginning_of(lines: Sequence[str]) -> Span:
         (number for number, line in enumerate(lines, 1) if not _COMMENT.match(line)), len(lines)
     )
     return clipped(first if first > _LICENCE else 1, first + HEAD, len(lines))
+
+
+def imports_of(lines: Sequence[str]) -> Span | None:
+    """Return the lines near the top of a file that import something, if there are any: what an
+    edit may use and has to extend.
+    """
+    top = lines[:_TOP]
+    at = [number for number, line in enumerate(top, 1) if _IMPORT.match(line)]
+    if not at:
+        return None
+    last = at[-1]
+    if top[last - 1].rstrip().endswith(_OPENS):
+        rest = (number for number, line in enumerate(top[last:], last + 1) if _CLOSES.match(line))
+        last = next(rest, last)
+    return at[0], min(last, at[0] + HEAD)
 
 
 def enclosing(blocks: Sequence[CodeBlock], line: int) -> Iterator[Span]:

@@ -70,7 +70,7 @@ def house_rules(listing: Listing) -> tuple[HouseRule, ...]:
             found.append(rule)
             room -= len(rule.text)
     for settings in linter_settings(listing):
-        part = "" if settings.whole else "for linters and the version of Python"
+        part = "" if settings.whole else "for linters, and versions"
         found.append(HouseRule(path=settings.path, text=settings.text, part=part))
     return tuple(found)
 

@@ -109,6 +109,20 @@ class LikelyFiles:
             at += parts.get(meant, 1)
         return tuple(found)
 
+    def types_said(self, text: str, path: str) -> tuple[str, ...]:
+        """Return the types that a file alone defines and a text says in one plain word: `Schema`
+        in the file that is most likely meant, where it speaks of a schema.
+        """
+        said = dict.fromkeys(words(text))
+        own: dict[str, str] = {}
+        for name, places in self._places.items():
+            code = [place for place in places if not is_beside_code(place[0])]
+            if name[:1].isupper() and not name.isupper() and len(code) == 1:
+                ((at, block),) = code
+                if at == path and not (block.depth or block.of):
+                    own[name.casefold()] = name
+        return tuple(own[word] for word in said if word in own)
+
     def named_alike(self, names: Sequence[str]) -> Mapping[str, int]:
         """Return how many definitions of each file have one of some names in theirs."""
         parts = dict.fromkeys(map(letters, map(as_searched, names)))

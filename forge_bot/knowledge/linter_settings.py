@@ -1,4 +1,6 @@
-"""The settings of a repository for its linters and formatters, and the Python that it needs."""
+"""The settings of a repository for its linters and formatters, its version, and the Python that it
+needs.
+"""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -30,7 +32,7 @@ class LinterSettings(NamedTuple):
 
 
 def linter_settings(listing: Listing) -> Iterator[LinterSettings]:
-    """Yield the settings of linters and formatters, and the Python that a project needs."""
+    """Yield the settings of linters and formatters, a project's version, and its Python's."""
     room = _MOST
     for path in (*_SECTIONS, *_FILES):
         lines = [line for line in listing.text(path)[:_MOST_READ].split("\n") if line.strip()]
@@ -68,6 +70,6 @@ def _of_linters(lines: Iterable[str], headings: re.Pattern[str]) -> Iterator[str
         if line.startswith("["):
             inside = headings.match(line) is not None
         if (inside and not line.lstrip().startswith(("#", ";"))) or line.startswith(
-            "requires-python"
+            ("requires-python", "version =")
         ):
             yield _LINE_END.sub("", line)

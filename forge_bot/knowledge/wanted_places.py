@@ -23,12 +23,13 @@ from forge_bot.knowledge.file_parts import (
     MOST_RANKED,
     beginning_of,
     enclosing,
+    imports_of,
     parts_of,
     pieces,
     ranked,
     uses_of,
 )
-from forge_bot.knowledge.line_spans import LONGEST_LINE, Span, clipped
+from forge_bot.knowledge.line_spans import LONGEST_LINE, Span, clipped, not_in
 from forge_bot.knowledge.mentions import as_searched, last_part
 from forge_bot.lazy_regex import lazy_regex
 from forge_bot.project.search_words import words
@@ -36,6 +37,8 @@ from forge_bot.project.search_words import words
 _BASES = lazy_regex(r"^\s*(?:export )?class \w+(?:\(| extends )([\w., ]+)")
 _TEST_AFFIX = lazy_regex(r"^tests?_?|_?tests?$", re.IGNORECASE)
 _TAIL = 20
+_TAIL_OF_TESTS = 8
+_AROUND_LINES = 6
 _MOST_USES = 4
 _MOST_ALIKE = 2
 _MOST_SIBLINGS = 4
@@ -65,6 +68,7 @@ class WantedPlaces(NamedTuple):
     file that matters most. `special` names methods that the task means without naming them.
     `called` names what the meant definitions of other files call. Without `head`, the beginning of
     a file is not wanted where something else of it is: only who edits a file needs its imports.
+    With `tail` its end is wanted too: new tests are written there.
     """
 
     lines: tuple[Span, ...] = ()
@@ -77,14 +81,21 @@ class WantedPlaces(NamedTuple):
     special: tuple[str, ...] = ()
     called: tuple[str, ...] = ()
     head: bool = True
+    tail: bool = False
 
 
 def places_by_worth(
-    lines: Sequence[str], blocks: Sequence[CodeBlock], wanted: WantedPlaces
+    lines: Sequence[str],
+    blocks: Sequence[CodeBlock],
+    wanted: WantedPlaces,
+    without: Sequence[Span] = (),
 ) -> Iterator[Span]:
-    """Yield the parts of a file, those that matter most first."""
+    """Yield the parts of a file, those that matter most first. What is around named lines is not
+    wanted again if they are `without`, which is shown elsewhere.
+    """
     total = len(lines)
-    yield from _around_lines(blocks, wanted.lines, total)
+    new = [span for span in wanted.lines if not_in((span,), without)]
+    yield from _around_lines(blocks, new, total, AROUND if wanted.prose else _AROUND_LINES)
     if wanted.prose:
         yield from _of_prose(lines, wanted)
         return
@@ -92,19 +103,15 @@ def places_by_worth(
     for block in found:
         yield from short_around(blocks, block.first)
         yield from pieces(block, first_only=True)
+        if wanted.first:
+            yield from _makers(blocks, block)
     if wanted.search:
         yield from _searched(lines, blocks, found, wanted)
     else:
-        yield from _inside_long(lines, blocks, found, wanted)
-    if not (wanted.search or found or wanted.lines or wanted.named_only):
-        yield from uses_of(lines, blocks, wanted.names, _MOST_USES)
-        yield from ranked(lines, blocks, wanted.about)
-    if wanted.named_only:
-        yield from (clipped(block.last - AROUND, block.last, total) for block in found)
-    elif wanted.search and (found or not wanted.first):
+        yield from _of_document(lines, blocks, found, wanted)
+    if wanted.search and (found or not wanted.first):
         return
-    if wanted.head or not (wanted.named_only or found or wanted.lines):
-        yield beginning_of(lines)
+    yield from _ends(lines, found, wanted)
     if wanted.named_only:
         return
     for block in found:
@@ -113,13 +120,42 @@ def places_by_worth(
         yield clipped(total - _TAIL, total, total)
 
 
-def _around_lines(
-    blocks: Sequence[CodeBlock], wanted: Sequence[Span], total: int
+def _of_document(
+    lines: Sequence[str],
+    blocks: Sequence[CodeBlock],
+    found: Sequence[CodeBlock],
+    wanted: WantedPlaces,
 ) -> Iterator[Span]:
-    """Yield the named lines with what is around them."""
+    """Yield further places of what a document of the run names."""
+    yield from _inside_long(lines, blocks, found, wanted)
+    if wanted.named_only:
+        yield from ((max(block.first, block.last - AROUND), block.last) for block in found)
+    elif not (found or wanted.lines):
+        yield from uses_of(lines, blocks, wanted.names, _MOST_USES)
+        yield from ranked(lines, blocks, wanted.about)
+
+
+def _ends(lines: Sequence[str], found: Sequence[CodeBlock], wanted: WantedPlaces) -> Iterator[Span]:
+    """Yield the imports of a file, or its beginning where nothing else of it is wanted; and the end
+    of tests that are edited.
+    """
+    told = bool(wanted.named_only or found or wanted.lines)
+    imports = None if wanted.search else imports_of(lines)
+    if imports and (wanted.head or not told):
+        yield imports
+    elif not told:
+        yield beginning_of(lines)
+    if wanted.tail:
+        yield clipped(len(lines) - _TAIL_OF_TESTS, len(lines), len(lines))
+
+
+def _around_lines(
+    blocks: Sequence[CodeBlock], wanted: Sequence[Span], total: int, around: int
+) -> Iterator[Span]:
+    """Yield the named lines with so many around them."""
     for first, last in wanted:
         if first <= total:
-            yield clipped(first - AROUND, last + AROUND, total)
+            yield clipped(first - around, last + around, total)
             # A range that is too long for its room is shown by its ends.
             yield clipped(last - _TAIL, last, total)
             yield clipped(first, min(first + _TAIL, last), total)
@@ -168,9 +204,8 @@ def _of_prose(lines: Sequence[str], wanted: WantedPlaces) -> Iterator[Span]:
     if wanted.search:
         yield from uses_of(lines, (), wanted.names, _MOST_USES, AROUND)
         return
-    if not wanted.named_only:
+    if not (wanted.named_only or wanted.lines):
         yield clipped(1, HEAD, len(lines))
-    if not (wanted.lines or wanted.named_only):
         yield from uses_of(lines, (), wanted.names, _MOST_USES)
 
 
@@ -236,9 +271,14 @@ def _made_by(
         above = next((at for at in range(above, owner.at, -1) if lines[at - 1].strip()), owner.at)
         if not lines[above - 1].rstrip().endswith(_DOCSTRING_ENDS):
             yield max(owner.at, above - _HEAD_OF_CLASS), above
-        for part in parts:
-            if part.name in _MAKERS and not is_long(part):
-                yield part.first, part.last
+        yield from _makers(blocks, owner)
+
+
+def _makers(blocks: Sequence[CodeBlock], owner: CodeBlock) -> Iterator[Span]:
+    """Yield how a long class is made, if that is short enough to be shown whole."""
+    for part in parts_of(blocks, owner) if is_long(owner) else ():
+        if part.name in _MAKERS and part.last - part.first < LONGEST_BLOCK:
+            yield part.first, part.last
 
 
 def _called_from_outside(blocks: Sequence[CodeBlock], wanted: WantedPlaces) -> Iterator[Span]:

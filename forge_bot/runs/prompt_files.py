@@ -1,6 +1,6 @@
 """Choose the files that a prompt shows: what the request, the analysis and the design name."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import NamedTuple
@@ -22,7 +22,7 @@ from forge_bot.prompts.material import InputFile
 from forge_bot.runs.ranked_files import likely_files, listed
 from forge_bot.runs.request_lookup import looked_up, places_defined
 
-_FOR_FIRST = 12_000
+_FOR_FIRST = 10_000
 """Characters of the file that a request is most likely about."""
 
 
@@ -37,7 +37,7 @@ class _Room(NamedTuple):
     head: bool = True
 
 
-_FOR_REQUEST = _Room(26_000, 26_000, 26_000)
+_FOR_REQUEST = _Room(20_000, 20_000, 20_000)
 """Behind the request, in every prompt."""
 
 _FOR_ANALYSIS = _Room(20_000, 4_000, 4_000, head=False)
@@ -49,7 +49,7 @@ _FOR_TASK = _Room(24_000, 5_000, 5_000)
 _LEAST = 3_000
 _LIKELY_FOR_TASK = 6
 _PROSE_FOR_REQUEST = 1_600
-_TESTS_FOR_REQUEST = 4_000
+_TESTS_FOR_REQUEST = 2_800
 """Characters of a test file behind the request: enough to see how its tests are written."""
 
 _PROSE = 3_500
@@ -83,7 +83,8 @@ class PromptFiles:
         named = found._replace(names=looked.telling)
         self._called = looked.called
         shown = self._show(self.base, looked.paths, named, _FOR_REQUEST, search=True)
-        said = "\n".join(looked.said(self._shown))
+        ruled = (rule.path for rule in _house_rules(self.repository, self.base))
+        said = "\n".join(looked.said(self._shown, changelog=any(map(tells_of_changes, ruled))))
         if not said:
             return shown
         told = InputFile(
@@ -158,7 +159,7 @@ class PromptFiles:
             wanted.update(dict.fromkeys(path for hits in places_of.values() for path, _ in hits))
             likely = () if wanted else ranked.best(self._about, _LIKELY_FOR_TASK)
             wanted.update(dict.fromkeys(likely))
-        return self._show(now, tuple(wanted), everything, _FOR_TASK)
+        return self._show(now, tuple(wanted), everything, _FOR_TASK, edited=declared)
 
     def _meant(self, document: str, found: Mentions) -> list[str]:
         """Return the files that a document names; pages only where a bullet begins with them."""
@@ -176,8 +177,11 @@ class PromptFiles:
         limits: _Room,
         *,
         search: bool = False,
+        edited: Collection[str] = (),
     ) -> list[InputFile]:
-        """Return the files, each with its share of the room: a small one leaves the rest more."""
+        """Return the files, each with its share of the room: a small one leaves the rest more. If
+        it is known which are edited, only these are shown with their imports.
+        """
         room = limits.all
         changed = self._changed(commit, paths)
         sizes = self.repository.sizes(commit, paths)
@@ -204,7 +208,8 @@ class PromptFiles:
                 now=path in changed,
                 search=search,
                 first=first,
-                head=limits.head,
+                head=limits.head and (not edited or path in edited),
+                tail=path in edited and belongs_to_tests(path),
             )
             if made is not None:
                 shown.append(made)
@@ -242,6 +247,7 @@ class PromptFiles:
         search: bool,
         first: bool,
         head: bool,
+        tail: bool,
     ) -> InputFile | None:
         lines = [
             span
@@ -269,6 +275,7 @@ class PromptFiles:
             special=self._special if search else (),
             called=self._called if search else (),
             head=head,
+            tail=tail,
             # Of a file that is shown already, more is wanted only where something of it is named.
             named_only=bool(before and not search and (lines or found.names)),
         )

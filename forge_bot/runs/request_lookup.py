@@ -2,7 +2,7 @@
 
 import builtins
 import json
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import PurePosixPath
@@ -12,7 +12,7 @@ from pydantic import TypeAdapter
 
 from forge_bot.artifacts.test_paths import belongs_to_tests
 from forge_bot.git import Repository
-from forge_bot.git.commit_history import lines_with
+from forge_bot.git.commit_history import lines_with, recent_changes
 from forge_bot.knowledge.calls_in_file import names_called
 from forge_bot.knowledge.changelogs import tells_of_changes
 from forge_bot.knowledge.code_blocks import code_blocks, is_long
@@ -24,10 +24,18 @@ from forge_bot.knowledge.mentions import (
     request_names,
     resolve,
 )
-from forge_bot.knowledge.name_uses import lines_meaning, only_hands_on
-from forge_bot.lazy_regex import lazy_regex
+from forge_bot.knowledge.name_uses import lines_meaning
 from forge_bot.project.languages import language_of
 from forge_bot.project.search_words import words
+from forge_bot.runs.files_to_show import (
+    CODE_SHOWN,
+    COMMON,
+    Use,
+    by_names,
+    files_defining,
+    kind_of_file,
+    named_files,
+)
 from forge_bot.runs.ranked_files import NO_TEXT, likely_files, listed
 from forge_bot.store.kept_files import KeptFile
 from forge_bot.text_format import several
@@ -35,32 +43,28 @@ from forge_bot.text_format import several
 LIKELY_LISTED = 10
 _LIKELY_TOLD = 6
 _LIKELY_SHOWN = 1
-_CODE_SHOWN = 3
-_TESTS_SHOWN = 1
-_PROSE_SHOWN = 1
+_LIKELY_OR_NAMED = 2
 _NAMES_LOOKED_UP = 12
 _NAMES_SAID = 4
+_TYPES_SAID = 1
 _NAMES_CALLED = 6
 _PLACES_OF_A_NAME = 3
-_COMMON = 80
 _USES_OF_A_NAME = 16
 _USES_OF_MANY = 8
 _USES_LISTED = 32
 _MOST_UNDEFINED = 40
 """Lines with a name that the repository defines nowhere: beyond these they tell nothing."""
 
+_COMMITS_ASKED = 20
+_LEAST_COMMITS = 5
 _LINE = 100
-_TEST_NAME = lazy_regex(r"^test_|_test$")
 
 _FEW_FILES = 40
 _SMALL_FILE = 2_000
 """Bytes of a file that is shown of a repository with few files: to look it up would cost a call."""
 
-_FORM = 25
+_FORM = 26
 """The number of the way in which a request is looked up. It grows when that changes."""
-
-Use = tuple[str, int, str]
-"""A path, the number of a line, and the line."""
 
 
 class NameUses(NamedTuple):
@@ -84,6 +88,7 @@ class RequestLookup(NamedTuple):
     likely: tuple[str, ...]
     paths: tuple[str, ...]
     called: tuple[str, ...] = ()
+    changelog_habit: str = ""
 
     @property
     def telling(self) -> tuple[str, ...]:
@@ -97,8 +102,12 @@ class RequestLookup(NamedTuple):
             if self.defined.get(name) or self.uses[as_searched(name)].held <= _MOST_UNDEFINED
         )
 
-    def said(self, shown: Mapping[str, Sequence[tuple[int, int]]]) -> Iterator[str]:
-        """Yield the lines of the findings for an agent, without lines that are shown anyway."""
+    def said(
+        self, shown: Mapping[str, Sequence[tuple[int, int]]], *, changelog: bool = False
+    ) -> Iterator[str]:
+        """Yield the lines of the findings for an agent, without lines that are shown anyway. What
+        is told of the changelog counts if its entries are shown.
+        """
         told_at = set[tuple[object, ...]]()
         for name in self.names:
             hits = self.defined.get(name, ())
@@ -111,8 +120,16 @@ class RequestLookup(NamedTuple):
         if self.likely:
             yield "Most likely files, by words, imports and what changed together, best first:"
             yield from (f"- {path}" for path in self.likely[:_LIKELY_TOLD])
-        # Who else calls the standard library tells nothing of the request.
-        own = {name: uses for name, uses in self.uses.items() if "." not in name}
+        if changelog and self.changelog_habit:
+            yield self.changelog_habit
+        # Who else calls the standard library tells nothing of the request, and beside names that
+        # are defined, nor do the uses of a parameter that many functions have.
+        known = {as_searched(name) for name in self.names if self.defined.get(name)}
+        own = {
+            name: uses
+            for name, uses in self.uses.items()
+            if "." not in name and (name in known or not known or uses.held <= _USES_OF_MANY)
+        }
         # The few lines of a rare name tell more than some of many.
         own = dict(sorted(own.items(), key=lambda use: use[1].held))
         listed = {use: None for uses in own.values() for use in _first_uses(uses.lines)}
@@ -165,6 +182,8 @@ def _looked_up(repository: Repository, base: str, request: str) -> RequestLookup
         own = {last_part(name) for name in names}
         said = [name for name in ranked.said_in_words(title) if name not in own]
         names += tuple(said[:_NAMES_SAID])
+        first = ranked.best(words(request), 1)
+        names += ranked.types_said(title, first[0])[:_TYPES_SAID] if first else ()
     names = tuple(dict.fromkeys(_in_own_package(name, ranked) for name in names))
     defined = places_defined(ranked, names)
     telling = [
@@ -178,24 +197,59 @@ def _looked_up(repository: Repository, base: str, request: str) -> RequestLookup
     rare = [
         name for name in telling if defined[name] or len(uses[as_searched(name)]) <= _MOST_UNDEFINED
     ]
-    holding_names = _by_names(uses, ranked, rare, files)
+    holding_names = by_names(uses, ranked, rare, files)
     wanted = dict.fromkeys(named)
-    wanted.update(dict.fromkeys(_files_defining(defined)))
-    wanted.update(dict.fromkeys(_to_show(holding_names, tuple(wanted), best)))
+    wanted.update(dict.fromkeys(files_defining(defined)))
+    known = {name: uses[as_searched(name)] for name in rare}
+    own = {
+        name: hits for name, hits in known.items() if defined[name] or len(hits) <= _USES_OF_MANY
+    }
+    wanted.update(dict.fromkeys(named_files(holding_names, tuple(wanted), best, own, files)))
     code = [path for path in wanted if not is_prose(path) and not belongs_to_tests(path)]
-    wanted.update(dict.fromkeys(best[: max(_LIKELY_SHOWN, _CODE_SHOWN - len(code))]))
+    wanted.update(dict.fromkeys(best[: max(_LIKELY_SHOWN, _LIKELY_OR_NAMED - len(code))]))
     shown = [path for path in wanted if path in named or not tells_of_changes(path)]
     if len(files) <= _FEW_FILES:
         sizes = repository.sizes(base, best)
         small = [path for path in best if sizes.get(path, 0) <= _SMALL_FILE]
         shown += [path for path in small if language_of(path) and path not in shown]
-    shown.sort(key=lambda path: path not in named and is_prose(path))
+    shown.sort(key=lambda path: 0 if path in named else kind_of_file(path))
     outside = {name: _name_uses(hits) for name, hits in uses.items()}
     called = _called_elsewhere(repository, base, ranked, defined)
     code = [path for path in shown if not is_prose(path) and not belongs_to_tests(path)]
     more = [path for path in dict.fromkeys(called.values()) if path not in shown]
-    shown += more[: max(0, _CODE_SHOWN - len(code))]
-    return RequestLookup(tuple(telling), defined, outside, best, tuple(shown), tuple(called))
+    shown += more[: max(0, CODE_SHOWN - len(code))]
+    return RequestLookup(
+        tuple(telling),
+        defined,
+        outside,
+        best,
+        tuple(shown),
+        tuple(called),
+        _changelog_habit(repository, base, files),
+    )
+
+
+def _changelog_habit(repository: Repository, base: str, files: Sequence[str]) -> str:
+    """Return how many of the recent commits that changed code with tests changed the changelog too:
+    some projects write it with each change, others at a release.
+    """
+    logs = sorted(
+        (path for path in files if tells_of_changes(path)), key=lambda path: path.count("/")
+    )
+    commits = recent_changes(repository.root, repository.commit_id(base)) if logs else ()
+    tested = [
+        names
+        for names in commits
+        if any(map(belongs_to_tests, names))
+        and any(language_of(path) and not is_beside_code(path) for path in names)
+    ][:_COMMITS_ASKED]
+    if len(tested) < _LEAST_COMMITS:
+        return ""
+    both = sum(logs[0] in names for names in tested)
+    return (
+        f"Of the last {len(tested)} commits that changed code with tests, {both or 'none'} changed"
+        f" `{logs[0]}` too."
+    )
 
 
 def _called_elsewhere(
@@ -222,20 +276,6 @@ def _called_elsewhere(
     return dict([*found.items()][:_NAMES_CALLED])
 
 
-def _files_defining(defined: Mapping[str, Sequence[tuple[str, int]]]) -> Iterator[str]:
-    """Yield the files that define the names.
-
-    Of a name with several definitions only those count that are in a file which defines another
-    name alone, if there are any, or else those of the code: the others are of the same name by
-    chance, as a method `Get` of an example. Names with one definition come first.
-    """
-    alone = {hits[0][0] for hits in defined.values() if len(hits) == 1}
-    for hits in sorted(defined.values(), key=lambda hits: len(hits) > 1):
-        paths = [path for path, _ in hits]
-        own = [path for path in paths if not is_beside_code(path)]
-        yield from [path for path in paths if path in alone] or own or paths
-
-
 def _in_own_package(name: str, ranked: LikelyFiles | None) -> str:
     """Return a name without the package that defines it in Go, if Python's library has one of that
     name, such as `uuid`: within the package nothing says it.
@@ -245,57 +285,6 @@ def _in_own_package(name: str, ranked: LikelyFiles | None) -> str:
 
 
 _LOOKUPS = TypeAdapter(RequestLookup)
-
-
-def _to_show(
-    ranked: Mapping[str, float], already: Sequence[str], best: Sequence[str]
-) -> Iterator[str]:
-    """Yield the code, the tests and the page with most of the names that are not shown yet. If no
-    test has a name, yield the most likely test.
-    """
-    code = [path for path in ranked if not is_prose(path) and not belongs_to_tests(path)]
-    tests = [path for path in ranked if belongs_to_tests(path)]
-    tests = [path for path in tests if ranked[path] * 2 >= ranked[tests[0]]]
-    tests.sort(key=lambda path: not _is_named_after(path, already or code[:1]))
-    tests = tests or [path for path in best if belongs_to_tests(path)]
-    pages = [path for path in ranked if is_prose(path) and not tells_of_changes(path)]
-    yield from code[: max(0, _CODE_SHOWN - len(already))]
-    yield from tests[:_TESTS_SHOWN]
-    yield from pages[:_PROSE_SHOWN]
-
-
-def _is_named_after(test: str, code: Sequence[str]) -> bool:
-    """Return whether a file of tests has the name of one of some files of code."""
-    stems = {PurePosixPath(path).stem for path in code}
-    return _TEST_NAME.sub("", PurePosixPath(test).name.partition(".")[0]) in stems
-
-
-def _by_names(
-    uses: dict[str, list[Use]],
-    ranked: LikelyFiles | None,
-    names: Sequence[str],
-    files: Sequence[str],
-) -> dict[str, float]:
-    """Return the files with the names and their scores, best first.
-
-    A name in few files scores most, and so does a definition whose name contains it, such as its
-    test.
-    """
-    scores: dict[str, float] = defaultdict(float)
-    for name, hits in uses.items():
-        if len(hits) > _COMMON:
-            continue
-        handed_on = only_hands_on(name)
-        paths = Counter(path for path, _, line in hits if not handed_on.search(line))
-        for path, times in paths.items():
-            scores[path] += (1 + min(times, 9) / 10) / len(paths)
-    if ranked:
-        for path, count in ranked.named_alike(names).items():
-            scores[path] += min(count, 4) / 4
-    place = {path: at for at, path in enumerate(files)}
-    known = [path for path in scores if path in place]
-    known.sort(key=lambda path: (-round(scores[path], 6), place[path]))
-    return {path: scores[path] for path in known}
 
 
 def _uses(repository: Repository, base: str, names: Sequence[str]) -> dict[str, list[Use]]:
@@ -318,7 +307,7 @@ def _uses(repository: Repository, base: str, names: Sequence[str]) -> dict[str, 
 
 def _name_uses(hits: Sequence[Use]) -> NameUses:
     outside = [use for use in hits if not tells_of_changes(use[0])]
-    told = outside if len(outside) <= _COMMON else ()
+    told = outside if len(outside) <= COMMON else ()
     lines = tuple((path, line, text.strip()[:_LINE]) for path, line, text in told)
     return NameUses(len(outside), len({path for path, *_ in outside}), lines)
 

@@ -29,7 +29,7 @@ from forge_bot.runs.project import Project
 from forge_bot.runs.run import Run
 from forge_bot.sentences import say
 from forge_bot.store import SPECS
-from forge_bot.text_format import several
+from forge_bot.text_format import gist, several
 from forge_bot.values import CommandName, CommandResult, RedBeforeGreen, TaskId, WithoutChange
 from forge_bot.verification.red_before_green import (
     not_loaded,
@@ -44,6 +44,7 @@ from forge_bot.verification.unusable_commands import Cause, cause_of
 
 _TASK = "Forge-Task"
 _PACKAGE = "package.json"
+_LONGEST_NAME = 80
 _NAMED = 5
 _AS_IT_IS = ("utf-8", "surrogateescape")
 
@@ -251,7 +252,8 @@ def _count(red: Sequence[str], ran: int) -> str:
 def _which(red: Sequence[str], ran: int, only: OnlyTests) -> str:
     """Return that tests fail, by name unless all do."""
     verb = "fails" if len(red) == 1 else "fail"
-    which = f": {named(short_names(red, only.files), _NAMED)}" if len(red) != ran else ""
+    names = [gist(name, _LONGEST_NAME) for name in short_names(red, only.files)]
+    which = f": {named(names, _NAMED)}" if len(red) != ran else ""
     return f" {verb}{which}"
 
 

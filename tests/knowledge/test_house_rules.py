@@ -101,12 +101,13 @@ def test_a_folder_that_is_only_called_news_is_no_rule_and_empty_files_are_none()
 
 def test_what_linters_read_is_shown_without_the_rest_of_its_file() -> None:
     settings = (
-        '[project]\nname = "a"\nrequires-python = ">=3.11"\n\n[tool.pytest.ini_options]\nx = 1\n\n'
+        '[project]\nname = "a"\nversion = "2.1.dev"\nrequires-python = ">=3.11"\n\n[tool.pytest.ini_options]\nx = 1\n\n'
         '[tool.ruff.lint]\nselect = ["B"]  # bugs\n# why\nignore = [\n    "B008",\n]\n\n[tool.mypy]\n'
     )
     found = rules({"pyproject.toml": settings, ".flake8": "[flake8]\nmax-line-length = 99\n"})
     assert found["pyproject.toml"].text == (
-        'requires-python = ">=3.11"\n[tool.ruff.lint]\nselect = ["B"]\nignore = ["B008"]\n'
+        'version = "2.1.dev"\nrequires-python = ">=3.11"\n'
+        '[tool.ruff.lint]\nselect = ["B"]\nignore = ["B008"]\n'
     )
     assert found[".flake8"].part == ""
     long = "\n".join(f'    "E{number}",' for number in range(900))

@@ -76,6 +76,21 @@ def test_a_title_that_says_a_name_of_the_code_in_words_leads_to_it(tmp_path: Pat
     assert "is defined at" not in told(shown), "a name that only tests define is none of the code"
 
 
+def test_a_class_that_the_title_says_in_one_word_is_shown_of_the_most_likely_file(
+    tmp_path: Path,
+) -> None:
+    schema = "class Schema:\n    many = False\n    # schema many schema many\n"
+    other = "class Collection:\n    pass\n"
+    here = repository(
+        tmp_path, {"app/forms.py": schema + LARGE[:9_000], "app/lists.py": LARGE[:9_000] + other}
+    )
+    shown = PromptFiles(
+        here, here.commit_id("main"), "A schema cannot say many\n\nThe schema is of many forms.\n"
+    ).looked_up()
+    assert "`Schema` is defined at app/forms.py:" in told(shown)
+    assert schema in shown[1].text
+
+
 def test_what_a_named_function_calls_in_another_file_is_shown(tmp_path: Path) -> None:
     filler = "".join(f"def other_{n}(value):\n    return value + {n}\n\n\n" for n in range(300))
     header = (
@@ -126,10 +141,58 @@ def test_the_tests_of_what_a_request_names_are_shown_before_the_first_call(tmp_p
     )
     request = "WidePager(enabled=False) is ignored\n\n```python\nprint(call(X))\n```\n"
     shown = PromptFiles(here, here.commit_id("main"), request).looked_up()
-    assert files(shown)[:2] == ["app/wide.py", "tests/test_all.py"]
+    assert files(shown) == ["app/wide.py", "app/other.py", "tests/test_all.py"]
     (tests,) = [each for each in shown if each.name == "tests/test_all.py"]
     assert named.strip() in tests.text
     assert "`WidePager` is defined at app/wide.py:1" in told(shown)
+
+
+def test_tests_named_after_the_code_come_before_others_where_none_uses_what_it_defines(
+    tmp_path: Path,
+) -> None:
+    here = repository(
+        tmp_path,
+        {
+            "app/_words.py": "def joined(words, sep):\n    return ' '.join(words)\n",
+            "app/paths.py": "def parts(path, sep):\n    return path.split(sep)\n" * 6,
+            "tests/test_paths.py": "import os\n\n\ndef test_parts():\n    assert os.path.sep\n",
+            "tests/test_words.py": "def test_it():\n    assert True\n",
+            **{f"docs/{n}.md": "Words.\n" for n in range(40)},
+        },
+    )
+    base, request = here.commit_id("main"), "`joined` ignores `sep`"
+    shown = files(PromptFiles(here, base, request).looked_up())
+    assert shown == ["app/_words.py", "app/paths.py", "tests/test_words.py"]
+    said = PromptFiles(here, base, "`joined` ignores `sep`, see tests/test_paths.py").looked_up()
+    assert "tests/test_paths.py" in files(said)
+
+
+def test_tests_named_after_a_function_come_before_others_that_use_it(tmp_path: Path) -> None:
+    used = "from app.store import cached\n\n\ndef test_{0}():\n    assert cached(1)\n"
+    here = repository(
+        tmp_path,
+        {
+            "app/store.py": "def cached(value):\n    return value\n",
+            "app/other.py": "X = 1\n",
+            "tests/test_threads.py": used.format("threads") * 3,
+            "tests/test_cached.py": used.format("once"),
+            **{f"docs/{n}.md": "Words.\n" for n in range(40)},
+        },
+    )
+    shown = PromptFiles(here, here.commit_id("main"), "`cached` is slow").looked_up()
+    assert [path for path in files(shown) if path.startswith("tests/")] == ["tests/test_cached.py"]
+
+
+def test_where_nothing_is_named_code_comes_before_tests(tmp_path: Path) -> None:
+    here = repository(
+        tmp_path,
+        {
+            "app/pager.py": "# long texts are cut\n" + CORE,
+            "tests/test_pager.py": "# long texts are cut\n# long texts are cut\n" * 9,
+        },
+    )
+    shown = PromptFiles(here, here.commit_id("main"), "Long texts are cut").looked_up()
+    assert files(shown) == ["app/pager.py", "tests/test_pager.py"]
 
 
 def test_a_method_that_only_tests_define_again_and_again_leads_to_the_code_that_calls_it(
@@ -275,15 +338,15 @@ def test_a_licence_at_the_top_of_a_large_file_is_not_shown(tmp_path: Path) -> No
     assert "def step_900(value):" in shown.text
 
 
-def test_of_a_long_changelog_the_beginning_and_named_lines_are_shown(tmp_path: Path) -> None:
+def test_of_a_long_changelog_the_named_lines_are_shown(tmp_path: Path) -> None:
     entries = "".join(f"## {n}\n\n- `show` was mended for the {n}th time.\n\n" for n in range(900))
     changes = f"# Changes\n\n## Unreleased\n\n{entries}"
     here = repository(tmp_path, {"app/pager.py": CORE, "CHANGES.md": changes})
     made = PromptFiles(here, here.commit_id("main"), "`show` fails.")
     (_, shown) = made.named_in("- `app/pager.py`: `show`\n- `CHANGES.md` (line 2000)")
-    assert "## Unreleased" in shown.text
     assert "for the 499th time" in shown.text
-    assert len(shown.text) < 4_000
+    assert "## Unreleased" not in shown.text, "the newest entries stand with the rules"
+    assert len(shown.text) < 1_000
 
 
 def test_lines_with_a_name_that_are_not_all_told_are_said_to_be_some(tmp_path: Path) -> None:
@@ -391,7 +454,7 @@ def test_newest_entries_that_the_rules_show_are_not_shown_again(
     (rule,) = made.house_rules()
     assert (newest in rule.text) is whole
     assert f"- Entry {entries - 1}.\n" in rule.text
-    assert "[… the newest release ends here; lines " in rule.text
+    assert "[… the newest release ends here; before it “## 1”; lines " in rule.text
     shown = made.for_task(base, (), [design])
     assert files(shown) == ["app/pager.py"]
     edited = made.for_task(now, (), [design])
@@ -571,6 +634,76 @@ def test_of_a_file_that_is_shown_only_what_is_named_comes_again(tmp_path: Path) 
     assert len(more.text) < 1_500
 
 
+@pytest.mark.parametrize(("with_each", "told"), [(True, "6"), (False, "none")])
+def test_it_is_told_whether_changes_of_code_come_with_an_entry_in_the_changelog(
+    tmp_path: Path, with_each: bool, told: str
+) -> None:
+    changes = [
+        {
+            "app/pager.py": CORE + f"# {n}\n",
+            "tests/test_pager.py": f"assert {n} == {n}\n",
+            **({"CHANGES.md": f"# Changes\n\n## 1\n\n- {n}\n"} if with_each else {}),
+        }
+        for n in range(6)
+    ]
+    first = {"CHANGES.md": "# Changes\n\n## 1\n\n- Begun.\n\n## 0\n\nReleased in May\n\n- Old.\n"}
+    here = repository(tmp_path, first, *changes)
+    made = PromptFiles(here, here.commit_id("main"), "`Pager.show` fails")
+    said = f"Of the last 6 commits that changed code with tests, {told} changed `CHANGES.md` too."
+    shown = made.looked_up()
+    assert said in shown[0].text
+    if not with_each:
+        assert "before it “## 0”, “Released in May”; lines" in made.house_rules()[0].text
+
+
+def test_lines_that_are_shown_already_bring_nothing_around_them(tmp_path: Path) -> None:
+    here = repository(tmp_path, {"app/big.py": LARGE[:60_000], "app/pager.py": CORE})
+    made = PromptFiles(here, here.commit_id("main"), "`step_300` fails")
+    assert "def step_300(" in made.looked_up()[1].text
+    assert not made.named_in("- `app/big.py`: `step_300` (1201-1202) fails\n")
+    (more,) = made.named_in("- `app/big.py`: line 1301\n")
+    assert "def step_325(" in more.text
+
+
+def test_an_implementer_is_shown_the_imports_of_the_files_that_it_edits_and_of_no_others(
+    tmp_path: Path,
+) -> None:
+    text = (
+        '"""Words."""\n\n' + "LONG = 1\n" * 9 + "import {0}\nfrom os import (\n    path,\n)\n\n\n"
+    )
+    here = repository(
+        tmp_path,
+        {
+            "app/edited.py": text.format("edited") + LARGE[:60_000],
+            "app/named.py": text.format("named") + LARGE[:60_000],
+        },
+    )
+    design = "- `app/edited.py`: `step_300` as `step_200` of `app/named.py`\n"
+    made = PromptFiles(here, here.commit_id("main"), "`step_900` fails")
+    shown = made.for_task(made.base, ["app/edited.py"], [design])
+    assert files(shown) == ["app/edited.py", "app/named.py"]
+    assert "import edited\nfrom os import (\n    path,\n)\n" in shown[0].text
+    assert "Words" not in shown[0].text
+    assert "import named" not in shown[1].text
+    assert "def step_200(" in shown[1].text
+
+
+def test_of_a_page_whose_lines_are_cited_the_beginning_is_not_shown(tmp_path: Path) -> None:
+    page = "# Guide\n\n" + "".join(f"Sentence {n} about it.\n" for n in range(900))
+    here = repository(tmp_path, {"docs/guide.md": page, "app/pager.py": CORE})
+    (shown,) = PromptFiles(here, here.commit_id("main"), "x").named_in("- `docs/guide.md` (500)\n")
+    assert "Sentence 497 about it." in shown.text
+    assert "# Guide" not in shown.text
+
+
+def test_the_entries_of_old_releases_are_no_page_of_a_request(tmp_path: Path) -> None:
+    entries = "- `Pager.show` was mended\n" * 200
+    here = repository(tmp_path, {"app/pager.py": CORE, "docs/CHANGELOG-1.x.md": entries})
+    shown = PromptFiles(here, here.commit_id("main"), "`Pager.show` fails").looked_up()
+    assert files(shown) == ["app/pager.py"]
+    assert "CHANGELOG-1.x" not in "".join(each.text for each in shown if "hold these" in each.text)
+
+
 def test_a_large_file_of_tests_is_shown_in_a_few_parts_at_first(tmp_path: Path) -> None:
     cases = "".join(
         f"def test_pager_{n}():\n" + f"    assert Pager().show({n}) == {n}\n" * 12 + "\n\n"
@@ -579,4 +712,4 @@ def test_a_large_file_of_tests_is_shown_in_a_few_parts_at_first(tmp_path: Path) 
     here = repository(tmp_path, {"app/pager.py": CORE, "tests/test_pager.py": cases})
     shown = PromptFiles(here, here.commit_id("main"), "`Pager` cuts text").looked_up()
     (tests,) = [each for each in shown if each.name == "tests/test_pager.py"]
-    assert 1_000 < len(tests.text) <= 4_200
+    assert 1_000 < len(tests.text) <= 3_000
