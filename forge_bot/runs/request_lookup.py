@@ -176,15 +176,7 @@ def _looked_up(repository: Repository, base: str, request: str) -> RequestLookup
     found = mentions(request)
     files = listed(repository, base)
     ranked = likely_files(repository, base, tuple(words(request)))
-    title, _, text = request.partition("\n")
-    names = request_names(title, text)[:_NAMES_LOOKED_UP]
-    if ranked:
-        own = {last_part(name) for name in names}
-        said = [name for name in ranked.said_in_words(title) if name not in own]
-        names += tuple(said[:_NAMES_SAID])
-        first = ranked.best(words(request), 1)
-        names += ranked.types_said(title, first[0])[:_TYPES_SAID] if first else ()
-    names = tuple(dict.fromkeys(_in_own_package(name, ranked) for name in names))
+    names = _names(request, ranked)
     defined = places_defined(ranked, names)
     telling = [
         name
@@ -205,7 +197,7 @@ def _looked_up(repository: Repository, base: str, request: str) -> RequestLookup
         name: hits for name, hits in known.items() if defined[name] or len(hits) <= _USES_OF_MANY
     }
     wanted.update(dict.fromkeys(named_files(holding_names, tuple(wanted), best, own, files)))
-    code = [path for path in wanted if not is_prose(path) and not belongs_to_tests(path)]
+    code = [path for path in wanted if kind_of_file(path) == 0]
     wanted.update(dict.fromkeys(best[: max(_LIKELY_SHOWN, _LIKELY_OR_NAMED - len(code))]))
     shown = [path for path in wanted if path in named or not tells_of_changes(path)]
     if len(files) <= _FEW_FILES:
@@ -215,7 +207,7 @@ def _looked_up(repository: Repository, base: str, request: str) -> RequestLookup
     shown.sort(key=lambda path: 0 if path in named else kind_of_file(path))
     outside = {name: _name_uses(hits) for name, hits in uses.items()}
     called = _called_elsewhere(repository, base, ranked, defined)
-    code = [path for path in shown if not is_prose(path) and not belongs_to_tests(path)]
+    code = [path for path in shown if kind_of_file(path) == 0]
     more = [path for path in dict.fromkeys(called.values()) if path not in shown]
     shown += more[: max(0, CODE_SHOWN - len(code))]
     return RequestLookup(
@@ -227,6 +219,19 @@ def _looked_up(repository: Repository, base: str, request: str) -> RequestLookup
         tuple(called),
         _changelog_habit(repository, base, files),
     )
+
+
+def _names(request: str, ranked: LikelyFiles | None) -> tuple[str, ...]:
+    """Return the names of a request, and those that its title says in words."""
+    title, _, text = request.partition("\n")
+    names = request_names(title, text)[:_NAMES_LOOKED_UP]
+    if ranked:
+        own = {last_part(name) for name in names}
+        said = [name for name in ranked.said_in_words(title) if name not in own]
+        names += tuple(said[:_NAMES_SAID])
+        first = ranked.best(words(request), 1)
+        names += ranked.types_said(title, first[0])[:_TYPES_SAID] if first else ()
+    return tuple(dict.fromkeys(_in_own_package(name, ranked) for name in names))
 
 
 def _changelog_habit(repository: Repository, base: str, files: Sequence[str]) -> str:
