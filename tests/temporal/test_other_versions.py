@@ -38,6 +38,14 @@ class LaterWorkflow:
         return RunStanding(trouble=stop)
 
 
+async def first_activity(client: Client, place: Clone) -> None:
+    """Wait until the history has what the workflow begins with. A query may be answered before."""
+    events = client.get_workflow_handle(place.workflow()).fetch_history_events(wait_new_event=True)
+    async for event in events:
+        if event.HasField("activity_task_scheduled_event_attributes"):
+            return
+
+
 async def connected(place: Clone) -> Client:
     return await Client.connect(place.server.address, data_converter=pydantic_data_converter)
 
@@ -46,15 +54,18 @@ def test_a_history_that_a_worker_cannot_read_is_told_and_the_run_goes_on_from_it
     server: Server, tmp_path: Path
 ) -> None:
     async def begun_by_later_version(place: Clone) -> Said:
+        client = await connected(place)
         leading = Worker(
-            await connected(place),
+            client,
             task_queue=ORCHESTRATION,
             workflows=[LaterWorkflow],
             workflow_runner=UnsandboxedWorkflowRunner(),
         )
         async with leading:
             place.start_worker(None, "--for", "execution", "--for", "publishing")
-            return await asyncio.to_thread(place.begin, TASK)
+            said = await asyncio.to_thread(place.begin, TASK)
+            await first_activity(client, place)
+            return said
 
     with clone(tmp_path / "clone", server) as place:
         asyncio.run(begun_by_later_version(place))
