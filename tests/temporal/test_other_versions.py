@@ -4,6 +4,7 @@ import asyncio
 from datetime import timedelta
 from pathlib import Path
 
+import pytest
 from temporalio import workflow
 from temporalio.client import Client
 from temporalio.contrib.pydantic import pydantic_data_converter
@@ -14,7 +15,8 @@ from forge_bot.temporal.payloads import RunBegin, RunStanding, StepOrder
 from forge_bot.temporal.thread_address import ORCHESTRATION
 from tests.fakes.sample import Said
 from tests.temporal.conftest import TASK
-from tests.temporal.scene import Clone, Server, clone
+from tests.temporal.scene import Clone, clone
+from tests.temporal.scene import server as started
 
 
 @workflow.defn(name="ForgeRunWorkflow")
@@ -50,8 +52,9 @@ async def connected(place: Clone) -> Client:
     return await Client.connect(place.server.address, data_converter=pydantic_data_converter)
 
 
+@pytest.mark.usefixtures("server")  # skipped where its program is not installed
 def test_a_history_that_a_worker_cannot_read_is_told_and_the_run_goes_on_from_its_branch(
-    server: Server, tmp_path: Path
+    tmp_path: Path,
 ) -> None:
     async def begun_by_later_version(place: Clone) -> Said:
         client = await connected(place)
@@ -67,7 +70,9 @@ def test_a_history_that_a_worker_cannot_read_is_told_and_the_run_goes_on_from_it
             await first_activity(client, place)
             return said
 
-    with clone(tmp_path / "clone", server) as place:
+    # A server of its own: on that of the other tests their workers would lead the run.
+    (tmp_path / "server").mkdir()
+    with started(tmp_path / "server") as own, clone(tmp_path / "clone", own) as place:
         asyncio.run(begun_by_later_version(place))
         place.start_worker(None, "--for", "orchestration")
         said = place.forge("resume")
