@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
+from typing import NamedTuple
 
 from forge_bot.artifacts.test_paths import belongs_to_tests
 from forge_bot.knowledge.changelogs import tells_of_changes
@@ -35,43 +36,45 @@ def files_defining(defined: Mapping[str, Sequence[tuple[str, int]]]) -> Iterator
         yield from [path for path in paths if path in alone] or own or paths
 
 
-def named_files(
-    ranked: Mapping[str, float],
-    already: Sequence[str],
-    best: Sequence[str],
-    own: Mapping[str, Sequence[Use]],
-    files: Sequence[str],
-) -> Iterator[str]:
-    """Yield the code, the tests and the page with most of the names that are not shown yet.
+class PossibleFiles(NamedTuple):
+    """The files that a request may mean.
 
-    `own` has the uses of the names that the repository defines, and of rare ones. Tests that are
-    named after one of these come first, and so do those named after the code where no test uses
-    one. If no test has a name, the most likely one is shown.
+    `holding` are those that hold its names, with their scores, best first; `best` are the most
+    likely ones. `own` has the uses of the names that the repository defines, and of rare ones.
     """
-    code = [path for path in ranked if kind_of_file(path) == 0]
-    pages = [path for path in ranked if is_prose(path) and not tells_of_changes(path)]
+
+    holding: Mapping[str, float]
+    best: Sequence[str]
+    own: Mapping[str, Sequence[Use]]
+    files: Sequence[str]
+
+
+def named_files(found: PossibleFiles, already: Sequence[str]) -> Iterator[str]:
+    """Yield the code, the tests and the page with most of the names that are not shown yet."""
+    code = [path for path in found.holding if kind_of_file(path) == 0]
+    pages = [path for path in found.holding if is_prose(path) and not tells_of_changes(path)]
     yield from code[: max(0, CODE_SHOWN - len(already))]
-    yield from _tests(ranked, already, best, own, files)[:_TESTS_SHOWN]
+    yield from _tests(found, already)[:_TESTS_SHOWN]
     yield from pages[:_PROSE_SHOWN]
 
 
-def _tests(
-    ranked: Mapping[str, float],
-    already: Sequence[str],
-    best: Sequence[str],
-    own: Mapping[str, Sequence[Use]],
-    files: Sequence[str],
-) -> list[str]:
-    tests = [path for path in ranked if belongs_to_tests(path)]
-    tests = [path for path in tests if ranked[path] * 2 >= ranked[tests[0]]]
-    unused = {path for uses in own.values() for path, *_ in uses}.isdisjoint(tests)
-    code = [path for path in (best if unused else ranked) if kind_of_file(path) == 0]
+def _tests(found: PossibleFiles, already: Sequence[str]) -> list[str]:
+    """Return the tests, best first.
+
+    Those that are named after a name of the request come first, and so do those named after the
+    code where no test uses one. If no test has a name, these are the most likely ones.
+    """
+    scores = found.holding
+    tests = [path for path in scores if belongs_to_tests(path)]
+    tests = [path for path in tests if scores[path] * 2 >= scores[tests[0]]]
+    unused = {path for uses in found.own.values() for path, *_ in uses}.isdisjoint(tests)
+    code = [path for path in (found.best if unused else scores) if kind_of_file(path) == 0]
     stems = {PurePosixPath(path).stem.strip("_") for path in already or code[:1]}
-    wanted = {*(last_part(name) for name in own), *(stems if unused else ())}
-    after = [path for path in files if belongs_to_tests(path) and _tested_by(path) in wanted]
+    wanted = {*(last_part(name) for name in found.own), *(stems if unused else ())}
+    after = [path for path in found.files if belongs_to_tests(path) and _tested_by(path) in wanted]
     tests = [*after[:_TESTS_SHOWN], *tests]
     tests.sort(key=lambda path: _tested_by(path) not in wanted | stems)
-    return tests or [path for path in best if belongs_to_tests(path)]
+    return tests or [path for path in found.best if belongs_to_tests(path)]
 
 
 def kind_of_file(path: str) -> int:

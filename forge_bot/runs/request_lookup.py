@@ -3,7 +3,7 @@
 import builtins
 import json
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import NamedTuple
@@ -30,6 +30,7 @@ from forge_bot.project.search_words import words
 from forge_bot.runs.files_to_show import (
     CODE_SHOWN,
     COMMON,
+    PossibleFiles,
     Use,
     by_names,
     files_defining,
@@ -173,11 +174,9 @@ def looked_up(repository: Repository, base: str, request: str) -> RequestLookup:
 
 
 def _looked_up(repository: Repository, base: str, request: str) -> RequestLookup:
-    found = mentions(request)
     files = listed(repository, base)
     ranked = likely_files(repository, base, tuple(words(request)))
-    names = _names(request, ranked)
-    defined = places_defined(ranked, names)
+    defined = places_defined(ranked, names := _names(request, ranked))
     telling = [
         name
         for name in names
@@ -185,40 +184,55 @@ def _looked_up(repository: Repository, base: str, request: str) -> RequestLookup
     ]
     uses = _uses(repository, base, telling)
     best = ranked.best(words(request), LIKELY_LISTED) if ranked else ()
-    named = [path for place in found.paths for path in resolve(place, files)[:1]]
-    rare = [
-        name for name in telling if defined[name] or len(uses[as_searched(name)]) <= _MOST_UNDEFINED
-    ]
-    holding_names = by_names(uses, ranked, rare, files)
-    wanted = dict.fromkeys(named)
-    wanted.update(dict.fromkeys(files_defining(defined)))
-    known = {name: uses[as_searched(name)] for name in rare}
-    own = {
-        name: hits for name, hits in known.items() if defined[name] or len(hits) <= _USES_OF_MANY
-    }
-    wanted.update(dict.fromkeys(named_files(holding_names, tuple(wanted), best, own, files)))
-    code = [path for path in wanted if kind_of_file(path) == 0]
-    wanted.update(dict.fromkeys(best[: max(_LIKELY_SHOWN, _LIKELY_OR_NAMED - len(code))]))
-    shown = [path for path in wanted if path in named or not tells_of_changes(path)]
-    if len(files) <= _FEW_FILES:
-        sizes = repository.sizes(base, best)
-        small = [path for path in best if sizes.get(path, 0) <= _SMALL_FILE]
-        shown += [path for path in small if language_of(path) and path not in shown]
-    shown.sort(key=lambda path: 0 if path in named else kind_of_file(path))
-    outside = {name: _name_uses(hits) for name, hits in uses.items()}
+    rare = {name: uses[as_searched(name)] for name in telling}
+    rare = {name: hits for name, hits in rare.items() if defined[name] or _is_rare(hits)}
+    own = {name: hits for name, hits in rare.items() if defined[name] or len(hits) <= _USES_OF_MANY}
+    found = PossibleFiles(by_names(uses, ranked, [*rare], files), best, own, files)
     called = _called_elsewhere(repository, base, ranked, defined)
-    code = [path for path in shown if kind_of_file(path) == 0]
-    more = [path for path in dict.fromkeys(called.values()) if path not in shown]
-    shown += more[: max(0, CODE_SHOWN - len(code))]
     return RequestLookup(
         tuple(telling),
         defined,
-        outside,
+        {name: _name_uses(hits) for name, hits in uses.items()},
         best,
-        tuple(shown),
+        tuple(_shown(repository, base, request, found, defined, [*called.values()])),
         tuple(called),
         _changelog_habit(repository, base, files),
     )
+
+
+def _is_rare(hits: Sequence[Use]) -> bool:
+    return len(hits) <= _MOST_UNDEFINED
+
+
+def _shown(
+    repository: Repository,
+    base: str,
+    request: str,
+    found: PossibleFiles,
+    defined: Mapping[str, Sequence[tuple[str, int]]],
+    called: Sequence[str],
+) -> list[str]:
+    """Return the files to show, those that the request names first, then code, tests and pages.
+    Behind them come those with what named code calls.
+    """
+    places = mentions(request).paths
+    named = [path for place in places for path in resolve(place, found.files)[:1]]
+    wanted = dict.fromkeys((*named, *files_defining(defined)))
+    wanted.update(dict.fromkeys(named_files(found, tuple(wanted))))
+    most = max(_LIKELY_SHOWN, _LIKELY_OR_NAMED - _code_in(wanted))
+    wanted.update(dict.fromkeys(found.best[:most]))
+    shown = [path for path in wanted if path in named or not tells_of_changes(path)]
+    if len(found.files) <= _FEW_FILES:
+        sizes = repository.sizes(base, found.best)
+        small = [path for path in found.best if sizes.get(path, 0) <= _SMALL_FILE]
+        shown += [path for path in small if language_of(path) and path not in shown]
+    shown.sort(key=lambda path: 0 if path in named else kind_of_file(path))
+    more = [path for path in dict.fromkeys(called) if path not in shown]
+    return [*shown, *more[: max(0, CODE_SHOWN - _code_in(shown))]]
+
+
+def _code_in(paths: Iterable[str]) -> int:
+    return sum(kind_of_file(path) == 0 for path in paths)
 
 
 def _names(request: str, ranked: LikelyFiles | None) -> tuple[str, ...]:
