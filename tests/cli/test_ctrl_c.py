@@ -10,6 +10,8 @@ from pydantic import BaseModel, field_serializer
 from forge_bot.cli.exit_code import exit_code_of
 from forge_bot.runs.interrupts import take_ctrl_c
 
+# What a script starts in the background ignores Ctrl-C from the beginning.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 take_ctrl_c()
 
 
