@@ -23,6 +23,7 @@ from forge_bot.errors import (
     ReportRejected,
     RunEnded,
     StaleApproval,
+    UpToDate,
 )
 from forge_bot.gate import grammar as said
 from forge_bot.gate import messages
@@ -241,7 +242,7 @@ def _told(
 
 def _updated(run: Run, spoken: ThreadCommand, thread: Thread, writer: CommentWriter) -> None:
     """Merge the new commits of the base branch, unless the pull request is over."""
-    branch = run.state.pull_request_branch or run.state.branch
+    branch, base = run.state.pull_request_branch or run.state.branch, target_of(run)
     try:
         pull = thread.github.pull_request_for(branch) if thread.pull_of(run) else None
         if pull is not None and pull.state is not PullState.OPEN:
@@ -249,10 +250,13 @@ def _updated(run: Run, spoken: ThreadCommand, thread: Thread, writer: CommentWri
                 say("bot.thread_commands.pull_request_is_over", state=pull.state.value)
             )
         at, via = spoken.comment.created_at, spoken.comment.url
-        base = pull.base if pull is not None else target_of(run)
+        base = pull.base if pull is not None else base
         report = update(run, key=spoken.key, at=at, by=spoken.by, via=via, base=base)
         if report is not None:
             run.tell(report)
+    except UpToDate:
+        writer.say(command_replies.up_to_date(writer.view(run), base=base), spoken)
+        return
     except ForgeError as error:
         writer.say(command_replies.cannot(writer.commands, error), spoken)
         return

@@ -14,7 +14,7 @@ from forge_bot.cli.progress import Progress
 from forge_bot.cli.session_setup import check_person, load_setup, session, way_of_answer
 from forge_bot.cli.temporal_commands import led_by, works_here
 from forge_bot.engine.reports import Answer, BudgetRaised, Report, RetryAsked
-from forge_bot.errors import RunEnded, TaskTooLarge
+from forge_bot.errors import RunEnded, TaskTooLarge, UpToDate
 from forge_bot.git import Repository
 from forge_bot.runs.base_update import fetch_for_update, update
 from forge_bot.runs.checks import CheckSubject, Occasion, run_checks
@@ -84,7 +84,9 @@ def retry(
 
 
 def update_run(options: ResumeOptions) -> int:
-    """Merge what came to the base branch into a run, and verify it again."""
+    """Merge what came to the base branch into a run, and verify it again. If nothing came, say so
+    and leave the run where it stands.
+    """
     via = way_of_answer(by_script=options.by_script)
 
     def asked(run: Run) -> Report | None:
@@ -92,7 +94,11 @@ def update_run(options: ResumeOptions) -> int:
         key = f"update-{uuid4().hex}"
         return update(run, key=key, at=run.now(), by=local_user(), via=via)
 
-    return _go(options, asked, only_tells=False)
+    try:
+        return _go(options, asked, only_tells=False)
+    except UpToDate as nothing:
+        Console(soft_wrap=True).print(escape(nothing.message))
+        return 0
 
 
 def ask(

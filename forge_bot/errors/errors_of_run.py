@@ -39,6 +39,10 @@ class CannotUpdate(RunError, code="RUN-005", hint="", remedy=ShowStatus()):
     """The base branch cannot be merged into the run now."""
 
 
+class UpToDate(CannotUpdate):
+    """There is nothing to merge: the run has all of its base branch."""
+
+
 class StepFailed(RunError, code="STEP-001"):
     """A step of a pipeline cannot be carried out with what it takes."""
 

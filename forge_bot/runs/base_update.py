@@ -8,7 +8,7 @@ from pathlib import Path
 from forge_bot.engine.external_events import CONFLICTS
 from forge_bot.engine.phases import VerifyPhase
 from forge_bot.engine.reports import BaseConflicted, RetryAsked
-from forge_bot.errors import CannotUpdate
+from forge_bot.errors import CannotUpdate, UpToDate
 from forge_bot.git import blob_id
 from forge_bot.git.commit_history import commit_at
 from forge_bot.git.diff import has_markers
@@ -47,7 +47,8 @@ def update(
     `base` is another base branch than the run's own, if a person gave the pull request another one.
     Return the report that sends the run back to its verification, or to a task that solves the
     conflicts. Return None if the run has its verification still before it. Approvals and open
-    questions stay valid: no document changes. Raises CannotUpdate; nothing is merged then.
+    questions stay valid: no document changes. Raises CannotUpdate, or UpToDate where there is
+    nothing to merge; the run is as it was then.
     """
     state = run.state
     done = state.current_phase_status is RunStatus.COMPLETED
@@ -69,7 +70,7 @@ def update(
         if found.conflicts:
             raise _contradicted(run, base, found.conflicts)
     elif not _in_conflict(run) and (not done or len(commit_at(root, head).parents) == 1):
-        raise CannotUpdate(
+        raise UpToDate(
             say("runs.base_update.up_to_date", base=base),
             hint=say("runs.base_update.nothing_to_do"),
         )

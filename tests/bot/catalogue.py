@@ -81,6 +81,7 @@ def every_reply() -> list[CommentReply]:
         command_replies.answered("Because `rota` counts days from the first."),
         command_replies.fixing(works, checks=["test", "lint"], round_=1, most=2),
         command_replies.updated(works, base="main", conflicts=["rota/cli.py"]),
+        command_replies.up_to_date(works, base="main"),
         command_replies.no_fix(
             scene.delivered(),
             checks=["deploy: cancelled"],

@@ -222,6 +222,11 @@ def updated(view: RunView, *, base: str, conflicts: Sequence[str]) -> CommentRep
     return reply_of("replies.updated", "updated", "rocket", name=name, now=now)
 
 
+def up_to_date(view: RunView, *, base: str) -> CommentReply:
+    """The base has nothing that the run lacks."""
+    return reply_of("replies.up_to_date", name=escape.code(base, 60), now=_now(view))
+
+
 def no_fix(view: RunView, *, checks: Sequence[str], pull_request: str) -> CommentReply:
     """No check of the pull request failed in a way that another change could mend."""
     if not checks:
