@@ -11,6 +11,7 @@ from forge_bot.prompts import escape
 from forge_bot.sentences import say
 from forge_bot.text_format import named_once
 from forge_bot.values import CommandResult, RedBeforeGreen
+from forge_bot.verification.judgement import judge
 
 _NAMED = 3
 """Tests that are named in a cell."""
@@ -29,12 +30,15 @@ def commands(
     before = {(result.name, result.argv): result for result in baseline}
 
     def line(result: CommandResult) -> str:
+        earlier = before.get((result.name, result.argv))
+        as_before = earlier is not None and not judge((earlier,), (result,)).red
         command = f"**{result.name.value}** {escape.code(' '.join(result.argv))}"
-        said = f"* {_mark(result)} {command}: {ended(result)}"
+        # A note of the verification names what failed before and still does.
+        how = ended(result.replace(failures=()) if as_before else result)
+        said = f"* {_mark(result, as_before=as_before)} {command}: {how}"
         if not baseline:
             return said
-        earlier = _before(before.get((result.name, result.argv)))
-        return said + say("checks.before_the_change", result=earlier)
+        return said + say("checks.before_the_change", result=_before(earlier))
 
     shown = [line(each) for each in results]
     if proof is not None and proof.tests:
@@ -107,11 +111,11 @@ def _named(what: str, names: Sequence[str]) -> str:
     )
 
 
-def _mark(result: CommandResult) -> str:
+def _mark(result: CommandResult, *, as_before: bool) -> str:
     if result.exit_code == 0 and not result.timed_out:
         return "✅"
     only_flaky = bool(result.flaky) and {*result.failures} <= {*result.flaky}
-    return "⚠️" if only_flaky and not result.timed_out else "❌"
+    return "⚠️" if as_before or (only_flaky and not result.timed_out) else "❌"
 
 
 def _before(result: CommandResult | None) -> str:

@@ -13,7 +13,8 @@ from forge_bot.interaction.markers import read_marker
 from forge_bot.interaction.pull_request import PullRequestText, pull_request
 from forge_bot.interaction.run_facts import RunFacts
 from forge_bot.store import Request, render_request
-from forge_bot.values import Effort, Source
+from forge_bot.values import CommandResult, Effort, Source
+from forge_bot.verification.judgement import judge
 from tests.bot import scene
 from tests.bot.reading import acts, elements, everything, shown
 from tests.prompts.test_escape import HOSTILE
@@ -94,6 +95,23 @@ def test_a_red_verification_that_was_accepted_is_said_first() -> None:
     red = green.model_copy(update={"red": True, "accepted": True, "results": (scene.RED,)})
     body = written(changed(verification=red)).body
     assert body.index("The verification is red") < body.index("What was asked for")
+
+
+@pytest.mark.parametrize(("before", "mark"), [(scene.RED, "⚠️"), (scene.GREEN, "❌"), (None, "❌")])
+def test_only_what_the_change_broke_has_a_cross_and_a_failure_is_named_once(
+    before: CommandResult | None, mark: str
+) -> None:
+    baseline = () if before is None else (before,)
+    found = judge(baseline, (scene.RED,))
+    green = scene.delivered().state.verification
+    assert green is not None
+    verification = green.model_copy(
+        update={"red": found.red, "results": (scene.RED,), "notes": found.notes}
+    )
+    body = written(changed(verification=verification, baseline=baseline)).body
+    checked = body.partition("### How it was checked")[2].partition("<details>")[0]
+    assert f"* {mark} **test**" in checked
+    assert checked.count(scene.RED.failures[0]) == 1
 
 
 def test_without_a_table_of_the_verifier_the_tasks_stand_for_the_requirements() -> None:
