@@ -14,13 +14,13 @@ def require_key(task: str, options: RunOptions) -> None:
     """Raise NoModelKey if the key of a new run's model is not set.
 
     Raises NoCommits or DetachedHead where there is no commit to begin at. Pipelines other than the
-    usual one may need no model, and a run that goes on has its own. With an option that may be
-    mistyped the key is looked for after all options are read, so that a person sets no key only to
-    be told of the option.
+    usual one may need no model, and a run that goes on has its own. With an option or an address
+    that may be mistyped the key is looked for after all of it is read, so that a person sets no key
+    only to be told of the other.
     """
     if options.pipeline is not None or options.phase is not None or _may_be_mistyped(options):
         return
-    if not task.strip() or task.strip().startswith(f"{SPECS}/"):
+    if not task.strip() or task.strip().startswith((f"{SPECS}/", "http://", "https://")):
         return
     repository = Repository.find(options.repo)
     repository.head()

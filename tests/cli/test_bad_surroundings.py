@@ -296,10 +296,11 @@ def test_a_task_of_one_character_too_many(sample: Sample) -> None:
         ("https://", "no issue of github.com"),
     ],
 )
-def test_a_task_that_is_only_an_address_of_something_else(
-    sample: Sample, url: str, said: str
+def test_a_task_that_is_only_an_address_of_something_else_is_told_before_a_key_is_asked_for(
+    sample: Sample, url: str, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert said in told(sample.forge("run", url, "--model", sample.model()), "REQUEST-003", 2)
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    assert said in told(sample.forge("run", url), "REQUEST-003", 2)
     assert untouched(sample)
 
 
