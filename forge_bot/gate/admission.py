@@ -147,8 +147,9 @@ class Admission:
         ]
         own_doing = any(not refused.who or account.named(refused.who) for account in here)
         # Who ran the workflow again sees the log of it; the person who wrote the comment did
-        # nothing now.
-        if said_here and own_doing and refused.told and self._wish.certain:
+        # nothing now. On a pull request of no run the words are for other programs.
+        told = said_here and own_doing and refused.told and self._wish.certain
+        if told and not (self._wish.on_pull and self._issue_of_pull() is None):
             self._react("confused")
             comment = self._wish.comment
             self._say(

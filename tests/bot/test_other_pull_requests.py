@@ -39,6 +39,30 @@ def test_where_no_run_is_the_issue_hears_nothing_of_a_command_on_a_persons_pull_
     assert stage.said() == []
 
 
+def test_a_pull_request_from_a_fork_is_none_of_the_run_whatever_its_branch_and_files_are(
+    waiting: Stage,
+) -> None:
+    fork = waiting.hub.fork(waiting.repo, "stranger")
+    branches = (waiting.branch, waiting.branch.replace("feature/", "fix/"))
+    workflow = {".github/workflows/forge-bot.yml": "on: issue_comment\n"}
+    for branch in branches:
+        waiting.hub.commit(fork, branch, workflow)
+        pull = waiting.hub.pull(waiting.repo, branch, by="stranger", title="Mine", fork=fork)
+        for word in ("/approve", "/forge status", "/forge"):
+            assert heard(waiting.say(word, issue=pull)).result == "nothing"
+            assert heard(waiting.say(word, issue=pull, by="stranger")).result == "refused"
+        assert waiting.said(on=pull) == []
+    assert waiting.state["decisions"] == []
+    assert heard(waiting.say("/approve")).outcome == "done"
+    pulls = [each for each in waiting.repo.issues.values() if each.pull is not None]
+    assert [each.user and each.user.login for each in pulls] == [
+        "stranger",
+        "stranger",
+        "github-actions[bot]",
+    ]
+    assert waiting.state["pullRequest"].endswith(f"/pull/{pulls[-1].number}")
+
+
 @pytest.mark.promise("bot-opened-by-hand")
 def test_a_pull_request_that_a_person_opened_for_the_bot_takes_commands_and_has_its_checks_mended(
     waiting: Stage,

@@ -366,6 +366,9 @@ def test_a_command_on_the_pull_request_of_a_run_is_about_its_issue(
         57,
         str(own),
     )
+    bob = changed(commented("/retry", by=user("bob")), ("issue",), on_pull("")["issue"])
+    assert gate("issue_comment", bob, GITHUB_ACTOR="bob").outputs["result"] == "refused"
+    assert "@bob" in api.said(57)[0]
 
 
 @pytest.mark.parametrize(
@@ -384,6 +387,8 @@ def test_on_other_pull_requests_the_gate_is_silent(
         api.pulls[57] = found
     step = gate("issue_comment", on_pull("/approve"))
     assert step.outputs["result"] == "nothing"
+    bob = changed(commented("/approve", by=user("bob")), ("issue",), on_pull("")["issue"])
+    assert gate("issue_comment", bob, GITHUB_ACTOR="bob").outputs["result"] == "refused"
     assert (api.reactions, api.said(57), api.said(42)) == ([], [], [])
 
 

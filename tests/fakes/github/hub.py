@@ -147,6 +147,12 @@ class FakeGitHub(World):
             self.commit(repo, "main", files)
         return repo
 
+    def fork(self, repo: Repository, login: str) -> Repository:
+        """A fork of a repository, with its branch main."""
+        fork = self.repository(f"{login}/{repo.name}", {})
+        fork.bare.git("fetch", "-q", str(repo.bare.path), "main:main")
+        return fork
+
     def commit(
         self,
         repo: Repository,
@@ -247,10 +253,16 @@ class FakeGitHub(World):
         title: str = "A change",
         by: str = "ann",
         draft: bool = False,
+        fork: Repository | None = None,
     ) -> Issue:
-        """A pull request of a branch that is there."""
+        """A pull request of a branch that is there, or that a fork has."""
         issue = self.issue(repo, title, "", by=by)
-        issue.pull = Pull(head, base, draft=draft, last_head=repo.bare.head(head))
+        sha = (fork or repo).bare.head(head)
+        issue.pull = Pull(head, base, draft=draft, last_head=sha, fork=fork)
+        if fork is not None:
+            repo.bare.git(
+                "fetch", "-q", str(fork.bare.path), f"{sha}:refs/pull/{issue.number}/head"
+            )
         return issue
 
     def comment(self, issue: Issue, body: str, *, by: str = "ann", via_app: str = "") -> Comment:

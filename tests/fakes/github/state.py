@@ -60,13 +60,16 @@ class IssueEvent:
 
 @dataclass
 class Pull:
-    """What a pull request has that an issue has not. Heads lie in the same repository."""
+    """What a pull request has that an issue has not. The head lies in the same repository, or in
+    `fork`.
+    """
 
     head: str
     base: str
     draft: bool = False
     merged: int | None = None
     last_head: str = ""
+    fork: "Repository | None" = None
 
 
 @dataclass

@@ -12,8 +12,10 @@ from tests.fakes.github.state import Issue, Pull, Repository
 
 def head_of(repo: Repository, pull: Pull) -> str:
     """The commit a pull request stands at; the last known one when its branch is gone or it is
-    closed.
+    closed, or it lies in a fork.
     """
+    if pull.fork is not None:
+        return pull.last_head
     return repo.bare.head(pull.head) or pull.last_head
 
 
@@ -41,7 +43,7 @@ def short(url: str, repo: Repository, issue: Issue) -> Thing:
         "merged_at": merged,
         "merge_commit_sha": None,
         **{name: [] for name in ("assignees", "requested_reviewers", "requested_teams")},
-        "head": _end(url, repo, pull.head, head_of(repo, pull)),
+        "head": _end(url, pull.fork or repo, pull.head, head_of(repo, pull)),
         "base": _end(url, repo, pull.base, repo.bare.head(pull.base)),
         "_links": {
             name: {"href": address}

@@ -39,8 +39,9 @@ def pulls(call: Call) -> Reply:
             or base not in {"", issue.pull.base}
         ):
             continue
+        owner = (issue.pull.fork or call.repo).owner.login
         # A head without an owner is no filter at all for GitHub.
-        if ":" not in head or head.lower() == f"{call.repo.owner.login}:{issue.pull.head}".lower():
+        if ":" not in head or head.lower() == f"{owner}:{issue.pull.head}".lower():
             found.append(issue)
     return Reply(body=[render.short(call.hub.url, call.repo, issue) for issue in found], page=True)
 
@@ -68,7 +69,9 @@ def create_pull(call: Call) -> Reply:
     if not repo.bare.ahead(repo.bare.head(base), repo.bare.head(head)):
         raise _says(f"No commits between {base} and {head}")
     if any(
-        each.pull and each.state == "open" and (each.pull.head, each.pull.base) == (head, base)
+        each.pull
+        and each.state == "open"
+        and (each.pull.head, each.pull.base, each.pull.fork) == (head, base, None)
         for each in repo.issues.values()
     ):
         raise _says(f"A pull request already exists for {repo.owner.login}:{head}.")
