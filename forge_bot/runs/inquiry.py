@@ -30,6 +30,7 @@ from forge_bot.remedies import ModelTrouble
 from forge_bot.runs.base_graph import graph_reader
 from forge_bot.runs.capability_descriptions import describe_capability
 from forge_bot.runs.notifications import (
+    Explained,
     Notify,
     PhaseBegan,
     PhaseEnded,
@@ -95,16 +96,18 @@ def inquire(run: Run, question: str, key: str = "", **how: Unpack[InquiryArgumen
     inquiry, report = until_stopped(look_into(run, question, key, **how))
     if report is not None:
         run.tell(report)
-    return ended(run, inquiry, how["tell"])
+    return available(inquiry)
 
 
 async def look_into(
     run: Run, question: str, key: str = "", **how: Unpack[InquiryArguments]
 ) -> tuple[Inquiry, Asked | None]:
-    """Let a model answer a question; with the report on its cost, which the caller records, if it
-    cost anything.
+    """Let a model answer a question, and show the answer; with the report on its cost, which the
+    caller records, if it cost anything.
 
-    Pass the result to `ended` once the report is recorded. Raises BadOption as `inquire` does.
+    Killed between the two, the same question gets the answer in the journal: what is recorded was
+    shown. Pass the result to `available` once the report is recorded. Raises BadOption as `inquire`
+    does.
     """
     text = _checked(question)
     inquirer = _Inquirer(run, how["profile"], how["templates"], how["tell"], _earlier(run))
@@ -119,6 +122,7 @@ async def look_into(
         usage=finished.usage,
         trouble=finished.trouble,
     )
+    _show(inquiry, inquirer.place, how["tell"])
     if not (finished.usage.calls or finished.usage.cost):
         return inquiry, None
     stamp, name = now(), key or inquirer.name
@@ -134,14 +138,21 @@ async def look_into(
     )
 
 
-def ended(run: Run, inquiry: Inquiry, tell: Notify) -> Inquiry:
-    """Return the outcome of an inquiry. Raises ModelUnavailable."""
+def available(inquiry: Inquiry) -> Inquiry:
+    """Return the result of a question. Raises ModelUnavailable if no model could be asked."""
     if inquiry.stop is StopReason.MODEL_UNAVAILABLE:
         raise ModelUnavailable(inquiry.message, trouble=inquiry.trouble)
+    return inquiry
+
+
+def _show(inquiry: Inquiry, place: PhaseId, tell: Notify) -> None:
+    if inquiry.stop is StopReason.MODEL_UNAVAILABLE:
+        return
     said = "answered" if inquiry.answer else f"no answer: {inquiry.message}"
     good = bool(inquiry.answer)
-    tell(PhaseEnded(phase=_place(run), label=_LABEL, result=said, usage=inquiry.usage, good=good))
-    return inquiry
+    tell(PhaseEnded(phase=place, label=_LABEL, result=said, usage=inquiry.usage, good=good))
+    if inquiry.answer:
+        tell(Explained(answer=inquiry.answer))
 
 
 def _earlier(run: Run) -> list[Asked]:

@@ -32,11 +32,11 @@ from forge_bot.runs.agents import Agents
 from forge_bot.runs.ended_records import is_kept
 from forge_bot.runs.find_runs import RunInfo
 from forge_bot.runs.hand_edits import hand_edits
-from forge_bot.runs.inquiry import Inquiry, InquiryArguments, ended, inquire, look_into
+from forge_bot.runs.inquiry import Inquiry, InquiryArguments, available, inquire, look_into
 from forge_bot.runs.kept_profiles import profile_at
 from forge_bot.runs.local_host import LocalHost, project_of
 from forge_bot.runs.local_user import local_user
-from forge_bot.runs.notifications import Explained, Message, Notify, StoppedBefore, warning
+from forge_bot.runs.notifications import Message, Notify, StoppedBefore, warning
 from forge_bot.runs.open_pull_request import OpenPullRequest
 from forge_bot.runs.open_run import open_run
 from forge_bot.runs.outcome import Outcome
@@ -129,9 +129,8 @@ class Session:
         )
 
     def explained(self, found: Inquiry) -> Outcome:
-        """Show the result of a question."""
+        """Return the outcome of a question, whose answer was shown; tell it if the budget ended."""
         if found.answer:
-            self.tell(Explained(answer=found.answer))
             return Outcome.DONE
         if found.stop is StopReason.BUDGET:
             self.tell(warning(say("runs.session.budget_is_used_up", message=found.message)))
@@ -327,7 +326,7 @@ class TerminalHost:
             inquiry, report = await self.session.look_into(self.run, text)
             if report is not None:
                 yield report
-            self.session.explained(ended(self.run, inquiry, self.session.tell))
+            self.session.explained(available(inquiry))
         except ForgeError as error:
             self.session.tell(warning(f"{error.message} {advice_at_terminal(error)}"))
 

@@ -19,6 +19,9 @@ from tests.fakes.model_server import ModelServer, Question, Says
 NOTES = "Say what happens to swaps"
 """What the person at the design gate says the first time."""
 
+EXPLANATION = "The first day is the day of the first swap."
+"""What a person who asks a question is answered."""
+
 _TASKS = """# Tasks
 
 ## Task 1: Nobody before the start
@@ -114,6 +117,8 @@ def answer_to(
     if agent == "comprehensive-reviewer" and begins:
         return _look(("run_tests", {}))
     match agent:
+        case "inquiry":
+            return {"artifact_markdown": EXPLANATION}
         case "architect":
             return _architect(text)
         case "design-reviewer":

@@ -7,17 +7,21 @@ import random
 import pytest
 
 from forge_bot.store import RECORD_BRANCHES
+from forge_bot.store.run_folder import REPORTS
 from tests.fakes.sampled import sampled_rows
 from tests.recovery.conftest import Told
+from tests.recovery.play import EXPLANATION
 from tests.recovery.scripts import MODEL
 from tests.recovery.trials import (
     FILE,
+    KILLED,
     KINDS,
     REFUSED,
     Boundary,
     Kind,
     between,
     compare,
+    killed_at,
     spread,
     survives,
 )
@@ -62,6 +66,29 @@ def test_a_record_that_was_not_kept_before_a_kill_is_kept_by_the_next_command(sh
     code, said = world.forge("resume", *MODEL)
     assert (code, "RUN-002" in said) == (REFUSED, True), said
     assert world.standing() == parts[-1].standing
+
+
+_ANSWERED = Boundary("file", 3, "journal.jsonl")
+"""The model's answer to a person's question is in the journal."""
+
+_RECORDED = Boundary("file", 1, "state.json")
+"""What it cost is in the record too."""
+
+
+@pytest.mark.parametrize("boundary", [_ANSWERED, _RECORDED])
+def test_a_question_that_is_killed_after_its_answer_came_is_shown_it_and_paid_once(
+    short: Told, boundary: Boundary
+) -> None:
+    world, parts = short
+    world.back(str(parts[1].number))
+    world.play.fresh()
+    question, reports = ("ask", "Which day is the first?", *MODEL), world.here / REPORTS
+    assert killed_at(world, question, boundary) == KILLED
+    if '"asked"' not in reports.read_text():
+        assert world.forge(*question)[0] == 0
+    assert EXPLANATION in world.printed
+    assert reports.read_text().count('"asked"') == 1
+    assert world.play.asked.total() == 1
 
 
 _THE_TRY = 1
