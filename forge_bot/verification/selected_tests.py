@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Callable, Sequence
+from itertools import pairwise
+from posixpath import normpath
 from typing import NamedTuple
 
 from forge_bot.lazy_regex import lazy_regex
@@ -17,7 +19,8 @@ _RUST = lazy_regex(r"(?P<test>\w+(?:::\w+)*)(?: \(-.*\))?")
 _SCRIPT = lazy_regex(r"(?P<path>[^|›>]+\.[cm]?[jt]sx?) (?P<sign>[›>]) (?P<title>.+)")
 _SUITE_FAILED = "Test suite failed to run"
 _JAVASCRIPT = ("jest", "vitest")
-_MANAGERS = frozenset({"npm", "pnpm", "yarn", "bun"})
+MANAGERS = {"npm": "--prefix", "pnpm": "--dir", "yarn": "--cwd", "bun": "--cwd"}
+"""The package managers of JavaScript, each with its option for the folder."""
 _BROKEN = " (error)"
 
 
@@ -94,8 +97,19 @@ def runner_of(words: Words, script: str = "") -> str:
         return "pytest"
     if "unittest" in words or ("manage.py" in programs and "test" in words):
         return "unittest"
-    handed = {*re.findall(r"[\w-]+", script)} if words[:1] and words[0] in _MANAGERS else set[str]()
+    handed = {*re.findall(r"[\w-]+", script)} if words[:1] and words[0] in MANAGERS else set[str]()
     return next((name for name in _JAVASCRIPT if name in programs | handed), "")
+
+
+def package_folder(words: Sequence[str]) -> str | None:
+    """Return the folder of the package whose script a package manager runs, "" for the root; None
+    for another command.
+    """
+    option = MANAGERS.get(words[0]) if words else None
+    if option is None:
+        return None
+    folder = next((after for word, after in pairwise(words) if word == option), ".")
+    return normpath(folder).removeprefix(".")
 
 
 def runner_words(words: Words, script: str = "") -> Words | None:
@@ -103,14 +117,14 @@ def runner_words(words: Words, script: str = "") -> Words | None:
     titles; None if it cannot be handed any.
 
     A package manager hands them to the last command of its script. An earlier one is called itself,
-    as the script calls it.
+    as the script calls it, where the package is that of the root.
     """
-    if not words or words[0] not in _MANAGERS or not script:
+    if not words or words[0] not in MANAGERS or not script:
         return words
     calls = re.split(r"&&|\|\||[;|&]", script)
     if runner_of(words, calls[-1]):
         return (*words, "--") if words[0] == "npm" and "--" not in words else words
-    for call in map(str.split, calls):
+    for call in map(str.split, calls if not package_folder(words) else ()):
         if call and call[0] in _JAVASCRIPT:
             return (f"node_modules/.bin/{call[0]}", *call[1:])
     return None
@@ -119,7 +133,7 @@ def runner_words(words: Words, script: str = "") -> Words | None:
 def _runner(words: Words) -> _Runner | None:
     """Return the function that selects for the program that a command calls."""
     found = _RUNNERS.get(runner_of(words))
-    if found is None and words and words[0] in _MANAGERS and "test" in words:
+    if found is None and words and words[0] in MANAGERS and "test" in words:
         return _javascript
     return found
 

@@ -1,18 +1,17 @@
 """Go: modules and workspaces, and golangci-lint if the repository configures it."""
 
 import re
-from collections.abc import Iterator
 
 from forge_bot.lazy_regex import lazy_regex
 from forge_bot.project.detected_commands import (
-    MOST_PROJECTS,
     DetectedCommands,
     ProjectCommands,
-    combined,
     command,
     find_in,
+    inner_projects,
+    with_inner,
 )
-from forge_bot.project.file_list import TEST_FOLDERS, Listing, join
+from forge_bot.project.file_list import Listing, join
 from forge_bot.project.formatters import gofmt
 
 _REQUIRES = lazy_regex(r"^[^\S\n]*require\b", re.MULTILINE)
@@ -27,27 +26,14 @@ def find(listing: Listing) -> DetectedCommands:
     tests gets commands of its own.
     """
     found = find_in(listing, ("go.work", "go.mod"), _read, "Go")
-    inner = [] if not listing.has("go.mod") else [*_inner_modules(listing)]
-    if not inner:
+    if not listing.has("go.mod"):
         return found
-    if listing.has("go.work"):
-        used = _modules(listing, "go.work")
-        left = [folder for folder in inner if folder not in used]
-    else:
-        left = inner[MOST_PROJECTS:]
-        found = combined([found, *(_read(listing, each) for each in inner[:MOST_PROJECTS])])
-    notes = tuple(f"The Go module in {each} is not tested." for each in left)
+    inner = inner_projects(listing, "go.mod", lambda path: path.endswith("_test.go"))
+    if not listing.has("go.work"):
+        return with_inner(listing, found, inner, _read, "Go module")
+    used = _modules(listing, "go.work")
+    notes = (f"The Go module in {each} is not tested." for each in inner if each not in used)
     return found.replace(notes=(*found.notes, *notes))
-
-
-def _inner_modules(listing: Listing) -> Iterator[str]:
-    """Yield the folders of the modules below the root that have tests, without modules that are
-    themselves tests of the whole: such need what runs elsewhere.
-    """
-    for folder in listing.projects(("go.mod",)):
-        is_test = not TEST_FOLDERS.isdisjoint(folder.split("/"))
-        if not is_test and any(path.endswith("_test.go") for path in listing.own(folder)):
-            yield folder
 
 
 def _read(listing: Listing, folder: str) -> DetectedCommands:

@@ -3,8 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatch
-from itertools import pairwise
-from posixpath import dirname
+from posixpath import basename, dirname
 
 from forge_bot.lazy_regex import lazy_regex
 from forge_bot.project.detected_commands import (
@@ -13,11 +12,15 @@ from forge_bot.project.detected_commands import (
     ProjectCommands,
     command,
     find_in,
+    inner_projects,
+    with_inner,
 )
 from forge_bot.project.file_list import Listing, join
 from forge_bot.project.formatters import prettier
 from forge_bot.project.lenient_config import json_object, string, strings, table
+from forge_bot.text_format import names
 from forge_bot.values import Frozen
+from forge_bot.verification.selected_tests import MANAGERS, package_folder
 
 _LOCKS = (
     ("pnpm-lock.yaml", "pnpm"),
@@ -27,9 +30,6 @@ _LOCKS = (
     ("package-lock.json", "npm"),
     ("npm-shrinkwrap.json", "npm"),
 )
-
-MANAGERS = {"npm": "--prefix", "pnpm": "--dir", "yarn": "--cwd", "bun": "--cwd"}
-"""The package managers, each with its option for the folder."""
 
 
 class Manager(Frozen):
@@ -117,6 +117,12 @@ _ESLINT_CONFIGS = tuple(
     f"eslint.config.{ending}" for ending in ("js", "mjs", "cjs", "ts", "mts", "cts")
 ) + tuple(f".eslintrc{ending}" for ending in ("", ".js", ".cjs", ".json", ".yml", ".yaml"))
 
+_RUNNER = lazy_regex(
+    r"(?<![\w./-])(?:node [^&|;]*--test|jest|vitest|mocha|ava|bun test)(?![\w./-])"
+)
+_MONOREPOS = names("lerna.json nx.json turbo.json rush.json pnpm-workspace.yaml")
+"""Files of programs that run the scripts of many packages."""
+
 _LINT_SCRIPTS = ("lint", "lint:check", "check:lint")
 """The usual names of the script that only lints; the first that is there counts."""
 
@@ -137,18 +143,37 @@ class _Package(Frozen):
 def find(listing: Listing) -> DetectedCommands:
     """Return the commands of the package at the root.
 
-    If it has no tests, return those of the packages in folders.
+    If it has no tests, return those of the packages in folders. A package within another one's
+    folder whose script calls a test runner gets commands of its own where nothing at the root may
+    run it.
     """
-    return find_in(listing, (_MANIFEST,), _read, "JavaScript")
+    found = find_in(listing, (_MANIFEST,), _read, "JavaScript")
+    if not found.commands.test or not listing.has(_MANIFEST) or listing.first("", _MONOREPOS):
+        return found
+    root = _package(listing, "")
+    inner = inner_projects(listing, _MANIFEST, lambda path: basename(path) == _MANIFEST)
+    apart = [folder for folder in inner if _is_apart(listing, root, folder)]
+    return with_inner(listing, found, apart, _read, "package")
+
+
+def _is_apart(listing: Listing, root: _Package, folder: str) -> bool:
+    """Return whether a package has tests of its own that those of the root's package leave out."""
+    own = _scripts(json_object(listing.text(join(folder, _MANIFEST)))).get("test", "")
+    told = root.scripts.get("test", "")
+    return (
+        not root.members
+        and _RUNNER.search(own) is not None
+        and re.search(rf"(?<![\w.-]){re.escape(folder)}(?![\w.-])", told) is None
+    )
 
 
 def script_of(listing: Listing, argv: Sequence[str]) -> tuple[str, str] | None:
     """Return the folder and the script of package.json that a command of a package manager runs,
     with those that go before and after it; None for another command.
     """
-    if argv[0] not in MANAGERS:
+    folder = package_folder(argv)
+    if folder is None:
         return None
-    folder = next((after for word, after in pairwise(argv) if word in MANAGERS.values()), "")
     scripts = _scripts(json_object(listing.text(join(folder, _MANIFEST))))
     names = (f"{before}{argv[-1]}" for before in ("pre", "", "post"))
     return folder, "\n".join(scripts[name] for name in names if name in scripts)

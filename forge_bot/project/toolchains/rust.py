@@ -2,27 +2,56 @@
 
 from collections.abc import Mapping
 
+from forge_bot.lazy_regex import lazy_regex
 from forge_bot.project.detected_commands import (
     Command,
     DetectedCommands,
     ProjectCommands,
     command,
     find_in,
+    inner_projects,
+    with_inner,
 )
 from forge_bot.project.file_list import Listing, join
 from forge_bot.project.formatters import rustfmt
-from forge_bot.project.lenient_config import table, toml
+from forge_bot.project.lenient_config import strings, table, toml
 
+_MANIFEST = "Cargo.toml"
+_TEST = lazy_regex(r"#\[(?:\w+::)*test\b")
 _NEEDS = ("dependencies", "dev-dependencies", "build-dependencies")
 
 
 def find(listing: Listing) -> DetectedCommands:
-    """Return the commands of the crate or workspace at the root, or else of crates in folders."""
-    return find_in(listing, ("Cargo.toml",), _read, "Rust")
+    """Return the commands of the crate or workspace at the root, or else of crates in folders.
+
+    Cargo leaves a crate within another one's folder out unless both are of one workspace, so each
+    that has tests gets commands of its own.
+    """
+    found = find_in(listing, (_MANIFEST,), _read, "Rust")
+    if not listing.has(_MANIFEST):
+        return found
+    workspace = _workspace(listing, "")
+    inner = [
+        folder
+        for folder in inner_projects(listing, _MANIFEST, lambda path: _holds_test(listing, path))
+        if workspace is None
+        or folder in strings(workspace.get("exclude"))
+        or _workspace(listing, folder) is not None
+    ]
+    return with_inner(listing, found, inner, _read, "crate")
+
+
+def _workspace(listing: Listing, folder: str) -> Mapping[str, object] | None:
+    crate = toml(listing.text(join(folder, _MANIFEST)))
+    return table(crate, "workspace") if "workspace" in crate else None
+
+
+def _holds_test(listing: Listing, path: str) -> bool:
+    return path.endswith(".rs") and _TEST.search(listing.text(path)) is not None
 
 
 def _read(listing: Listing, folder: str) -> DetectedCommands:
-    manifest = join(folder, "Cargo.toml")
+    manifest = join(folder, _MANIFEST)
     crate = toml(listing.text(manifest))
     place = ("--manifest-path", manifest) if folder else ()
     scope = ("--workspace",) if "workspace" in crate else ()
@@ -51,7 +80,7 @@ def _lint(
     clippy = listing.first(folder, ("clippy.toml", ".clippy.toml"))
     levels = table(crate, "lints", "clippy") or table(crate, "workspace", "lints", "clippy")
     if clippy or levels:
-        reason = f"{clippy or join(folder, 'Cargo.toml')} configures clippy"
+        reason = f"{clippy or join(folder, _MANIFEST)} configures clippy"
         found.append(command(reason, "cargo", "clippy", *options, "--all-targets"))
     if config := listing.first(folder, ("rustfmt.toml", ".rustfmt.toml")):
         place = options[:2] if folder else ()
