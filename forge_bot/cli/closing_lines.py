@@ -103,11 +103,11 @@ def _places(run: Run, code: Offer, kept: str) -> Iterator[str]:
     if is_separate(state):
         record = say("cli.closing.record_branch", branch=escape(kept or state.branch))
         yield _row("cli.closing.record", record)
+    show = f"{_away(run)}forge-bot show"
     if run.pipeline.summary:
-        shown = f"forge-bot show {escape(run.pipeline.summary)}"
-        yield _row("cli.closing.what_was_done", shown)
+        yield _row("cli.closing.what_was_done", escape(f"{show} {run.pipeline.summary}"))
     if run.workspace.read_bytes(PULL_REQUEST) is not None:
-        shown = escape(state.pull_request or f"forge-bot show {PULL_REQUEST}")
+        shown = escape(state.pull_request or f"{show} {PULL_REQUEST}")
         yield _row("cli.closing.pull_request", shown)
 
 
@@ -139,7 +139,7 @@ def _next_lines(run: Run, code: Offer, kept: str, ending: Ending) -> list[str]:
     since = (
         f"{state.base_commit[:_SHORT]}.." if state.branch == state.base_branch else f"{target}..."
     )
-    away = "" if Path.cwd().is_relative_to(run.repository.root) else _folder(run.repository.root)
+    away = _away(run)
     without = "" if is_separate(run.state) else " -- . ':!.specs'"
     lines = [f"\n  {away}git diff {since}{branch}{without}"]
     if target != branch:
@@ -156,8 +156,10 @@ def _next_lines(run: Run, code: Offer, kept: str, ending: Ending) -> list[str]:
     return lines
 
 
-def _folder(root: Path) -> str:
-    return f"cd {shlex.quote(str(root))} && "
+def _away(run: Run) -> str:
+    """Return how a command begins that works in the repository, where a person is elsewhere."""
+    root = run.repository.root
+    return "" if Path.cwd().is_relative_to(root) else f"cd {shlex.quote(str(root))} && "
 
 
 def _changes(run: Run) -> str:

@@ -31,7 +31,9 @@ def publish(
 @with_groups
 def worker(
     server: ServerChoice,
-    repo: Annotated[list[Path] | None, typer.Option("--repo", help=say("help.worker.repo"))] = None,
+    repo: Annotated[
+        list[Path] | None, typer.Option("--repo", help=say("help.worker.repo"), metavar="PATH")
+    ] = None,
     github: Annotated[
         list[str] | None,
         typer.Option("--github", help=say("help.worker.github"), metavar="OWNER/NAME"),
@@ -58,7 +60,9 @@ def worker(
 
 
 def mcp(
-    repo: Annotated[list[Path] | None, typer.Option("--repo", help=say("help.mcp.repo"))] = None,
+    repo: Annotated[
+        list[Path] | None, typer.Option("--repo", help=say("help.mcp.repo"), metavar="PATH")
+    ] = None,
     http: Annotated[bool, typer.Option("--http", help=say("help.mcp.http"))] = False,
     port: Annotated[
         int | None,

@@ -20,7 +20,9 @@ def require_key(task: str, options: RunOptions) -> None:
     """
     if options.pipeline is not None or options.phase is not None or _may_be_mistyped(options):
         return
-    if not task.strip() or task.strip().startswith((f"{SPECS}/", "http://", "https://")):
+    if not any(map(str.isalnum, task)):
+        return
+    if task.strip().startswith((f"{SPECS}/", "http://", "https://")):
         return
     repository = Repository.find(options.repo)
     repository.head()

@@ -332,8 +332,10 @@ def request_of(beginning: NewRun) -> Request:
     )
 
 
-def scope_folder(repository: Repository, wanted: str, commit: str = "HEAD") -> str:
-    """Return the folder of `--in` as git names it; "" for the whole. Raises BadOption."""
+def scope_folder(repository: Repository, wanted: str, commit: str = "") -> str:
+    """Return the folder of `--in` as git names it; "" for the whole. It has to be there at the
+    commit, by default the one checked out. Raises BadOption, NoCommits, DetachedHead.
+    """
     if not wanted:
         return ""
     way_out = say("runs.create_run.give_a_folder")
@@ -343,7 +345,8 @@ def scope_folder(repository: Repository, wanted: str, commit: str = "HEAD") -> s
         raise BadOption(
             say("runs.create_run.bad_folder", wanted=wanted, error=error), hint=way_out
         ) from None
-    found = repository.list_files(repository.commit_id(commit), folder)
+    at = repository.commit_id(commit) if commit else repository.head().commit
+    found = repository.list_files(at, folder)
     if not found:
         raise BadOption(say("runs.create_run.no_tracked_file", wanted=wanted), hint=way_out)
     if found == (folder,):

@@ -119,9 +119,9 @@ def test_a_script_that_is_not_there(sample: Sample) -> None:
 
 
 @pytest.mark.promise("cli-exit-2")
-@pytest.mark.parametrize("task", ["", "   ", "\n", "..", "?!"])
-def test_an_empty_task(sample: Sample, task: str) -> None:
-    refused(sample.forge("run", task, "--model", sample.model()), "REQUEST-001", 2)
+@pytest.mark.parametrize("task", ["", "   ", "\n", "..", "?!", "🚀"])
+def test_an_empty_task_is_told_before_a_key_is_asked_for(sample: Sample, task: str) -> None:
+    refused(sample.forge("run", task), "REQUEST-001", 2)
 
 
 @pytest.mark.promise("docs-key-stays")

@@ -365,7 +365,7 @@ def test_a_bare_repository_is_refused_as_what_it_is(sample: Sample, tmp_path: Pa
     )
 
 
-@pytest.mark.parametrize("command", [["run", TASK], ["init"]])
+@pytest.mark.parametrize("command", [["run", TASK], ["run", TASK, "--in", "rota"], ["init"]])
 def test_a_repository_without_a_commit_says_what_to_do_first(
     sample: Sample, tmp_path: Path, command: list[str]
 ) -> None:

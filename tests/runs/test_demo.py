@@ -37,7 +37,10 @@ def test_it_ends_with_a_branch_a_diff_and_tests_that_went_from_red_to_green(
         if name.startswith("feature/")
     )
     assert branch in played_demo.out
-    assert "git switch main && git merge " in played_demo.out.replace("\n", " ")
+    told = played_demo.out.replace("\n", " ")
+    assert "git switch main && git merge " in told
+    # Nobody is in its folder yet.
+    assert f"cd {folder} && forge-bot show summary.md" in told
     workspace = next(
         line
         for line in git(folder, "ls-tree", "-r", "--name-only", branch).splitlines()
