@@ -99,6 +99,20 @@ def test_every_command_and_option_that_the_readme_names_exists(
     ] == []
 
 
+def test_every_option_that_a_sentence_or_a_page_gives_to_a_command_is_one_of_that_command(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    pages = (*(templates() / "sentences" / "en").glob("*.*"), *ROOT.glob("docs/*.md"))
+    text = "\n".join(page.read_text(encoding="utf-8") for page in pages).replace("\\\n", "")
+    named: dict[str, set[str]] = {}
+    for command, rest in re.findall(r"forge-bot ([a-z]+)((?: (?!forge-bot)[^\s`;|]+)*)", text):
+        named.setdefault(command, set()).update(re.findall(r" (--[a-z]+(?:-[a-z]+)*)", rest))
+    groups = ("graph", "capabilities")
+    for command in named.keys() - {"in", *groups}:
+        unknown = [each for each in named[command] if each not in helped(capsys, command)]
+        assert unknown == [], command
+
+
 @pytest.mark.promise("design-flows")
 def test_flows_and_skipped_phases_are_those_of_the_contract() -> None:
     skipped = {effort: SHIPPED.skipped(effort, auto=False) for effort in Effort}

@@ -1,13 +1,17 @@
 """Every sentence that the gate says, in comments and in the log of its step."""
 
+from unicodedata import category
+
 from forge_bot.gate.authorise import Denied, DenyReason
 from forge_bot.gate.gate_result import Result
 from forge_bot.gate.roles import Role
 from forge_bot.gate.written_command import LONGEST_SHOWN, Mistyped
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.sentences import say
 
-_INVISIBLE = lazy_regex(r"[^\w!-~ ]|`")
+_SEEN = "LNPS"
+"""Unicode's categories of letters, numbers, punctuation and symbols, emoji among them."""
+_AS_PICTURE = "\ufe0f"
+"""Stands behind an emoji and only says that it is drawn in colour."""
 OWN_MARK = "<!-- forge-bot:"
 
 
@@ -132,7 +136,12 @@ def correction(mistyped: tuple[Mistyped, ...], prefix: str, comment: int, *, oth
 
 def shown(text: str) -> str:
     """Somebody's words as code: on one line, without anything that is unseen, and not for long."""
-    return f"`{_INVISIBLE.sub('�', text)[:LONGEST_SHOWN]}`"
+    seen = (letter if _is_seen(letter) else "�" for letter in text.replace(_AS_PICTURE, ""))
+    return f"`{''.join(seen)[:LONGEST_SHOWN]}`"
+
+
+def _is_seen(letter: str) -> bool:
+    return letter == " " or (letter != "`" and category(letter)[0] in _SEEN)
 
 
 def plain(text: str) -> str:

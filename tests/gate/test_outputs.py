@@ -54,3 +54,7 @@ def test_words_of_strangers_are_shown_on_one_line_and_not_for_long(text: str) ->
     assert shown(text)[1:-1].count("`") == 0
     assert shown(text).isprintable()
     assert len(shown(text)) <= 62
+
+
+def test_emoji_and_typographic_signs_are_shown_as_they_were_written() -> None:
+    assert shown("/approve 🚀 ❤\ufe0f “é” … 好") == "`/approve 🚀 ❤ “é” … 好`"

@@ -105,6 +105,7 @@ def failure_of(
 
 def first_files(paths: Sequence[str]) -> str:
     """Return the first paths as code, and how many more there are."""
-    named = listed([escape.code(path) for path in paths[:_MOST_FILES]])
-    more = len(paths) - _MOST_FILES
-    return named + say("words.and_more_files", count=more) if more > 0 else named
+    named = [escape.code(path) for path in paths[:_MOST_FILES]]
+    if (more := len(paths) - _MOST_FILES) > 0:
+        named.append(say("words.more_files", count=more))
+    return listed(named)
