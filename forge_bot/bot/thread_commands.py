@@ -43,14 +43,15 @@ from forge_bot.store import render_request
 
 def unseen(run: Run, thread: Thread) -> Iterator[ThreadCommand]:
     """Return the commands since the run began that are neither reported to it nor answered, so a
-    lost event loses none.
+    lost event loses none. A question that is reported is done only once its answer is written.
     """
     pull = thread.pull_of(run)
     threads = (thread.number, pull) if pull else (thread.number,)
     begun = run.state.started_at.replace(microsecond=0)
     for spoken in thread.spoken(*threads):
         before = spoken.comment.created_at < begun
-        if not before and spoken.key not in run.state.seen and not thread.answered(spoken.comment):
+        told = spoken.key in run.state.seen and not isinstance(spoken.command, said.Ask)
+        if not before and not told and not thread.answered(spoken.comment):
             yield spoken
 
 

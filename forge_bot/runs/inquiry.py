@@ -85,15 +85,17 @@ def inquire(run: Run, question: str, key: str = "", **how: Unpack[InquiryArgumen
 
     This process must hold the run, and no event loop may be running. `key` is the caller's own,
     such as a comment's id. If an answer is recorded under it, that answer is returned and no model
-    is asked.
+    is asked. A question that was recorded without an answer is asked anew.
 
     Raises BadOption for a question without words or of more than 20,000 characters, and
     ModelUnavailable. For every other end without an answer, `stop` and `message` give the reason.
     """
     asked = _earlier(run)
-    if key and (before := next((report for report in asked if report.key == key), None)):
+    before = next((report for report in asked if report.key == key), None)
+    if before is not None and before.answer:
         return Inquiry(question=before.question, answer=before.answer, usage=before.usage)
-    inquiry, report = until_stopped(look_into(run, question, key, **how))
+    # A key counts once, and what is asked anew costs anew.
+    inquiry, report = until_stopped(look_into(run, question, "" if before else key, **how))
     if report is not None:
         run.tell(report)
     return available(inquiry)

@@ -71,6 +71,7 @@ def test_files_that_are_called_like_our_libraries_are_not_imported(stage: Stage)
 # --------------------------------------------------------------------------------------------------
 
 
+EXPLAINER = ("inquiry", "*", "*")
 POINTS = {
     "after the question, before its record": r"POST .*/issues/\d+/comments$",
     "after a push, before the tracking comment": r"PATCH .*/issues/comments/\d+$",
@@ -97,6 +98,31 @@ def test_a_job_that_is_killed_leaves_what_the_next_one_needs(stage: Stage, patte
     heard(stage.say("/approve"))
     stage.hub.faults.waiting.clear()
     finishes(stage)
+
+
+@pytest.mark.promise("bot-killed")
+@pytest.mark.parametrize(
+    ("pattern", "again"),
+    [
+        pytest.param(r"POST .*/git-receive-pack$", True, id="after a push, its event again"),
+        pytest.param(r"POST .*/git-receive-pack$", False, id="after a push, another command"),
+        pytest.param(r"POST .*/issues/\d+/comments$", True, id="after its answer"),
+    ],
+)
+def test_a_question_whose_job_is_killed_has_one_answer_in_the_end_and_is_paid_once(
+    waiting: Stage, pattern: str, again: bool
+) -> None:
+    waiting.model({EXPLAINER: {"artifact_markdown": "Because of the first day."}})
+    question = waiting.comment("/ask Why not earlier?")
+    killed_at(waiting, pattern)
+    assert waiting.delivered(question).code == -signal.SIGKILL
+    waiting.hub.faults.waiting.clear()
+    waiting.model({EXPLAINER: {"artifact_markdown": "The model was asked once more."}})
+    job = waiting.delivered(question) if again else heard(waiting.say("/status"))
+    assert job.code == 0, job.log
+    (answer,) = waiting.said("reply occasion=answer")
+    assert "Because of the first day." in answer
+    assert waiting.document("reports.jsonl").count('"type":"asked"') == 1
 
 
 def killed_at(stage: Stage, pattern: str, skip: int = 0) -> None:
