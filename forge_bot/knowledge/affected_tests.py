@@ -8,7 +8,7 @@ from posixpath import basename, dirname, join, normpath, relpath
 from forge_bot.knowledge.likely_files import file_links
 from forge_bot.lazy_regex import lazy_regex
 from forge_bot.project.lenient_config import json_object, string, table
-from forge_bot.verification.selected_tests import GoTest, go_test
+from forge_bot.verification.selected_tests import GoTest, go_test, package_folder
 
 _TEST = lazy_regex(
     r"(?:^|/)(?:test_[^/]*|[^/]*_test|tests?)\.py$|_test\.go$|(?:^|/)tests/[^/]+\.rs$"
@@ -85,8 +85,8 @@ def selected(
 ) -> tuple[str, ...] | None:
     """Return a test command that runs only some test files; None if there is none.
 
-    `files` are all files of the tree; `package` is the text of its package.json. A command that
-    would run all tests anyway is returned only with `even_all`.
+    `files` are all files of the tree; `package` is the text of `manifest_of` the command. A command
+    that would run all tests anyway is returned only with `even_all`.
     """
     if not tests:
         return None
@@ -106,8 +106,18 @@ def selected(
     if (go := go_test(tuple(words))) is not None:
         return _go(go, tests, every, files)
     if words[:2] == ["cargo", "test"]:
-        return _cargo(words, tests, every)
-    return _script(words, tests, every, package)
+        return _cargo(words, tests, every, files)
+    return _script(words, tests, every, files, package)
+
+
+def manifest_of(argv: Sequence[str]) -> str:
+    """Return the path of the package.json that has the script of a command."""
+    return join(package_folder(argv) or "", "package.json")
+
+
+def script_of_tests(package: str) -> str:
+    """Return what a package manager runs as `test`, from the text of a package.json."""
+    return string(table(json_object(package).get("scripts")).get("test"))
 
 
 def runs_none(argv: Sequence[str], tests: Collection[str], files: Collection[str]) -> bool:
@@ -120,11 +130,11 @@ def runs_none(argv: Sequence[str], tests: Collection[str], files: Collection[str
         told = wide and all(word.startswith(".") for word in wide)
         return bool(told) and not any(map(covered, _of(tests, "go")))
     if words[:2] == ["cargo", "test"]:
-        return not any(path.startswith(_crates(words)) for path in _of(tests, "rs"))
+        return not _in_crates(words, _of(tests, "rs"), files)
     if _pytest(words) is not None or "unittest" in words:
         return not _of(tests, "py")
     # What a script of npm runs at the top may be anything.
-    folder = dict(pairwise(words)).get("--prefix", "")
+    folder = package_folder(words)
     return bool(folder) and not any(path.startswith(f"{folder}/") for path in tests)
 
 
@@ -221,20 +231,20 @@ def _in_pattern(folder: str, top: str, modules: Collection[str]) -> bool:
 
 
 def _module(folder: str, modules: Collection[str]) -> str:
-    """Return the folder of the module that a folder belongs to."""
+    """Return the folder of the module, crate or package that a folder belongs to."""
     while folder not in modules and folder not in {".", "/"}:
         folder = dirname(folder) or "."
     return folder
 
 
 def _cargo(
-    words: Sequence[str], tests: Collection[str], every: Collection[str]
+    words: Sequence[str], tests: Collection[str], every: Collection[str], files: Collection[str]
 ) -> tuple[str, ...] | None:
     """Name the integration tests, each of which is a target of Cargo.
 
     Source: https://doc.rust-lang.org/cargo/commands/cargo-test.html
     """
-    own = {path for path in _of(tests, "rs") if path.startswith(_crates(words))}
+    own = _in_crates(words, _of(tests, "rs"), files)
     if not own or own >= _of(every, "rs"):
         return None
     targets = sorted({basename(path).removesuffix(".rs") for path in own})
@@ -242,24 +252,48 @@ def _cargo(
     return (*words[:2], *chosen, *words[2:])
 
 
-def _crates(words: Sequence[str]) -> str:
-    """Return how the paths of the crates begin that a command of Cargo is about."""
-    manifest = dict(pairwise(words)).get("--manifest-path", "")
-    return f"{dirname(manifest)}/".lstrip("/")
+def _in_crates(words: Sequence[str], paths: set[str], files: Collection[str]) -> set[str]:
+    """Return the paths that belong to the crates of a command of Cargo: a crate in the folder of
+    another one is left out unless both are of the command's workspace.
+    """
+    folder = dirname(dict(pairwise(words)).get("--manifest-path", "")) or "."
+    if "--workspace" in words:
+        return {path for path in paths if folder == "." or path.startswith(f"{folder}/")}
+    crates = {dirname(path) for path in files if basename(path) == "Cargo.toml"}
+    return {path for path in paths if _module(dirname(path) or ".", crates) == folder}
 
 
 def _script(
-    words: Sequence[str], tests: Collection[str], every: Collection[str], package: str
+    words: Sequence[str],
+    tests: Collection[str],
+    every: Collection[str],
+    files: Collection[str],
+    package: str,
 ) -> tuple[str, ...] | None:
-    """Hand files to the runner that is the whole of a package's test script."""
-    own = _of(tests, "js")
-    if not own or own >= _of(every, "js") or basename(words[-1]) != "test" or "--prefix" in words:
+    """Hand files to the runner that is the whole of a package's test script. It works in the folder
+    of the package, and other packages in there are its own only in a workspace.
+    """
+    start = f"{package_folder(words) or ''}/".lstrip("/")
+    packages = {start[:-1]}
+    if not json_object(package).get("workspaces") and "pnpm-workspace.yaml" not in files:
+        packages |= {dirname(path) for path in files if basename(path) == "package.json"}
+
+    def covered(path: str) -> bool:
+        return path in _NOWHERE or _module(dirname(path) or ".", packages) == (start[:-1] or ".")
+
+    own, all_ = ({*filter(covered, _of(paths, "js"))} for paths in (tests, every))
+    if not own or own >= all_ or basename(words[-1]) != "test":
         return None
-    line = string(table(json_object(package).get("scripts")).get("test")).split()
+    line = script_of_tests(package).split()
     # Node runs the files that its script names besides.
     node = line[:2] == _NODE and all(word.startswith("--") for word in line[2:])
     known = node or (line[:1] and line[0] in _SCRIPTS)
     if not known or set(line) & {"&&", "||", ";", "|", "watch"}:
         return None
     divider = ("--",) if words[0] == "npm" else ()
-    return (*words, *divider, *_SCRIPTS.get(line[0], ()), *sorted(own))
+    return (
+        *words,
+        *divider,
+        *_SCRIPTS.get(line[0], ()),
+        *sorted(each[len(start) :] for each in own),
+    )

@@ -8,7 +8,7 @@ from functools import cached_property
 from forge_bot.agent.model_feedback import fenced
 from forge_bot.agent.tries import TryOutcome, named
 from forge_bot.git import Tree
-from forge_bot.knowledge.affected_tests import affected_tests, is_code, selected
+from forge_bot.knowledge.affected_tests import affected_tests, is_code, manifest_of, selected
 from forge_bot.runs.project import Project
 from forge_bot.runs.reruns import remember_flaky
 from forge_bot.runs.run import Run
@@ -34,7 +34,6 @@ _TIMES_AS_LONG = 10
 """A command gets this much of the time that it took before the edits."""
 _OF_THE_TIME = 2
 """A command that does not end is red only if it took less than this part of its limit before."""
-_PACKAGE = "package.json"
 NOT_RUN = {Cause.USAGE_ERROR, Cause.NO_TESTS}
 """The outcomes of a selection of tests that the command cannot run."""
 _SUBJECT = {
@@ -111,12 +110,8 @@ class JudgedEdits:
 
     def _red_among_affected(self, before: CommandResult) -> NewlyRed | None:
         tests = affected_tests(self.paths, self.texts)
-        package = b""
-        if _PACKAGE in self.listed:
-            package = self.run.repository.read(self.made, _PACKAGE) or b""
-        argv = selected(
-            before.argv, tests, frozenset(self.listed), package.decode(errors="replace")
-        )
+        package = package_of(self.run, self.made, before.argv)
+        argv = selected(before.argv, tests, frozenset(self.listed), package)
         return self._red(before, argv) if argv is not None else None
 
     def _red(self, before: CommandResult, argv: tuple[str, ...]) -> NewlyRed | None:
@@ -209,6 +204,14 @@ class JudgedEdits:
     def listed(self) -> tuple[str, ...]:
         """All files after the edits."""
         return self.run.repository.list_files(self.made)
+
+
+def package_of(run: Run, commit: str, argv: Sequence[str]) -> str:
+    """Return the text of the package.json that has the script of a command, at a commit."""
+    manifest = manifest_of(argv)
+    there = manifest in run.repository.list_files(commit)
+    raw = run.repository.read(commit, manifest) if there else None
+    return (raw or b"").decode(errors="replace")
 
 
 def limit_of(before: CommandResult, left: float, *, whole: bool) -> float:

@@ -3,11 +3,9 @@ whether the tests that the change adds ran.
 """
 
 import builtins
-import json
 import re
 from collections.abc import Collection, Mapping, Sequence
 from fnmatch import fnmatchcase
-from typing import cast
 
 from forge_bot.artifacts.test_paths import belongs_to_tests
 from forge_bot.engine import State
@@ -51,8 +49,8 @@ def requirement_check(
     """
     document, rows = _table(run)
     head = project.tree.commit_id()
-    commands = TestCommands(results, state, project, _script(run, head))
-    added = looked_for(commands, state, run, head)
+    commands = TestCommands(results, state, project, run, head)
+    added = looked_for(commands)
     if not rows:
         found = RequirementCheck(document="", added_not_run=added.not_run, fewer=added.fewer)
         return found if found.said else None
@@ -95,20 +93,6 @@ def _texts(run: Run, head: str, here: Sequence[str]) -> dict[str, str]:
     small = [path for path in paths if sizes.get(path, 0) <= _MOST_BYTES]
     read = run.repository.read_many(head, small)
     return {path: raw.decode("utf-8", "replace") for path, raw in read.items()}
-
-
-def _script(run: Run, head: str) -> str:
-    """Return what a package manager of JavaScript runs as `test`."""
-    try:
-        manifest: object = json.loads(run.repository.read(head, "package.json") or b"{}")
-    except ValueError:
-        return ""
-    scripts = (
-        cast("dict[str, object]", manifest).get("scripts") if isinstance(manifest, dict) else 0
-    )
-    return (
-        str(cast("dict[str, object]", scripts).get("test", "")) if isinstance(scripts, dict) else ""
-    )
 
 
 def _is_there(name: str, known: Collection[str]) -> bool:
@@ -164,7 +148,6 @@ class _Runs:
     """The runs of named tests."""
 
     def __init__(self, commands: TestCommands) -> None:
-        self.script = commands.script
         self.commands = commands.judged
         self._commands = commands
 
@@ -195,12 +178,13 @@ class _Runs:
         for command in self.commands:
             if len({*map(node_of, first)}) < len(first):
                 continue
-            words = select_places(command.argv, first, self.script)
+            script = self._commands.script(command.argv)
+            words = select_places(command.argv, first, script)
             result = self._run(words) if words else None
             if result is None or result.exit_code or result.tests is None:
                 continue
             # A title that leaves values open stands for several tests.
-            several = runner_of(command.argv, self.script) in {"jest", "vitest"}
+            several = runner_of(command.argv, script) in {"jest", "vitest"}
             if result.tests == len(first) or (several and result.tests > len(first)):
                 return True
         return False
@@ -215,7 +199,7 @@ class _Runs:
         return all(outcomes) if outcomes else None
 
     def _outcome(self, command: CommandResult, name: str, place: TestPlace) -> bool | None:
-        words = select_place(command.argv, place, self.script)
+        words = select_place(command.argv, place, self._commands.script(command.argv))
         if words is None:
             listed = is_listed(title_of(name), self._commands.project.printed(command.argv))
             return True if listed and not command.exit_code else None

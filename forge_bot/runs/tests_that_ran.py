@@ -7,7 +7,9 @@ from typing import NamedTuple
 from forge_bot.artifacts.test_paths import belongs_to_tests
 from forge_bot.engine import State
 from forge_bot.git.diff import changed
+from forge_bot.knowledge.affected_tests import script_of_tests
 from forge_bot.knowledge.tests_in_source import may_hold_tests
+from forge_bot.runs.newly_red import package_of
 from forge_bot.runs.notifications import Message
 from forge_bot.runs.project import Project
 from forge_bot.runs.run import Run
@@ -38,8 +40,9 @@ class TestCommands:
     results: Sequence[CommandResult]
     state: State
     project: Project
-    script: str
-    """The command that a package manager of JavaScript runs as `test`."""
+    judged_run: Run
+    head: str
+    """The commit that is judged."""
     judged: list[CommandResult] = field(init=False)
     _left: float = field(init=False)
 
@@ -61,6 +64,10 @@ class TestCommands:
         self._left -= result.duration_ms
         return result, output
 
+    def script(self, argv: Sequence[str]) -> str:
+        """Return what a package manager of JavaScript runs as `test` for a command."""
+        return script_of_tests(package_of(self.judged_run, self.head, argv))
+
     def rose_by(self) -> int | None:
         """Return how many tests more than before ran; None if a command does not count them."""
         before = {each.argv: each.tests for each in self.state.baseline}
@@ -79,11 +86,12 @@ class LookedFor(NamedTuple):
     fewer: int = 0
 
 
-def looked_for(commands: TestCommands, state: State, run: Run, head: str) -> LookedFor:
+def looked_for(commands: TestCommands) -> LookedFor:
     """Look for the tests that the run's change adds in what the commands ran."""
     if not commands.judged:
         return LookedFor()
-    root, base = run.repository.root, state.base_commit
+    run, base, head = commands.judged_run, commands.state.base_commit, commands.head
+    root = run.repository.root
     paths = [
         path for path in changed(root, base, head) if belongs_to_tests(path) or may_hold_tests(path)
     ]
@@ -120,20 +128,21 @@ def _unseen(
     rose: int | None,
 ) -> tuple[list[str], list[str]]:
     """Return the added tests that surely did not run, and those of which no output can tell."""
-    script = commands.script
     left = dict(added)
     untold: set[str] = set()
     for command in commands.judged:
         printed = commands.project.printed(command.argv)
-        left = _without_seen(left, printed, command.argv, script)
+        left = _without_seen(left, printed, command.argv, commands.script(command.argv))
     for command in commands.judged:
+        script = commands.script(command.argv)
         own = {name: each for name, each in left.items() if can_run(command.argv, each, script)}
         if not own:
             continue
         words = listing_words(command.argv, [*own.values()], script)
         if words is None:
             printed = commands.project.printed(command.argv)
-            lists = runner_of(command.argv, script) == "cargo" or lists_tests(printed, known)
+            there = (*known, *added.values())
+            lists = runner_of(command.argv, script) == "cargo" or lists_tests(printed, there)
             untold |= {*own} if not lists and (rose is None or rose > 0) else set()
             continue
         commands.project.tell(Message(text=say("runs.tests_that_ran.looked_for")))

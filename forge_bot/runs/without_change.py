@@ -23,7 +23,7 @@ from forge_bot.git.commit_objects import (
 from forge_bot.interaction.title_of_change import name_of_change
 from forge_bot.knowledge.affected_tests import is_test, runs_none, selected
 from forge_bot.knowledge.tests_in_source import may_hold_tests, with_tests_of
-from forge_bot.runs.newly_red import NOT_RUN, limit_of
+from forge_bot.runs.newly_red import NOT_RUN, limit_of, package_of
 from forge_bot.runs.notifications import Message
 from forge_bot.runs.project import Project
 from forge_bot.runs.run import Run
@@ -31,6 +31,7 @@ from forge_bot.sentences import say
 from forge_bot.store import SPECS
 from forge_bot.text_format import gist, several
 from forge_bot.values import CommandName, CommandResult, RedBeforeGreen, TaskId, WithoutChange
+from forge_bot.verification.named_tests import title_of
 from forge_bot.verification.red_before_green import (
     not_loaded,
     of_files,
@@ -43,7 +44,6 @@ from forge_bot.verification.selected_tests import select_tests, uncached
 from forge_bot.verification.unusable_commands import Cause, cause_of
 
 _TASK = "Forge-Task"
-_PACKAGE = "package.json"
 _LONGEST_NAME = 80
 _NAMED = 5
 _AS_IT_IS = ("utf-8", "surrogateescape")
@@ -159,11 +159,8 @@ class RunsWithoutChange:
         """
         if self.only.sources:
             return argv
-        repository, commit = self._run.repository, self.only.commit
-        listed = self._listed
-        package = repository.read(commit, _PACKAGE) if _PACKAGE in listed else None
-        text = (package or b"").decode(errors="replace")
-        return selected(argv, self.only.files, frozenset(listed), text, even_all=True)
+        package = package_of(self._run, self.only.commit, argv)
+        return selected(argv, self.only.files, frozenset(self._listed), package, even_all=True)
 
     def can_show(self, argv: tuple[str, ...]) -> bool:
         """Return whether a command may run tests of the change."""
@@ -288,10 +285,17 @@ def red_before_green(
     found, at_base = _found(commands, state, project, RunsWithoutChange(run, project, only))
     if not found:
         return RedBeforeGreen(missing=next(why_not_red(at_base)))
-    found = tuple(name for name in found if name.partition("[")[0] not in not_run)
+    found = tuple(name for name in found if not _is_left_out(name, not_run))
     if not found:
         return RedBeforeGreen(missing="No command ran the tests that fail without the change.")
     return RedBeforeGreen(tests=found, files=only.changed, base=state.base_commit, head=head)
+
+
+def _is_left_out(name: str, not_run: Sequence[str]) -> bool:
+    """Return whether a test is one that no command ran; by its title where its name has no file."""
+    plain = name.partition("[")[0]
+    title = title_of(name) if "::" not in plain else ""
+    return any(each == plain or (title and each.endswith(f"::{title}")) for each in not_run)
 
 
 def _is_defect(state: State, run: Run) -> bool:

@@ -19,6 +19,7 @@ from forge_bot.verification.named_tests import (
 )
 from forge_bot.verification.selected_tests import (
     Words,
+    package_folder,
     runner_of,
     select_tests,
 )
@@ -160,10 +161,13 @@ def listing_words(
 
 
 def can_run(argv: Sequence[str], place: TestPlace, script: str = "") -> bool:
-    """Return whether a test is of the language that a command runs; of any where it cannot be
-    told.
+    """Return whether a test is of the language and the folder that a command runs; of any where it
+    cannot be told.
     """
     words = tuple(argv)
+    folder = package_folder(words)
+    if folder and not (place.path.startswith(f"{folder}/") and _SCRIPT_FILE.search(place.path)):
+        return False
     match runner_of(words, script):
         case "pytest" | "unittest":
             return place.path.endswith(".py")
@@ -208,7 +212,7 @@ def _is_named(output: str, place: TestPlace) -> bool:
 
 def lists_tests(output: str, known: Iterable[TestPlace]) -> bool:
     """Return whether the output of a command names tests: it does if it names one of those that
-    were there before.
+    are known.
     """
     return any(_is_named(output, place) for place in known)
 

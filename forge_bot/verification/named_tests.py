@@ -11,6 +11,7 @@ from forge_bot.verification.selected_tests import (
     Words,
     go_test,
     literal,
+    package_folder,
     runner_of,
     runner_words,
     select_tests,
@@ -177,12 +178,13 @@ def select_places(
 def _of_scripts(words: Words, wanted: Sequence[TestPlace], script: str) -> Words | None:
     """Name the files, and the tests by one pattern, for Jest and Vitest."""
     handed = runner_words(words, script)
-    if handed is None:
+    start = package_folder(words) or "."
+    paths = dict.fromkeys(relpath(place.path, start) for place in wanted)
+    if handed is None or any(path.startswith("..") for path in paths):
         return None
     titles = dict.fromkeys(
         ".*".join(map(literal, OPEN.split(place.name))) for place in wanted if place.name
     )
-    paths = dict.fromkeys(place.path for place in wanted)
     return (*handed, *paths, *(("-t", "|".join(titles)) if titles else ()))
 
 

@@ -146,6 +146,23 @@ def test_tests_that_need_a_feature_say_nothing_of_the_edits_and_the_pull_request
     assert verification(sample)["requirements"]["addedNotRun"] == ["tests/thirds.rs::halves"]
 
 
+@needs("cargo")
+def test_a_crate_in_the_folder_of_the_changed_one_breaks_with_it(sample: Sample) -> None:
+    files = {
+        "Cargo.toml": CRATE.format("half"),
+        ".gitignore": "target\nCargo.lock\n",
+        "src/lib.rs": HALF,
+        "words/Cargo.toml": CRATE.format("words") + '\n[dependencies]\nhalf = { path = ".." }\n',
+        "words/src/lib.rs": WORDS.replace("word(0)", "word(2)"),
+    }
+    led(sample, files, replaced("src/lib.rs", "x / 3", "x / 2"))
+    judged = verification(sample)
+    assert judged["red"] is True
+    (reason,) = judged["reasons"]
+    assert "cargo test --manifest-path words/Cargo.toml" in reason
+    assert "tests::works" in reason
+
+
 NODE_TEST = """\
 const {{ test }} = require('node:test')
 const assert = require('node:assert')
@@ -190,6 +207,41 @@ def test_a_package_of_an_npm_workspace_is_mended_and_the_other_one_uses_it(sampl
     text = offered(sample)
     assert "**red before green**: `halves`; red at" in text
     assert "`npm test`: green, 3 tests" in text
+
+
+@needs("cargo", "npm")
+def test_a_crate_and_a_package_in_folders_are_mended_each_by_its_own_tests(sample: Sample) -> None:
+    """Of each a test is added that its command leaves out."""
+
+    def test(title: str, of: int, wanted: int) -> str:
+        return NODE_TEST.format(package="../index.js", title=title, of=of, wanted=wanted)
+
+    files = {
+        ".gitignore": "target\nCargo.lock\n",
+        "backend/Cargo.toml": CRATE.format("half") + "\n[features]\nslow = []\n",
+        "backend/src/lib.rs": HALF,
+        "frontend/package.json": json.dumps({"scripts": {"test": "node --test"}}),
+        "frontend/index.js": "exports.half = (x) => Math.trunc(x / 3)\n",
+        "frontend/test/a.test.js": test("nothing at all", 0, 0),
+        "frontend/test/c.test.js": "require('node:test').test('another test', () => {})\n",
+    }
+    said = led(
+        sample,
+        files,
+        replaced("backend/src/lib.rs", "x / 3", "x / 2"),
+        wrote("backend/tests/halves.rs", HALVES),
+        wrote("backend/tests/slow.rs", '#![cfg(feature = "slow")]\n#[test]\nfn slow_test() {}\n'),
+        replaced("frontend/index.js", "x / 3", "x / 2"),
+        wrote("frontend/test/b.test.js", test("half of six", 6, 3)),
+        wrote("frontend/spec/b.spec.js", test("half of ten", 10, 5)),
+    )
+    assert "npm --prefix frontend test -- spec/b.spec.js test/b.test.js exit code 1" in said
+    checked = verification(sample)
+    assert checked["redBeforeGreen"]["tests"] == ["half of six", "halves"]
+    assert checked["requirements"]["addedNotRun"] == [
+        "backend/tests/slow.rs::slow_test",
+        "frontend/spec/b.spec.js::half of ten",
+    ]
 
 
 GO_TEST = 'package {0}\n\nimport "testing"\n\nfunc Test{1}(t *testing.T) {{\n{2}\n}}\n'

@@ -53,6 +53,12 @@ def test_a_title_of_jest_is_selected_behind_a_package_manager_too() -> None:
             "npm", "test", "--", "web/sum.test.ts", "-t", "adds two numbers",
         )  # fmt: skip
     assert select_place(["npm", "test"], place, "mocha") is None
+    there = ("npm", "--prefix", "web", "test")
+    assert select_place(there, place, "vitest run") == (
+        *there, "--", "sum.test.ts", "-t", "adds two numbers",
+    )  # fmt: skip
+    assert select_place(("npm", "--prefix", "api", "test"), place, "vitest run") is None
+    assert select_place(there, place, "vitest run && tsc") is None
 
 
 def test_a_title_is_found_by_its_words_as_a_reader_sees_them() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from forge_bot.knowledge.affected_tests import affected_tests, runs_none, selected
+from forge_bot.knowledge.affected_tests import affected_tests, manifest_of, runs_none, selected
 
 PYTHON = {
     "src/shop/__init__.py": "",
@@ -90,6 +90,7 @@ def test_go_gets_the_packages_in_the_place_of_all() -> None:
 
 
 MODULES = {
+    "a/Cargo.toml": "",
     "go.mod": "",
     "top_test.go": "",
     "inner/inner_test.go": "",
@@ -133,12 +134,16 @@ def test_the_only_package_of_a_module_is_named_where_all_is_wanted() -> None:
 
 
 def test_a_crate_of_another_manifest_is_not_asked_for_its_targets() -> None:
-    files = {"a/tests/one.rs": "", "b/tests/two.rs": ""}
+    files = dict.fromkeys(("a/tests/one.rs", "b/tests/two.rs", "a/Cargo.toml", "b/Cargo.toml"), "")
     wide = ("cargo", "test", "--manifest-path", "a/Cargo.toml")
     assert selected(wide, ["a/tests/one.rs", "b/tests/two.rs"], files) == (
         *("cargo", "test", "--test", "one"), *wide[2:],
     )  # fmt: skip
     assert selected(wide, ["b/tests/two.rs"], files) is None
+    inner = {**files, "Cargo.toml": "", "tests/three.rs": ""}
+    assert selected(("cargo", "test"), ["a/tests/one.rs"], inner) is None
+    assert runs_none(("cargo", "test"), ["a/tests/one.rs"], inner)
+    assert not runs_none(("cargo", "test", "--workspace"), ["a/tests/one.rs"], inner)
 
 
 @pytest.mark.parametrize(
@@ -154,6 +159,7 @@ def test_a_crate_of_another_manifest_is_not_asked_for_its_targets() -> None:
         ("python3 -m unittest", "tests/test_cart.py", False),
         ("npm --prefix web test", "web/cart.test.js", False),
         ("npm --prefix web test", "shop/cart.test.js", True),
+        ("pnpm --dir web test", "shop/cart.test.js", True),
         ("npm test", "tests/test_cart.py", False),
         ("make test", "tests/test_cart.py", False),
     ],
@@ -187,7 +193,6 @@ def test_cargo_is_told_the_targets_of_integration_tests() -> None:
         (("npm", "test"), "node test.js", None),
         (("npm", "test"), "eslint . && jest", None),
         (("npm", "test"), "mocha test", None),
-        (("npm", "--prefix", "web", "test"), "jest", None),
     ],
 )
 def test_the_runner_of_a_test_script_gets_the_files_behind_it(
@@ -196,6 +201,35 @@ def test_the_runner_of_a_test_script_gets_the_files_behind_it(
     package = f'{{"scripts": {{"test": "{script}"}}}}'
     files = ["test/cart.test.js"]
     assert selected(argv, files, WEB, package) == (chosen and (*chosen, *files))
+
+
+@pytest.mark.parametrize(
+    ("test", "chosen"),
+    [
+        ("web/test/cart.test.js", "npm --prefix ./web test -- test/cart.test.js"),
+        ("test/cart.test.js", None),
+    ],
+)
+def test_the_runner_of_a_package_in_a_folder_gets_the_files_as_they_are_named_there(
+    test: str, chosen: str | None
+) -> None:
+    words = ("npm", "--prefix", "./web", "test")
+    files = [*WEB, *(f"web/{path}" for path in WEB)]
+    package = '{"scripts": {"test": "vitest run"}}'
+    assert manifest_of(words) == "web/package.json"
+    assert selected(words, [test], files, package) == (tuple(chosen.split()) if chosen else None)
+    both = [path for path in files if path.endswith("test.js")]
+    assert selected(words, both, files, package) is None
+
+
+@pytest.mark.parametrize("workspaces", ["[]", '["web"]'])
+def test_the_runner_at_the_root_gets_the_files_of_packages_in_its_workspace_alone(
+    workspaces: str,
+) -> None:
+    files = [*WEB, "web/package.json", "web/test/own.test.js"]
+    package = f'{{"scripts": {{"test": "jest"}}, "workspaces": {workspaces}}}'
+    chosen = selected(("npm", "test"), ["web/test/own.test.js"], files, package)
+    assert (chosen is None) is (workspaces == "[]")
 
 
 def test_the_runner_of_node_itself_gets_the_files_in_the_place_of_folders() -> None:
