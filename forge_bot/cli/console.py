@@ -84,6 +84,16 @@ class Console(RichConsole):
         for segment in super().render(renderable, options):
             yield segment if segment.control else Segment(visible(segment.text), segment.style)
 
+    def ask(self, text: str) -> str:
+        """Return what a person types behind a text; behind one that is no question stands a
+        colon.
+        """
+        from rich.prompt import Prompt
+
+        prompt = Prompt(text, console=self, show_default=False)
+        prompt.prompt_suffix = " " if text.endswith("?") else ": "
+        return prompt(default="")
+
     def print(self, *objects: Any, **options: Any) -> None:
         """Print as rich does. At a terminal a line that is too long is broken between words, below
         its own beginning; commands, paths and addresses stay whole, to be copied. With `no_wrap`

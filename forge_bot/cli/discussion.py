@@ -6,7 +6,6 @@ import shlex
 from collections.abc import Sequence
 
 from rich.markup import escape
-from rich.prompt import Prompt
 
 from forge_bot.cli.coding_agents import at_terminal
 from forge_bot.cli.console import Console
@@ -39,12 +38,7 @@ def discussed(task: str, answers: Sequence[str], *, wanted: bool) -> str | None:
         return None
     console = Console()
     console.print(f"\n{say('cli.discussion.three_questions_asked_here')}")
-    return _written(
-        [
-            Prompt.ask(f"  {question}", default="", show_default=False, console=console)
-            for question in discussion_questions()
-        ]
-    )
+    return _written([console.ask(f"  {question}") for question in discussion_questions()])
 
 
 def _written(answers: Sequence[str]) -> str:

@@ -15,6 +15,7 @@ from forge_bot.sentences import say
 
 FAILED = 1
 USAGE = 2
+WAITING = 3
 _CHECKED = "Value error, "
 """The words that pydantic adds before the message of a check."""
 
@@ -40,7 +41,9 @@ def print_error(error: Exception | NobodyReads) -> int:
         _trace(error, console)
         error = _refused(error)
     if isinstance(error, ForgeError):
-        console.print(f"[bold red]✗ {escape(error.message)}[/] [dim]{error.code}[/]")
+        # To wait is no failure.
+        mark = "[bold]… " if error.exit_code == WAITING else "[bold red]✗ "
+        console.print(f"{mark}{escape(error.message)}[/] [dim]{error.code}[/]")
         for detail in error.details:
             console.print(f"  {escape(detail)}")
         console.print(f"  [bold]→[/] {escape(advice_at_terminal(error))}")

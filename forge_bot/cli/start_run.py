@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rich.markup import escape
-from rich.prompt import Prompt
 
 from forge_bot.cli.amounts import amount_of
 from forge_bot.cli.closing_lines import print_result
@@ -275,12 +274,7 @@ def _confirmed(start: _Start, plan: RunPlan, estimate: Estimate) -> RunPlan:
     )
     console.print(f"  {chosen}")
     console.print(f"  {escape(expected(estimate))}")
-    said = Prompt.ask(
-        "  " + say("cli.start_run.enter_to_begin"),
-        default="",
-        show_default=False,
-        console=console,
-    )
+    said = console.ask(f"  {say('cli.start_run.enter_to_begin')}")
     if not said.strip():
         return plan
     if said.strip().upper() in set(Effort):

@@ -3,13 +3,12 @@
 import os
 import shlex
 import subprocess
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.markup import escape
 from rich.padding import Padding
-from rich.prompt import Prompt
 from rich.rule import Rule
 
 from forge_bot.cli.console import Console
@@ -54,12 +53,7 @@ def ask_at_terminal(progress: Progress, *, asks: bool = True) -> Asker:
         progress.stop()
         if question not in wondered:
             show(question, progress.console, asks=asks)
-        said = _answered(
-            question,
-            progress.console,
-            lambda text: Prompt.ask(text, console=progress.console),
-            asks=asks,
-        )
+        said = _answered(question, progress.console, asks=asks)
         wondered[:] = [question] if isinstance(said, PersonQuestion) else []
         return said
 
@@ -130,7 +124,7 @@ def show(question: Question, console: Console, *, asks: bool = True) -> None:
         ]
         shown_by_v = say("terminal.v_shows", names=escape(listed(names)))
         console.print(f"\n{shown_by_v}")
-    if data.digest:
+    if data.digest and any(choice.answer == "approve" for choice in question.actions):
         version = say("terminal.version", digest=data.digest[:SHOWN_DIGEST])
         console.print(f"[dim]{version}[/]")
 
@@ -284,18 +278,18 @@ def _coloured(text: str, language: str) -> "Syntax":
 
 
 def _answered(
-    question: Question, console: Console, ask: Callable[[str], str], *, asks: bool
+    question: Question, console: Console, *, asks: bool
 ) -> PersonAnswer | PersonQuestion | PersonEdit | None:
     """One key, and words where they are needed. `later` leaves the run waiting."""
     offered = {choice.answer: choice.effect for choice in question.actions}
     words = (*offered, *(("ask",) if asks else ()), "later")
     console.print(say("terminal.answers", answers=" · ".join(words)))
     while True:
-        word, rest = _parted(ask(f"[bold]{say('terminal.your_answer')}[/]"))
+        word, rest = _parted(console.ask(f"[bold]{say('terminal.your_answer')}[/]"))
         if word in {"l", "later", "q"} and not rest:
             return None
         if word in {"?", "ask"}:
-            if wondered := rest or ask(say("terminal.what_do_you_want")).strip():
+            if wondered := rest or console.ask(say("terminal.what_do_you_want")).strip():
                 return PersonQuestion(question=wondered)
             continue
         if word in _LOOKS and not rest and not (word == "d" and "done" in offered):
@@ -308,7 +302,7 @@ def _answered(
             console.print(f"  {escape(found)}")
         elif found.answer is not Answer.REJECT or found.notes:
             return found
-        elif notes := ask(say("terminal.what_should_be_different")).strip():
+        elif notes := console.ask(say("terminal.what_should_be_different")).strip():
             return found.replace(notes=notes)
         else:
             console.print(f"  {say('terminal.rejection_needs_a_reason')}")
@@ -356,7 +350,7 @@ def _read(line: str, offered: Iterable[str], digest: str) -> PersonAnswer | str:
     if isinstance(said, Mistyped):
         if word in {"approve", "post"}:
             return _other_version(rest, digest)
-        return f"{said.hint} {_one_of(offered)}"
+        return f"{said.hint[:1].upper()}{said.hint[1:]} {_one_of(offered)}"
     if (
         isinstance(said, Approve | PostSummary)
         and said.digest is not None

@@ -76,7 +76,7 @@ def _note(pipeline: Pipeline, state: State, phase: PhaseId) -> str:
         settled = sum(
             task.status in {TaskStatus.PASSED, TaskStatus.SKIPPED} for task in state.tasks
         )
-        return f"{settled} of {len(state.tasks)} tasks"
+        return f"{settled} of {len(state.tasks)} task{'s' if len(state.tasks) > 1 else ''}"
     decision = next(
         (decision for decision in reversed(state.decisions) if decision.gate == phase), None
     )

@@ -154,6 +154,7 @@ def test_nonsense_for_ever_ends_at_a_question_after_so_many_calls(
     before, _, last = done.out.partition("Last complaint: ")
     assert not last or last.splitlines()[0] not in before, "nothing is told twice"
     assert "forge-bot reject" in done.out
+    assert ("forge-bot approve" in done.out) == ("an approval counts" in done.out)
     state = json.loads((sample.workspace / "state.json").read_text())
     assert state["gate"]["reason"] == reason
     assert state["usage"]["calls"] == calls

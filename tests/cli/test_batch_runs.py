@@ -97,6 +97,7 @@ def test_a_run_in_batches_costs_exactly_half_and_hands_in_each_question_once(
 
     said = sample.forge(*RUN, "--batch", "--model", model)
     assert (said.code, WAITS in said.err) == (3, True), said.out + said.err
+    assert "✗" not in said.err, "to wait is no failure"
     assert cost(sample) == 0
     again = sample.forge("resume")
     assert (again.code, WAITS in again.err) == (3, True), again.err

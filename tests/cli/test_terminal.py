@@ -174,10 +174,16 @@ def test_questions_are_answered_at_the_checkpoint_as_often_as_wanted_and_the_doc
         assert person.ended() == 0
 
 
-def test_later_leaves_the_run_waiting(sample: Sample) -> None:
+def test_what_is_no_answer_is_told_so_and_later_leaves_the_run_waiting(sample: Sample) -> None:
     with terminal(
         sample, "run", TASK, "--effort", "S", "--yes", "--model", sample.model()
     ) as person:
+        person.until("Your answer")
+        person.say("approved")
+        assert "  Did you mean `approve`?" in person.until("Your answer")
+        person.say("reject")
+        person.until("What should be different? ")
+        person.say("")
         person.until("Your answer")
         person.say("l")
         assert person.ended() == 3
