@@ -12,11 +12,12 @@ import subprocess
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any, NamedTuple
 
 import httpx2
 import pytest
-from mcp import Client
+from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import TextContent
 
@@ -26,6 +27,7 @@ from forge_bot.mcp_server.service_calls import LazyService
 from tests.fakes.sample import Sample
 from tests.fakes.warm_python import warm_python
 from tests.mcp_server.host import Host, Refusal
+from tests.recovery.boundaries import FileEvents, kill
 
 pytestmark = pytest.mark.journey
 
@@ -281,6 +283,36 @@ async def test_a_client_that_vanishes_in_the_middle_of_a_call_loses_nothing(samp
             assert (await other.next())["phase"] == "phase-1"
     record = (sample.path / one.workspace / "reports.jsonl").read_text(encoding="utf-8")
     assert [json.loads(line)["type"] for line in record.splitlines()] == ["run_started", "prepared"]
+
+
+@pytest.mark.parametrize(("mode", "name"), [("auto", "reports.jsonl"), ("legacy", "index.lock")])
+async def test_a_call_whose_server_is_killed_counts_once_when_the_next_server_gets_it_again(
+    clients_sample: Sample, mode: str, name: str
+) -> None:
+    path, said = clients_sample.path, dict[str, Any]()
+
+    async def approved(found: Served) -> None:
+        async with over_http(clients_sample, found.url, mode=mode) as one:
+            gate = await one.asked_now()
+            said.update(user_response="approve", digest=gate["digest"])
+            with FileEvents((path,), 1, partial(kill, found.process.pid), name):
+                await one.next(**said)
+
+    async with process_of(clients_sample) as killed:
+        with pytest.raises((MCPError, ExceptionGroup)):
+            await approved(killed)
+        assert await killed.process.wait() == -signal.SIGKILL
+    async with (
+        served(clients_sample) as url,
+        over_http(clients_sample, url, mode=mode) as other,
+    ):
+        (folder,) = path.glob(".specs/*")
+        other.workspace = str(folder.relative_to(path))
+        action = await other.next(**said)
+        assert (action["type"], action["phase"]) == ("write_file", "phase-4")
+        assert other.git("status", "--porcelain") == ""
+    record = (path / other.workspace / "reports.jsonl").read_text(encoding="utf-8")
+    assert [json.loads(line)["type"] for line in record.splitlines()].count("answered") == 1
 
 
 @asynccontextmanager
