@@ -8,6 +8,7 @@ from forge_bot.verification.diagnostics import read_diagnostics
 from forge_bot.verification.judgement import UNNAMED
 from forge_bot.verification.output_compiled import read_cargo, read_go
 from forge_bot.verification.output_javascript import (
+    read_ava,
     read_bun,
     read_jest,
     read_mocha,
@@ -28,6 +29,7 @@ _READERS = (
     read_jest,
     read_vitest,
     read_mocha,
+    read_ava,
     read_bun,
     read_rspec,
     read_minitest,
@@ -53,7 +55,8 @@ def read_outcome(
     """Return the result of a command from its exit code and its whole output.
 
     The output holds standard output and standard error in the order they were written. `failures`
-    end with `UNNAMED` if more tests failed than the output names, or if the runner stopped early.
+    end with `UNNAMED` if more tests failed than the output names, or if the runner stopped early;
+    but of a command that failed without a name they are empty.
     """
     lines = [cut_line(line) for line in plain_lines(output)]
     tests, failures, whole = None, [], True
@@ -70,7 +73,10 @@ def read_outcome(
         duration_ms=duration_ms,
         timed_out=timed_out,
         tests=tests,
-        failures=(*sorted(failures), *([UNNAMED] if failures and not whole else [])),
+        failures=(
+            *sorted(failures),
+            *([UNNAMED] if not whole and (failures or exit_code == 0) else []),
+        ),
         tail=shown_output(lines, TAIL_CHARACTERS, TAIL_LINES),
     )
 

@@ -74,10 +74,17 @@ def newly_failing(before: CommandResult, now: CommandResult) -> tuple[str, ...]:
     if not _fails(now) or now.timed_out or cause_of(now) is Cause.MISSING_TOOL:
         return ()
     if not _fails(before):
-        return now.failures or (f"exit code {now.exit_code}",)
+        return _beside(before, now) or (f"exit code {now.exit_code}",)
     if not _readable(before):
         return ()
     return tuple(name for name in _new(before, now) if name != UNNAMED)
+
+
+def _beside(before: CommandResult, now: CommandResult) -> tuple[str, ...]:
+    """Return the failures without those that the output named before too, while all was green: a
+    test may print them.
+    """
+    return tuple(name for name in now.failures if name not in before.failures) or now.failures
 
 
 def _new(before: CommandResult, now: CommandResult, rules: int = RULES) -> list[str]:
@@ -223,7 +230,7 @@ def _red(before: CommandResult | None, now: CommandResult, rules: int) -> str | 
     if now.name is CommandName.SETUP:
         return f"{said}; without it nothing after it can be trusted."
     if before.exit_code == 0 and not before.timed_out:
-        return f"{said}; it was green before the change{_naming(now.failures)}."
+        return f"{said}; it was green before the change{_naming(_beside(before, now))}."
     new = _new(before, now, rules)
     if _readable(before) and new and set(new) != {UNNAMED}:
         return f"{said}; it was red before the change too, but these are new{_naming(new)}."
@@ -243,7 +250,9 @@ def _notes(before: CommandResult | None, now: CommandResult | None, rules: int) 
     elif _fails(now) and not [*_reasons(before, now, rules)]:
         named = _naming(now.failures, _OLD_NAMED)
         yield f"{_called(now)} was red before the change and still is{named}."
-    if now.exit_code == 0 and now.failures:
+    if now.exit_code == 0 and now.failures == (UNNAMED,):
+        yield f"{_called(now)} ended well although its output counts failures, without naming them."
+    elif now.exit_code == 0 and now.failures:
         yield (
             f"{_called(now)} ended well although its output names failures{_naming(now.failures)}."
         )

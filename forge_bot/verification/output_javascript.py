@@ -1,6 +1,6 @@
-"""Read test outcomes of node:test, jest, vitest, mocha and bun.
+"""Read test outcomes of node:test, jest, vitest, mocha, ava and bun.
 
-The formats were taken from real runs of node 20, jest 30, vitest 4, mocha 11 and bun 1.4.
+The formats were taken from real runs of node 20, jest 30, vitest 4, mocha 11, ava 7 and bun 1.4.
 """
 
 import re
@@ -20,7 +20,8 @@ _SPEC_FAILED = lazy_regex(r"✖ (?P<name>.*?) \([\d.]+m?s\)(?P<excused> # (?:TOD
 
 _JEST_TESTS = lazy_regex(r"Tests: +(?P<counts>.*(?<!\d)\d+ total)")
 _JEST_SUITES = lazy_regex(r"Test Suites: +(?P<counts>.*(?<!\d)\d+ total)")
-_JEST_FILE = lazy_regex(r"(?P<state>FAIL|PASS) +(?P<path>\S.*?)(?: \([\d.]+ m?s\))?")
+_JEST_FILE = lazy_regex(r"(?P<state>FAIL|PASS) +(?:\S.* )?(?P<path>\S+?)(?: \([\d.]+ m?s\))?")
+"""A file of tests; the name of its project stands before the path."""
 _JEST_FAILED = lazy_regex(r"  ● (?P<name>.+)")
 _NO_TESTS = lazy_regex(r"No test(?: file)?s found, exiting with code \d+")
 _JEST_LOW = lazy_regex(r"Jest: .*coverage threshold .*not met.*")
@@ -33,6 +34,14 @@ _VITEST_LOW = lazy_regex(r"ERROR: Coverage for .* does not meet .*threshold.*")
 
 _MOCHA_COUNT = lazy_regex(r"  (?P<number>\d+) (?P<what>passing|failing)(?: \(.*\))?")
 _MOCHA_FAILED = lazy_regex(r"  \d+\) (?P<name>.*)")
+
+_AVA_COUNT = lazy_regex(
+    r"  (?P<number>\d+) (?P<what>tests? (?:passed|failed)|hooks? failed|uncaught exceptions?"
+    r"|unhandled rejections?)"
+)
+_AVA_PASSED = lazy_regex(r"  [✔√] .+")
+_AVA_FAILED = lazy_regex(r"  [✘✖×] (?:\[fail\]: )?(?P<name>.+)")
+_AVA_RULE = "  ─"
 
 _BUN_END = lazy_regex(r"Ran \d+ tests? across \d+ files?\..*")
 _BUN_COUNT = lazy_regex(r" +(?P<number>\d+) (?P<what>pass|fail)")
@@ -96,7 +105,11 @@ def read_jest(lines: Lines) -> RunnerResult | None:
         ):
             failing[f"{path} › {failed['name']}"] = None
     suites = matches(_JEST_SUITES, lines)
-    stopped = any(re.search(r"\d+ of \d+ total", each["counts"]) for each in suites)
+    stopped = any(
+        int(part[1]) + _sum([each], "skipped") < int(part[2])
+        for each in suites
+        if (part := re.search(r"(\d+) of (\d+) total", each["counts"])) is not None
+    )
     failed_tests = _sum(ends, "failed")
     named = sum(not name.endswith("› Test suite failed to run") for name in failing)
     low = [COVERAGE] if any(map(_JEST_LOW.fullmatch, lines)) else []
@@ -161,6 +174,31 @@ def _mocha_failures(lines: Lines) -> Iterator[str]:
         if title is not None and (title[-1].endswith(":") or not title[-1]):
             yield " > ".join(part for part in title if part).removesuffix(":")
             title = None
+
+
+def read_ava(lines: Lines) -> RunnerResult | None:
+    """Read ava's default reporter.
+
+    Behind the name of a failed test stands the
+    message of its error, and below a rule the name alone.
+    Source: https://github.com/avajs/ava/blob/main/docs/05-command-line.md#reporters
+    """
+    ends = [(match["what"], int(match["number"])) for match in matches(_AVA_COUNT, lines)]
+    passed, failed = matches(_AVA_PASSED, lines), matches(_AVA_FAILED, lines)
+    if not ends or not (passed or failed):
+        return None
+    below = lines[lines.index(_AVA_RULE) :] if _AVA_RULE in lines else ()
+    titles = {line.strip() for line in below if line.strip()}
+    failing = [
+        max((each for each in titles if f"{name} ".startswith(f"{each} ")), key=len, default=name)
+        for name in (match["name"] for match in failed)
+    ]
+    wrong = [(what, number) for what, number in ends if not what.endswith("passed")]
+    return RunnerResult(
+        tests=len(passed) + sum(number for what, number in wrong if what.startswith("test")),
+        failing=tuple(failing),
+        whole=len(failing) >= sum(number for _, number in wrong),
+    )
 
 
 def read_bun(lines: Lines) -> RunnerResult | None:

@@ -116,6 +116,7 @@ RUNS: dict[str, tuple[int, int | None, tuple[str, ...]]] = {
     "jest": (1, 4, JEST),
     "jest_verbose": (1, 4, JEST),
     "jest_one": (0, 1, ()),
+    "jest_projects": (1, 3, ("one/z.test.js › fails here",)),
     "jest_none": (1, 0, ()),
     "jest_none_pass": (0, 0, ()),
     "vitest": (1, 3, VITEST),
@@ -125,6 +126,8 @@ RUNS: dict[str, tuple[int, int | None, tuple[str, ...]]] = {
     "mocha": (3, 5, MOCHA),
     "mocha_dot": (3, 5, MOCHA),
     "mocha_none": (0, 0, ()),
+    "ava": (1, 5, ("z › bad one", "z › throws")),
+    "ava_green": (0, 3, ()),
     "bun": (1, 7, BUN),
     "bun_repeated": (1, 56, BUN),
     "bun_broken": (1, 2, ("a.test.ts (error)",)),
@@ -508,6 +511,16 @@ def test_failures_beside_a_good_end_are_a_note() -> None:
     assert notes(GREEN, result(failures="a")) == (
         "test (`make test`) ended well although its output names failures: a.",
     )
+    hidden = read_outcome(TEST, ["make", "test"], 0, "Ran 10 tests in 0.1s\n\nFAILED (errors=1)", 1)
+    assert notes(GREEN, hidden) == (
+        "test (`make test`) ended well although its output counts failures, without naming them.",
+    )
+
+
+def test_a_failure_that_a_test_prints_before_the_change_too_is_not_named_as_new() -> None:
+    printed, red = result(failures="said"), result(exit_code=1, failures="said a")
+    assert reason(printed, red).endswith("it was green before the change: a.")
+    assert newly_failing(printed, red) == ("a",)
 
 
 def test_no_commands_at_all_verify_nothing() -> None:
