@@ -89,6 +89,10 @@ class JudgedEdits:
     untold: list[str] = field(default_factory=list[str])
     ran: list[str] = field(default_factory=list[str])
     green: list[str] = field(default_factory=list[str])
+    tested: dict[tuple[str, ...], tuple[CommandResult, str]] = field(
+        default_factory=dict[tuple[str, ...], tuple[CommandResult, str]]
+    )
+    """The test commands that ran whole, with their output."""
 
     def all_red(self, baseline: Sequence[CommandResult]) -> Iterator[NewlyRed]:
         """Yield the commands that are newly red: a build alone, else tests and linters."""
@@ -129,11 +133,11 @@ class JudgedEdits:
             # The selection was wrong, not the edits.
             return None
         if not part:
-            self._saw(before, now)
+            self._saw(before, now, output)
         failing = self._without_flaky(now, newly_failing(before, now), limit)
         return NewlyRed(before, now, failing, tuple(output.splitlines())) if failing else None
 
-    def _saw(self, before: CommandResult, now: CommandResult) -> None:
+    def _saw(self, before: CommandResult, now: CommandResult, output: str) -> None:
         """Record how a command ended, how many tests ran, and which of them turned green."""
         earlier = f", {before.tests:,} before the edits" if before.tests is not None else ""
         same = before.exit_code == now.exit_code
@@ -146,6 +150,7 @@ class JudgedEdits:
         self.ran.append(f"`{' '.join(now.argv)}`: {tests}.")
         if now.name is not CommandName.TEST:
             return
+        self.tested[now.argv] = now, output
         still = {*now.failures, UNNAMED}
         if UNNAMED not in now.failures:
             self.green += [name for name in before.failures if name not in still]

@@ -16,7 +16,7 @@ from forge_bot.lazy_regex import lazy_regex
 from forge_bot.runs.notifications import Message
 from forge_bot.runs.project import Project
 from forge_bot.runs.run import Run
-from forge_bot.runs.tests_that_ran import TestCommands, looked_for
+from forge_bot.runs.tests_that_ran import TestCommands, commands_that_judge, looked_for
 from forge_bot.values import CommandResult, RequirementCheck
 from forge_bot.verification.named_tests import (
     TestPlace,
@@ -48,8 +48,8 @@ def requirement_check(
     change adds and no command ran; None where there is neither.
     """
     document, rows = _table(run)
-    head = project.tree.commit_id()
-    commands = TestCommands(results, state, project, run, head)
+    commands = commands_that_judge(results, state, project, run)
+    head = commands.head
     added = looked_for(commands)
     if not rows:
         found = RequirementCheck(document="", added_not_run=added.not_run, fewer=added.fewer)
@@ -160,7 +160,7 @@ class _Runs:
             if len(found) > 1
             else "test that the requirements name runs"
         )
-        self._commands.project.tell(Message(text=f"The {named} alone."))
+        self._commands.tell(Message(text=f"The {named} alone."))
         # A file or a class runs more than itself, so its tests cannot be counted beside others.
         nodes = {name: node_of(where[0]) for name, where in found.items()}
         single = {
@@ -201,7 +201,7 @@ class _Runs:
     def _outcome(self, command: CommandResult, name: str, place: TestPlace) -> bool | None:
         words = select_place(command.argv, place, self._commands.script(command.argv))
         if words is None:
-            listed = is_listed(title_of(name), self._commands.project.printed(command.argv))
+            listed = is_listed(title_of(name), self._commands.printed(command.argv))
             return True if listed and not command.exit_code else None
         result = self._run(words)
         if result is None or result.timed_out or not (result.tests or result.failures):

@@ -1,7 +1,7 @@
 """Look whether the tests that a change adds ran with the project's own commands."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from forge_bot.artifacts.test_paths import belongs_to_tests
@@ -10,7 +10,7 @@ from forge_bot.git.diff import changed
 from forge_bot.knowledge.affected_tests import script_of_tests
 from forge_bot.knowledge.tests_in_source import may_hold_tests
 from forge_bot.runs.newly_red import package_of
-from forge_bot.runs.notifications import Message
+from forge_bot.runs.notifications import Message, Notify
 from forge_bot.runs.project import Project
 from forge_bot.runs.run import Run
 from forge_bot.sentences import say
@@ -37,31 +37,26 @@ class TestCommands:
 
     __test__ = False
 
-    results: Sequence[CommandResult]
-    state: State
-    project: Project
+    judged: Sequence[CommandResult]
+    baseline: Sequence[CommandResult]
+    """The results at the base commit, which tell how many tests ran there."""
     judged_run: Run
+    base: str
     head: str
     """The commit that is judged."""
-    judged: list[CommandResult] = field(init=False)
-    _left: float = field(init=False)
-
-    def __post_init__(self) -> None:
-        """Find the commands that count, and the time for them."""
-        self.judged = [
-            result
-            for result in self.results
-            if result.name is CommandName.TEST
-            and not any(each.covers(result) for each in self.state.unusable)
-        ]
-        self._left = self.project.config.command_seconds * 1_000
+    printed: Callable[[tuple[str, ...]], str]
+    """Returns the whole output of a command that ran."""
+    again: Callable[[tuple[str, ...], float], tuple[CommandResult, str]]
+    """Runs tests by some words, for at most so many seconds."""
+    seconds: float
+    tell: Notify
 
     def run(self, words: tuple[str, ...]) -> tuple[CommandResult, str] | None:
         """Run tests by these words; the result and the output, or None if there is no more time."""
-        if self._left <= 0:
+        if self.seconds <= 0:
             return None
-        result, output = self.project.read_again(words)
-        self._left -= result.duration_ms
+        result, output = self.again(words, self.seconds)
+        self.seconds -= result.duration_ms / 1_000
         return result, output
 
     def script(self, argv: Sequence[str]) -> str:
@@ -70,11 +65,33 @@ class TestCommands:
 
     def rose_by(self) -> int | None:
         """Return how many tests more than before ran; None if a command does not count them."""
-        before = {each.argv: each.tests for each in self.state.baseline}
+        before = {each.argv: each.tests for each in self.baseline}
         pairs = [(before.get(each.argv), each.tests) for each in self.judged]
         if any(old is None or new is None for old, new in pairs):
             return None
         return sum((new or 0) - (old or 0) for old, new in pairs)
+
+
+def commands_that_judge(
+    results: Sequence[CommandResult], state: State, project: Project, run: Run
+) -> TestCommands:
+    """Return the test commands that judge the run's change at the project's commit."""
+    return TestCommands(
+        judged=[
+            result
+            for result in results
+            if result.name is CommandName.TEST
+            and not any(each.covers(result) for each in state.unusable)
+        ],
+        baseline=state.baseline,
+        judged_run=run,
+        base=state.base_commit,
+        head=project.tree.commit_id(),
+        printed=project.printed,
+        again=lambda words, _: project.read_again(words),
+        seconds=project.config.command_seconds,
+        tell=project.tell,
+    )
 
 
 class LookedFor(NamedTuple):
@@ -87,10 +104,10 @@ class LookedFor(NamedTuple):
 
 
 def looked_for(commands: TestCommands) -> LookedFor:
-    """Look for the tests that the run's change adds in what the commands ran."""
+    """Look for the tests that a change adds in what the commands ran."""
     if not commands.judged:
         return LookedFor()
-    run, base, head = commands.judged_run, commands.state.base_commit, commands.head
+    run, base, head = commands.judged_run, commands.base, commands.head
     root = run.repository.root
     paths = [
         path for path in changed(root, base, head) if belongs_to_tests(path) or may_hold_tests(path)
@@ -131,7 +148,7 @@ def _unseen(
     left = dict(added)
     untold: set[str] = set()
     for command in commands.judged:
-        printed = commands.project.printed(command.argv)
+        printed = commands.printed(command.argv)
         left = _without_seen(left, printed, command.argv, commands.script(command.argv))
     for command in commands.judged:
         script = commands.script(command.argv)
@@ -140,12 +157,12 @@ def _unseen(
             continue
         words = listing_words(command.argv, [*own.values()], script)
         if words is None:
-            printed = commands.project.printed(command.argv)
+            printed = commands.printed(command.argv)
             there = (*known, *added.values())
             lists = runner_of(command.argv, script) == "cargo" or lists_tests(printed, there)
             untold |= {*own} if not lists and (rose is None or rose > 0) else set()
             continue
-        commands.project.tell(Message(text=say("runs.tests_that_ran.looked_for")))
+        commands.tell(Message(text=say("runs.tests_that_ran.looked_for")))
         ran = commands.run(words)
         if ran is None or ran[0].timed_out or (ran[0].tests is None and words[0] != "go"):
             untold |= {*own}

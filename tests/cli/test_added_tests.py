@@ -59,6 +59,8 @@ def test_a_test_in_a_folder_that_is_no_package_is_not_found_by_unittest_and_is_n
     first = offered(sample).partition("### What was asked for")[0]
     assert f"- {NONE_RAN.format(name)}" in first.replace("\\", "")
     assert f"- {NONE_RAN.format(name)}" in (sample.workspace / "final-verification.md").read_text()
+    told = f"- No command ran these tests that the edits add: `{name}`."
+    assert told in (sample.workspace / "impl-1.md").read_text(), "the reviewer is told"
 
 
 SKIPPED = "import pytest\n" + HALVES.replace("def test", "@pytest.mark.skip\ndef test")
@@ -98,6 +100,8 @@ def test_a_test_that_pytest_leaves_out_is_named_and_is_no_proof(
     proof: dict[str, Any] = verification(sample)["redBeforeGreen"]
     assert bool(proof["tests"]) is not bool(names)
     assert ("No command ran" in offered(sample)) is bool(names)
+    told = (sample.workspace / "impl-1.md").read_text()
+    assert ("No command ran these tests" in told) is bool(names)
 
 
 def test_a_test_that_a_later_one_of_its_name_replaces_is_named(sample: Sample) -> None:
