@@ -103,7 +103,10 @@ def _misused(error: Exception, words: str, console: Console) -> None:
     words = words.replace(_CHECKED, "")
     console.print(f"[bold red]✗ {escape(words)}[/]")
     if command := _command_of(error):
-        of_it = say("cli.errors.see_help_of", command=escape(command))
+        unknown = str(getattr(error, "option_name", "")).strip("-")
+        is_text = bool(unknown) and not unknown[0].isalpha()
+        way_out = "cli.errors.begins_with_a_hyphen" if is_text else "cli.errors.see_help_of"
+        of_it = say(way_out, command=escape(command))
         console.print(f"  [bold]→[/] {of_it}")
     else:
         console.print(f"  [bold]→[/] {say('cli.errors.see_help')}")

@@ -276,6 +276,13 @@ def test_an_unknown_option_is_a_usage_error(sample: Sample) -> None:
     assert "--help" in said.err
 
 
+@pytest.mark.parametrize("text", ["- [ ] Guard the start", "-5"])
+def test_a_text_that_begins_with_a_hyphen_is_told_where_it_goes(sample: Sample, text: str) -> None:
+    said = sample.forge("run", text)
+    assert (said.code, "forge-bot run -- " in said.err) == (2, True), said.err
+    assert "No such option" not in sample.forge("run", "--", text).err
+
+
 def test_a_broken_state_file_is_made_anew_and_said(asked_sample: Sample) -> None:
     model = asked_sample.model()
     (asked_sample.workspace / "state.json").write_text("{ broken")
