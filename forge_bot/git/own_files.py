@@ -110,7 +110,7 @@ def _places_of_git(folder: Path) -> set[Path | None]:
 
 def _locks(folder: Path) -> Iterator[Path]:
     """The lock files that a commit takes (git-commit(1): index, HEAD, the branch), its index for
-    named files, and the lock of a git that checks files out.
+    named files, and those of a git that checks files out or notes where HEAD was (gitrevisions(7)).
     """
     try:
         own, common = own_folders(folder)
@@ -120,6 +120,7 @@ def _locks(folder: Path) -> Iterator[Path]:
         return
     yield own / INDEX_LOCK
     yield own / "HEAD.lock"
+    yield own / "ORIG_HEAD.lock"
     yield own / f"{FILLING}.lock"
     yield from own.glob("next-index-*.lock")
     if ref.startswith("refs/") and ".." not in ref:
